@@ -1,0 +1,90 @@
+"""Counter-based random numbers: every draw is a pure function of (seed, class, id, counter).
+
+The generator is splitmix64 (Steele, Lea and Flood, OOPSLA 2014) addressed by counter, so that no state is shared and
+two engines draw the same numbers in any order. All arithmetic is modulo 2**64; no float takes part.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+MASK = (1 << 64) - 1
+GAMMA = 0x9E3779B97F4A7C15
+_A = 0xBF58476D1CE4E5B9
+_B = 0x94D049BB133111EB
+
+U64Array = npt.NDArray[np.uint64]
+
+
+class DrawClass(IntEnum):
+    """What a stream of draws decides; the id that goes with it is in brackets."""
+
+    VICTIM = 1  # [worker]
+    BACKOFF = 2  # [worker]
+    DURATION = 3  # [task or range item]
+    PLACEMENT = 4  # [region]
+    DISPATCH = 5  # [worker or producer]
+    CONFLICT = 6  # [worker]
+    WORKER_SPEED = 7  # [worker]
+    ARRIVAL = 8  # [generator's own]
+
+
+def mix(z: int) -> int:
+    """The 64-bit finaliser of splitmix64, a bijection on [0, 2**64)."""
+    z ^= z >> 30
+    z = z * _A & MASK
+    z ^= z >> 27
+    z = z * _B & MASK
+    return z ^ z >> 31
+
+
+def base(seed: int, kind: int, ident: int) -> int:
+    """The start of stream ``ident`` of class ``kind``."""
+    return mix((seed ^ mix((kind * GAMMA + ident + 1) & MASK)) & MASK)
+
+
+def draw(stream: int, k: int) -> int:
+    """The k-th (from zero) 64-bit number of the stream that starts at ``stream``."""
+    return mix((stream + (k + 1) * GAMMA) & MASK)
+
+
+def below(x: int, n: int) -> int:
+    """Map the 64-bit number ``x`` to [0, n) by a 128-bit product; the bias is below n / 2**64."""
+    return x * n >> 64
+
+
+def repeat_seed(seed: int, repeat: int) -> int:
+    """The seed of repeat ``repeat`` (from zero), equal across the cells of a sweep so that they compare in pairs."""
+    return mix((seed + (repeat + 1) * GAMMA) & MASK)
+
+
+def mix_array(z: U64Array) -> U64Array:
+    """`mix` on every element; a new array."""
+    z = z ^ (z >> np.uint64(30))
+    z = z * np.uint64(_A)
+    z ^= z >> np.uint64(27)
+    z *= np.uint64(_B)
+    z ^= z >> np.uint64(31)
+    return z
+
+
+def base_array(seed: int, kind: int, idents: npt.NDArray[Any]) -> U64Array:
+    """`base` for every id of ``idents``."""
+    start = np.uint64((kind * GAMMA + 1) & MASK)
+    return mix_array(np.uint64(seed & MASK) ^ mix_array(idents.astype(np.uint64) + start))
+
+
+def draw_array(streams: U64Array, k: int) -> U64Array:
+    """`draw` number ``k`` of every stream."""
+    return mix_array(streams + np.uint64((k + 1) * GAMMA & MASK))
+
+
+def below_array(x: U64Array, n: int) -> U64Array:
+    """`below` on every element, for 0 < n < 2**32 (the 128-bit product is built from two 64-bit ones)."""
+    low, high = x & np.uint64(0xFFFFFFFF), x >> np.uint64(32)
+    n64 = np.uint64(n)
+    return (high * n64 + (low * n64 >> np.uint64(32))) >> np.uint64(32)

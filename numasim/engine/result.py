@@ -1,0 +1,81 @@
+"""What a run returns: integer counters, per-worker and node-pair tables. Definitions: model section 6.
+
+``COLUMNS`` is the one list of counter names, in the order of a results table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+IDENTITY = ("run_id", "spec_hash", "seed", "repeat", "engine", "machine", "workload", "strategy", "workers")
+OUTCOME = ("makespan_ps", "serial_ps", "speedup", "efficiency", "trace_hash", "event_hash", "tasks", "span_ps", "work_ps")
+STEALS = (
+    "steal_attempts",
+    "steal_success",
+    "steal_false",
+    "steal_attempts_remote",
+    "steal_success_remote",
+    "steal_false_remote",
+    "tasks_stolen",
+    "no_victim",
+    "steal_miss_ratio",
+    "steal_remote_ratio",
+)
+MEMORY = ("bytes_local", "bytes_remote", "bytes_cache", "bytes_c2c", "page_faults", "imc_busy_max", "link_busy_max")
+LOCKS = ("lock_acquisitions", "lock_handoffs_local", "lock_handoffs_remote", "lock_wait_ps")
+TIME = (
+    "work_local_ps",
+    "inflation_numa_ps",
+    "inflation_contention_ps",
+    "inflation_smt_ps",
+    "overhead_ps",
+    "idle_steal_ps",
+    "idle_backoff_ps",
+    "idle_barrier_ps",
+    "parked_ps",
+)
+COST = ("events",)
+COLUMNS = IDENTITY + OUTCOME + STEALS + MEMORY + LOCKS + TIME + COST
+
+TEXT = frozenset({"run_id", "spec_hash", "engine", "machine", "workload", "strategy", "trace_hash", "event_hash"})
+RATIOS = frozenset(
+    {"speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio", "imc_busy_max", "link_busy_max"}
+)  # every other column is a 64-bit integer; a ratio with denominator 0 is null; event_hash is null in a skipped run
+
+
+@dataclass(frozen=True)
+class Result:
+    """One finished run.
+
+    ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``workers`` maps a
+    per-worker counter to an array over workers then producers; ``node_bytes``, ``node_attempts`` and ``node_success``
+    are [thief or accessing node, victim or home node].
+    """
+
+    counters: dict[str, Any]
+    workers: dict[str, npt.NDArray[Any]]
+    node_bytes: npt.NDArray[np.int64]
+    node_attempts: npt.NDArray[np.int64]
+    node_success: npt.NDArray[np.int64]
+    identity: dict[str, Any] = field(default_factory=dict)
+    engine_s: float = 0.0  # wall-clock time of the engine alone
+
+    def row(self) -> dict[str, Any]:
+        """The columns of the results table, ratios derived; identity columns that are unknown are left out."""
+        c = self.counters
+        row = {**self.identity, **c}
+        row["speedup"] = ratio(c["serial_ps"], c["makespan_ps"])
+        workers = len(self.workers["work_local_ps"]) if "workers" not in self.identity else self.identity["workers"]
+        row["efficiency"] = ratio(c["serial_ps"], c["makespan_ps"] * workers)
+        row["steal_miss_ratio"] = ratio(c["steal_false"], c["steal_attempts"])
+        row["steal_remote_ratio"] = ratio(c["steal_attempts_remote"], c["steal_attempts"])
+        return {name: row[name] for name in COLUMNS if name in row}
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """``part / whole``, or None where the whole is zero."""
+    return part / whole if whole else None

@@ -1,0 +1,141 @@
+"""A machine as frozen arrays: sockets, NUMA nodes with one memory controller each, cores, hardware threads, links.
+
+Models section 2.1 of the model. Times are integer picoseconds, bandwidths integer bytes per second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Coherence:
+    """Time to move one cache line between two cores, in picoseconds (thesis Table 6.2)."""
+
+    same_core_ps: int
+    same_socket_ps: int
+    cross_socket_ps: int
+
+
+@dataclass(frozen=True)
+class Caches:
+    """Cache sizes in bytes (0: none) and the latencies of last-level hits in picoseconds."""
+
+    l1_bytes: int
+    l2_bytes: int
+    llc_bytes: int
+    llc_hit_ps: int
+    llc_remote_hit_ps: int
+
+
+@dataclass(frozen=True)
+class Links:
+    """Directed links between nodes; ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]`` leads a to b."""
+
+    source: IntArray  # [links] node
+    target: IntArray  # [links] node
+    bytes_per_s: IntArray  # [links]
+    latency_ps: IntArray  # [links]
+    route_ptr: IntArray  # [nodes * nodes + 1]
+    route: IntArray  # [sum of hops] link ids in travel order
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Base clock and turbo steps: with at most ``active[i]`` busy cores on a socket the clock is ``hz[i]``."""
+
+    base_hz: int
+    active: IntArray
+    hz: IntArray
+
+
+@dataclass(frozen=True)
+class Smt:
+    """Speed of a hardware thread, in ppm of a lone one, beside a busy or a polling sibling."""
+
+    busy_ppm: int
+    poll_ppm: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine. Ids are dense from zero; a hardware thread's id is in operating-system order (all first threads of
+    the cores, then all second ones).
+    """
+
+    name: str
+    page_bytes: int
+    line_bytes: int
+    socket_of_node: IntArray  # [nodes]
+    node_of_core: IntArray  # [cores]
+    llc_of_core: IntArray  # [cores] last-level-cache domain
+    core_of_thread: IntArray  # [threads]
+    sibling_of_thread: IntArray  # [threads] 0 for a core's first thread, 1 for its second, ...
+    memory_bytes: IntArray  # [nodes]
+    imc_bytes_per_s: IntArray  # [nodes]
+    latency_ps: IntArray  # [nodes, nodes]: a load by a core of the row's node from memory of the column's node
+    links: Links
+    caches: Caches
+    coherence: Coherence
+    clock: Clock
+    smt: Smt
+    probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) where the machine's file gives it
+
+    @property
+    def nodes(self) -> int:
+        """Number of NUMA nodes."""
+        return len(self.socket_of_node)
+
+    @property
+    def sockets(self) -> int:
+        """Number of sockets."""
+        return int(self.socket_of_node.max()) + 1
+
+    @property
+    def cores(self) -> int:
+        """Number of cores."""
+        return len(self.node_of_core)
+
+    @property
+    def threads(self) -> int:
+        """Number of hardware threads."""
+        return len(self.core_of_thread)
+
+    def hops(self, a: int, b: int) -> int:
+        """Number of links on the route from node a to node b."""
+        at = a * self.nodes + b
+        return int(self.links.route_ptr[at + 1] - self.links.route_ptr[at])
+
+
+@dataclass(frozen=True)
+class WorkerMap:
+    """Where each worker runs; every array is [workers]."""
+
+    thread: IntArray
+    core: IntArray
+    llc: IntArray
+    node: IntArray
+    socket: IntArray
+
+    @property
+    def workers(self) -> int:
+        """Number of workers."""
+        return len(self.thread)
+
+    def unit(self, kind: str) -> IntArray:
+        """The id of the worker's unit of ``kind``: worker, core, llc, node, socket or machine."""
+        arrays: dict[str, Any] = {
+            "worker": np.arange(self.workers),
+            "core": self.core,
+            "llc": self.llc,
+            "node": self.node,
+            "socket": self.socket,
+            "machine": np.zeros(self.workers, np.int64),
+        }
+        return np.asarray(arrays[kind], np.int64)

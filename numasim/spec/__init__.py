@@ -1,0 +1,1 @@
+"""From YAML text to validated, frozen models whose errors name file, line, column and field."""

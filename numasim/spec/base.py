@@ -1,0 +1,85 @@
+"""The base of every specification model, and the quantities that its fields are made of.
+
+Numbers with a unit stay decimal text until they become integers (picoseconds, bytes, bytes per second), so that no
+float takes part on the way from a YAML file to the engine (model section 1.1).
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+PS_PER_NS = 1000
+MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
+_UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_BYTES = re.compile(r"(\d+)\s*([A-Za-z]*)")
+
+
+class Model(BaseModel):
+    """A frozen specification model that refuses unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False)
+
+
+def ps(time_ns: Decimal) -> int:
+    """Nanoseconds as an exact integer of picoseconds."""
+    return int(time_ns * PS_PER_NS)
+
+
+def _whole_ps(value: Decimal) -> Decimal:
+    if value * PS_PER_NS != int(value * PS_PER_NS):
+        raise ValueError("a time is given to whole picoseconds, that is at most three decimals of a nanosecond")
+    return value
+
+
+def _decimal(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise ValueError("a number is needed here")
+    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    if not exact.is_finite():
+        raise ValueError("a finite number is needed here")
+    return exact
+
+
+def _bytes(value: Any) -> Any:
+    if isinstance(value, str):
+        found = _BYTES.fullmatch(value.strip())
+        if not found or found[2] not in _UNITS:
+            raise ValueError("a size is a whole number of bytes or a text such as 32KiB, 15MiB, 16GiB")
+        return int(found[1]) * _UNITS[found[2]]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a size is a whole number of bytes or a text such as 32KiB, 15MiB, 16GiB")
+    return value
+
+
+def _integer(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a whole number is needed here")
+    return value
+
+
+Nanoseconds = Annotated[
+    Decimal, BeforeValidator(_decimal), Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)
+]  # >= 0, exact to 1 ps
+GigabytesPerSecond = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100_000)]  # 10**9 bytes per second
+Gigahertz = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100)]
+Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=0, le=2**60)]
+Ppm = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=1_000_000)]  # parts per million
+Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**48)]
+PositiveCount = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=2**48)]
+Seed = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**64)]
+Fraction = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
+
+
+def bytes_per_s(rate_gbs: Decimal) -> int:
+    """Gigabytes (10**9) per second as an integer of bytes per second."""
+    return int(rate_gbs * 1_000_000_000)
+
+
+def ppm(fraction: Decimal) -> int:
+    """A fraction in parts per million, rounded to the nearest."""
+    return int((fraction * 1_000_000).to_integral_value())

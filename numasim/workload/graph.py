@@ -1,0 +1,172 @@
+"""A workload as frozen arrays: op programs of tasks in CSR form, dependences, implicit ranges and phases.
+
+Models section 3 of the model. Task ids are the depth-first preorder of the generator, so the descendants of task i are
+``i + 1 .. subtree_end[i] - 1``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+U8 = npt.NDArray[np.uint8]
+U32 = npt.NDArray[np.uint32]
+I64 = npt.NDArray[np.int64]
+
+
+class Op(IntEnum):
+    """One step of a task's program; ``arg`` is in brackets."""
+
+    RUN = 0  # [segment]
+    SPAWN = 1  # [task] a child that may run anywhere
+    CALL = 2  # [task] a child that runs here and now
+    WAIT = 3  # [0] until every child spawned so far has finished
+
+
+class Kind(IntEnum):
+    """What a row of the task arrays is."""
+
+    TASK = 0  # a spawned task (and the root): counted in ``tasks``
+    CALL = 1  # the frame of an inline call: not counted, never queued
+    IMPLICIT = 2  # a body that every worker is given (an OpenMP implicit task, a dealt loop row): not counted, not stolen
+
+
+class Mode(IntEnum):
+    """How a segment uses the bytes of an access."""
+
+    READ = 1
+    WRITE = 2
+    READ_WRITE = 3
+
+
+class Pattern(IntEnum):
+    """The order in which an access walks its bytes; decides how many misses overlap (model 2.3)."""
+
+    SEQUENTIAL = 0
+    STRIDED = 1
+    RANDOM = 2
+    CHASE = 3
+
+
+class Deal(IntEnum):
+    """To which workers the roots, or the range items, of a phase are given when the phase starts."""
+
+    MASTER = 0  # all to worker 0
+    BLOCK = 1  # root r of R to worker floor(r * P / R)
+    CYCLIC = 2  # root r to worker r mod P
+
+
+@dataclass(frozen=True)
+class Region:
+    """A contiguous range of memory. ``initialised``: written by the program before the parallel part starts."""
+
+    name: str
+    bytes: int
+    initialised: bool
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """Memory accesses, one row each: ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart."""
+
+    region: U32
+    offset: I64
+    row_bytes: I64
+    rows: I64
+    stride: I64
+    mode: U8  # Mode
+    pattern: U8  # Pattern
+    passes: U32  # how often the footprint is walked, >= 1
+
+    def __len__(self) -> int:
+        """Number of accesses."""
+        return len(self.region)
+
+
+@dataclass(frozen=True)
+class RangeFamily:
+    """``count`` like tasks that are never materialised (model 3.5): item i takes a compute time drawn uniformly from
+    ``[low_ps, high_ps]`` by its class-3 stream, and its accesses are those of the template moved by an affine rule.
+
+    The offset of access j for item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j])
+    * step_mod[j]``.
+    """
+
+    name: str
+    count: int
+    low_ps: int
+    high_ps: int
+    kernel: int  # index into Workload.kernels
+    accesses: Accesses
+    divisor: I64
+    step_div: I64
+    step_mod: I64
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Roots (task ids) and at most one range family that start together; the phase ends when all of it has finished."""
+
+    roots: tuple[int, ...] = ()
+    range_family: int | None = None
+    deal: Deal = Deal.MASTER
+    serial: bool = False  # only worker 0 works, the others wait at the barrier
+    repeat: int = 1  # how often the phase runs in a row
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A program: its tasks, its memory, its phases. All arrays are read-only."""
+
+    name: str
+    parameters: dict[str, Any]
+    kernels: tuple[str, ...]  # names of the kernel classes that segments refer to
+    regions: tuple[Region, ...]
+    phases: tuple[Phase, ...]
+    ranges: tuple[RangeFamily, ...]
+    op_ptr: I64  # [tasks + 1]
+    op_code: U8  # [ops] Op
+    op_arg: U32  # [ops]
+    kind: U8  # [tasks] Kind
+    parent: I64  # [tasks] -1 for a root
+    segment_compute_ps: I64  # [segments]
+    segment_kernel: U8  # [segments]
+    segment_accesses: I64  # [segments + 1] CSR into accesses
+    accesses: Accesses
+    successor_ptr: I64  # [tasks + 1]
+    successor: U32  # dependence edges: task -> tasks that wait for it
+    facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the task arrays (tasks, calls and implicit bodies)."""
+        return len(self.kind)
+
+    @property
+    def segments(self) -> int:
+        """Number of segments."""
+        return len(self.segment_compute_ps)
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks one run executes: graph tasks and range items, repeats of phases included."""
+        return sum(phase.repeat * self._phase_tasks(phase) for phase in self.phases)
+
+    def _phase_tasks(self, phase: Phase) -> int:
+        ends = self.subtree_end()
+        inside = sum(int((self.kind[r : ends[r]] == Kind.TASK).sum()) for r in phase.roots)
+        return inside + (self.ranges[phase.range_family].count if phase.range_family is not None else 0)
+
+    def subtree_end(self) -> I64:
+        """[tasks] one past the last descendant of each task in preorder."""
+        end = np.arange(1, self.rows + 1, dtype=np.int64)
+        for task in range(self.rows - 1, -1, -1):
+            parent = self.parent[task]
+            if parent >= 0 and end[task] > end[parent]:
+                end[parent] = end[task]
+        return end
