@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 NONE8, ALL16, ALL32 = 255, 65535, 2**32 - 1
 NO_QUEUE = 2**31 - 1
-MAX_MARK, MIN_MARK = -2, -1  # a watch bound that means the queue's own threshold S or s
+# watch bounds that mean the queue's own threshold S or s, and one less than it
+MIN_MARK, MAX_MARK, BELOW_MIN_MARK, BELOW_MAX_MARK = -1, -2, -3, -4
 FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted
 
 
