@@ -1,0 +1,1 @@
+"""What people read: answers in tables, summaries of one run, and the standard figures."""

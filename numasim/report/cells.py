@@ -1,0 +1,79 @@
+"""How a results table falls into cells, contenders and facets.
+
+A *cell* is everything but the repeat. Its *contender* is the strategy (and any axis inside it), which is what a reader
+compares; its *facet* is what else varies except the number of workers: machine, workload and the other axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from numasim.engine.result import COLUMNS
+
+NOT_AXES = frozenset({*COLUMNS, "error", "cell"})
+
+Group = tuple[tuple[Any, ...], npt.NDArray[np.intp]]  # the values of the columns; the positions of the rows
+
+
+def contender_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that tell contenders apart: ``strategy`` and the axes inside it."""
+    return ["strategy", *(name for name in _axes(frame) if name.startswith("strategy."))]
+
+
+def setting_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that two runs must share to be compared, the number of workers last."""
+    others = [name for name in _axes(frame) if not name.startswith("strategy.")]
+    return ["machine", "workload", *others, "workers"]
+
+
+def cell_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that identify a cell: its setting, then its contender."""
+    return setting_columns(frame) + contender_columns(frame)
+
+
+def facet_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of the setting, without the number of workers, that take more than one value."""
+    return [name for name in setting_columns(frame)[:-1] if frame[name].nunique(dropna=False) > 1]
+
+
+def finished(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs without an error."""
+    return frame[frame["error"].isna()] if "error" in frame else frame
+
+
+def failed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs with an error."""
+    return frame[frame["error"].notna()] if "error" in frame else frame.iloc[:0]
+
+
+def groups(frame: pd.DataFrame, columns: Sequence[str]) -> list[Group]:
+    """Group the rows that agree in ``columns``, in order of first appearance; no columns give one group of all rows."""
+    if not columns or frame.empty:
+        return [((), np.arange(len(frame)))] if len(frame) else []
+    numbered = frame.groupby(list(columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    order = np.argsort(numbered, kind="stable")
+    members = np.split(order, np.flatnonzero(np.diff(numbered[order])) + 1)
+    heads = frame.iloc[[rows[0] for rows in members]][list(columns)]
+    return list(zip(heads.itertuples(index=False, name=None), members, strict=True))
+
+
+def label(columns: Iterable[str], values: Iterable[Any]) -> str:
+    """Put the values in words: ``matmul, n=256``; an identity column speaks for itself, an axis by its last name."""
+    return ", ".join(
+        str(value) if column in COLUMNS else f"{column.rpartition('.')[2]}={value}"
+        for column, value in zip(columns, values, strict=True)
+    )
+
+
+def numbers(frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
+    """Return a column as floats, null as NaN."""
+    return np.asarray(frame[column].to_numpy(dtype=np.float64, na_value=np.nan), np.float64)
+
+
+def _axes(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name in frame.columns if name not in NOT_AXES]

@@ -1,0 +1,133 @@
+"""Intervals against scipy, brute force and closed forms; coverage by simulation."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from numasim.report.statistics import EXACT_REPEATS, mean_interval, paired_difference, ratio_interval, sign_test
+
+numbers = st.floats(1, 1e12, allow_nan=False)
+
+
+@given(st.lists(numbers, min_size=2, max_size=30))
+def test_mean_interval_is_that_of_scipy(values):
+    sample = np.array(values)
+    estimate = mean_interval(sample)
+    half = stats.t.ppf(0.975, len(sample) - 1) * stats.sem(sample)
+    assert estimate.value == pytest.approx(sample.mean(), rel=1e-12)
+    assert estimate.high - estimate.value == pytest.approx(half, rel=1e-6, abs=1e-3)
+    assert estimate.value - estimate.low == pytest.approx(half, rel=1e-6, abs=1e-3)
+
+
+def test_mean_of_one_repeat_has_no_interval_and_of_none_no_value():
+    one = mean_interval(np.array([3.0, math.nan]))
+    assert (one.value, one.count) == (3.0, 1)
+    assert math.isnan(one.low)
+    assert math.isnan(one.high)
+    none = mean_interval(np.array([math.nan]))
+    assert math.isnan(none.value)
+    assert none.count == 0
+
+
+def test_equal_repeats_have_an_interval_of_width_zero():
+    estimate = mean_interval(np.full(10, 7.0))
+    assert (estimate.low, estimate.value, estimate.high) == (7.0, 7.0, 7.0)
+
+
+def brute_force_bounds(part, whole):
+    """Every resample of a small sample, written out."""
+    count = len(part)
+    ratios = [
+        sum(part[i] for i in chosen) / sum(whole[i] for i in chosen)
+        for chosen in itertools.product(range(count), repeat=count)
+    ]
+    tail = stats.norm.cdf(-math.sqrt(count / (count - 1)) * stats.t.ppf(0.975, count - 1))
+    return np.quantile(ratios, [tail, 1 - tail])
+
+
+@pytest.mark.parametrize("count", range(2, EXACT_REPEATS + 1))
+def test_small_samples_are_enumerated_exactly(count):
+    part = np.array([3.0, 10.0, 4.0, 8.0, 1.0])[:count]
+    whole = np.array([10.0, 12.0, 11.0, 16.0, 9.0])[:count]
+    estimate = ratio_interval(part, whole)
+    assert estimate.value == part.sum() / whole.sum()
+    assert (estimate.low, estimate.high) == pytest.approx(tuple(brute_force_bounds(part, whole)), rel=1e-9)
+    assert ratio_interval(part, whole, seed=1) == estimate
+
+
+def test_large_samples_approach_the_delta_method():
+    noise = np.random.default_rng(5)
+    whole = noise.uniform(90, 110, 400)
+    part = whole * 0.4 + noise.normal(0, 3, 400)
+    estimate = ratio_interval(part, whole)
+    error = (part - estimate.value * whole).std(ddof=1) / math.sqrt(400) / whole.mean()
+    assert estimate.high - estimate.low == pytest.approx(2 * 1.96 * error, rel=0.08)
+
+
+def test_the_ratio_interval_covers_what_it_claims():
+    """Of 600 samples of ten repeats, 95 % should hold the true ratio; the binomial spread of that count is 0.9 %."""
+    noise = np.random.default_rng(11)
+    hits = 0
+    for _ in range(600):
+        whole = noise.uniform(50, 150, 10)
+        estimate = ratio_interval(whole * 0.3 + noise.normal(0, 5, 10), whole)
+        hits += estimate.low <= 0.3 <= estimate.high
+    assert 0.95 - 0.03 < hits / 600 < 0.95 + 0.03
+
+
+def test_the_seed_decides_the_bootstrap():
+    part, whole = np.arange(1.0, 11.0), np.full(10, 20.0)
+    assert ratio_interval(part, whole, seed=3) == ratio_interval(part, whole, seed=3)
+    assert ratio_interval(part, whole, seed=3) != ratio_interval(part, whole, seed=4)
+
+
+def test_zero_over_zero_is_null():
+    estimate = ratio_interval(np.zeros(4), np.zeros(4))
+    assert math.isnan(estimate.value)
+    assert math.isnan(estimate.low)
+
+
+def test_resamples_without_a_single_attempt_do_not_count():
+    estimate = ratio_interval(np.array([0.0, 1.0]), np.array([0.0, 2.0]))
+    assert (estimate.value, estimate.low, estimate.high) == (0.5, 0.5, 0.5)
+
+
+def test_pairs_take_only_repeats_that_both_finished():
+    first = np.array([10.0, 20.0, math.nan, 40.0])
+    other = np.array([9.0, math.nan, 25.0, 42.0])
+    compared = paired_difference(first, other)
+    assert compared.difference.value == 0.5
+    assert compared.difference.count == 2
+    assert compared.relative.value == 1.0 / 50.0
+    assert compared.first_better == 0.5
+
+
+@given(st.lists(numbers, min_size=1, max_size=12), st.floats(0.5, 2))
+def test_a_constant_factor_is_found_exactly(values, factor):
+    first = np.array(values)
+    relative = paired_difference(first, first * factor).relative
+    assert relative.value == pytest.approx(factor - 1, abs=1e-12)
+    if len(values) > 1:
+        assert (relative.low, relative.high) == pytest.approx((factor - 1, factor - 1), abs=1e-12)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_sign_test_is_that_of_scipy(wins, losses):
+    expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    assert sign_test(wins, losses) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.integers(1, 60))
+def test_smallest_p_of_the_sign_test(pairs):
+    assert sign_test(pairs, 0) == min(1.0, 2.0 ** (1 - pairs))
+
+
+def test_ties_are_counted_half():
+    compared = paired_difference(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 4.0]))
+    assert compared.first_better == 2.5 / 3
+    assert compared.sign_p == 0.5
