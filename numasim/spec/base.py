@@ -72,6 +72,7 @@ Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**48)]
 PositiveCount = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=2**48)]
 Seed = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**64)]
 Fraction = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
+SignedFraction = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=-1, le=1)]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
 
 

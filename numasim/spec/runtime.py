@@ -1,0 +1,116 @@
+"""A runtime as data: joins, queue capacity, polling, back-off and the costs of its operations (model 4.1, 4.2).
+
+The thesis measured on two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a preset file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
+
+from numasim.spec.base import Fraction, Label, Model, Nanoseconds, PositiveCount
+
+JoinKind = Literal["help", "own", "strict", "continuation", "block"]
+FullRule = Literal["grow", "inline", "next", "block"]
+ProducerKind = Literal["none", "extra", "master"]
+QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
+ThresholdRule = Literal["literal", "avail"]
+MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled plan
+
+
+def shape(value: Any) -> str:
+    """Tell how a value was written: text, mapping or number. It decides which branch of a union is meant."""
+    if isinstance(value, str):
+        return "text"
+    return "mapping" if isinstance(value, Mapping | BaseModel) else "number"
+
+
+def by_shape(sentence: str) -> Discriminator:
+    """Choose the branch of a union by `shape`; ``sentence`` is the error when no branch fits."""
+    return Discriminator(shape, custom_error_type="shape", custom_error_message=sentence)
+
+
+def _yes_or_no(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if value not in ("yes", "no"):
+        raise ValueError("yes or no is needed here")
+    return value == "yes"
+
+
+YesNo = Annotated[bool, BeforeValidator(_yes_or_no)]  # yes, no, true, false: YAML 1.2 reads the first two as text
+Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
+Capacity = Annotated[
+    Annotated[Literal["none"], Tag("text")] | Annotated[Tasks, Tag("number")],
+    by_shape("a number of tasks, or none, is needed here"),
+]
+
+
+class FractionRule(Model):
+    """S as a fraction of the mean peak length of the queues (A-7)."""
+
+    fraction: Fraction
+
+
+Rule = Annotated[
+    Annotated[ThresholdRule, Tag("text")] | Annotated[FractionRule, Tag("mapping")],
+    by_shape("a rule is literal, avail or {fraction: 0.5}"),
+]
+
+
+class BackoffSpec(Model):
+    """Waiting after the j-th fruitless round: ``min(first * factor ** (j - 1), max)``; first 0 polls at once."""
+
+    first_ns: Annotated[
+        Annotated[Literal["task"], Tag("text")] | Annotated[Nanoseconds, Tag("number")],
+        by_shape("nanoseconds, or task for the mean time of a task, are needed here"),
+    ] = Decimal(0)
+    factor: Annotated[PositiveCount, Field(le=1024)] = 2
+    max_ns: Annotated[
+        Annotated[Literal["none"], Tag("text")] | Annotated[Nanoseconds, Tag("number")],
+        by_shape("nanoseconds, or none, are needed here"),
+    ] = "none"
+    after: Literal["round", "probe"] = "round"  # A-30
+    empty: Literal["skip", "count"] = "skip"  # A-9
+
+
+class CostSpec(Model):
+    """What each operation of the runtime takes, in nanoseconds (model 4.1)."""
+
+    push_ns: Nanoseconds = Decimal(0)
+    pop_ns: Nanoseconds = Decimal(0)
+    join_ns: Nanoseconds = Decimal(0)
+    wait_ns: Nanoseconds = Decimal(0)
+    resume_ns: Nanoseconds = Decimal(0)
+    probe_ns: Nanoseconds = Decimal(100)
+    probe_remote_ns: Nanoseconds = Decimal(300)
+    take_ns: Nanoseconds = Decimal(0)
+    move_ns: Nanoseconds = Decimal(0)
+    wake_ns: Nanoseconds = Decimal(0)
+    wake_remote_ns: Nanoseconds = Decimal(0)
+    fault_ns: Nanoseconds = Decimal(0)
+    line: YesNo = False  # probes, takes and joins also pay the coherence transfer of the queue's line
+
+
+class RuntimeSpec(Model):
+    """A runtime preset, or one that the user composes; what is left out is as in the preset ``bare``."""
+
+    name: Label = "custom"
+    join: JoinKind = "continuation"
+    capacity: Capacity = "none"
+    on_full: FullRule = "grow"
+    resume: Fraction = Decimal("0.7")  # on_full inline: queue again below this share of the capacity
+    producer: ProducerKind = "none"  # who creates the tasks of an implicit range; none: dealt at t = 0 (A-1)
+    queue_order: QueueOrder = "lifo-fifo"  # own end, steal end (A-29)
+    poll_ns: Nanoseconds = Decimal(0)
+    backoff: BackoffSpec = BackoffSpec()
+    s_rule: Rule = "avail"  # A-7
+    costs: CostSpec = CostSpec()
+
+    @property
+    def capacity_tasks(self) -> int:
+        """Capacity of a worker's queue in tasks; 0 is without bound."""
+        return 0 if self.capacity == "none" else int(self.capacity)
