@@ -1,0 +1,67 @@
+"""Where the numbers of a machine's file come from: source keys that name no field, and numbers without a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel
+
+from numasim.errors import InputError
+
+
+def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
+    """Refuse a source without text and one for a field that the file does not give."""
+    fields = set(_fields(_given(spec)))
+    for field, text in sources.items():
+        if field not in fields:
+            raise InputError(
+                f"{field!r} is no field of this file",
+                path=("sources", field),
+                expected="a dotted field of the machine, such as 'nodes.memory'",
+                value=field,
+                known=sorted(fields),
+            )
+        if not text.strip():
+            raise InputError(f"the source of {field!r} is empty", path=("sources", field), expected="where it is from")
+
+
+def unsourced(spec: BaseModel) -> list[str]:
+    """List the dotted fields with numbers for which neither they nor a field above them has a source."""
+    given = _given(spec)
+    sources = getattr(spec, "sources", {})
+    return sorted({field for field in _numbers(given) if not _covered(field, sources)})
+
+
+def _given(spec: BaseModel) -> dict[str, Any]:
+    return spec.model_dump(by_alias=True, exclude_unset=True, exclude={"sources", "name"})
+
+
+def _covered(field: str, sources: Mapping[str, str]) -> bool:
+    parts = field.split(".")
+    return any(".".join(parts[:length]) in sources for length in range(1, len(parts) + 1))
+
+
+def _fields(value: Any, above: str = "") -> Iterator[str]:
+    """Yield the dotted path of every field; list items share the path of their list."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            path = f"{above}.{key}" if above else str(key)
+            yield path
+            yield from _fields(item, path)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _fields(item, above)
+
+
+def _numbers(value: Any, above: str = "") -> Iterator[str]:
+    """Yield the dotted path of every number."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _numbers(item, f"{above}.{key}" if above else str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _numbers(item, above)
+    elif isinstance(value, int | Decimal) and not isinstance(value, bool):
+        yield above
