@@ -1,0 +1,1 @@
+"""Sweeps: many runs of one specification, kept in a directory that survives any interruption."""

@@ -1,0 +1,51 @@
+"""The runs of a sweep, counted before any is started: every cell with every repeat.
+
+Repeat r of every cell has the same seed (model 1.3), so that strategies are compared in pairs. Cells that describe the
+same simulation share one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from numasim.draws import repeat_seed
+from numasim.spec.identity import run_id
+
+if TYPE_CHECKING:
+    from numasim.spec.run import RunSpec
+    from numasim.spec.sweep import Cell, SweepSpec
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation to do."""
+
+    run_id: str
+    spec: RunSpec
+    seed: int  # of this repeat
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """One row of the results table: a cell, a repeat, and the run that answers it."""
+
+    cell: Cell
+    repeat: int  # from zero
+    run: Run
+
+
+def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
+    """List the rows of the results table in their order: by cell, then by repeat."""
+    return [_row(cell, repeat) for cell in sweep.cells for repeat in range(sweep.repeat)]
+
+
+def missing_runs(rows: list[PlannedRow], finished: Collection[str]) -> list[Run]:
+    """List the runs that are still to be done, each once, in the order of the rows."""
+    return list({row.run.run_id: row.run for row in rows if row.run.run_id not in finished}.values())
+
+
+def _row(cell: Cell, repeat: int) -> PlannedRow:
+    seed = repeat_seed(cell.spec.seed, repeat)
+    return PlannedRow(cell, repeat, Run(run_id(cell.spec, seed), cell.spec, seed))

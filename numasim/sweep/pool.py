@@ -1,0 +1,91 @@
+"""Executors for batches: this process, or worker processes that end when their parent does.
+
+Workers start afresh (spawn) and never import the caller's main module: they start quickly, and a script without a
+main guard does not run itself again. An interrupt from the terminal is the parent's business alone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import connection, parent_process, process
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class InProcess(Executor):
+    """Runs what is submitted at once, in the calling thread."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Do it and return a future that is already done; an interrupt is raised here."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def in_process() -> Iterator[Executor]:
+    """Give an executor of this very process, for which no process has to be started."""
+    yield InProcess()
+
+
+@contextmanager
+def processes(count: int) -> Iterator[Executor]:
+    """Give an executor of ``count`` processes; on an error or an interrupt they are killed, not waited for."""
+    context = _MainlessContext()
+    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
+    try:
+        yield executor
+    except BaseException:
+        for child in context.children:
+            child.kill()
+        raise
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _MainlessProcess(SpawnProcess):
+    def start(self) -> None:
+        """Start while an empty module stands for the main one, so that the child imports nothing in its place."""
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _MainlessContext(SpawnContext):
+    def __init__(self) -> None:
+        super().__init__()
+        self.children: list[process.BaseProcess] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        """Make a process and remember it, so that it can be killed."""
+        child = _MainlessProcess(*args, **kwargs)
+        self.children.append(child)
+        return child
+
+
+def _begin_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)

@@ -1,0 +1,55 @@
+"""What made a results directory: whose results it holds, and every version and command that wrote to it.
+
+It stands beside the results and never inside them, so that it cannot change their bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from numasim import __version__
+from numasim.errors import InputError
+
+FILE = "provenance.json"
+_DEPENDENCIES = ("simpy", "numpy", "networkx", "pydantic", "ruamel.yaml", "pyarrow")
+
+
+def read_provenance(directory: Path) -> dict[str, Any] | None:
+    """Read the provenance of ``directory``, or None where there is none. Raises `InputError` where it is damaged."""
+    path = directory / FILE
+    if not path.is_file():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {"spec_hash": str(found["spec_hash"]), **found, "history": list(found["history"])}
+    except (ValueError, KeyError, TypeError) as error:
+        expected = "the file that a sweep wrote; choose another directory"
+        raise InputError("is damaged", place=str(path), expected=expected) from error
+
+
+def extended(known: dict[str, Any] | None, spec_hash: str, model_version: int) -> dict[str, Any]:
+    """``known`` with this process added to the history, once."""
+    here = _this_process(model_version)
+    history = known["history"] if known else []
+    return {"spec_hash": spec_hash, "history": history if here in history else [*history, here]}
+
+
+def to_bytes(provenance: dict[str, Any]) -> bytes:
+    """Spell the content of `FILE`."""
+    return (json.dumps(provenance, indent=2) + "\n").encode()
+
+
+def _this_process(model_version: int) -> dict[str, Any]:
+    return {
+        "command": sys.argv,
+        "numasim": __version__,
+        "model_version": model_version,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "dependencies": {name: metadata.version(name) for name in _DEPENDENCIES},
+    }

@@ -1,0 +1,69 @@
+"""Runs a sweep: what is missing in the results directory is done, by one process or several, and kept batch by batch.
+
+The tables are a function of the sweep alone: neither the number of processes, nor the batches, nor being killed at
+any moment and started again changes a byte of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numasim.errors import InputError
+from numasim.spec.identity import MODEL_VERSION, spec_hash
+from numasim.sweep.batch import Runner, Task
+from numasim.sweep.dispatch import Dispatch
+from numasim.sweep.plan import missing_runs, plan_rows
+from numasim.sweep.progress import progress_bar
+from numasim.sweep.store import Identity, open_store
+from numasim.sweep.tables import write_tables
+
+if TYPE_CHECKING:
+    from numasim.spec.sweep import SweepSpec
+
+
+@dataclass(frozen=True)
+class SweepOutcome:
+    """What a call of `run_sweep` did; ``failures`` has the message of each failed run, by run_id."""
+
+    directory: Path
+    rows: int  # of the results table: cells x repeats
+    executed: int  # runs done by this call
+    failures: dict[str, str]
+    set_aside: tuple[str, ...]  # names of damaged shards, now in the directory's damaged/
+    complete: bool  # whether every run has ended, so that the tables were written
+
+
+def run_sweep(
+    sweep: SweepSpec,
+    directory: str | Path,
+    *,
+    jobs: int,
+    engine: str,
+    runner: Runner,
+    fail_fast: bool = False,
+    progress: bool = True,
+    check: bool = False,
+) -> SweepOutcome:
+    """Do the runs of ``sweep`` that ``directory`` lacks and write its tables.
+
+    ``runner(spec, seed, engine, check)`` does one run and must be importable by name. A run that fails is recorded
+    with its message and tried again by the next call; with ``fail_fast`` the first failure ends the sweep, and the
+    tables wait until every run has ended. An interrupt leaves a directory from which the next call goes on. Raises
+    `InputError` where ``directory`` cannot be written or is not this sweep's.
+    """
+    if jobs < 1:
+        raise InputError(f"jobs is {jobs}", expected="at least one process")
+    rows = plan_rows(sweep)
+    identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text)
+    with open_store(Path(directory), identity) as store:
+        missing = missing_runs(rows, store.finished())
+        task = Task(runner, engine, check, fail_fast, store.shards)
+        with progress_bar(len(missing), progress) as advance:
+            dispatch = Dispatch(task, store.next_number(), advance)
+            dispatch.do(missing, min(jobs, len(missing)))
+        complete = dispatch.executed == len(missing)
+        if complete:
+            write_tables(store, rows, sweep.axes, identity.spec_hash)
+    return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, store.set_aside, complete)

@@ -1,0 +1,157 @@
+"""The results directory of a sweep: one specification's runs, added to and never computed twice.
+
+spec.yaml         the sweep as it was last asked for
+provenance.json   whose results these are, and what made them
+shards/           the runs, a file for each batch; the only source of the tables
+damaged/          shards that did not hold what their name promises; their runs are run again
+*.parquet         the tables, made from the shards when every run has ended
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from numasim.errors import InputError
+from numasim.sweep import provenance
+from numasim.sweep.files import LOCK, TEMPORARY, locked, output_errors, remove_temporaries, write_whole
+from numasim.sweep.parquet import together
+from numasim.sweep.shard import is_whole, read_shard, shard_number
+
+SPEC = "spec.yaml"
+SHARDS = "shards"
+DAMAGED = "damaged"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a results directory belongs to: the hash decides whether it may be extended."""
+
+    spec_hash: str
+    model_version: int
+    text: str  # of the sweep's YAML
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open results directory; only the holder of its lock has one."""
+
+    directory: Path
+    set_aside: tuple[str, ...]  # names of damaged shards found on opening
+
+    @property
+    def shards(self) -> Path:
+        """Where shards are written."""
+        return self.directory / SHARDS
+
+    def next_number(self) -> int:
+        """Return the number of the next shard; it orders after every shard that exists."""
+        return max((shard_number(path) for path in self._paths()), default=-1) + 1
+
+    def read(self, columns: list[str]) -> pa.Table:
+        """Read ``columns`` of every run in the store, in the order of writing."""
+        return together([read_shard(path, columns) for path in self._paths()])
+
+    def finished(self) -> frozenset[str]:
+        """Return the ids of the runs that need not be run again: those that ended without an error."""
+        runs = self.read(["run_id", "error"])
+        pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
+        return frozenset(run_id for run_id, error in pairs if error is None)
+
+    def _paths(self) -> list[Path]:
+        return sorted(self.shards.glob("*.parquet"), key=lambda path: (shard_number(path), path.name))
+
+
+@contextmanager
+def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
+    """Create or extend ``directory`` and hold it alone.
+
+    Raises `InputError` where it cannot be written, holds something else, belongs to another specification, or is in
+    use; a refused directory is left exactly as it was.
+    """
+    _refuse_foreign(directory, identity)
+    with _existing(directory), locked(directory):
+        _identify(directory, identity, _refuse_foreign(directory, identity))
+        try:
+            _clean(directory)
+            yield Store(directory, _set_damaged_aside(directory))
+        finally:
+            _clean(directory)
+
+
+@contextmanager
+def _existing(directory: Path) -> Iterator[None]:
+    """Make ``directory`` and its parents; on an error those that stayed empty go away again."""
+    made = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        with output_errors(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for path in made:
+                path.rmdir()
+        raise
+
+
+def _refuse_foreign(directory: Path, identity: Identity) -> dict[str, Any] | None:
+    """Return the provenance of ``directory``, None for a new one; `InputError` where it is not this sweep's."""
+    place = str(directory)
+    if directory.exists() and not directory.is_dir():
+        raise InputError("is a file", place=place, expected="a directory for the results")
+    known = provenance.read_provenance(directory)
+    if known is None and _holds_anything(directory):
+        expected = "a new or empty directory, or one that a sweep wrote"
+        raise InputError("holds files that no sweep wrote", place=place, expected=expected)
+    if known is not None and known["spec_hash"] != identity.spec_hash:
+        expected = "a new directory, or a specification that differs from that one in sweep and repeat alone"
+        raise InputError(f"holds results of another specification, see its {SPEC}", place=place, expected=expected)
+    return known
+
+
+def _holds_anything(directory: Path) -> bool:
+    with output_errors(directory):
+        names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
+    return any(name != LOCK and not name.startswith(TEMPORARY) for name in names)
+
+
+def _identify(directory: Path, identity: Identity, known: dict[str, Any] | None) -> None:
+    try:
+        _write_identity(directory, identity, known)
+    except BaseException:
+        if known is None:
+            for name in (SPEC, provenance.FILE):
+                (directory / name).unlink(missing_ok=True)
+        raise
+
+
+def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] | None) -> None:
+    """Write provenance first: it is what makes a directory a sweep's, even when a kill comes before the next write."""
+    entry = provenance.extended(known, identity.spec_hash, identity.model_version)
+    if entry != known:
+        write_whole(directory / provenance.FILE, provenance.to_bytes(entry))
+    text = identity.text.encode()
+    spec = directory / SPEC
+    if not spec.is_file() or spec.read_bytes() != text:
+        write_whole(spec, text)
+    with output_errors(directory):
+        (directory / SHARDS).mkdir(exist_ok=True)
+
+
+def _set_damaged_aside(directory: Path) -> tuple[str, ...]:
+    damaged = sorted(path for path in (directory / SHARDS).iterdir() if not is_whole(path))
+    with output_errors(directory):
+        for path in damaged:
+            (directory / DAMAGED).mkdir(exist_ok=True)
+            path.rename(directory / DAMAGED / path.name)
+    return tuple(path.name for path in damaged)
+
+
+def _clean(directory: Path) -> None:
+    for place in (directory, directory / SHARDS):
+        remove_temporaries(place)
