@@ -6,8 +6,12 @@ Models section 3 of the model. Task ids are the depth-first preorder of the gene
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +36,7 @@ class Kind(IntEnum):
 
     TASK = 0  # a spawned task (and the root): counted in ``tasks``
     CALL = 1  # the frame of an inline call: not counted, never queued
-    IMPLICIT = 2  # a body that every worker is given (an OpenMP implicit task, a dealt loop row): not counted, not stolen
+    IMPLICIT = 2  # a body that a worker is given (an OpenMP implicit task, a dealt loop row): not counted, not stolen
 
 
 class Mode(IntEnum):
@@ -89,10 +93,10 @@ class Accesses:
 
 @dataclass(frozen=True)
 class RangeFamily:
-    """``count`` like tasks that are never materialised (model 3.5): item i takes a compute time drawn uniformly from
-    ``[low_ps, high_ps]`` by its class-3 stream, and its accesses are those of the template moved by an affine rule.
+    """``count`` like tasks that are never materialised (model 3.5).
 
-    The offset of access j for item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j])
+    Item i takes a compute time drawn uniformly from ``[low_ps, high_ps]`` by its class-3 stream, and its accesses are
+    those of the template moved by an affine rule: the offset of access j for item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j])
     * step_mod[j]``.
     """
 
@@ -152,21 +156,71 @@ class Workload:
         """Number of segments."""
         return len(self.segment_compute_ps)
 
-    @property
+    @cached_property
     def tasks(self) -> int:
         """Number of tasks one run executes: graph tasks and range items, repeats of phases included."""
-        return sum(phase.repeat * self._phase_tasks(phase) for phase in self.phases)
-
-    def _phase_tasks(self, phase: Phase) -> int:
+        before = np.concatenate([[0], np.cumsum(self.kind == Kind.TASK)])
         ends = self.subtree_end()
-        inside = sum(int((self.kind[r : ends[r]] == Kind.TASK).sum()) for r in phase.roots)
-        return inside + (self.ranges[phase.range_family].count if phase.range_family is not None else 0)
+
+        def inside(phase: Phase) -> int:
+            roots = np.asarray(phase.roots, np.int64)
+            items = self.ranges[phase.range_family].count if phase.range_family is not None else 0
+            return items + int((before[ends[roots]] - before[roots]).sum())
+
+        return sum(phase.repeat * inside(phase) for phase in self.phases)
 
     def subtree_end(self) -> I64:
-        """[tasks] one past the last descendant of each task in preorder."""
-        end = np.arange(1, self.rows + 1, dtype=np.int64)
-        for task in range(self.rows - 1, -1, -1):
-            parent = self.parent[task]
-            if parent >= 0 and end[task] > end[parent]:
-                end[parent] = end[task]
+        """[tasks] one past the last descendant of each task in preorder; computed once."""
+        return self._subtree_end
+
+    @cached_property
+    def _subtree_end(self) -> I64:
+        end = subtree_end(self.parent)
+        end.setflags(write=False)
         return end
+
+    def digest(self) -> str:
+        """The workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits."""
+        state = hashlib.blake2b(digest_size=16)
+        for part in _parts(self):
+            state.update(part)
+        return state.hexdigest()
+
+
+def subtree_end(parent: I64) -> I64:
+    """[tasks] one past the last descendant of each task, for ``parent`` [tasks] in preorder with -1 for roots.
+
+    A subtree ends where the next sibling begins; a last child's ends where its parent's does, so those are resolved by
+    pointer doubling in as many steps as the depth has bits.
+    """
+    count = len(parent)
+    order = np.argsort(parent, kind="stable")
+    siblings = parent[order[1:]] == parent[order[:-1]]
+    following = np.full(count + 1, -1, np.int64)
+    following[order[:-1][siblings]] = order[1:][siblings]
+    last = following[:count] < 0
+    heir = np.append(np.where(last, np.where(parent < 0, count, parent), np.arange(count)), count)
+    following[count] = count
+    while True:
+        further = heir[heir]
+        if np.array_equal(further, heir):
+            ends: I64 = following[heir[:count]]
+            return ends
+        heir = further
+
+
+def _parts(value: Any) -> Iterator[bytes | memoryview]:
+    """The bytes that identify ``value``: arrays with their type and length, all else as canonical JSON."""
+    if isinstance(value, np.ndarray):
+        yield f"{value.dtype.str}{value.shape}".encode()
+        yield np.ascontiguousarray(value).data
+    elif hasattr(value, "__dataclass_fields__"):
+        for entry in fields(value):
+            yield entry.name.encode()
+            yield from _parts(getattr(value, entry.name))
+    elif isinstance(value, tuple):
+        yield f"({len(value)}".encode()
+        for part in value:
+            yield from _parts(part)
+    else:
+        yield json.dumps(value, sort_keys=True, separators=(",", ":"), default=str).encode()

@@ -1,0 +1,232 @@
+"""From a forest of tasks, each of one of a few shapes, to the frozen arrays of a `Workload`.
+
+A generator says for every task who its parent is and which `Shape` (op program) it has, in any numbering in which
+siblings ascend in program order. The draft renumbers to preorder; the generator then fills in, shape by shape, compute
+times and accesses as arrays over the tasks of that shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import CheckError
+from numasim.workload.graph import (
+    I64,
+    U8,
+    Accesses,
+    Op,
+    Pattern,
+    Phase,
+    RangeFamily,
+    Region,
+    Workload,
+)
+from numasim.workload.layout import offsets, preorder, ragged
+
+Numbers = npt.NDArray[Any] | int
+
+ACCESS_TYPES = {
+    "region": np.uint32,
+    "offset": np.int64,
+    "row_bytes": np.int64,
+    "rows": np.int64,
+    "stride": np.int64,
+    "mode": np.uint8,
+    "pattern": np.uint8,
+    "passes": np.uint32,
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The op program that many tasks share.
+
+    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of its r-th RUN.
+    """
+
+    ops: tuple[Op, ...]
+    kernels: tuple[int, ...] = ()
+    accesses: tuple[int, ...] = ()
+
+
+class Draft:
+    """A workload under construction."""
+
+    def __init__(self, parent: I64, shape: npt.NDArray[Any], shapes: Sequence[Shape], kind: U8 | None = None) -> None:
+        """``parent``, ``shape`` (index into ``shapes``) and ``kind`` (default: all tasks) are [tasks]."""
+        self.order = preorder(parent)
+        self.position = np.empty_like(self.order)
+        self.position[self.order] = np.arange(len(parent))
+        self.parent = np.where(parent < 0, -1, self.position[parent])[self.order]
+        self._kind = np.zeros(len(parent), np.uint8) if kind is None else kind.astype(np.uint8)[self.order]
+        self._shapes = shapes
+        self._shape = shape[self.order]
+        self._lay_out_ops()
+        self._lay_out_segments()
+
+    def _lay_out_ops(self) -> None:
+        codes = [np.array(shape.ops, np.uint8) for shape in self._shapes]
+        begin = offsets(np.array([len(code) for code in codes]))
+        lengths = np.diff(begin)[self._shape]
+        self._op_ptr = offsets(lengths)
+        self._op_code = np.concatenate(codes)[ragged(begin[self._shape], lengths)]
+        self._op_arg = np.zeros(len(self._op_code), np.uint32)
+        forks = np.isin(self._op_code, (Op.SPAWN, Op.CALL))
+        kids = np.argsort(self.parent, kind="stable")[np.count_nonzero(self.parent < 0) :]
+        if not np.array_equal(self.parent[kids], np.repeat(np.arange(len(lengths)), lengths)[forks]):
+            raise CheckError("the shapes of a workload's tasks do not spawn the children that their parents claim")
+        self._op_arg[forks] = kids
+        runs = self._op_code == Op.RUN
+        self._op_arg[runs] = np.arange(np.count_nonzero(runs))
+
+    def _lay_out_segments(self) -> None:
+        begin = offsets(np.array([len(shape.kernels) for shape in self._shapes]))
+        counts = np.diff(begin)[self._shape]
+        self._first_segment = offsets(counts)
+        of_shape = ragged(begin[self._shape], counts)
+        kernels = [kernel for shape in self._shapes for kernel in shape.kernels]
+        accesses = [count for shape in self._shapes for count in shape.accesses]
+        self._segment_kernel = np.array(kernels, np.uint8)[of_shape]
+        self._segment_accesses = offsets(np.array(accesses, np.int64)[of_shape])
+        self._compute_ps = np.zeros(len(of_shape), np.int64)
+        total = int(self._segment_accesses[-1])
+        self._accesses = {name: np.zeros(total, kind) for name, kind in ACCESS_TYPES.items()}
+
+    def tasks(self, shape: int) -> I64:
+        """The generator's own ids of the tasks of ``shape``, in the order in which the fillers below take them."""
+        found: I64 = self.order[self._shape == shape]
+        return found
+
+    def compute(self, shape: int, compute_ps: Numbers, run: int = 0) -> None:
+        """Set the compute time of RUN number ``run`` of every task of ``shape``."""
+        self._compute_ps[self._segments_of(shape, run)] = compute_ps
+
+    def access(
+        self,
+        shape: int,
+        number: int,
+        *,
+        run: int = 0,
+        region: Numbers,
+        offset: Numbers,
+        row_bytes: Numbers,
+        rows: Numbers = 1,
+        stride: Numbers = 0,
+        mode: Numbers,
+        pattern: Numbers = Pattern.SEQUENTIAL,
+        passes: Numbers = 1,
+    ) -> None:
+        """Set access ``number`` of RUN number ``run`` of every task of ``shape``; arrays go with `tasks`."""
+        at = self._segment_accesses[self._segments_of(shape, run)] + number
+        values = (region, offset, row_bytes, rows, stride, mode, pattern, passes)
+        for name, value in zip(ACCESS_TYPES, values, strict=True):
+            self._accesses[name][at] = value
+
+    def _segments_of(self, shape: int, run: int) -> I64:
+        found: I64 = self._first_segment[:-1][self._shape == shape] + run
+        return found
+
+    def finish(
+        self,
+        *,
+        name: str,
+        parameters: dict[str, Any],
+        kernels: Sequence[str],
+        regions: Sequence[Region] = (),
+        phases: Sequence[Phase] | None = None,
+        edges: tuple[I64, I64] | None = None,
+        facts: dict[str, int] | None = None,
+    ) -> Workload:
+        """The frozen workload.
+
+        ``phases`` (default: one, of all roots) hold final ids (see ``position``); ``edges`` (predecessors, successors)
+        are in the generator's own ids.
+        """
+        roots = tuple(np.flatnonzero(self.parent < 0).tolist())
+        successor_ptr, successor = self._successors(edges)
+        return Workload(
+            name=name,
+            parameters=parameters,
+            kernels=tuple(kernels),
+            regions=tuple(regions),
+            phases=tuple(phases) if phases is not None else (Phase(roots=roots),),
+            ranges=(),
+            op_ptr=frozen(self._op_ptr),
+            op_code=frozen(self._op_code),
+            op_arg=frozen(self._op_arg),
+            kind=frozen(self._kind),
+            parent=frozen(self.parent),
+            segment_compute_ps=frozen(self._compute_ps),
+            segment_kernel=frozen(self._segment_kernel),
+            segment_accesses=frozen(self._segment_accesses),
+            accesses=accesses_of(**self._accesses),
+            successor_ptr=frozen(successor_ptr),
+            successor=frozen(successor),
+            facts=facts or {},
+        )
+
+    def _successors(self, edges: tuple[I64, I64] | None) -> tuple[I64, npt.NDArray[np.uint32]]:
+        if edges is None:
+            return np.zeros(len(self.parent) + 1, np.int64), np.zeros(0, np.uint32)
+        source, target = self.position[edges[0]], self.position[edges[1]]
+        order = np.lexsort((target, source))
+        pointer = offsets(np.bincount(source, minlength=len(self.parent)))
+        return pointer, target[order].astype(np.uint32)
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array itself, made read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def accesses_of(**columns: npt.NDArray[Any] | Sequence[int]) -> Accesses:
+    """Accesses from columns of equal length, in the types of the contract and read-only."""
+    return Accesses(**{name: frozen(np.asarray(columns[name], kind)) for name, kind in ACCESS_TYPES.items()})
+
+
+def range_workload(
+    *,
+    name: str,
+    parameters: dict[str, Any],
+    family: RangeFamily,
+    phase: Phase,
+    kernels: Sequence[str],
+    regions: Sequence[Region] = (),
+    facts: dict[str, int] | None = None,
+) -> Workload:
+    """A workload of one implicit range and no graph."""
+    empty = np.zeros(0, np.int64)
+    return Workload(
+        name=name,
+        parameters=parameters,
+        kernels=tuple(kernels),
+        regions=tuple(regions),
+        phases=(phase,),
+        ranges=(family,),
+        op_ptr=frozen(np.zeros(1, np.int64)),
+        op_code=frozen(empty.astype(np.uint8)),
+        op_arg=frozen(empty.astype(np.uint32)),
+        kind=frozen(empty.astype(np.uint8)),
+        parent=frozen(empty.copy()),
+        segment_compute_ps=frozen(empty.copy()),
+        segment_kernel=frozen(empty.astype(np.uint8)),
+        segment_accesses=frozen(np.zeros(1, np.int64)),
+        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
+        successor_ptr=frozen(np.zeros(1, np.int64)),
+        successor=frozen(empty.astype(np.uint32)),
+        facts=facts or {},
+    )
+
+
+def parameters_of(spec: Any) -> dict[str, Any]:
+    """The parameters of a specification model as plain numbers and text, without its name."""
+    return {
+        key: value if isinstance(value, int | str | None) else str(value)
+        for key, value in spec.model_dump(exclude={"name"}).items()
+    }

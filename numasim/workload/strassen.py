@@ -1,0 +1,180 @@
+"""BOTS Strassen (thesis, section 3.6): matrix product by seven half-size products, one task each.
+
+A task of size n allocates eleven quadrants, fills eight of them with sums of the quadrants of A and B, spawns seven
+products, waits, and adds up. C is written in place; temporaries come from a heap that never gives a byte back, since
+every allocation of this size is fresh memory from the operating system.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from numasim.spec.workload import StrassenParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
+from numasim.workload.layout import offsets
+from numasim.workload.rates import compute_ps, kernel_rates
+
+ELEMENT_BYTES = 8
+CHILDREN = 7
+TEMPORARIES = 11
+A, B, C, HEAP = range(4)
+S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1 = range(TEMPORARIES)
+MULTIPLY, ADD = range(2)
+LEAF, SPLIT, SERIAL_SPLIT = range(3)
+
+SHAPES = (
+    Shape((Op.RUN,), (MULTIPLY,), (3,)),
+    Shape((Op.RUN, *[Op.SPAWN] * CHILDREN, Op.WAIT, Op.RUN), (ADD, ADD), (3, 2)),
+    Shape((Op.RUN, *[Op.CALL] * CHILDREN, Op.RUN), (ADD, ADD), (3, 2)),
+)
+
+
+class Place(NamedTuple):
+    """Where a square matrix of every task of a level begins, and how far apart its rows are; arrays are [tasks]."""
+
+    region: I64
+    offset: I64
+    stride: I64
+
+    def quadrant(self, row: int, column: int, size: int) -> Place:
+        """The quadrant (0 or 1, 0 or 1) of ``size`` x ``size`` elements."""
+        return self._replace(offset=self.offset + row * size * self.stride + column * size * ELEMENT_BYTES)
+
+
+def strassen(parameters: StrassenParameters) -> Workload:
+    """The task graph of one Strassen product."""
+    tree = _Tree(parameters)
+    draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
+    places = tree.places(draft)
+    _fill_leaves(draft, tree.size, places)
+    for shape in (SPLIT, SERIAL_SPLIT):
+        _fill_splits(draft, shape, tree, places)
+    matrix_bytes = ELEMENT_BYTES * parameters.n**2
+    return draft.finish(
+        name="strassen",
+        parameters=parameters_of(parameters),
+        kernels=("multiply", "add"),
+        regions=(
+            Region("A", matrix_bytes, True),
+            Region("B", matrix_bytes, True),
+            Region("C", matrix_bytes, False),
+            Region("heap", int(tree.heap_bytes.sum()), False),
+        ),
+        facts=_facts(tree),
+    )
+
+
+class _Tree:
+    """The recursion, numbered level by level; arrays are [tasks]."""
+
+    def __init__(self, parameters: StrassenParameters) -> None:
+        self.depth = max(0, (parameters.n // parameters.cutoff).bit_length() - 1)
+        self.level_tasks = [CHILDREN**level for level in range(self.depth + 1)]
+        self.level_size = [parameters.n >> level for level in range(self.depth + 1)]
+        self.first = offsets(np.array(self.level_tasks))
+        level = np.repeat(np.arange(self.depth + 1), self.level_tasks)
+        self.size = parameters.n >> level
+        self.parent = (np.arange(len(level)) - 1) // CHILDREN
+        spawning = parameters.cutoff_depth if parameters.cutoff_version == "manual" else self.depth + 1
+        self.kind = np.where(level < spawning, Kind.TASK, Kind.CALL)
+        self.shape = np.where(level == self.depth, LEAF, np.where(level < spawning - 1, SPLIT, SERIAL_SPLIT))
+        self.heap_bytes = np.where(level == self.depth, 0, TEMPORARIES * ELEMENT_BYTES * (self.size // 2) ** 2)
+        self.heap = np.zeros(len(level), np.int64)
+
+    def places(self, draft: Draft) -> tuple[Place, Place, Place]:
+        """Where A, B and C of every task are; the heap grows in the order of a serial run."""
+        self.heap[draft.order] = offsets(self.heap_bytes[draft.order])[:-1]
+        stride = np.array([ELEMENT_BYTES * self.level_size[0]])
+        a, b, c = (Place(np.array([region]), np.array([0]), stride) for region in (A, B, C))
+        found = [(a, b, c)]
+        for level in range(self.depth):
+            heap = self.heap[self.first[level] : self.first[level + 1]]
+            a, b, c = _operands(a, b, c, heap, self.level_size[level] // 2)
+            found.append((a, b, c))
+        a, b, c = (Place(*map(np.concatenate, zip(*levels, strict=True))) for levels in zip(*found, strict=True))
+        return a, b, c
+
+
+def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place, Place, Place]:
+    """A, B and C of the seven products of every task of a level, in program order."""
+
+    def temporary(slot: int) -> Place:
+        offset = heap + slot * ELEMENT_BYTES * size**2
+        return Place(np.full_like(heap, HEAP), offset, np.full_like(heap, ELEMENT_BYTES * size))
+
+    def quadrant(of: Place, name: str) -> Place:
+        return of.quadrant(int(name[0]) - 1, int(name[1]) - 1, size)
+
+    products = (
+        (quadrant(a, "11"), quadrant(b, "11"), temporary(M2)),
+        (temporary(S1), temporary(S5), temporary(M5)),
+        (temporary(S2), temporary(S6), temporary(T1)),
+        (temporary(S3), temporary(S7), quadrant(c, "22")),
+        (quadrant(a, "12"), quadrant(b, "21"), quadrant(c, "11")),
+        (temporary(S4), quadrant(b, "22"), quadrant(c, "12")),
+        (quadrant(a, "22"), temporary(S8), quadrant(c, "21")),
+    )
+    a, b, c = (
+        Place(*(np.stack(np.broadcast_arrays(*part), axis=1).ravel() for part in zip(*operand, strict=True)))
+        for operand in zip(*products, strict=True)
+    )
+    return a, b, c
+
+
+def _fill_leaves(draft: Draft, size: I64, places: tuple[Place, Place, Place]) -> None:
+    ids = draft.tasks(LEAF)
+    draft.compute(LEAF, compute_ps(2 * size[ids] ** 3, kernel_rates()["strassen.multiply"]))
+    for number, (place, mode) in enumerate(zip(places, (Mode.READ, Mode.READ, Mode.WRITE), strict=True)):
+        _access_matrix(draft, LEAF, number, place, size, mode=mode)
+
+
+def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place]) -> None:
+    """Eight sums before the products, seven after them; temporaries that are used together lie together."""
+    ids = draft.tasks(shape)
+    quadrant = (tree.size[ids] // 2) ** 2
+    rate = kernel_rates()["strassen.add"]
+    heap = tree.heap[ids]
+    block = ELEMENT_BYTES * quadrant
+    draft.compute(shape, compute_ps(8 * quadrant, rate), run=0)
+    _access_matrix(draft, shape, 0, places[A], tree.size, mode=Mode.READ)
+    _access_matrix(draft, shape, 1, places[B], tree.size, mode=Mode.READ)
+    draft.access(shape, 2, run=0, region=HEAP, offset=heap, row_bytes=8 * block, mode=Mode.WRITE)
+    draft.compute(shape, compute_ps(7 * quadrant, rate), run=1)
+    draft.access(shape, 0, run=1, region=HEAP, offset=heap + M2 * block, row_bytes=3 * block, mode=Mode.READ)
+    _access_matrix(draft, shape, 1, places[C], tree.size, run=1, mode=Mode.READ_WRITE)
+
+
+def _access_matrix(draft: Draft, shape: int, number: int, place: Place, size: I64, *, run: int = 0, mode: Mode) -> None:
+    """An access to a whole square matrix: one piece where its rows touch, a piece a row elsewhere."""
+    ids = draft.tasks(shape)
+    row_bytes = ELEMENT_BYTES * size[ids]
+    whole = place.stride[ids] == row_bytes
+    draft.access(
+        shape,
+        number,
+        run=run,
+        region=place.region[ids],
+        offset=place.offset[ids],
+        row_bytes=np.where(whole, row_bytes * size[ids], row_bytes),
+        rows=np.where(whole, 1, size[ids]),
+        stride=np.where(whole, 0, place.stride[ids]),
+        mode=mode,
+    )
+
+
+def _facts(tree: _Tree) -> dict[str, int]:
+    """Closed-form totals; traffic counts the read for ownership of what is written."""
+    splits = [(count, size) for count, size in zip(tree.level_tasks[:-1], tree.level_size[:-1], strict=True)]
+    leaf = tree.level_size[-1]
+    return {
+        "tasks": int((tree.kind == Kind.TASK).sum()),
+        "splits": sum(count for count, _ in splits),
+        "leaves": tree.level_tasks[-1],
+        "flops_multiply": tree.level_tasks[-1] * 2 * leaf**3,
+        "flops_add": sum(count * 15 * (size // 2) ** 2 for count, size in splits),
+        "bytes_streamed": sum(count * 70 * size**2 for count, size in splits),
+        "bytes_allocated": int(tree.heap_bytes.sum()),
+    }
