@@ -65,8 +65,9 @@ class Smt:
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine. Ids are dense from zero; a hardware thread's id is in operating-system order (all first threads of
-    the cores, then all second ones).
+    """One machine with ids dense from zero.
+
+    A hardware thread's id is in operating-system order: all first threads of the cores, then all second ones.
     """
 
     name: str
@@ -108,7 +109,7 @@ class Machine:
         return len(self.core_of_thread)
 
     def hops(self, a: int, b: int) -> int:
-        """Number of links on the route from node a to node b."""
+        """Count the links on the route from node a to node b."""
         at = a * self.nodes + b
         return int(self.links.route_ptr[at + 1] - self.links.route_ptr[at])
 
@@ -129,7 +130,7 @@ class WorkerMap:
         return len(self.thread)
 
     def unit(self, kind: str) -> IntArray:
-        """The id of the worker's unit of ``kind``: worker, core, llc, node, socket or machine."""
+        """Give the id of the worker's unit of ``kind``: worker, core, llc, node, socket or machine."""
         arrays: dict[str, Any] = {
             "worker": np.arange(self.workers),
             "core": self.core,

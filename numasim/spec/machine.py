@@ -114,7 +114,7 @@ class MachineSpec(Model):
     links: tuple[LinkSpec, ...] = ()
     mesh: MeshSpec | None = None
     routes: tuple[tuple[Count, ...], ...] = Field(
-        (), description="explicit routes, each the list of nodes from start to end"
+        (), description="explicit routes, each a list of nodes from end to end"
     )
     coherence: CoherenceSpec
     clock: ClockSpec

@@ -1,0 +1,55 @@
+"""How far workers are from each other: classes for "nearest first", and the time of a cache line between their cores.
+
+The classes, nearest first: same core, same last-level cache, same node, then by the latency from the row's node to the
+column's node (strategy grammar, ``by: distance``; thesis section 4.3 groups by node alone).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numasim.machine.topology import IntArray, Machine, WorkerMap
+
+SAME_CORE, SAME_LLC, SAME_NODE, FIRST_REMOTE = range(4)
+
+
+def distance_classes(machine: Machine, workers: WorkerMap) -> IntArray:
+    """Class every pair of workers by distance, [workers, workers], seen from the row's worker.
+
+    0 same core, 1 same last-level cache, 2 same node, from 3 on one class per different latency between two nodes,
+    lowest first. Equal classes are equally far; ties are to be broken by id.
+    """
+    near, far = workers.node[:, None], workers.node[None, :]
+    apart = FIRST_REMOTE + _latency_ranks(machine)[near, far]
+    conditions = [workers.core[:, None] == workers.core, workers.llc[:, None] == workers.llc, near == far]
+    return np.select(conditions, [SAME_CORE, SAME_LLC, SAME_NODE], apart).astype(np.int64)
+
+
+def _latency_ranks(machine: Machine) -> IntArray:
+    """Rank the latencies between different nodes from zero, equal ones alike, [nodes, nodes]."""
+    between = machine.latency_ps[~np.eye(machine.nodes, dtype=bool)]
+    return np.searchsorted(np.unique(between), machine.latency_ps)
+
+
+def unit_distances(machine: Machine, workers: WorkerMap, kind: str) -> tuple[IntArray, IntArray]:
+    """Class every unit of ``kind`` that has a worker by the distance of its nearest worker.
+
+    ``kind`` is as in `WorkerMap.unit`. Returns the unit ids in ascending order, [units], and the classes,
+    [workers, units].
+    """
+    ids, unit_of_worker = np.unique(workers.unit(kind), return_inverse=True)
+    order = np.argsort(unit_of_worker, kind="stable")
+    starts = np.searchsorted(unit_of_worker[order], np.arange(len(ids)))
+    return ids, np.minimum.reduceat(distance_classes(machine, workers)[:, order], starts, axis=1)
+
+
+def line_transfer_ps(machine: Machine, workers: WorkerMap) -> IntArray:
+    """Time to move a cache line from the row's worker to the column's in picoseconds (thesis Table 6.2).
+
+    The array is [workers, workers] and symmetric; workers on one core pay ``same_core_ps``.
+    """
+    times = machine.coherence
+    same_core = workers.core[:, None] == workers.core
+    same_socket = workers.socket[:, None] == workers.socket
+    apart = np.where(same_socket, times.same_socket_ps, times.cross_socket_ps)
+    return np.where(same_core, times.same_core_ps, apart).astype(np.int64)

@@ -1,0 +1,119 @@
+"""Which hardware thread each worker runs on: the thread mappings by name (A-2 of the model's register).
+
+On the two-socket machine of the thesis (6 cores a node, 2 threads a core) `numa-even-cores-first` puts workers 0 to 11
+alone on a core each, alternating between the nodes, and worker 12 + j beside worker j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from numasim.errors import InputError
+from numasim.machine.topology import IntArray, Machine, WorkerMap
+
+Mapping = Callable[[Machine, int], IntArray]  # hardware threads of the workers, [workers]
+DEFAULT_MAPPING = "numa-even-cores-first"
+
+
+def map_workers(machine: Machine, workers: int, policy: str = DEFAULT_MAPPING) -> WorkerMap:
+    """Place ``workers`` workers, each on a hardware thread of its own, by the mapping named ``policy``.
+
+    Raises InputError for an unknown mapping, no worker, or more workers than hardware threads.
+    """
+    if policy not in MAPPINGS:
+        raise InputError(
+            f"there is no thread mapping {policy!r}",
+            path=("mapping",),
+            expected=f"one of {', '.join(MAPPINGS)}",
+            value=policy,
+            known=MAPPINGS,
+        )
+    if not 1 <= workers <= machine.threads:
+        raise InputError(
+            f"{workers} workers do not fit on machine {machine.name} with {machine.threads} hardware threads",
+            path=("workers",),
+            expected=f"1 to {machine.threads} workers",
+        )
+    return _at(machine, MAPPINGS[policy](machine, workers))
+
+
+def _at(machine: Machine, thread: IntArray) -> WorkerMap:
+    core = machine.core_of_thread[thread]
+    node = machine.node_of_core[core]
+    places = (thread, core, machine.llc_of_core[core], node, machine.socket_of_node[node])
+    for place in places:
+        place.setflags(write=False)
+    return WorkerMap(*places)
+
+
+def _node_of_thread(machine: Machine) -> IntArray:
+    return machine.node_of_core[machine.core_of_thread]
+
+
+def _rank_within(group: IntArray) -> IntArray:
+    """Count off the members of each group from zero, in the order of their ids."""
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    rank = np.empty(len(group), np.int64)
+    rank[order] = np.arange(len(group)) - starts[group[order]]
+    return rank
+
+
+def _rank_in_node(machine: Machine) -> IntArray:
+    """Count off each node's hardware threads: the first threads of its cores, then the second ones, and so on."""
+    return _rank_within(_node_of_thread(machine))
+
+
+def numa_even_cores_first(machine: Machine, workers: int) -> IntArray:
+    """Worker i on node i mod M; within a node every core gets a worker before any sibling thread does."""
+    return np.lexsort((_node_of_thread(machine), _rank_in_node(machine)))[:workers]
+
+
+def contiguous(machine: Machine, workers: int) -> IntArray:
+    """Fill node 0, then node 1, and so on; within a node every core gets a worker before any sibling thread does."""
+    return np.lexsort((_rank_in_node(machine), _node_of_thread(machine)))[:workers]
+
+
+def smt_first(machine: Machine, workers: int) -> IntArray:
+    """Fill core 0 with all its hardware threads, then core 1, and so on."""
+    return np.lexsort((machine.sibling_of_thread, machine.core_of_thread))[:workers]
+
+
+def os_order(machine: Machine, workers: int) -> IntArray:
+    """Worker i on hardware thread i: the first threads of all cores node by node, then all second threads."""
+    return np.arange(workers)
+
+
+def numa_spread(machine: Machine, workers: int) -> IntArray:
+    """Cut the W workers into even blocks: worker i on node floor(i * M / W), cores before siblings.
+
+    Neighbouring workers share a node, and the nodes' loads differ by at most one worker.
+    """
+    node = np.arange(workers) * machine.nodes // workers
+    node_of_thread = _node_of_thread(machine)
+    by_node = np.lexsort((_rank_in_node(machine), node_of_thread))
+    first = np.searchsorted(node_of_thread[by_node], np.arange(machine.nodes))
+    return np.asarray(by_node[first[node] + _rank_within(node)], np.int64)
+
+
+def scatter(machine: Machine, workers: int) -> IntArray:
+    """Worker i on socket i mod S; within a socket round robin over its nodes, then cores before siblings.
+
+    Differs from `numa-even-cores-first` only where a socket has several nodes.
+    """
+    node = _node_of_thread(machine)
+    node_in_socket = _rank_within(machine.socket_of_node)
+    return np.lexsort((machine.socket_of_node[node], node_in_socket[node], _rank_in_node(machine)))[:workers]
+
+
+MAPPINGS: dict[str, Mapping] = {
+    "numa-even-cores-first": numa_even_cores_first,
+    "contiguous": contiguous,
+    "smt-first": smt_first,
+    "os-order": os_order,
+    "numa-spread": numa_spread,
+    "scatter": scatter,
+}

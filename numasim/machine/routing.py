@@ -1,0 +1,69 @@
+"""Routes on the link graph: explicit ones, else fewest hops, ties by the smallest node sequence (model 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from numasim.machine.topology import IntArray
+
+
+def find_routes(
+    nodes: int, source: IntArray, target: IntArray, explicit: Sequence[Sequence[int]] = ()
+) -> tuple[IntArray, IntArray]:
+    """Route every node pair over the directed links ``source[i] -> target[i]``, which must join all nodes.
+
+    ``explicit`` lists node sequences that replace the computed routes of their end points. Returns ``route_ptr``,
+    [nodes**2 + 1], and ``route``, the link ids of all routes one after the other; the route from a to b is
+    ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]``.
+    """
+    hops = hop_distances(nodes, source, target)
+    link = np.full((nodes, nodes), -1, np.int64)
+    link[source, target] = np.arange(len(source))
+    length, computed = hops.copy(), hops.copy()
+    for path in explicit:
+        length[path[0], path[-1]] = len(path) - 1
+        computed[path[0], path[-1]] = 0
+    pointer = np.concatenate(([0], np.cumsum(length.ravel())))
+    route = np.empty(pointer[-1], np.int64)
+    _walk_shortest(route, pointer[:-1].reshape(nodes, nodes), computed, link, _first_steps(hops, source, target))
+    for path in explicit:
+        start = pointer[path[0] * nodes + path[-1]]
+        route[start : start + len(path) - 1] = link[list(path[:-1]), list(path[1:])]
+    return pointer, route
+
+
+def hop_distances(nodes: int, source: IntArray, target: IntArray) -> IntArray:
+    """Count the links on a shortest way from each node (row) to each node (column), [nodes, nodes]."""
+    import networkx
+
+    graph: networkx.DiGraph[int] = networkx.DiGraph()
+    graph.add_nodes_from(range(nodes))
+    graph.add_edges_from(zip(source.tolist(), target.tolist(), strict=True))
+    hops = np.zeros((nodes, nodes), np.int64)
+    for start, found in networkx.all_pairs_shortest_path_length(graph):
+        hops[start, list(found)] = list(found.values())
+    return hops
+
+
+def _first_steps(hops: IntArray, source: IntArray, target: IntArray) -> IntArray:
+    """Find the smallest neighbour of each node (row) that lies on a shortest way to each node (column)."""
+    step = np.broadcast_to(np.arange(len(hops))[:, None], hops.shape).copy()
+    for at in np.lexsort((-target, source)):  # smallest neighbour last, so that it overwrites the others
+        a, b = source[at], target[at]
+        nearer = hops[b] == hops[a] - 1
+        step[a, nearer] = b
+    return step
+
+
+def _walk_shortest(route: IntArray, begin: IntArray, hops: IntArray, link: IntArray, step: IntArray) -> None:
+    """Fill in the routes that have ``hops`` links, from ``begin`` on, one hop of all node pairs at a time."""
+    goal = np.broadcast_to(np.arange(len(hops)), hops.shape)
+    here = goal.T.copy()
+    for hop in range(int(hops.max())):
+        under_way = hops > hop
+        a, b = here[under_way], goal[under_way]
+        following = step[a, b]
+        route[begin[under_way] + hop] = link[a, following]
+        here[under_way] = following

@@ -1,0 +1,52 @@
+"""Machines for the tests: the shipped files and small ones made from keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from numasim.machine.build import build
+from numasim.machine.topology import Machine
+from numasim.spec.machine import MachineSpec
+
+FOLDER = Path(__file__).parents[2] / "configs" / "machines"
+
+
+def read(name: str) -> MachineSpec:
+    return MachineSpec.model_validate(YAML(typ="safe", pure=True).load(FOLDER / f"{name}.yaml"))
+
+
+@pytest.fixture(scope="session")
+def shipped() -> dict[str, MachineSpec]:
+    return {path.stem: read(path.stem) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+@pytest.fixture(scope="session")
+def machines(shipped: dict[str, MachineSpec]) -> dict[str, Machine]:
+    return {name: build(spec) for name, spec in shipped.items()}
+
+
+@pytest.fixture(scope="session")
+def document() -> Callable[..., dict[str, Any]]:
+    """A valid two-node machine as a mapping; keywords replace its keys, and None removes one."""
+
+    def make(**changes: Any) -> dict[str, Any]:
+        whole: dict[str, Any] = {
+            "name": "small",
+            "sockets": 2,
+            "nodes": {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10},
+            "caches": {"l1": "32KiB", "l2": "256KiB", "llc": "8MiB", "llc_scope": "socket", "llc_hit_ns": 10},
+            "local_latency_ns": 80,
+            "hop_latency_ns": 40,
+            "links": [{"between": [0, 1], "bandwidth_gbs": 5}],
+            "coherence": {"same_core_ns": 1, "same_socket_ns": 15, "cross_socket_ns": 38},
+            "clock": {"base_ghz": 2},
+        }
+        whole.update(changes)
+        return {key: value for key, value in whole.items() if value is not None}
+
+    return make

@@ -1,0 +1,118 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from numasim.errors import InputError
+from numasim.spec.machine import MachineSpec
+from numasim.spec.sources import unsourced
+
+Make = Callable[..., dict[str, Any]]
+NODES = {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10}
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "words"),
+    [
+        ({"links": [{"between": [0, 2], "bandwidth_gbs": 5}]}, ("links", 0), "node 2, which does not exist"),
+        ({"links": [{"between": [1, 1], "bandwidth_gbs": 5}]}, ("links", 0), "to itself"),
+        (
+            {"links": [{"between": [0, 1], "bandwidth_gbs": 5}, {"from": 1, "to": 0, "bandwidth_gbs": 5}]},
+            ("links", 1),
+            "from node 1 to node 0 is given twice",
+        ),
+        ({"links": None}, ("links",), "node 1 cannot be reached from node 0"),
+        ({"links": [{"from": 0, "to": 1, "bandwidth_gbs": 5}]}, ("links",), "no way back from node 1"),
+        ({"latency_ns": [[1, 2]]}, ("latency_ns",), "1 rows; expected 2 rows of 2"),
+        ({"latency_ns": [[1, 2], [1]]}, ("latency_ns", 1), "1 latencies; expected 2 rows of 2"),
+        ({"local_latency_ns": None}, (), "no latency is given; expected latency_ns"),
+        ({"hop_latency_ns": None}, ("links", 0), "from node 0 to node 1 has no latency"),
+        ({"mesh": {"rows": 2, "columns": 2, "bandwidth_gbs": 1}}, ("mesh",), "2 x 2 has 4 nodes, the machine has 2"),
+        ({"routes": [[0, 0]]}, ("routes", 0), "two or more different nodes"),
+        ({"routes": [[0, 5]]}, ("routes", 0), "no link leads from node 0 to node 5"),
+        ({"routes": [[0, 1], [0, 1]]}, ("routes", 1), "given twice"),
+        (
+            {"clock": {"base_ghz": 2, "turbo": [{"active": 2, "ghz": 3}, {"active": 1, "ghz": 4}]}},
+            ("clock", "turbo", 1),
+            "out of order",
+        ),
+        (
+            {"clock": {"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}, {"active": 2, "ghz": 4}]}},
+            ("clock", "turbo", 1),
+            "out of order",
+        ),
+        ({"clock": {"base_ghz": 2, "turbo": [{"active": 3, "ghz": 3}]}}, ("clock", "turbo", 0), "at most 2 active"),
+        ({"clock": {"base_ghz": 2, "turbo": [{"active": 1, "ghz": 1}]}}, ("clock", "turbo", 0), "at least 2 GHz"),
+        ({"nodes": {**NODES, "threads_per_core": 2}}, ("nodes", "threads_per_core"), "need smt"),
+        ({"nodes": {**NODES, "per_socket": 600}}, ("nodes",), "1200 nodes; expected at most 1024 nodes"),
+        ({"nodes": {**NODES, "cores": 60_000}}, ("nodes",), "120000 hardware threads"),
+        ({"coherence": {"same_core_ns": 1, "same_socket_ns": 2}}, ("coherence",), "needs cross_socket_ns"),
+        ({"page": "3KiB"}, ("page",), "no power of two"),
+        ({"page": "32B"}, ("line",), "larger than a page"),
+        ({"sources": {"node.memory": "x"}}, ("sources", "node.memory"), "did you mean 'nodes.memory'?"),
+        ({"sources": {"nodes": " "}}, ("sources", "nodes"), "is empty"),
+    ],
+)
+def test_inconsistent_machine_is_refused_at_its_field(
+    document: Make, changes: dict[str, Any], path: tuple[str | int, ...], words: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        MachineSpec.model_validate(document(**changes))
+    assert caught.value.path == path
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"nodes": {**NODES, "cores": 0}}, ("nodes", "cores")),
+        ({"sockets": 0}, ("sockets",)),
+        ({"sockets": "two"}, ("sockets",)),
+        ({"latency_ns": [[1, -2], [2, 1]]}, ("latency_ns", 0, 1)),
+        ({"latency_ns": [[1, float("nan")], [2, 1]]}, ("latency_ns", 0, 1)),
+        ({"local_latency_ns": 0.0001}, ("local_latency_ns",)),
+        ({"links": [{"between": [0, 1], "bandwidth_gbs": 0}]}, ("links", 0, "bandwidth_gbs")),
+        ({"links": [{"from": 0, "bandwidth_gbs": 1}]}, ("links", 0)),
+        ({"links": [{"from": 0, "to": 1, "between": [0, 1], "bandwidth_gbs": 1}]}, ("links", 0)),
+        ({"links": [{"between": [0, -1], "bandwidth_gbs": 1}]}, ("links", 0, "between", 1)),
+        ({"caches": {"llc": "8MiB"}}, ("caches",)),
+        ({"caches": {"llc_scope": "socket"}}, ("caches",)),
+        ({"caches": {"llc": "8MiB", "llc_scope": "chip"}}, ("caches", "llc_scope")),
+        ({"nodes": {**NODES, "memory": "1 GB"}}, ("nodes", "memory")),
+        ({"name": "a b"}, ("name",)),
+        ({"speed": 1}, ("speed",)),
+    ],
+)
+def test_bad_value_is_refused_at_its_field(
+    document: Make, changes: dict[str, Any], path: tuple[str | int, ...]
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        MachineSpec.model_validate(document(**changes))
+    assert [error["loc"] for error in caught.value.errors()] == [path]
+
+
+def test_both_directions_and_parallel_links(document: Make) -> None:
+    spec = MachineSpec.model_validate(document(links=[{"between": [1, 0], "bandwidth_gbs": 7.2, "count": 2}]))
+    directions = [(link.source, link.target, float(link.bandwidth_gbs)) for link in spec.directed_links()]
+    assert directions == [(1, 0, 14.4), (0, 1, 14.4)]
+
+
+def test_numbers_without_source_are_listed(document: Make) -> None:
+    sources = {
+        "sockets": "measured",
+        "nodes": "measured",
+        "caches.l1": "x",
+        "coherence": "x",
+        "clock.base_ghz": "x",
+        "links.between": "x",
+    }
+    spec = MachineSpec.model_validate(document(sources=sources))
+    assert unsourced(spec) == [
+        "caches.l2",
+        "caches.llc",
+        "caches.llc_hit_ns",
+        "hop_latency_ns",
+        "links.bandwidth_gbs",
+        "local_latency_ns",
+    ]

@@ -1,0 +1,72 @@
+from collections.abc import Sequence
+from itertools import pairwise, product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from numasim.machine.routing import find_routes
+from numasim.machine.topology import IntArray, Machine
+
+Pairs = list[tuple[int, int]]
+
+
+@st.composite
+def link_graphs(draw: st.DrawFn) -> tuple[int, Pairs]:
+    """A ring, so that all nodes are joined, with random directed links added, in random order."""
+    nodes = draw(st.integers(1, 6))
+    ring = [(a, (a + 1) % nodes) for a in range(nodes) if nodes > 1]
+    others = [(a, b) for a, b in product(range(nodes), repeat=2) if a != b and (a, b) not in ring]
+    extra = draw(st.lists(st.sampled_from(others), unique=True)) if others else []
+    return nodes, draw(st.permutations(ring + extra))
+
+
+def best_path(pairs: set[tuple[int, int]], nodes: int, a: int, b: int) -> tuple[int, ...]:
+    """The shortest, then smallest node sequence from a to b, by trying all of growing length."""
+    for inner in range(nodes):
+        for middle in product(range(nodes), repeat=inner):
+            path = (a, *middle, b)
+            if all(step in pairs for step in pairwise(path)):
+                return path
+    raise AssertionError("no way")
+
+
+def walk(pairs: Pairs, a: int, links: IntArray) -> tuple[int, ...]:
+    path = [a]
+    for link in links.tolist():
+        assert pairs[link][0] == path[-1]
+        path.append(pairs[link][1])
+    return tuple(path)
+
+
+def routed(
+    nodes: int, pairs: Pairs, explicit: Sequence[tuple[int, ...]] = ()
+) -> dict[tuple[int, int], tuple[int, ...]]:
+    source, target = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    pointer, route = find_routes(nodes, source, target, explicit)
+    cells = list(product(range(nodes), repeat=2))
+    return {(a, b): walk(pairs, a, route[pointer[at] : pointer[at + 1]]) for at, (a, b) in enumerate(cells)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(link_graphs())
+def test_routes_are_the_smallest_of_the_shortest(graph: tuple[int, Pairs]) -> None:
+    nodes, pairs = graph
+    for (a, b), path in routed(nodes, pairs).items():
+        assert path == ((a,) if a == b else best_path(set(pairs), nodes, a, b))
+
+
+def test_explicit_route_replaces_the_computed_one_only_for_its_ends() -> None:
+    square = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 3), (3, 1), (2, 3), (3, 2)]
+    plain, chosen = routed(4, square), routed(4, square, [(0, 2, 3), (0, 2, 3, 1)])
+    assert (plain[0, 3], plain[0, 1]) == ((0, 1, 3), (0, 1))
+    assert (chosen.pop((0, 3)), chosen.pop((0, 1))) == ((0, 2, 3), (0, 2, 3, 1))
+    assert chosen == {ends: path for ends, path in plain.items() if ends in chosen}
+
+
+def test_mesh_routes_have_manhattan_length(machines: dict[str, Machine]) -> None:
+    machine, tile = machines["tilepro64"], np.arange(64)
+    hops = abs(tile[:, None] // 8 - tile // 8) + abs(tile[:, None] % 8 - tile % 8)
+    assert np.array_equal(np.diff(machine.links.route_ptr).reshape(64, 64), hops)
+    assert machine.hops(0, 63) == 14
+    assert len(machine.links.source) == 2 * 2 * 8 * 7
