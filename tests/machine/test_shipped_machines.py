@@ -1,0 +1,128 @@
+"""The machine files against what the papers print about the machines."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from numasim.machine.build import build
+from numasim.machine.topology import Machine
+from numasim.spec.machine import MachineSpec
+from numasim.spec.sources import unsourced
+
+SHAPES = {  # sockets, nodes, cores, hardware threads used by the papers' programs
+    "xeon-e5-2620-2s": (2, 2, 12, 24),
+    "opteron-8380-4s": (4, 4, 16, 16),
+    "xeon-x7560-4s": (4, 4, 32, 32),
+    "xeon-x7560-4s-skelaff": (4, 4, 32, 32),
+    "opteron-875-8s": (8, 8, 16, 16),
+    "tilepro64": (1, 64, 64, 64),
+    "xeon-6130-4s": (4, 4, 64, 128),
+    "xeon-6130-2s": (2, 2, 32, 64),
+    "opteron-6161-2s": (2, 4, 24, 24),
+    "synthetic-16x64": (16, 16, 1024, 1024),
+}
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+CACHES = {  # second level a core, last level, bytes; as printed, but for the X7560 of LAWS (see the file)
+    "opteron-8380-4s": (512 * KIB, 6 * MIB),
+    "xeon-x7560-4s": (256 * KIB, 24 * MIB),
+    "xeon-x7560-4s-skelaff": (256 * KIB, 24 * MIB),
+    "opteron-875-8s": (1 * MIB, 0),
+    "tilepro64": (64 * KIB, 0),
+    "xeon-6130-4s": (1 * MIB, 22 * MIB),
+    "xeon-6130-2s": (1 * MIB, 22 * MIB),
+    "opteron-6161-2s": (512 * KIB, 5118 * KIB),
+}
+MEMORY = {
+    "opteron-8380-4s": 16 * GIB,
+    "xeon-x7560-4s": 64 * GIB,
+    "xeon-x7560-4s-skelaff": 64 * GIB,
+    "opteron-875-8s": 32 * GIB,
+    "xeon-6130-4s": 256 * GIB,
+    "xeon-6130-2s": 64 * GIB,
+    "opteron-6161-2s": 16 * GIB,
+}
+ORIGIN = re.compile(r"(thesis|LAWS|SkelAff|home scheduling|Phoenix\+\+|vendor data:|assumed:|derived:) *\S")
+
+
+def numa_factors(machine: Machine) -> list[Fraction]:
+    """Remote over local read latency of every ordered pair of nodes."""
+    latency = machine.latency_ps.tolist()
+    nodes = range(machine.nodes)
+    return [Fraction(latency[a][b], latency[a][a]) for a in nodes for b in nodes if a != b]
+
+
+def test_shapes(machines: dict[str, Machine]) -> None:
+    assert {name: (m.sockets, m.nodes, m.cores, m.threads) for name, m in machines.items()} == SHAPES
+
+
+def test_file_is_named_after_its_machine(shipped: dict[str, MachineSpec]) -> None:
+    assert [spec.name for spec in shipped.values()] == list(shipped)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_number_has_a_source(shipped: dict[str, MachineSpec], name: str) -> None:
+    assert unsourced(shipped[name]) == []
+    assert [text for text in shipped[name].sources.values() if not ORIGIN.match(text)] == []
+
+
+@pytest.mark.parametrize("name", CACHES)
+def test_caches_as_published(machines: dict[str, Machine], name: str) -> None:
+    assert (machines[name].caches.l2_bytes, machines[name].caches.llc_bytes) == CACHES[name]
+
+
+@pytest.mark.parametrize("name", MEMORY)
+def test_memory_as_published(machines: dict[str, Machine], name: str) -> None:
+    assert machines[name].memory_bytes.sum() == MEMORY[name]
+
+
+def test_thesis_latencies_and_ratio(machines: dict[str, Machine]) -> None:
+    machine = machines["xeon-e5-2620-2s"]
+    assert machine.latency_ps.tolist() == [[77_300, 124_700], [122_800, 75_000]]
+    remote, local = machine.latency_ps[0, 1] + machine.latency_ps[1, 0], np.trace(machine.latency_ps)
+    assert Fraction(int(remote), int(local)) == Fraction(2475, 1523)
+    assert round(float(remote / local), 3) == 1.625
+    coherence = machine.coherence
+    assert (coherence.same_socket_ps, coherence.cross_socket_ps) == (15_435, 38_428)
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most", "bandwidth_mbs"),
+    [("opteron-875-8s", "1.1", "1.5", 9_770), ("xeon-x7560-4s-skelaff", "1.36", "3.6", 35_540)],
+)
+def test_skelaff_table_1(machines: dict[str, Machine], name: str, least: str, most: str, bandwidth_mbs: int) -> None:
+    factors = numa_factors(machines[name])
+    assert (min(factors), max(factors)) == (Fraction(least), Fraction(most))
+    assert machines[name].imc_bytes_per_s.sum() == bandwidth_mbs * 10**6
+
+
+def test_amd_links_cost_forty_nanoseconds_each(machines: dict[str, Machine]) -> None:
+    """Home scheduling, introduction: local, local + 40 ns, local + 80 ns; every processor linked to two others."""
+    machine = machines["opteron-8380-4s"]
+    assert np.unique(machine.latency_ps - machine.latency_ps[0, 0]).tolist() == [0, 40_000, 80_000]
+    assert np.bincount(machine.links.source).tolist() == [2, 2, 2, 2]
+
+
+def test_twisted_ladder_needs_at_most_three_links(machines: dict[str, Machine]) -> None:
+    machine = machines["opteron-875-8s"]
+    assert np.bincount(machine.links.source).tolist() == [2, 2, 3, 3, 3, 3, 2, 2]
+    assert max(machine.hops(a, b) for a in range(8) for b in range(8)) == 3
+
+
+def test_tile_latency_is_linear_in_mesh_distance(machines: dict[str, Machine]) -> None:
+    tile = np.arange(64)
+    hops = abs(tile[:, None] // 8 - tile // 8) + abs(tile[:, None] % 8 - tile % 8)
+    expected = np.where(hops == 0, 8_000, 35_000 + 1_300 * hops)
+    assert np.array_equal(machines["tilepro64"].latency_ps, expected)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_remote_memory_is_farther_than_local(machines: dict[str, Machine], name: str) -> None:
+    assert min(numa_factors(machines[name])) > 1
+
+
+def test_arrays_are_read_only(shipped: dict[str, MachineSpec]) -> None:
+    machine = build(shipped["xeon-e5-2620-2s"])
+    with pytest.raises(ValueError, match="read-only"):
+        machine.latency_ps[0, 0] = 1
