@@ -7,6 +7,7 @@ compares; its *facet* is what else varies except the number of workers: machine,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,16 @@ import pandas as pd
 from numasim.engine.result import COLUMNS
 
 NOT_AXES = frozenset({*COLUMNS, "error", "cell"})
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The runs that one panel of a figure shows, and its titles."""
+
+    title: str  # the contender
+    subtitle: str  # the facet, empty where the whole figure has one
+    runs: pd.DataFrame
+
 
 Group = tuple[tuple[Any, ...], npt.NDArray[np.intp]]  # the values of the columns; the positions of the rows
 
@@ -60,6 +71,27 @@ def groups(frame: pd.DataFrame, columns: Sequence[str]) -> list[Group]:
     members = np.split(order, np.flatnonzero(np.diff(numbered[order])) + 1)
     heads = frame.iloc[[rows[0] for rows in members]][list(columns)]
     return list(zip(heads.itertuples(index=False, name=None), members, strict=True))
+
+
+def panels(runs: pd.DataFrame) -> list[Panel]:
+    """Return the runs of every facet and contender, facet by facet."""
+    facet, contender = facet_columns(runs), contender_columns(runs)
+    return [
+        Panel(label(contender, values), label(facet, setting), runs.iloc[rows].iloc[inside])
+        for setting, rows in groups(runs, facet)
+        for values, inside in groups(runs.iloc[rows], contender)
+    ]
+
+
+def largest_panels(runs: pd.DataFrame) -> list[Panel]:
+    """Return `panels`, each with the runs at its largest number of workers, which the subtitle names."""
+    return [_largest(panel) for panel in panels(runs)]
+
+
+def _largest(panel: Panel) -> Panel:
+    most = panel.runs["workers"].max()
+    subtitle = ", ".join(part for part in (panel.subtitle, f"{most:.0f} workers") if part)
+    return Panel(panel.title, subtitle, panel.runs[panel.runs["workers"] == most])
 
 
 def label(columns: Iterable[str], values: Iterable[Any]) -> str:

@@ -1,0 +1,76 @@
+"""Small multiples: panels of one size in a grid, axis labels on its rim, one legend below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+PANEL_LIMIT = 24  # more would not be readable on one page
+CHARACTER_INCHES = 0.078  # of legend text
+HANDLE_INCHES = 0.58  # of a legend's symbol and the space around it
+
+Title = tuple[str, str]  # title and subtitle of a panel
+
+
+def panel_grid(
+    titles: Sequence[Title], *, columns: int, width: float, height: float, x_label: str, y_label: str
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure of ``len(titles)`` panels (at most `PANEL_LIMIT`), each ``width`` x ``height`` inches.
+
+    A figure whose panels do not all fit says so below them; the returned panels are those that fit.
+    """
+    shown = list(titles[:PANEL_LIMIT])
+    columns = min(columns, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(width * columns + 0.7, height * rows + 0.8), layout="constrained")
+    axes = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
+    for unused in axes[len(shown) :]:
+        unused.remove()
+    for index, title in enumerate(shown):
+        _write_title(axes[index], *title)
+        if index + columns >= len(shown):
+            axes[index].set_xlabel(x_label)
+        if index % columns == 0:
+            axes[index].set_ylabel(y_label)
+    if len(titles) > PANEL_LIMIT:
+        figure.supxlabel(f"the first {PANEL_LIMIT} of {len(titles)} panels", fontsize=9, color="#595959")
+    return figure, axes[: len(shown)]
+
+
+def contender_grid_columns(titles: Sequence[Title]) -> int:
+    """Return the number of columns that puts each facet on a row of its own where its contenders fit on one."""
+    contenders = len({title for title, _ in titles})
+    return contenders if 2 <= contenders <= 4 else 3
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
+    """Put one legend under the panels, in as many columns as fit the figure's width."""
+    widths = [len(str(handle.get_label())) * CHARACTER_INCHES + HANDLE_INCHES for handle in handles]
+    fitting = (
+        columns for columns in range(len(widths), 0, -1) if _legend_width(widths, columns) < figure.get_figwidth()
+    )
+    figure.legend(
+        handles=list(handles), loc="outside lower center", ncols=next(fitting, 1), columnspacing=1.6, handlelength=1.8
+    )
+
+
+def _legend_width(widths: Sequence[float], columns: int) -> float:
+    """Add up the widest entries of the columns; a legend is filled column by column, the first ones longer."""
+    return sum(float(column.max()) for column in np.array_split(widths, columns))
+
+
+def _write_title(axes: Axes, title: str, subtitle: str) -> None:
+    axes.set_title(title, pad=17 if subtitle else None)
+    if subtitle:
+        axes.annotate(subtitle, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", fontsize=9)
+
+
+def empty_figure(message: str) -> Figure:
+    """Return a figure that says why there is nothing to show."""
+    figure = Figure(figsize=(5.5, 1.5), layout="constrained")
+    figure.text(0.5, 0.5, message, ha="center", va="center", color="#595959")
+    return figure

@@ -1,0 +1,78 @@
+"""The one look of all figures: sizes, fonts, colours and markers.
+
+Colours are those of Okabe and Ito, "Color Universal Design" (2008), told apart by readers with any colour vision; the
+yellow is left out of lines because it vanishes on white. Markers differ too, so that a grey print still reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import ParamSpec
+
+import matplotlib.style
+from matplotlib.figure import Figure
+
+Parameters = ParamSpec("Parameters")
+
+LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one more than colours: 56 pairs before any comes back
+REFERENCE_COLOUR = "black"
+RULES = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#4D4D4D",
+    "axes.grid": True,
+    "axes.labelsize": 10.5,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.xmargin": 0.03,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 150,
+    "font.size": 10,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.7,
+    "legend.fontsize": 10,
+    "legend.frameon": False,
+    "lines.markersize": 5.5,
+    "svg.hashsalt": "numasim",  # without a salt every file of the same figure has other ids
+    "xtick.color": "#4D4D4D",
+    "xtick.labelcolor": "black",
+    "ytick.color": "#4D4D4D",
+    "ytick.labelcolor": "black",
+}
+
+
+def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
+    """Draw with these rules and matplotlib's defaults, whatever the reader's own settings are, and restore those."""
+
+    @wraps(draw)
+    def inside(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Figure:
+        with rules():
+            return draw(*args, **kwargs)
+
+    return inside
+
+
+def rules() -> AbstractContextManager[None]:
+    """Return a context in which matplotlib's defaults and these rules hold."""
+    return matplotlib.style.context(["default", RULES])
+
+
+def line_colour(index: int) -> str:
+    """Return the colour of contender ``index``."""
+    return LINE_COLOURS[index % len(LINE_COLOURS)]
+
+
+def line_width(index: int) -> float:
+    """Return the width in points of contender ``index``: the later ones are narrower, so that none hides another."""
+    return max(1.4, 3.0 - 0.7 * index)
+
+
+def marker(index: int) -> str:
+    """Return the marker of contender ``index``."""
+    return MARKERS[index % len(MARKERS)]
