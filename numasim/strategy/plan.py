@@ -1,9 +1,10 @@
-"""The compiled form of a strategy: tables that every executor interprets in the same way (strategy.md, "Compiled form").
+"""The compiled form of a strategy: tables that every executor interprets in the same way.
 
 All arrays are read-only; roles, groups and orders have vanished into ``row``, ``seg`` and ``queue``. Level records come
-steal levels first, then dispatch rules. ``row[level.row + anchor] .. row[level.row + anchor + 1]`` are the segments of an
-anchor (a worker for ANCHOR_ME, PARENT and THIEF; 0 for ALL; a node for LIGHTEST); a group is ``level.segments``
-consecutive segments, one per queue family; segment s holds ``queue[seg[s]:seg[s + 1]]``.
+steal levels first, then dispatch rules. ``row[level.row + anchor] .. row[level.row + anchor + 1]`` are the segments of
+an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more, an extra producer); 0 for ALL; a node for
+LIGHTEST. A group is ``level.segments`` consecutive segments, one per queue family; segment s holds
+``queue[seg[s]:seg[s + 1]]``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Anchor(IntEnum):
 
 
 class Pick(IntEnum):
-    """How a queue is chosen inside a segment (strategy.md, ``picks``)."""
+    """How a queue is chosen inside a segment."""
 
     RANDOM = 0
     IN_ORDER = 1

@@ -1,0 +1,68 @@
+"""Conditions and chances of levels as shared table entries.
+
+A watch is a bit for each queue, set when the queue's length reaches one bound and cleared when it falls to another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.spec.base import ppm
+from numasim.spec.strategy import Chance, ChanceSpec, Condition, LengthCondition
+from numasim.strategy.plan import BELOW_MAX_MARK, BELOW_MIN_MARK, CHANCE, MAX_MARK, MIN_MARK, NONE8
+
+AT_MARK = {"max": MAX_MARK, "min": MIN_MARK}
+BELOW_MARK = {"max": BELOW_MAX_MARK, "min": BELOW_MIN_MARK}
+ANNOUNCED = (MAX_MARK, MIN_MARK)  # set at S, cleared at s: the latched VICTIM status of thesis Algorithm 1 (A-8)
+
+
+@dataclass
+class WatchTable:
+    """The distinct watches of a strategy, as (set at, cleared at) bounds."""
+
+    bounds: list[tuple[int, int]] = field(default_factory=list)
+
+    def index(self, condition: Condition | None) -> tuple[int, bool]:
+        """Return (number of the watch or NONE8, whether its bit is read inverted)."""
+        if condition is None:
+            return NONE8, False
+        bound = ANNOUNCED if not isinstance(condition, LengthCondition) else _length_bounds(condition)
+        if bound not in self.bounds:
+            self.bounds.append(bound)
+        return self.bounds.index(bound), isinstance(condition, LengthCondition) and condition.below is not None
+
+    def array(self) -> npt.NDArray[np.int32]:
+        """[watches, 2] the bounds."""
+        return np.array(self.bounds, np.int32).reshape(-1, 2)
+
+
+def _length_bounds(condition: LengthCondition) -> tuple[int, int]:
+    length = condition.length if condition.length is not None else condition.below
+    if isinstance(length, str):
+        return AT_MARK[length], BELOW_MARK[length]
+    assert length is not None  # exactly one of the two is given
+    return length, length - 1
+
+
+@dataclass
+class ChanceTable:
+    """The chances of a strategy's levels."""
+
+    records: list[tuple[int, ...]] = field(default_factory=list)
+
+    def index(self, chance: Chance | None, level: int) -> int:
+        """Return the number of the chance of steal level ``level``, or NONE8."""
+        if chance is None:
+            return NONE8
+        spec = chance if isinstance(chance, ChanceSpec) else ChanceSpec(first=chance)
+        deltas = (spec.hit, spec.miss, spec.elsewhere_hit, spec.elsewhere_miss)
+        self.records.append((ppm(spec.first), ppm(spec.most), *(ppm(delta) for delta in deltas), level))
+        return len(self.records) - 1
+
+    def array(self) -> npt.NDArray[Any]:
+        """[chances] CHANCE records."""
+        return np.array(self.records, CHANCE)

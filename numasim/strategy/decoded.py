@@ -1,0 +1,86 @@
+"""A plan's level records as plain Python values, because the interpreter reads them one by one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NONE8, AmountKind, Anchor, Pick, StealPlan, Visit
+
+Segment = tuple[int, ...]
+NO_INDEX = -1
+
+
+class Row(NamedTuple):
+    """The candidates of one anchor: groups of segments of queues, and the cumulative weight at each group."""
+
+    groups: tuple[tuple[Segment, ...], ...]
+    weights: tuple[int, ...]
+
+
+class Level:
+    """One steal level or dispatch rule; ``watch`` and ``chance`` are NO_INDEX where there is none."""
+
+    __slots__ = (
+        "_plan",
+        "_row",
+        "_rows",
+        "_segments",
+        "amount",
+        "amount_kind",
+        "anchor",
+        "anchors",
+        "attempt",
+        "chance",
+        "first_iteration",
+        "index",
+        "invert",
+        "last_iteration",
+        "leave",
+        "pick",
+        "sample",
+        "tries",
+        "visit",
+        "watch",
+    )
+
+    def __init__(self, plan: StealPlan, index: int) -> None:
+        """Decode record ``index``; its rows are decoded when they are first needed."""
+        record = plan.level[index]
+        end = int(plan.level["row"][index + 1]) if index + 1 < plan.levels else len(plan.row) - 1
+        self._plan = plan
+        self._row = int(record["row"])
+        self._rows: dict[int, Row] = {}
+        self._segments = int(record["segments"])
+        self.index = index
+        self.anchors = end - self._row
+        self.first_iteration, self.last_iteration = int(record["first_iteration"]), int(record["last_iteration"])
+        self.tries, self.sample, self.leave = int(record["tries"]), int(record["sample"]), int(record["leave"])
+        self.anchor, self.pick, self.visit = Anchor(record["anchor"]), Pick(record["pick"]), Visit(record["visit"])
+        self.amount, self.amount_kind = int(record["amount"]), AmountKind(record["amount_kind"])
+        self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
+        self.attempt = bool(record["flags"] & FLAG_ATTEMPT)
+        self.invert = bool(record["flags"] & FLAG_INVERT)
+
+    def row(self, anchor: int) -> Row:
+        """Return the candidates of ``anchor``, in the order in which they are visited."""
+        found = self._rows.get(anchor)
+        if found is None:
+            found = self._rows[anchor] = self._decode(anchor)
+        return found
+
+    def _decode(self, anchor: int) -> Row:
+        plan, step = self._plan, self._segments
+        first, end = (int(at) for at in plan.row[self._row + anchor : self._row + anchor + 2])
+        segments = [tuple(plan.queue[plan.seg[s] : plan.seg[s + 1]].tolist()) for s in range(first, end)]
+        groups = tuple(tuple(segments[at : at + step]) for at in range(0, len(segments), step))
+        return Row(groups, tuple(plan.weight[first + step - 1 : end : step].tolist()))
+
+
+def _index(number: Any) -> int:
+    return NO_INDEX if number == NONE8 else int(number)
+
+
+def decode_levels(plan: StealPlan) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
+    """Return (steal levels, dispatch rules)."""
+    levels = tuple(Level(plan, index) for index in range(plan.levels))
+    return levels[: plan.steal_levels], levels[plan.steal_levels :]

@@ -1,0 +1,151 @@
+"""Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
+
+Roles vanish here: a level that is not for a worker, such as ``who: head``, has an empty row for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.machine.topology import Machine
+from numasim.spec.strategy import LAST_ITERATION, Amount, AmountSpec, DispatchSpec, LevelSpec, StrategySpec
+from numasim.strategy.conditions import ChanceTable, WatchTable
+from numasim.strategy.families import Family, Pool, pool_of
+from numasim.strategy.plan import ALL16, FLAG_ATTEMPT, FLAG_INVERT, LEVEL, NONE8, AmountKind, Anchor, Pick, Visit
+from numasim.strategy.relations import relation
+from numasim.strategy.rows import Arrangement, RowTable
+from numasim.strategy.units import Units
+
+AFTER_ME = "after-me"
+MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF}
+SCANNING = frozenset(
+    {Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN}
+)  # a dispatch rule that scans finds any room there is
+NAMED_AMOUNTS = {"one": (AmountKind.COUNT, 1), "half": (AmountKind.SHARE, 2), "all": (AmountKind.SHARE, 1)}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A dispatch rule; one ``for_producer`` has empty rows for the workers."""
+
+    spec: DispatchSpec
+    for_producer: bool = False
+
+
+@dataclass
+class LevelTable:
+    """The level records of a strategy and what they point to, while they are compiled."""
+
+    spec: StrategySpec
+    machine: Machine
+    units: Units
+    families: dict[str, Family]
+    watches: WatchTable = field(default_factory=WatchTable)
+    chances: ChanceTable = field(default_factory=ChanceTable)
+    records: list[npt.NDArray[Any]] = field(default_factory=list)
+    rows: RowTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = RowTable(self.units)
+
+    def add_level(self, level: LevelSpec) -> None:
+        """Append a steal level and its rows."""
+        pool = self._pool(level)
+        record = self._record(level, pool)
+        record["anchor"] = self._add_steal_rows(level, pool)
+        record["first_iteration"], record["last_iteration"] = level.span
+        record["tries"] = ALL16 if level.tries == "all" else level.tries
+        record["leave"] = level.leave
+        record["visit"] = Visit[level.visit.upper()]
+        record["chance"] = self.chances.index(level.chance, len(self.records))
+        record["amount_kind"], record["amount"] = self._amount(level.amount or self.spec.amount)
+        record["flags"] |= 0 if level.source == "own" else FLAG_ATTEMPT
+        self.records.append(record)
+
+    def add_rule(self, rule: Rule) -> None:
+        """Append a dispatch rule and its rows."""
+        pool = self._pool(rule.spec)
+        record = self._record(rule.spec, pool)
+        record["anchor"] = self._add_dispatch_rows(rule, pool)
+        record["last_iteration"] = LAST_ITERATION
+        record["tries"] = ALL16 if Pick(int(record["pick"][0])) in SCANNING else 1
+        record["chance"] = NONE8
+        record["amount"] = 1
+        self.records.append(record)
+
+    def array(self) -> npt.NDArray[Any]:
+        """[levels] LEVEL records."""
+        return np.concatenate(self.records)
+
+    def _pool(self, entry: LevelSpec | DispatchSpec) -> Pool:
+        return pool_of([self.families[name] for name in self.spec.families(entry)])
+
+    def _record(self, entry: LevelSpec | DispatchSpec, pool: Pool) -> npt.NDArray[Any]:
+        record = np.zeros(1, LEVEL)
+        record["row"] = len(self.rows)
+        record["segments"] = pool.families
+        record["pick"] = _pick(entry.pick)
+        record["sample"] = entry.sample or ALL16
+        record["watch"], inverted = self.watches.index(entry.condition)
+        record["flags"] = FLAG_INVERT if inverted else 0
+        return record
+
+    def _amount(self, amount: Amount) -> tuple[AmountKind, int]:
+        if not isinstance(amount, AmountSpec):
+            return NAMED_AMOUNTS[amount]
+        if amount.count is not None:
+            return AmountKind.COUNT, amount.count
+        return AmountKind.SHARE, self.units.workers if amount.share == "workers" else int(amount.share or 1)
+
+    def _add_steal_rows(self, level: LevelSpec, pool: Pool) -> Anchor:
+        if level.source == "last":
+            return Anchor.LAST
+        anchor = MOVING_ANCHORS.get(str(level.source), Anchor.ME)
+        named = relation("own" if anchor is not Anchor.ME else level.source, self.units)
+        keeps_own = level.include_self or level.source == "own" or anchor is not Anchor.ME
+        how = Arrangement(level.by, level.pick == AFTER_ME, level.visit == "weighted")
+        for worker in range(self.units.workers):
+            mask = named(self.units, pool, worker)
+            if not keeps_own:
+                mask = mask & ~pool.is_mine(worker)
+            if level.who == "head" and not self._is_head(pool, worker):
+                mask = np.zeros_like(mask)
+            self.rows.arrange(pool, np.flatnonzero(mask), worker, how)
+        return anchor
+
+    def _add_dispatch_rows(self, rule: Rule, pool: Pool) -> Anchor:
+        target, after_me = rule.spec.target, rule.spec.pick == AFTER_ME
+        if target == "lightest":
+            return self._add_node_rows(pool, after_me)
+        named = relation(target, self.units)
+        how = Arrangement(after_me=after_me)
+        if target == "any" and not after_me and not rule.for_producer:
+            self.rows.arrange(pool, np.arange(len(pool.queue)), 0, how)
+            return Anchor.ALL
+        for position in range(self.units.positions):
+            mask = named(self.units, pool, position)
+            if rule.for_producer and position < self.units.workers:
+                mask = np.zeros_like(mask)
+            self.rows.arrange(pool, np.flatnonzero(mask), position, how)
+        return Anchor.ME
+
+    def _add_node_rows(self, pool: Pool, after_me: bool) -> Anchor:
+        node = self.units.of["node"]
+        for there in range(self.machine.nodes):
+            chosen = np.flatnonzero(node[pool.first] == there)
+            self.rows.arrange(pool, chosen, 0, Arrangement(after_me=after_me))
+        return Anchor.LIGHTEST
+
+    @staticmethod
+    def _is_head(pool: Pool, worker: int) -> bool:
+        """Whether ``worker`` is the first of its unit of the level's first family."""
+        return bool(pool.first[pool.queue == pool.mine[0, worker]][0] == worker)
+
+
+def _pick(name: str) -> Pick:
+    """Rows for `after-me` are rotated beforehand, so that it is read in order."""
+    return Pick.IN_ORDER if name == AFTER_ME else Pick[name.upper().replace("-", "_")]

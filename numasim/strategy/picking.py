@@ -1,0 +1,141 @@
+"""How a queue is picked inside one segment: at random, along a ring, by length, by task index.
+
+Each picker is a lazy generator: what it reads of the run, it reads at the instant at which the next queue is asked for.
+"""
+
+from __future__ import annotations
+
+import operator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from numasim.strategy.decoded import Level, Segment
+from numasim.strategy.plan import ALL16, Pick
+from numasim.strategy.streams import Stream
+
+UNKNOWN = -1
+
+
+class View(Protocol):
+    """What a worker sees of the run at the instant of a decision."""
+
+    @property
+    def length(self) -> Sequence[int]:
+        """Number of tasks of each queue."""
+
+    @property
+    def watch(self) -> Sequence[Sequence[int]]:
+        """Watch bits, [watch][queue]."""
+
+    @property
+    def iteration(self) -> int:
+        """The iteration that is running, from zero."""
+
+
+class WorkerState:
+    """What the interpreter remembers of one position; queues and workers are UNKNOWN until there is one."""
+
+    __slots__ = ("chance_ppm", "cursor", "dispatch", "last", "own", "parent", "position", "thief", "victims")
+
+    def __init__(self, position: int, own: int, levels: int, victims: Stream, dispatch: Stream) -> None:
+        """Start with no memory; ``own`` is the position's own queue."""
+        self.position = position
+        self.own = own
+        self.last = UNKNOWN
+        self.parent = UNKNOWN
+        self.thief = UNKNOWN
+        self.cursor = [0] * levels
+        self.chance_ppm: list[int] = []
+        self.victims = victims
+        self.dispatch = dispatch
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """One decision under way: whose, with which draws, on which state; for dispatch, task ``index`` of ``count``."""
+
+    state: WorkerState
+    stream: Stream
+    view: View
+    index: int = 0
+    count: int = 1
+
+
+def candidates(level: Level, segment: Segment, view: View) -> Sequence[int]:
+    """Return the queues of ``segment`` that pass the level's watch now."""
+    if level.watch < 0:
+        return segment
+    bits = view.watch[level.watch]
+    if level.invert:
+        return [q for q in segment if not bits[q]]
+    return [q for q in segment if bits[q]]
+
+
+def _random(turn: Turn, level: Level, segment: Segment) -> Iterator[int]:
+    for _ in range(min(level.tries, len(segment))):
+        some = candidates(level, segment, turn.view)
+        if not some:
+            return
+        yield some[turn.stream.below(len(some))]
+
+
+def _by_length(better: Callable[[int, int], bool]) -> Picker:
+    def pick(turn: Turn, level: Level, segment: Segment) -> Iterator[int]:
+        for _ in range(min(level.tries, len(segment))):
+            some = candidates(level, segment, turn.view)
+            if not some:
+                return
+            if level.sample < len(some) and level.sample != ALL16:
+                some = [some[turn.stream.below(len(some))] for _ in range(level.sample)]
+            length, best = turn.view.length, some[0]
+            for q in some[1:]:
+                if better(length[q], length[best]):
+                    best = q
+            yield best
+
+    return pick
+
+
+def _ring(start_of: Callable[[Turn, Level, Segment], int]) -> Picker:
+    def pick(turn: Turn, level: Level, segment: Segment) -> Iterator[int]:
+        size, left = len(segment), level.tries
+        if not size:
+            return
+        start = start_of(turn, level, segment)
+        for step in range(size):
+            at = (start + step) % size
+            if left and candidates(level, segment[at : at + 1], turn.view):
+                left -= 1
+                turn.state.cursor[level.index] = at + 1
+                yield segment[at]
+
+    return pick
+
+
+def _by_index(place_of: Callable[[Turn, int], int]) -> Picker:
+    def pick(turn: Turn, level: Level, segment: Segment) -> Iterator[int]:
+        if candidates(level, segment, turn.view):
+            yield segment[place_of(turn, len(segment))]
+
+    return pick
+
+
+def _after_last(turn: Turn, _level: Level, segment: Segment) -> int:
+    state = turn.state
+    return bisect_left(segment, state.own if state.last == UNKNOWN else state.last) % len(segment)
+
+
+Picker = Callable[[Turn, Level, Segment], Iterator[int]]
+PICKERS: dict[Pick, Picker] = {
+    Pick.RANDOM: _random,
+    Pick.IN_ORDER: _ring(lambda turn, level, segment: 0),
+    Pick.ROTATE: _ring(lambda turn, level, segment: turn.stream.below(len(segment))),
+    Pick.ROUND_ROBIN: _ring(lambda turn, level, segment: turn.state.cursor[level.index] % len(segment)),
+    Pick.AFTER_LAST: _ring(_after_last),
+    Pick.LONGEST: _by_length(operator.gt),
+    Pick.SHORTEST: _by_length(operator.lt),
+    Pick.CYCLIC: _by_index(lambda turn, size: turn.index % size),
+    Pick.BLOCK: _by_index(lambda turn, size: turn.index * size // turn.count),
+}

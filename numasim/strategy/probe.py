@@ -1,0 +1,234 @@
+"""The interpreter of a steal plan: which queues a worker probes, in which order, with which random draws.
+
+Everything that an engine decides about victims and dispatch is decided here, from the plan's tables, the state at that
+instant and two counter-based streams a worker: class 1 for victims, class 5 for dispatch. Each random choice takes one
+draw, also among one candidate, and none when there is no candidate.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.draws import DrawClass
+from numasim.strategy.decoded import Level, Row, Segment, decode_levels
+from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates
+from numasim.strategy.plan import ALL32, AmountKind, Anchor, Pick, StealPlan, Visit
+from numasim.strategy.streams import Stream
+
+MILLION = 1_000_000
+NO_ROOM = -1
+EVER = (0, ALL32)
+NO_ROW = Row((), ())
+ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
+    Anchor.ME: attrgetter("position"),
+    Anchor.PARENT: attrgetter("parent"),
+    Anchor.THIEF: attrgetter("thief"),
+    Anchor.LAST: lambda _state: UNKNOWN,
+}
+
+
+@dataclass(frozen=True)
+class QuietRound:
+    """The probes of one round while every queue is empty: probe i goes to ``queues[i][below(draw, len(queues[i]))]``.
+
+    Each probe takes exactly one victim draw, in this order; ``levels[i]`` is the level that makes it.
+    """
+
+    levels: tuple[int, ...]
+    queues: tuple[npt.NDArray[np.int64], ...]
+
+
+class Prober:
+    """The interpreter of one run. It remembers, for every worker, its last victim, parent, thief, cursors and draws."""
+
+    def __init__(self, plan: StealPlan, seed: int) -> None:
+        """Decode ``plan`` for the workers and one extra producer, whose position is ``plan.workers``."""
+        self._steal, self._rules = decode_levels(plan)
+        self._capacity: list[int] = plan.queues["capacity"].tolist()
+        self._chances = [tuple(int(part) for part in record) for record in plan.chance]
+        self._owner = {int(q): worker for worker, q in enumerate(plan.own)}
+        own = [*plan.own.tolist(), UNKNOWN]
+        self._states = [self._start(plan, position, own[position], seed) for position in range(plan.workers + 1)]
+        self._sole = [self._sole_choice(state) for state in self._states[: plan.workers]]
+        self._first_home = [self._usual_home(state) for state in self._states]
+        self._amounts = [(level.leave, level.amount_kind is AmountKind.SHARE, level.amount) for level in self._steal]
+        self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
+
+    def victim_stream(self, worker: int) -> Stream:
+        """Return the class-1 stream of ``worker``; an engine that passes over probes advances its counter."""
+        return self._states[worker].victims
+
+    def dispatch_stream(self, position: int) -> Stream:
+        """Return the class-5 stream of a worker or of the producer."""
+        return self._states[position].dispatch
+
+    def probes(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
+        """Begin a round of ``worker`` and yield (level, queue) probe by probe; the first is to be taken at once.
+
+        Each probe is chosen from ``view`` as it is when the probe is asked for.
+        """
+        sole = self._sole[worker]
+        if sole is not None:
+            level, segment, stream = sole
+            return iter(((level, segment[stream.below(len(segment))]),))
+        return self._walk(self._states[worker], view)
+
+    def found(self, worker: int, level: int, queue: int, tasks: int) -> None:
+        """Record that a probe of ``queue`` by ``level`` brought ``tasks`` tasks (0: none)."""
+        state = self._states[worker]
+        for at, (first, most, hit, miss, elsewhere_hit, elsewhere_miss, chanced) in enumerate(self._chances):
+            on_hit, on_miss = (hit, miss) if chanced == level else (elsewhere_hit, elsewhere_miss)
+            state.chance_ppm[at] = min(most, max(first, state.chance_ppm[at] + (on_hit if tasks else on_miss)))
+        if tasks:
+            state.last = queue
+            robbed = self._owner.get(queue, worker)
+            if robbed != worker:
+                self._states[robbed].thief = worker
+
+    def ran(self, worker: int, spawner: int) -> None:
+        """Record that ``worker`` ran a task that ``spawner`` spawned; a worker is not its own parent (A-3)."""
+        self._states[worker].parent = UNKNOWN if spawner == worker else spawner
+
+    def amount(self, level: int, length: int) -> int:
+        """Return how many tasks ``level`` takes from a queue of ``length``."""
+        leave, shared, amount = self._amounts[level]
+        if length <= leave:
+            return 0
+        return min(-(-length // amount) if shared else amount, length - leave)
+
+    def place(self, position: int, view: View, index: int = 0, count: int = 1) -> int:
+        """Return the queue for a new task, number ``index`` of ``count``, or -1 when every rule finds no room."""
+        home = self._first_home[position]
+        if home >= 0 and self._has_room(home, view):
+            return home
+        state = self._states[position]
+        turn = Turn(state, state.dispatch, view, index, count)
+        for rule in self._rules:
+            for group in self._rule_row(rule, position, view).groups:
+                for segment in group:
+                    for queue in PICKERS[rule.pick](turn, rule, segment):
+                        if self._has_room(queue, view):
+                            return queue
+        return NO_ROOM
+
+    def quiet_round(self, worker: int) -> QuietRound | None:
+        """Return the probes of a round while all queues are empty, or None when they are not plain random picks.
+
+        A watch on a length of at least one, or on announced queues, then has no candidate and takes no draw.
+        """
+        state = self._states[worker]
+        levels: list[int] = []
+        queues: list[npt.NDArray[np.int64]] = []
+        for level in self._steal:
+            groups = self._row(level, state).groups
+            if level.anchor is Anchor.LAST:
+                if state.last != UNKNOWN:
+                    return None
+            elif groups and not _is_steady(level):
+                return None
+            elif groups and level.watch < 0:
+                for segment in (segment for group in groups for segment in group):
+                    times = min(level.tries, len(segment))
+                    levels += [level.index] * times
+                    queues += [np.array(segment, np.int64)] * times
+        return QuietRound(tuple(levels), tuple(queues))
+
+    def _start(self, plan: StealPlan, position: int, own: int, seed: int) -> WorkerState:
+        victims = Stream(seed, DrawClass.VICTIM, position)
+        state = WorkerState(position, own, plan.levels, victims, Stream(seed, DrawClass.DISPATCH, position))
+        state.chance_ppm = [first for first, *_ in self._chances]
+        return state
+
+    def _sole_choice(self, state: WorkerState) -> tuple[int, Segment, Stream] | None:
+        """Return the one random choice that a round consists of, where it is no more than that."""
+        if len(self._steal) != 1:
+            return None
+        level = self._steal[0]
+        if level.anchor is not Anchor.ME or level.watch >= 0 or level.tries != 1 or not _is_steady(level):
+            return None
+        groups = level.row(state.position).groups
+        if len(groups) != 1 or len(groups[0]) != 1:
+            return None
+        return level.index, groups[0][0], state.victims
+
+    def _usual_home(self, state: WorkerState) -> int:
+        """Return the queue that dispatch always tries first and without a draw, or -1."""
+        rule = self._rules[0]
+        if rule.anchor is not Anchor.ME or rule.pick is not Pick.IN_ORDER or rule.watch >= 0:
+            return NO_ROOM
+        queues = [queue for group in rule.row(state.position).groups for segment in group for queue in segment]
+        return queues[0] if len(queues) == 1 else NO_ROOM
+
+    def _has_room(self, queue: int, view: View) -> bool:
+        capacity = self._capacity[queue]
+        return not capacity or view.length[queue] < capacity
+
+    def _rule_row(self, rule: Level, position: int, view: View) -> Row:
+        if rule.anchor is Anchor.ALL:
+            return rule.row(0)
+        return rule.row(position) if rule.anchor is Anchor.ME else _lightest(rule, view)
+
+    def _walk(self, state: WorkerState, view: View) -> Iterator[tuple[int, int]]:
+        """Yield the probes of a round of any shape."""
+        turn = Turn(state, state.victims, view)
+        for level in self._steal:
+            if not level.first_iteration <= view.iteration <= level.last_iteration:
+                continue
+            if level.anchor is Anchor.LAST:
+                if state.last != UNKNOWN:
+                    yield level.index, state.last
+                continue
+            row = self._row(level, state)
+            if not row.groups:
+                continue
+            if level.chance >= 0 and turn.stream.below(MILLION) >= state.chance_ppm[level.chance]:
+                continue
+            yield from _visit(turn, level, row)
+            if level.chance >= 0:
+                return
+
+    def _row(self, level: Level, state: WorkerState) -> Row:
+        anchor = ANCHORED_AT[level.anchor](state)
+        return NO_ROW if anchor == UNKNOWN else level.row(anchor)
+
+
+def _is_steady(level: Level) -> bool:
+    """Whether every round of the level is plain random picks that take one draw a probe and none without a candidate."""
+    always = (level.first_iteration, level.last_iteration) == EVER and level.chance < 0
+    return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
+
+
+def _visit(turn: Turn, level: Level, row: Row) -> Iterator[tuple[int, int]]:
+    """Yield the probes of one level: in all groups of ``row``, nearest first, or in the one that a draw chooses."""
+    once = level.pick is Pick.RANDOM and level.tries == 1
+    for group in _entered(turn, level, row):
+        for segment in group:
+            if once:
+                some = candidates(level, segment, turn.view)
+                if some:
+                    yield level.index, some[turn.stream.below(len(some))]
+            else:
+                for queue in PICKERS[level.pick](turn, level, segment):
+                    yield level.index, queue
+
+
+def _entered(turn: Turn, level: Level, row: Row) -> tuple[tuple[Segment, ...], ...]:
+    if level.visit is Visit.NEAREST:
+        return row.groups
+    if level.visit is Visit.RANDOM:
+        chosen = turn.stream.below(len(row.groups))
+    else:
+        chosen = bisect_right(row.weights, turn.stream.below(row.weights[-1]))
+    return row.groups[chosen : chosen + 1]
+
+
+def _lightest(rule: Level, view: View) -> Row:
+    """Return the row of the node whose queues hold the fewest tasks; ties go to the lower node."""
+    rows = [row for row in map(rule.row, range(rule.anchors)) if row.groups]
+    return min(rows, key=lambda row: sum(view.length[q] for group in row.groups for segment in group for q in segment))
