@@ -6,8 +6,10 @@ float takes part on the way from a YAML file to the engine (model section 1.1).
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -22,6 +24,22 @@ class Model(BaseModel):
     """A frozen specification model that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False)
+
+    @cached_property
+    def contents_json(self) -> str:
+        """Canonical JSON of what the model says, without its name and the sources of its values."""
+        return canonical_json(self.model_dump(exclude={"name", "sources"}))
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and without spaces; a decimal is the text of its normal form, so that 1.50 equals 1.5."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_normal)
+
+
+def _normal(value: Any) -> str:
+    if not isinstance(value, Decimal):
+        raise TypeError(f"{type(value).__name__} has no canonical JSON")
+    return str(value.normalize())
 
 
 def ps(time_ns: Decimal) -> int:

@@ -1,0 +1,52 @@
+"""The configurations that ship with numasim, found beside the package in a checkout and inside it in a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from numasim.errors import InputError
+
+KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime", "sweeps": "sweep"}
+SUFFIXES = (".yaml", ".yml")
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def folder(kind: str) -> Path:
+    """Return the folder of the shipped files of ``kind`` (machines, strategies, runtimes or sweeps)."""
+    inside = _PACKAGE / "configs"
+    return (inside if inside.is_dir() else _PACKAGE.parent / "configs") / kind
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the shipped names of ``kind`` in alphabetical order."""
+    return tuple(sorted(path.stem for path in folder(kind).glob("*.yaml")))
+
+
+def is_path(text: str) -> bool:
+    """Whether ``text`` is a path to a file, as against a shipped name."""
+    return "/" in text or "\\" in text or text.endswith(SUFFIXES)
+
+
+def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
+    """Return the file of a shipped name, or the path ``text`` seen from the folder ``relative_to``; it need not exist.
+
+    InputError, without a place, for a name that is not shipped.
+    """
+    if is_path(text):
+        return relative_to / text
+    shipped = names(kind)
+    if text in shipped:
+        return folder(kind) / f"{text}.yaml"
+    what = KINDS[kind]
+    raise InputError(
+        f"there is no {what} {text!r}",
+        expected=f"a shipped name (see `numasim {what} list`) or a path such as ./mine.yaml",
+        value=text,
+        known=shipped,
+    )
+
+
+def find_spec(text: str) -> Path:
+    """Return the file of a run or sweep named on the command line: a path, or the name of a shipped sweep."""
+    path = Path(text)
+    return path if path.exists() or text not in names("sweeps") else find("sweeps", text)

@@ -1,0 +1,53 @@
+"""What makes two runs the same: the contents of everything that is simulated, not names, paths or comments.
+
+A run's identity is a 128-bit BLAKE2b hash (RFC 7693) of canonical JSON: sorted keys, no spaces, normalised decimals.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numasim.spec.base import Model, canonical_json
+from numasim.spec.workload import WorkloadFile
+
+if TYPE_CHECKING:
+    from numasim.spec.run import RunSpec
+    from numasim.spec.sweep import SweepSpec
+
+MODEL_VERSION = 1  # raised whenever the same specification would give other counters
+
+
+def run_id(spec: RunSpec, seed_r: int) -> str:
+    """Return the identity, 32 hex digits, of the run of ``spec`` with the seed ``seed_r`` of one repeat.
+
+    Names and sources of the machine, strategy and runtime, ``skip``, ``repeat`` and the engine do not enter.
+    """
+    fields = (
+        ("machine", spec.machine.contents_json),
+        ("model", canonical_json(spec.model.model_dump(exclude={"skip"}))),
+        ("model_version", str(MODEL_VERSION)),
+        ("runtime", spec.runtime.contents_json),
+        ("seed", str(seed_r)),
+        ("strategy", spec.strategy.contents_json),
+        ("workers", str(spec.workers)),
+        ("workload", _workload_json(spec.workload)),
+    )
+    return _digest("{" + ",".join(f'"{name}":{text}' for name, text in fields) + "}")
+
+
+def _workload_json(workload: Model) -> str:
+    """Return the contents: a benchmark's name is one of them, a graph file is what is in it, wherever it lies."""
+    if isinstance(workload, WorkloadFile):
+        return canonical_json({"file": blake2b(Path(workload.file).read_bytes(), digest_size=16).hexdigest()})
+    return canonical_json(workload.model_dump())
+
+
+def spec_hash(sweep: SweepSpec) -> str:
+    """Return the identity of a sweep but for its axes and repeats: two such sweeps may share a results directory."""
+    return _digest(canonical_json({"model_version": MODEL_VERSION, **sweep.contents}))
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()

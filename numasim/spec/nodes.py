@@ -1,0 +1,135 @@
+"""Values of a specification that know where they were written, so that every error can say file, line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from numasim.errors import InputError
+
+Scalar = str | int | Decimal | bool | None
+Key = str | int
+FieldPath = tuple[str | int, ...]
+LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where values come from: ``name`` is shown to the user, relative paths start at ``folder``."""
+
+    name: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position in a source; line and column count from one, line 0 stands for the source as a whole."""
+
+    source: Source
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        """``file:line:column``."""
+        return f"{self.source.name}:{self.line}:{self.column}" if self.line else self.source.name
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """One value with its place; ``keys`` are the places of a mapping's keys. Two nodes are equal only if identical."""
+
+    content: Scalar | list[Node] | dict[Key, Node]
+    place: Place
+    keys: Mapping[Key, Place] = field(default_factory=dict)
+
+    def plain(self) -> Any:
+        """Return the value without its places."""
+        if isinstance(self.content, dict):
+            return {key: child.plain() for key, child in self.content.items()}
+        if isinstance(self.content, list):
+            return [child.plain() for child in self.content]
+        return self.content
+
+    def child(self, part: Key) -> Node | None:
+        """Return the value of a key or at an index, or None."""
+        if isinstance(self.content, dict):
+            return self.content.get(part)
+        if isinstance(self.content, list) and isinstance(part, int) and 0 <= part < len(self.content):
+            return self.content[part]
+        return None
+
+    def follow(self, path: Iterable[Key]) -> Node | None:
+        """Return the value at ``path``, or None."""
+        node: Node | None = self
+        for part in path:
+            node = node.child(part) if node else None
+        return node
+
+    def mapping(self, path: FieldPath = (), what: str = "a mapping of keys to values") -> dict[Key, Node]:
+        """Return the content as a mapping; InputError when it is anything else."""
+        if not isinstance(self.content, dict):
+            raise InputError(f"got {shown(self.plain())}", path=path, place=str(self.place), expected=what)
+        return self.content
+
+    def replaced(self, key: Key, value: Node, place: Place) -> Node:
+        """Return a copy of this mapping in which ``key``, written at ``place``, has ``value``."""
+        content = self.mapping()
+        return Node({**content, key: value}, self.place, {**self.keys, key: place})
+
+    def without(self, *names: str) -> Node:
+        """Return a copy of this mapping without the keys ``names``."""
+        content = {key: value for key, value in self.mapping().items() if key not in names}
+        return Node(content, self.place, self.keys)
+
+
+def merged(base: Node, top: Node) -> Node:
+    """Return the mapping ``base`` with the keys of ``top`` put in place of its own."""
+    return Node({**base.mapping(), **top.mapping()}, top.place, {**base.keys, **top.keys})
+
+
+def from_python(value: Any, place: Place) -> Node:
+    """Return a node from plain Python data; every float becomes the decimal that it prints as."""
+    if isinstance(value, Mapping):
+        content = {_key(key): from_python(inner, place) for key, inner in value.items()}
+        return Node(content, place, dict.fromkeys(content, place))
+    if isinstance(value, list | tuple):
+        return Node([from_python(inner, place) for inner in value], place)
+    return Node(_scalar(value, place), place)
+
+
+def _key(key: Any) -> Key:
+    return int(key) if isinstance(key, Integral) else str(key)
+
+
+def _scalar(value: Any, place: Place) -> Scalar:
+    if value is None or isinstance(value, str | bool | Decimal):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return Decimal(repr(float(value)))
+    raise InputError(
+        f"got a value of type {type(value).__name__}",
+        place=str(place) or None,
+        expected="a mapping, list, text, number, true, false or null",
+    )
+
+
+def shown(value: Any) -> str:
+    """Quote a value as error messages do."""
+    if isinstance(value, Mapping):
+        return "a mapping" if value else "an empty mapping"
+    if isinstance(value, list | tuple):
+        return "a list" if value else "an empty list"
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."

@@ -1,0 +1,112 @@
+"""Changes to a document from outside of it: `--set a.b=c`, keyword arguments, and the axes of a sweep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numasim.errors import InputError
+from numasim.spec.document import parse
+from numasim.spec.nodes import Key, Node, Place, Source, from_python, shown
+
+_FIELD = re.compile(r"[A-Za-z_][\w-]*((\.[\w-]+)|(\[\d+\]))*")
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Put ``value`` at ``path``; ``place`` is where the path was written."""
+
+    path: tuple[Key, ...]
+    value: Node
+    place: Place
+
+
+def field_path(text: str, place: Place) -> tuple[Key, ...]:
+    """Return the path that a dotted text such as ``steal[0].from`` or ``steal.0.from`` spells."""
+    if not _FIELD.fullmatch(text):
+        raise InputError(f"{text!r} is no field", place=str(place), expected="a dotted field such as workload.n")
+    parts = re.split(r"[.\[]", text.replace("]", ""))
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
+
+
+def from_text(text: str) -> Assignment:
+    """Return the assignment ``a.b=value`` of the command line; the value is a YAML scalar or flow collection."""
+    source = Source(f"--set {text}", Path())
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"got {text!r}", place="--set", expected="field=value, such as workers=24")
+    path = field_path(name.strip(), Place(source))
+    return Assignment(path, _value(value, source), Place(source))
+
+
+def _value(text: str, source: Source) -> Node:
+    if not text.strip():
+        raise InputError("there is no value after =", place=source.name, expected="field=value, such as workers=24")
+    try:
+        node = parse(f"[{text}\n]", source)
+    except InputError as error:
+        raise InputError(error.problem, place=source.name, expected=error.expected) from None
+    if not isinstance(node.content, list) or len(node.content) != 1:
+        raise InputError(f"got {shown(text)}", place=source.name, expected="one value; put lists in brackets")
+    return _placed(node.content[0], Place(source))
+
+
+def _placed(node: Node, place: Place) -> Node:
+    return from_python(node.plain(), place)
+
+
+def from_mapping(changes: Mapping[str, Any]) -> list[Assignment]:
+    """One assignment for each dotted field of ``changes``; the values are plain Python data."""
+    made = []
+    for name, value in changes.items():
+        place = Place(Source(name, Path()))
+        made.append(Assignment(field_path(name, place), from_python(value, place), place))
+    return made
+
+
+def put_all(node: Node, assignments: Iterable[Assignment], depth: int = 0) -> Node:
+    """``node`` after ``assignments`` in order, whose paths count from their part number ``depth``."""
+    for assignment in assignments:
+        node = _put(node, assignment, depth)
+    return node
+
+
+def _put(node: Node, assignment: Assignment, depth: int) -> Node:
+    if depth == len(assignment.path):
+        return assignment.value
+    part = assignment.path[depth]
+    if isinstance(node.content, list):
+        return _put_item(node, assignment, depth)
+    if not isinstance(node.content, dict):
+        raise _no_inside(node, assignment, depth)
+    inner = node.content.get(part) or Node({}, assignment.place)
+    place = node.keys[part] if part in node.content and depth + 1 < len(assignment.path) else assignment.place
+    return node.replaced(part, _put(inner, assignment, depth + 1), place)
+
+
+def _put_item(node: Node, assignment: Assignment, depth: int) -> Node:
+    part = assignment.path[depth]
+    items = node.content
+    assert isinstance(items, list)
+    if node.child(part) is None:
+        raise InputError(
+            f"there is no entry {part!r} in a list of {len(items)}",
+            path=assignment.path[:depth],
+            place=str(assignment.place) or None,
+            expected=f"a number from 0 to {len(items) - 1}",
+        )
+    return Node(
+        [_put(item, assignment, depth + 1) if at == part else item for at, item in enumerate(items)], node.place
+    )
+
+
+def _no_inside(node: Node, assignment: Assignment, depth: int) -> InputError:
+    return InputError(
+        f"the value is {shown(node.plain())}, which has no field {str(assignment.path[depth])!r}",
+        path=assignment.path[:depth],
+        place=str(assignment.place) or None,
+        expected="a mapping; set the field as a whole, such as field={key: value}",
+    )

@@ -1,0 +1,71 @@
+"""Machines, strategies and runtimes as a specification names them: a shipped name, a path, or a mapping.
+
+A mapping or file that says ``like: NAME`` starts from NAME, key by key: its own top-level keys replace those of NAME.
+In a specification ``{name: NAME, ...}`` with a shipped NAME means the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.spec import catalog
+from numasim.spec.document import load
+from numasim.spec.nodes import Node, merged
+from numasim.spec.validate import placed
+
+CATALOG = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes"}
+
+
+@dataclass
+class PartReader:
+    """Expands parts to one whole mapping each; every file is read once."""
+
+    files: dict[Path, Node] = field(default_factory=dict)
+
+    def expand(self, part: str, node: Node) -> Node:
+        """Return the mapping that ``node`` stands for, ``like`` resolved; ``part`` is machine, strategy or runtime."""
+        if isinstance(node.content, str):
+            return self._named(part, node, (part,), ())
+        content = node.mapping((part,), f"the name of a {part}, a path or a mapping")
+        base = content.get("like") or self._shipped(part, content.get("name"))
+        return self._onto(part, node, base, ())
+
+    def _shipped(self, part: str, name: Node | None) -> Node | None:
+        return name if name and name.content in catalog.names(CATALOG[part]) else None
+
+    def _onto(self, part: str, node: Node, base: Node | None, chain: tuple[Path, ...]) -> Node:
+        if base is None:
+            return node
+        if not isinstance(base.content, str):
+            base.mapping((part, "like"), f"the name of a {part} or a path")
+        return merged(self._named(part, base, (part, "like"), chain), node.without("like"))
+
+    def _named(self, part: str, name: Node, path: tuple[str, ...], chain: tuple[Path, ...]) -> Node:
+        file = self._find(part, name, path)
+        if file in chain:
+            circle = " -> ".join(each.stem for each in (*chain[chain.index(file) :], file))
+            problem = f"the {part} goes round in a circle: {circle}"
+            raise InputError(problem, path=path, place=str(name.place) or None, expected="a chain of like that ends")
+        document = self._read(file, name)
+        whole = self._onto(part, document, document.mapping((part,)).get("like"), (*chain, file))
+        return whole if "name" in document.mapping() else self._named_after(file, whole)
+
+    @staticmethod
+    def _find(part: str, name: Node, path: tuple[str, ...]) -> Path:
+        try:
+            found = catalog.find(CATALOG[part], str(name.content), name.place.source.folder)
+        except InputError as error:
+            raise placed(error, name, path) from None
+        return found
+
+    def _read(self, file: Path, name: Node) -> Node:
+        key = file.resolve()
+        if key not in self.files:
+            self.files[key] = load(file, name.place)
+        return self.files[key]
+
+    @staticmethod
+    def _named_after(file: Path, whole: Node) -> Node:
+        return whole.replaced("name", Node(file.stem, whole.place), whole.place)
