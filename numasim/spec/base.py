@@ -84,7 +84,8 @@ Nanoseconds = Annotated[
 ]  # >= 0, exact to 1 ps
 GigabytesPerSecond = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100_000)]  # 10**9 bytes per second
 Gigahertz = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100)]
-Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=0, le=2**60)]
+_SizeText = Annotated[str, Field(pattern=r"^\d+ *(B|KiB|MiB|GiB|TiB)?$")]
+Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(_bytes, json_schema_input_type=int | _SizeText)]
 Ppm = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=1_000_000)]  # parts per million
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**48)]
 PositiveCount = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=2**48)]
@@ -100,5 +101,5 @@ def bytes_per_s(rate_gbs: Decimal) -> int:
 
 
 def ppm(fraction: Decimal) -> int:
-    """A fraction in parts per million, rounded to the nearest."""
+    """Return a fraction in parts per million, rounded to the nearest."""
     return int((fraction * 1_000_000).to_integral_value())

@@ -41,7 +41,8 @@ def _yes_or_no(value: Any) -> Any:
     return value == "yes"
 
 
-YesNo = Annotated[bool, BeforeValidator(_yes_or_no)]  # yes, no, true, false: YAML 1.2 reads the first two as text
+# YAML 1.2 reads yes and no as text
+YesNo = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
 Capacity = Annotated[
     Annotated[Literal["none"], Tag("text")] | Annotated[Tasks, Tag("number")],
