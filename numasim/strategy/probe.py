@@ -8,7 +8,7 @@ draw, also among one candidate, and none when there is no candidate.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -24,6 +24,7 @@ from numasim.strategy.streams import Stream
 MILLION = 1_000_000
 NO_ROOM = -1
 EVER = (0, ALL32)
+Choice = tuple[int, Segment, int]  # level, candidates, watch or NO_INDEX
 NO_ROW = Row((), ())
 ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
     Anchor.ME: attrgetter("position"),
@@ -55,7 +56,8 @@ class Prober:
         self._owner = {int(q): worker for worker, q in enumerate(plan.own)}
         own = [*plan.own.tolist(), UNKNOWN]
         self._states = [self._start(plan, position, own[position], seed) for position in range(plan.workers + 1)]
-        self._sole = [self._sole_choice(state) for state in self._states[: plan.workers]]
+        self._victims = [state.victims for state in self._states]
+        self._plain = [self._plain_choices(state) for state in self._states[: plan.workers]]
         self._first_home = [self._usual_home(state) for state in self._states]
         self._amounts = [(level.leave, level.amount_kind is AmountKind.SHARE, level.amount) for level in self._steal]
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
@@ -73,11 +75,13 @@ class Prober:
 
         Each probe is chosen from ``view`` as it is when the probe is asked for.
         """
-        sole = self._sole[worker]
-        if sole is not None:
-            level, segment, stream = sole
-            return iter(((level, segment[stream.below(len(segment))]),))
-        return self._walk(self._states[worker], view)
+        plain = self._plain[worker]
+        if plain is None:
+            return self._walk(self._states[worker], view)
+        if len(plain) == 1 and plain[0][2] < 0:
+            level, segment, _ = plain[0]
+            return iter(((level, segment[self._victims[worker].below(len(segment))]),))
+        return _pick_each(plain, self._victims[worker], view)
 
     def found(self, worker: int, level: int, queue: int, tasks: int) -> None:
         """Record that a probe of ``queue`` by ``level`` brought ``tasks`` tasks (0: none)."""
@@ -145,17 +149,17 @@ class Prober:
         state.chance_ppm = [first for first, *_ in self._chances]
         return state
 
-    def _sole_choice(self, state: WorkerState) -> tuple[int, Segment, Stream] | None:
-        """Return the one random choice that a round consists of, where it is no more than that."""
-        if len(self._steal) != 1:
+    def _plain_choices(self, state: WorkerState) -> tuple[Choice, ...] | None:
+        """Return the random choices that each round of a worker consists of, where it is no more than those."""
+        if not all(level.anchor is Anchor.ME and level.tries == 1 and _is_steady(level) for level in self._steal):
             return None
-        level = self._steal[0]
-        if level.anchor is not Anchor.ME or level.watch >= 0 or level.tries != 1 or not _is_steady(level):
-            return None
-        groups = level.row(state.position).groups
-        if len(groups) != 1 or len(groups[0]) != 1:
-            return None
-        return level.index, groups[0][0], state.victims
+        return tuple(
+            (level.index, segment, level.watch)
+            for level in self._steal
+            for group in level.row(state.position).groups
+            for segment in group
+            if segment
+        )
 
     def _usual_home(self, state: WorkerState) -> int:
         """Return the queue that dispatch always tries first and without a draw, or -1."""
@@ -198,8 +202,18 @@ class Prober:
         return NO_ROW if anchor == UNKNOWN else level.row(anchor)
 
 
+def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Iterator[tuple[int, int]]:
+    for level, segment, watch in choices:
+        some: Sequence[int] = segment
+        if watch >= 0:
+            bits = view.watch[watch]
+            some = [queue for queue in segment if bits[queue]]
+        if some:
+            yield level, some[stream.below(len(some))]
+
+
 def _is_steady(level: Level) -> bool:
-    """Whether every round of the level is plain random picks that take one draw a probe and none without a candidate."""
+    """Whether every round of the level is random picks alone: one draw a probe, none where there is no candidate."""
     always = (level.first_iteration, level.last_iteration) == EVER and level.chance < 0
     return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
 

@@ -85,7 +85,7 @@ def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I6
     """([n] the rank of each queue's group, number of groups), nearest group first."""
     if by is None:
         return np.zeros(len(first), np.int64), min(1, len(first))
-    distance = units.distance(position, first)
+    distance = units.distance[position, first]
     ids, member = np.unique(distance if by == DISTANCE else units.of[by][first], return_inverse=True)
     nearest = np.full(len(ids), np.iinfo(np.int64).max)
     np.minimum.at(nearest, member, distance)

@@ -7,11 +7,12 @@ but has no core and no queue of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.machine.distance import distance_classes
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.strategy.plan import Unit
 
@@ -20,45 +21,38 @@ NOWHERE = -1
 UNIT_NAMES = tuple(unit.name.lower() for unit in Unit)
 
 
-class Near(IntEnum):
-    """Distance classes closer than any memory latency; two nodes are ``FAR`` plus their latency apart."""
-
-    CORE = 0
-    LLC = 1
-    NODE = 2
-    FAR = 3
-
-
 @dataclass(frozen=True)
 class Units:
     """``of[kind]`` is the unit id of every position, ``NOWHERE`` where the producer has none."""
 
     of: dict[str, I64]
-    latency_ps: I64  # [nodes, nodes]
-    workers: int
+    machine: Machine
+    map: WorkerMap
 
     @classmethod
     def on(cls, machine: Machine, workers: WorkerMap) -> Units:
         """Build the units of ``workers`` on ``machine``."""
-        return cls({kind: _positions(workers, kind) for kind in UNIT_NAMES}, machine.latency_ps, workers.workers)
+        return cls({kind: _positions(workers, kind) for kind in UNIT_NAMES}, machine, workers)
+
+    @property
+    def workers(self) -> int:
+        """Number of workers."""
+        return self.map.workers
 
     @property
     def positions(self) -> int:
         """Number of positions: the workers and one producer."""
         return self.workers + 1
 
-    def distance(self, position: int, others: I64) -> I64:
-        """Return the distance class of each of the workers ``others``, seen from ``position``."""
-        node = self.of["node"]
-        far = Near.FAR + self.latency_ps[node[position], node[others]]
-        for kind, near in (("node", Near.NODE), ("llc", Near.LLC), ("core", Near.CORE)):
-            far = np.where(self.of[kind][others] == self.of[kind][position], near, far)
-        return np.asarray(far)
+    @cached_property
+    def distance(self) -> I64:
+        """[workers, workers] distance classes, nearest first; built once, because only grouped levels need them."""
+        return distance_classes(self.machine, self.map)
 
-    def access_ps(self, position: int, others: I64) -> I64:
-        """Return the latency from ``position`` to memory of the node of each of the workers ``others``."""
-        node = self.of["node"]
-        return np.asarray(self.latency_ps[node[position], node[others]])
+    def access_ps(self, worker: int, others: I64) -> I64:
+        """Return the latency from ``worker`` to memory of the node of each of the workers ``others``."""
+        node = self.map.node
+        return np.asarray(self.machine.latency_ps[node[worker], node[others]])
 
 
 def _positions(workers: WorkerMap, kind: str) -> I64:

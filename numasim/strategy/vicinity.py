@@ -17,13 +17,12 @@ FARTHEST = np.iinfo(np.int64).max
 
 def vicinities(units: Units, size: int) -> I64:
     """[workers] the block of each worker; every block but the last has ``size`` workers."""
-    workers = np.arange(units.workers)
-    between = np.stack([units.distance(worker, workers) for worker in range(units.workers)])
+    between = units.distance
     groups = [[worker] for worker in range(units.workers)]
     while len(groups) > 1:
         groups, between = _paired(groups, between)
     block = np.empty(units.workers, np.int64)
-    block[groups[0]] = workers // size
+    block[groups[0]] = np.arange(units.workers) // size
     return block
 
 
