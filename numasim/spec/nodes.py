@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -119,6 +120,12 @@ def _scalar(value: Any, place: Place) -> Scalar:
         place=str(place) or None,
         expected="a mapping, list, text, number, true, false or null",
     )
+
+
+def path_parts(text: str) -> FieldPath:
+    """Split a dotted field such as ``steal[0].from`` or ``steal.0.from`` into its keys and indices."""
+    parts = re.split(r"[.\[]", text.replace("]", ""))
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
 def shown(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from numasim.errors import InputError
 from numasim.spec.document import parse
-from numasim.spec.nodes import Key, Node, Place, Source, from_python, shown
+from numasim.spec.nodes import Key, Node, Place, Source, from_python, path_parts, shown
 
 _FIELD = re.compile(r"[A-Za-z_][\w-]*((\.[\w-]+)|(\[\d+\]))*")
 
@@ -28,8 +28,7 @@ def field_path(text: str, place: Place) -> tuple[Key, ...]:
     """Return the path that a dotted text such as ``steal[0].from`` or ``steal.0.from`` spells."""
     if not _FIELD.fullmatch(text):
         raise InputError(f"{text!r} is no field", place=str(place), expected="a dotted field such as workload.n")
-    parts = re.split(r"[.\[]", text.replace("]", ""))
-    return tuple(int(part) if part.isdecimal() else part for part in parts)
+    return path_parts(text)
 
 
 def from_text(text: str) -> Assignment:

@@ -1,4 +1,4 @@
-"""JSON Schema (draft 2020-12) of every kind of specification, so that editors complete and check YAML as it is typed."""
+"""JSON Schema (draft 2020-12) of every kind of specification, so that editors complete and check YAML."""
 
 from __future__ import annotations
 

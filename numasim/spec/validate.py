@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from numasim.errors import InputError, nearest_name
 from numasim.spec.keys import known_keys
-from numasim.spec.nodes import FieldPath, Node, Place, shown
+from numasim.spec.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)
 _KINDS = {
@@ -101,7 +101,7 @@ def _complaint(root: Node, error: Any) -> _Complaint:
     text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     path = path if missing is None else (*path, missing)
     complaint = _Complaint(error["type"], text, error["input"], error.get("ctx", {}), path, labels, place)
-    return _refined(complaint, node) if complaint.kind == "value_error" else complaint
+    return _refined(complaint, root) if complaint.kind == "value_error" else complaint
 
 
 def _labels(root: Node, loc: Sequence[str | int]) -> tuple[tuple[FieldPath, str], ...]:
@@ -117,19 +117,16 @@ def _labels(root: Node, loc: Sequence[str | int]) -> tuple[tuple[FieldPath, str]
     return tuple(labels)
 
 
-def _refined(complaint: _Complaint, node: Node) -> _Complaint:
-    """Use the place of the field that a sentence begins with."""
+def _refined(complaint: _Complaint, root: Node) -> _Complaint:
+    """Use the place of the field that a sentence begins with, seen from the value or from the mapping around it."""
     found = _FIELD_FIRST.fullmatch(complaint.text)
-    parts = (
-        tuple(int(part) if part.isdecimal() else part for part in re.split(r"[.\[]", found[1].replace("]", "")))
-        if found
-        else ()
-    )
-    target = node.follow(parts)
-    if not found or target is None:
+    if not found:
         return complaint
-    path = complaint.path + parts
-    return _Complaint(complaint.kind, found[2], None, complaint.context, path, complaint.labels, target.place)
+    for above in (complaint.path, complaint.path[:-1]):
+        path = above + path_parts(found[1])
+        if target := root.follow(path):
+            return replace(complaint, text=found[2], value=None, path=path, place=target.place)
+    return complaint
 
 
 def _first(complaints: list[_Complaint], model: type[BaseModel]) -> _Complaint:
