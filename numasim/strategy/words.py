@@ -11,6 +11,7 @@ from numasim.strategy.sentences import (
     backoff_words,
     condition_words,
     group_lines,
+    is_single,
     pick_words,
     threshold_words,
     visit_words,
