@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from numasim.report.cells import cell_columns, contender_columns, groups, numbers, setting_columns
+from numasim.report.cells import cell_columns, groups, numbers, setting_columns
 from numasim.report.components import COMPONENTS
 from numasim.report.statistics import Estimate, PairedDifference, mean_interval, paired_difference, ratio_interval
 
@@ -58,11 +58,6 @@ def answer(frame: pd.DataFrame) -> pd.DataFrame:
             for values, rows in cells
         ]
     )
-
-
-def first_contender(table: pd.DataFrame) -> tuple[Any, ...]:
-    """Return the contender that the others are compared with, as values of `contender_columns`."""
-    return tuple(table.iloc[0][contender_columns(table)])
 
 
 def _runs(frame: pd.DataFrame) -> _Runs:

@@ -43,9 +43,7 @@ PLOTS: dict[str, Callable[[Tables], Figure]] = {
 def plot(name: str, tables: Tables) -> Figure:
     """Draw the figure called ``name``; an unknown name is an `InputError`."""
     if name not in PLOTS:
-        raise InputError(
-            f"no figure is called {name!r}", expected=", ".join(PLOTS), value=name, known=PLOTS
-        )
+        raise InputError(f"no figure is called {name!r}", expected=", ".join(PLOTS), value=name, known=PLOTS)
     return PLOTS[name](tables)
 
 

@@ -1,10 +1,10 @@
 """Estimates with 95 % intervals, and paired comparisons of strategies over repeats that share a seed.
 
 A mean has a Student t interval. A ratio of sums (misses over attempts, change over makespan) has a bootstrap interval
-over the repeats, part and whole resampled together; its percentiles are widened to the t quantile, because the plain
-percentile bootstrap is too narrow for few repeats (Hesterberg, The American Statistician 69, 2015, section 5.3).
-Up to `EXACT_REPEATS` repeats every resample is enumerated and the bootstrap distribution is exact; beyond that it is
-drawn from an explicit seed.
+over the repeats, part and whole resampled together from an explicit seed; its percentiles are widened to the t
+quantile, because the plain percentile bootstrap is too narrow for few repeats (Hesterberg, The American Statistician
+69, 2015). Resamples never leave the range of the repeats, and the range of fewer than six holds the truth in less than
+95 % of samples; there the t interval of the linearised ratio takes its place (Cochran, Sampling Techniques, 1977).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 CONFIDENCE = 0.95
-EXACT_REPEATS = 5  # 5**5 = 3125 resamples
+BOOTSTRAP_REPEATS = 6  # the fewest whose range holds their median with 95 %: 1 - 2 / 2**6
 RESAMPLES = 2000
 BOOTSTRAP_SEED = 20180601
 
@@ -68,7 +68,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
     """``sum(part) / sum(whole)`` with its paired bootstrap interval.
 
     ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. NaN where the wholes add up to zero. With
-    fewer than `EXACT_REPEATS` observations the interval is at most their range and says little.
+    fewer than `BOOTSTRAP_REPEATS` observations the interval is that of the linearised ratio.
     """
     kept = ~(np.isnan(part) | np.isnan(whole))
     part, whole = part[kept], whole[kept]
@@ -78,7 +78,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
     value = float(part.sum()) / total
     if count == 1:
         return Estimate(value, math.nan, math.nan, 1)
-    low, high = _bootstrap_bounds(part, whole, seed)
+    low, high = _linear_bounds(part, whole) if count < BOOTSTRAP_REPEATS else _bootstrap_bounds(part, whole, seed)
     return Estimate(value, low, high, count)
 
 
@@ -112,6 +112,12 @@ def _t_quantile(count: int) -> float:
     return float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
 
 
+def _linear_bounds(part: FloatArray, whole: FloatArray) -> tuple[float, float]:
+    value = float(part.sum() / whole.sum())
+    residual = mean_interval((part - value * whole) / whole.mean())
+    return value + residual.low, value + residual.high
+
+
 def _bootstrap_bounds(part: FloatArray, whole: FloatArray, seed: int) -> tuple[float, float]:
     counts = _resample_counts(len(part), seed)
     wholes = counts @ whole
@@ -131,8 +137,5 @@ def _expanded_tail(count: int) -> float:
 @lru_cache(maxsize=16)
 def _resample_counts(count: int, seed: int) -> FloatArray:
     """[resamples, count] how often each observation occurs in each resample."""
-    if count > EXACT_REPEATS:
-        drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-        return drawn.astype(np.float64)
-    chosen = np.indices((count,) * count).reshape(count, -1)
-    return np.stack([(chosen == item).sum(axis=0) for item in range(count)], axis=1).astype(np.float64)
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+    return drawn.astype(np.float64)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from numasim.report.statistics import EXACT_REPEATS, mean_interval, paired_difference, ratio_interval, sign_test
+from numasim.report.statistics import BOOTSTRAP_REPEATS, mean_interval, paired_difference, ratio_interval, sign_test
 
 numbers = st.floats(1, 1e12, allow_nan=False)
 
@@ -39,25 +39,28 @@ def test_equal_repeats_have_an_interval_of_width_zero():
     assert (estimate.low, estimate.value, estimate.high) == (7.0, 7.0, 7.0)
 
 
-def brute_force_bounds(part, whole):
-    """Every resample of a small sample, written out."""
-    count = len(part)
-    ratios = [
-        sum(part[i] for i in chosen) / sum(whole[i] for i in chosen)
-        for chosen in itertools.product(range(count), repeat=count)
-    ]
-    tail = stats.norm.cdf(-math.sqrt(count / (count - 1)) * stats.t.ppf(0.975, count - 1))
-    return np.quantile(ratios, [tail, 1 - tail])
-
-
-@pytest.mark.parametrize("count", range(2, EXACT_REPEATS + 1))
-def test_small_samples_are_enumerated_exactly(count):
-    part = np.array([3.0, 10.0, 4.0, 8.0, 1.0])[:count]
-    whole = np.array([10.0, 12.0, 11.0, 16.0, 9.0])[:count]
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(51, 99)), min_size=2, max_size=BOOTSTRAP_REPEATS - 1))
+def test_few_repeats_have_the_interval_of_the_linearised_ratio(pairs):
+    """The t interval of the residuals of a regression through the origin (Cochran 1977, equation 6.13)."""
+    part, whole = np.array(pairs, float).T
     estimate = ratio_interval(part, whole)
-    assert estimate.value == part.sum() / whole.sum()
-    assert (estimate.low, estimate.high) == pytest.approx(tuple(brute_force_bounds(part, whole)), rel=1e-9)
+    count, ratio = len(pairs), part.sum() / whole.sum()
+    variance = ((part - ratio * whole) ** 2).sum() / (count - 1) / count / whole.mean() ** 2
+    half = stats.t.ppf(0.975, count - 1) * math.sqrt(variance)
+    assert estimate.value == ratio
+    assert (estimate.low, estimate.high) == pytest.approx((ratio - half, ratio + half), abs=1e-9)
     assert ratio_interval(part, whole, seed=1) == estimate
+
+
+def test_bounds_are_percentiles_of_resamples_widened_to_t():
+    """Six observations have 6**6 resamples, few enough to write all of them out."""
+    part, whole = np.array([3.0, 10.0, 4.0, 8.0, 1.0, 6.0]), np.array([10.0, 12.0, 11.0, 16.0, 9.0, 13.0])
+    chosen = np.array(list(itertools.product(range(6), repeat=6)))
+    ratios = part[chosen].sum(axis=1) / whole[chosen].sum(axis=1)
+    tail = stats.norm.cdf(-math.sqrt(6 / 5) * stats.t.ppf(0.975, 5))
+    bounds = np.quantile(ratios, [tail, 1 - tail])
+    estimate = ratio_interval(part, whole)
+    assert (estimate.low, estimate.high) == pytest.approx(tuple(bounds), abs=0.03)
 
 
 def test_large_samples_approach_the_delta_method():
@@ -69,13 +72,14 @@ def test_large_samples_approach_the_delta_method():
     assert estimate.high - estimate.low == pytest.approx(2 * 1.96 * error, rel=0.08)
 
 
-def test_the_ratio_interval_covers_what_it_claims():
-    """Of 600 samples of ten repeats, 95 % should hold the true ratio; the binomial spread of that count is 0.9 %."""
+@pytest.mark.parametrize("repeats", [3, 10, 25])
+def test_the_ratio_interval_covers_what_it_claims(repeats):
+    """Of 600 samples, 95 % should hold the true ratio; the binomial spread of that share is 0.9 %."""
     noise = np.random.default_rng(11)
     hits = 0
     for _ in range(600):
-        whole = noise.uniform(50, 150, 10)
-        estimate = ratio_interval(whole * 0.3 + noise.normal(0, 5, 10), whole)
+        whole = noise.uniform(50, 150, repeats)
+        estimate = ratio_interval(whole * 0.3 + noise.normal(0, 5, repeats), whole)
         hits += estimate.low <= 0.3 <= estimate.high
     assert 0.95 - 0.03 < hits / 600 < 0.95 + 0.03
 
@@ -93,7 +97,7 @@ def test_zero_over_zero_is_null():
 
 
 def test_resamples_without_a_single_attempt_do_not_count():
-    estimate = ratio_interval(np.array([0.0, 1.0]), np.array([0.0, 2.0]))
+    estimate = ratio_interval(np.array([0, 0, 0, 0, 0, 1.0]), np.array([0, 0, 0, 0, 0, 2.0]))
     assert (estimate.value, estimate.low, estimate.high) == (0.5, 0.5, 0.5)
 
 

@@ -1,0 +1,100 @@
+"""The summary of one run: every counter in its unit, bars that are exactly full."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS
+from numasim.report.components import COMPONENTS
+from numasim.report.summary import BAR_WIDTH, summary, text_bar
+
+GLYPHS = [component.glyph for component in COMPONENTS]
+
+
+def workers_table(split, roles, nodes):
+    columns = {component.column: np.array(row) for component, row in zip(COMPONENTS, split, strict=True)}
+    return {"role": np.array(roles), "node": np.array(nodes), **columns}
+
+
+@pytest.fixture
+def run(frame):
+    row = dict.fromkeys(OUTCOME + STEALS + MEMORY + LOCKS, 0) | frame.iloc[0].to_dict()
+    row |= {"bytes_remote": 3 * 2**29, "makespan_ps": 12_345_678_901, "tasks_stolen": 1_234_567, "event_hash": None}
+    split = [[50, 30, 999], [10, 5, 999], *[[0, 0, 0]] * 5, [0, 25, 999], [0, 0, 0]]
+    return row, workers_table(split, ["worker", "worker", "producer"], [1, 0, 0])
+
+
+def printed(row, workers, width=120):
+    text = io.StringIO()
+    Console(file=text, width=width).print(summary(row, workers))
+    return text.getvalue()
+
+
+def line_with(text, words):
+    return next(line for line in text.splitlines() if words in line)
+
+
+def test_counters_are_readable(run):
+    text = printed(*run)
+    assert "12.35 ms" in line_with(text, "makespan")
+    assert "1.5 GiB" in line_with(text, "bytes remote")
+    assert "1,234,567" in line_with(text, "tasks stolen")
+    assert line_with(text, "event hash").split()[:3] == ["event", "hash", "-"]
+
+
+def test_every_counter_of_the_four_groups_is_named(run):
+    text = printed(*run)
+    for name in OUTCOME + STEALS + MEMORY + LOCKS:
+        assert name.removesuffix("_ps").replace("_", " ") in text
+
+
+def test_shares_leave_the_producer_out(run):
+    """Worker time is 50 + 30 of work, 10 + 5 of remote memory and 25 of barrier, 120 in all."""
+    line = line_with(printed(*run), "work 66.7%")
+    assert "remote memory 12.5%" in line
+    assert "barrier 20.8%" in line
+    assert "parked" not in line
+
+
+def test_bars_are_grouped_by_node_and_split_exactly(run):
+    lines = printed(*run).splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("worker 1, node 0"))
+    assert lines[first + 1].startswith("worker 0, node 1")
+    assert [lines[first].count(GLYPHS[at]) for at in (0, 1, 7)] == [30, 5, 25]
+    assert [lines[first + 1].count(GLYPHS[at]) for at in (0, 1)] == [50, 10]
+
+
+@given(st.lists(st.integers(0, 10**15), min_size=9, max_size=9), st.integers(1, 200))
+def test_bar_is_full_and_each_part_within_one_character(amounts, width):
+    bar = text_bar(amounts, width).plain
+    total = sum(amounts)
+    assert len(bar) == (width if total else 0)
+    for glyph, amount in zip(GLYPHS, amounts, strict=True):
+        assert abs(bar.count(glyph) - (width * amount / total if total else 0)) < 1
+
+
+def test_glyphs_tell_components_apart():
+    assert len(set(GLYPHS)) == len(COMPONENTS)
+
+
+def test_fits_120_columns(run):
+    row, workers = run
+    row["trace_hash"] = row["event_hash"] = "0123456789abcdef"
+    assert max(map(len, printed(row, workers).splitlines())) <= 120
+    assert "…" not in printed(row, workers)
+    assert BAR_WIDTH < 100
+
+
+def test_a_run_without_time_prints_blank_bars():
+    assert "worker 0, node 0" in printed({"workers": 1}, workers_table([[0]] * 9, ["worker"], [0]))
+
+
+def test_the_summary_needs_no_pandas():
+    code = "import sys, numasim.report.summary; sys.exit('pandas' in sys.modules or 'matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
