@@ -14,6 +14,6 @@ def progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], None]]:
 
     console = Console(stderr=True)
     columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True))
-    with Progress(*columns, console=console, disable=not (wanted and console.is_terminal)) as progress:
+    with Progress(*columns, console=console, disable=not (wanted and total and console.is_terminal)) as progress:
         task = progress.add_task("runs", total=total)
         yield lambda done: progress.advance(task, done)

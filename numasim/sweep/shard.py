@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numasim.sweep.files import write_whole
-from numasim.sweep.parquet import parquet_bytes
+from numasim.sweep.parquet import parquet_bytes, together
 
 _NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
@@ -38,11 +39,15 @@ def shard_number(path: Path) -> int:
     return int(path.name.partition("-")[0])
 
 
-def read_shard(path: Path, columns: list[str]) -> pa.Table:
-    """Read those of ``columns`` that the shard has; a shard of failed runs alone has no nested tables."""
+def read_shards(paths: Iterable[Path], columns: list[str]) -> pa.Table:
+    """Read ``columns`` of all runs in the shards at ``paths``, in that order; a column that a shard lacks is null."""
+    return together([_read(path, columns) for path in paths])
+
+
+def _read(path: Path, columns: list[str]) -> pa.Table:
+    # A shard of failed runs alone has no nested tables.
     with pq.ParquetFile(path) as file:
-        present = [name for name in columns if name in file.schema_arrow.names]
-        return file.read(columns=present)
+        return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
 
 
 def _checksum(content: bytes) -> str:

@@ -12,16 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from numasim.errors import InputError
 from numasim.sweep import provenance
 from numasim.sweep.files import LOCK, TEMPORARY, locked, output_errors, remove_temporaries, write_whole
-from numasim.sweep.parquet import together
-from numasim.sweep.shard import is_whole, read_shard, shard_number
+from numasim.sweep.shard import is_whole, read_shards, shard_number
 
 SPEC = "spec.yaml"
 SHARDS = "shards"
@@ -49,22 +47,20 @@ class Store:
         """Where shards are written."""
         return self.directory / SHARDS
 
+    def shard_paths(self) -> list[Path]:
+        """List the shards in the order of writing."""
+        found = self.shards.glob("[0-9]*.parquet")
+        return sorted(found, key=lambda path: (shard_number(path), path.name))
+
     def next_number(self) -> int:
         """Return the number of the next shard; it orders after every shard that exists."""
-        return max((shard_number(path) for path in self._paths()), default=-1) + 1
-
-    def read(self, columns: list[str]) -> pa.Table:
-        """Read ``columns`` of every run in the store, in the order of writing."""
-        return together([read_shard(path, columns) for path in self._paths()])
+        return max(map(shard_number, self.shard_paths()), default=-1) + 1
 
     def finished(self) -> frozenset[str]:
         """Return the ids of the runs that need not be run again: those that ended without an error."""
-        runs = self.read(["run_id", "error"])
+        runs = read_shards(self.shard_paths(), ["run_id", "error"])
         pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
         return frozenset(run_id for run_id, error in pairs if error is None)
-
-    def _paths(self) -> list[Path]:
-        return sorted(self.shards.glob("*.parquet"), key=lambda path: (shard_number(path), path.name))
 
 
 @contextmanager
@@ -144,12 +140,19 @@ def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] |
 
 
 def _set_damaged_aside(directory: Path) -> tuple[str, ...]:
-    damaged = sorted(path for path in (directory / SHARDS).iterdir() if not is_whole(path))
+    found = sorted((directory / SHARDS).iterdir())
+    damaged = [path for path in found if not path.name.startswith(TEMPORARY) and not is_whole(path)]
     with output_errors(directory):
         for path in damaged:
             (directory / DAMAGED).mkdir(exist_ok=True)
-            path.rename(directory / DAMAGED / path.name)
+            path.rename(_free(directory / DAMAGED / path.name))
     return tuple(path.name for path in damaged)
+
+
+def _free(path: Path) -> Path:
+    """Return ``path``, or where that exists already its first numbered sibling."""
+    siblings = (path.with_name(f"{path.name}.{number}") for number in count(1))
+    return next(each for each in chain([path], siblings) if not each.exists())
 
 
 def _clean(directory: Path) -> None:

@@ -19,6 +19,7 @@ from numasim.sweep.axes import axis_column, named_column
 from numasim.sweep.files import write_whole
 from numasim.sweep.parquet import RUN, column_type, parquet_bytes
 from numasim.sweep.plan import PlannedRow
+from numasim.sweep.shard import read_shards
 from numasim.sweep.store import Store
 
 RESULTS = "results.parquet"
@@ -31,14 +32,15 @@ LEADING = ("worker", "role", "node", "node_from", "node_to")
 
 def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> None:
     """Write all tables of ``rows``, each of which has a run in ``store``; the results last, when the rest is there."""
-    runs = store.read([*RUN.names])
-    order = _rows_of_runs(runs)
-    once = list(dict.fromkeys(row.run.run_id for row in rows))
-    indices = [order[run_id] for run_id in once]
-    _write(store.directory / WORKERS, _long_table(store, "workers", indices))
-    _write(store.directory / NODE_PAIRS, _long_table(store, "node_pairs", indices))
-    _write(store.directory / TIMING, runs.select(["run_id", "engine_s"]).take(indices))
-    by_row = runs.take([order[row.run.run_id] for row in rows])
+    # Listed once: a worker of a sweep that was killed may still be about to add the shard that it was writing.
+    shards = store.shard_paths()
+    runs = read_shards(shards, RUN.names)
+    chosen = _rows_of_runs(runs)
+    once = [chosen[run_id] for run_id in dict.fromkeys(row.run.run_id for row in rows)]
+    _write(store.directory / WORKERS, _long_table(shards, "workers", once))
+    _write(store.directory / NODE_PAIRS, _long_table(shards, "node_pairs", once))
+    _write(store.directory / TIMING, runs.select(["run_id", "engine_s"]).take(once))
+    by_row = runs.take([chosen[row.run.run_id] for row in rows])
     _write(store.directory / RESULTS, results_table(by_row, rows, axes, spec_hash))
 
 
@@ -71,9 +73,9 @@ def _rows_of_runs(runs: pa.Table) -> dict[str, int]:
     return chosen
 
 
-def _long_table(store: Store, name: str, indices: list[int]) -> pa.Table:
+def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
     """Unnest the table ``name`` of the runs at ``indices``: its rows behind their run_id."""
-    table = store.read(["run_id", name]).take(indices)
+    table = read_shards(shards, ["run_id", name]).take(indices)
     if name not in table.column_names:
         return table.slice(0, 0)
     lists = pa.concat_arrays(table[name].chunks)

@@ -1,0 +1,184 @@
+"""Sweeps that are killed, interrupted, or find the disk full, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from test_run_sweep import TABLES, same_tables
+from toy_sweep import sweep_toy, toy_sweep
+
+from numasim.sweep.files import TEMPORARY
+from numasim.sweep.store import SHARDS
+from numasim.sweep.tables import RESULTS
+
+REPEAT = 12
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("undisturbed")
+    sweep_toy(toy_sweep(repeat=REPEAT), directory)
+    return directory
+
+
+def shards(directory: Path) -> int:
+    return len(list((directory / SHARDS).glob("[0-9]*.parquet")))
+
+
+def until(condition: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        assert process is None or process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.005)
+
+
+def end_by(number: int, process: subprocess.Popen[str]) -> str:
+    """Send a signal, wait for the end, and return what was said on stderr."""
+    process.send_signal(number)
+    _, text = process.communicate(timeout=30)
+    assert process.returncode == -number or number == signal.SIGINT
+    return text
+
+
+def alive(process: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+
+
+def descendants(process: subprocess.Popen[str]) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def test_three_kills_and_a_resume_end_with_the_same_bytes(
+    tmp_path: Path, undisturbed: Path, start_sweep: Start
+) -> None:
+    for jobs in (1, 2, 3):
+        before = shards(tmp_path)
+        process = start_sweep(tmp_path, jobs, "run_slowly", REPEAT)
+        until(lambda seen=before: shards(tmp_path) > seen, process)  # type: ignore[misc]
+        workers = descendants(process)
+        assert len(workers) >= jobs - 1
+        end_by(signal.SIGKILL, process)
+        until(lambda gone=workers: not any(map(alive, gone)))  # type: ignore[misc]
+        assert not (tmp_path / RESULTS).exists()
+    outcome = sweep_toy(toy_sweep(repeat=REPEAT), tmp_path, jobs=1)
+    assert 0 < outcome.executed < outcome.rows
+    assert same_tables(tmp_path, undisturbed)
+
+
+def test_an_interrupt_leaves_no_process_and_no_temporary_and_can_be_resumed(
+    tmp_path: Path, undisturbed: Path, start_sweep: Start
+) -> None:
+    process = start_sweep(tmp_path, 2, "run_slowly", REPEAT)
+    until(lambda: shards(tmp_path) > 0, process)
+    children = descendants(process)
+    text = end_by(signal.SIGINT, process)
+    assert "KeyboardInterrupt" in text
+    assert "Process" not in text  # no worker had anything to say
+    until(lambda: not any(map(alive, children)))
+    assert not list(tmp_path.rglob(f"{TEMPORARY}*"))
+    assert sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
+    assert same_tables(tmp_path, undisturbed)
+
+
+def test_two_sweeps_at_once_are_one_too_many(tmp_path: Path, start_sweep: Start) -> None:
+    first = start_sweep(tmp_path, 1, "run_slowly", 1000)
+    until(lambda: shards(tmp_path) > 0, first)
+    second = start_sweep(tmp_path, 1, "run_slowly", 1000)
+    _, text = second.communicate(timeout=30)
+    assert text.strip().endswith(
+        "another sweep is writing here; expected another directory, or to wait until that sweep has ended"
+    )
+    assert first.poll() is None
+    end_by(signal.SIGKILL, first)
+
+
+class Crash(BaseException):
+    """The end of the process, as far as the code can tell."""
+
+
+def crash_at(rename: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the ``rename``-th file that is put in its place be the end."""
+    replace, left = os.replace, iter(range(rename))
+
+    def replace_or_crash(*paths: Path) -> None:
+        if next(left, None) is None:
+            raise Crash
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", replace_or_crash)
+
+
+def test_a_crash_before_any_file_is_in_place_changes_no_byte_after_a_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = toy_sweep(workers=(1, 2), repeat=1)
+    sweep_toy(sweep, tmp_path / "whole")
+    files = [path for path in (tmp_path / "whole").rglob("*") if path.is_file()]
+    for rename in range(len(files)):
+        directory = tmp_path / str(rename)
+        with monkeypatch.context() as patch:
+            crash_at(rename, patch)
+            with pytest.raises(Crash):
+                sweep_toy(sweep, directory)
+        sweep_toy(sweep, directory)
+        assert same_tables(directory, tmp_path / "whole")
+
+
+LIMIT = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
+
+
+@pytest.mark.parametrize(("jobs", "limit_bytes"), [(1, 10), (2, 9000)])
+def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
+    tmp_path: Path, start_sweep: Start, jobs: int, limit_bytes: int
+) -> None:
+    results = tmp_path / "results"
+    process = start_sweep(results, jobs, "run_toy", REPEAT, LIMIT.format(limit_bytes))
+    _, text = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert len(text.splitlines()) == 1
+    assert "cannot be written (File too large); expected a directory that can be written" in text
+    assert not list(tmp_path.rglob(f"{TEMPORARY}*"))
+    assert not any((results / name).exists() for name in TABLES)
+    assert results.exists() == (limit_bytes > 1000)  # where not even the first file had room, there is no directory
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB; where it may not be mounted, the limit on file sizes above is the whole test."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("mounting needs root")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not permitted here")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_disk_that_fills_up_keeps_what_was_whole_and_the_sweep_goes_on_elsewhere(
+    tmp_path: Path, small_disk: Path, start_sweep: Start
+) -> None:
+    process = start_sweep(small_disk / "results", 1, "run_toy", 100)
+    _, text = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert len(text.splitlines()) == 1
+    assert "cannot be written (No space left on device)" in text
+    assert not list(small_disk.rglob(f"{TEMPORARY}*"))
+    assert shards(small_disk / "results") > 0
+    shutil.copytree(small_disk / "results", tmp_path / "elsewhere")
+    outcome = sweep_toy(toy_sweep(repeat=100), tmp_path / "elsewhere")
+    assert outcome.set_aside == ()
+    assert 0 < outcome.executed < outcome.rows

@@ -1,0 +1,146 @@
+"""What a sweep refuses to write into, and that a refusal leaves everything as it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from toy_sweep import refuse, run_toy, sweep_toy, toy_sweep
+
+from numasim.errors import InputError
+from numasim.sweep.files import TEMPORARY, locked
+from numasim.sweep.provenance import FILE
+from numasim.sweep.store import DAMAGED, SHARDS, SPEC
+from numasim.sweep.tables import RESULTS
+
+
+def contents(directory: Path) -> dict[str, bytes | None]:
+    """Every path below ``directory`` with the bytes of the files."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None for path in directory.rglob("*")
+    }
+
+
+def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("mine")
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=r"results: is a file; expected a directory"):
+        sweep_toy(toy_sweep(), tmp_path / "results", refuse)
+    assert contents(tmp_path) == before
+
+
+def test_a_directory_below_a_file_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=r"file/results: cannot be written \(Not a directory\)"):
+        sweep_toy(toy_sweep(), tmp_path / "file" / "results", refuse)
+    assert contents(tmp_path) == before
+
+
+def test_a_directory_that_cannot_be_written() -> None:
+    with pytest.raises(InputError, match=r"/proc/results: cannot be written"):
+        sweep_toy(toy_sweep(), "/proc/results", refuse)
+
+
+def test_a_directory_with_other_files(tmp_path: Path) -> None:
+    (tmp_path / SPEC).write_text("seed: 7")
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match="holds files that no sweep wrote; expected a new or empty directory"):
+        sweep_toy(toy_sweep(), tmp_path, refuse)
+    assert contents(tmp_path) == before
+
+
+def test_results_of_another_specification(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(seed=7), tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=r"holds results of another specification, see its spec.yaml; expected a new"):
+        sweep_toy(toy_sweep(seed=8), tmp_path, refuse)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"spec_hash": "x", "history": 3}', "\xff"])
+def test_a_damaged_provenance(tmp_path: Path, text: str) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    (tmp_path / FILE).write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match=r"provenance.json: is damaged; expected the file that a sweep wrote"):
+        sweep_toy(toy_sweep(), tmp_path, refuse)
+
+
+def test_a_directory_in_use(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    before = contents(tmp_path)
+    with locked(tmp_path), pytest.raises(InputError, match="another sweep is writing here; expected another directory"):
+        sweep_toy(toy_sweep(), tmp_path, refuse)
+    assert contents(tmp_path) == before
+
+
+def test_a_new_directory_is_made_with_its_parents_and_holds_no_leftovers(tmp_path: Path) -> None:
+    results = tmp_path / "a" / "b"
+    sweep_toy(toy_sweep(), results)
+    names = {SPEC, FILE, SHARDS, RESULTS, "workers.parquet", "node_pairs.parquet", "timing.parquet"}
+    assert {path.name for path in results.iterdir()} == names
+    assert (results / SPEC).read_text() == toy_sweep().text
+
+
+def test_provenance_says_what_wrote_here_once_per_kind_of_process(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    sweep_toy(toy_sweep(), tmp_path)
+    provenance = json.loads((tmp_path / FILE).read_text())
+    (entry,) = provenance["history"]
+    assert {"command", "numasim", "model_version", "python", "platform", "dependencies"} == set(entry)
+
+
+def cut(shard: Path) -> None:
+    shard.write_bytes(shard.read_bytes()[:-100])
+
+
+def empty(shard: Path) -> None:
+    shard.write_bytes(b"")
+
+
+def alter(shard: Path) -> None:
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [cut, empty, alter])
+def test_a_damaged_shard_is_named_set_aside_and_run_again(tmp_path: Path, damage: object) -> None:
+    sweep_toy(toy_sweep(repeat=1), tmp_path)
+    sweep_toy(toy_sweep(repeat=2), tmp_path)
+    before = (tmp_path / RESULTS).read_bytes()
+    shard = min((tmp_path / SHARDS).iterdir())
+    damage(shard)  # type: ignore[operator]
+    outcome = sweep_toy(toy_sweep(repeat=2), tmp_path, run_toy)
+    assert outcome.set_aside == (shard.name,)
+    assert 0 < outcome.executed < outcome.rows
+    assert [path.name for path in (tmp_path / DAMAGED).iterdir()] == [shard.name]
+    assert (tmp_path / RESULTS).read_bytes() == before
+
+
+def test_a_foreign_file_and_directory_among_the_shards_are_set_aside(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    (tmp_path / SHARDS / "other.parquet").write_bytes((tmp_path / RESULTS).read_bytes())
+    (tmp_path / SHARDS / "folder").mkdir()
+    outcome = sweep_toy(toy_sweep(), tmp_path, refuse)
+    assert outcome.set_aside == ("folder", "other.parquet")
+    assert outcome.executed == 0
+
+
+def test_what_a_killed_writer_left_is_cleaned_away(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    left = [tmp_path / f"{TEMPORARY}9-{RESULTS}", tmp_path / SHARDS / f"{TEMPORARY}9-000007-{'0' * 32}.parquet"]
+    for path in left:
+        path.touch()
+    assert sweep_toy(toy_sweep(), tmp_path, refuse).set_aside == ()
+    assert not any(path.exists() for path in left)
+
+
+def test_a_name_that_is_damaged_twice_is_kept_twice(tmp_path: Path) -> None:
+    for _ in range(2):
+        sweep_toy(toy_sweep(), tmp_path)
+        (tmp_path / SHARDS / "folder").mkdir()
+        (tmp_path / SHARDS / "folder" / "file").touch()
+        sweep_toy(toy_sweep(), tmp_path, refuse)
+    assert {path.name for path in (tmp_path / DAMAGED).iterdir()} == {"folder", "folder.1"}

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from toy_sweep import counter_value, fail_at_two_workers, sweep_toy, toy_sweep
+
+from numasim.draws import repeat_seed
+from numasim.errors import InputError
+from numasim.sweep.frame import SweepResult, load
+from numasim.sweep.tables import RESULTS
+
+
+def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None:
+    expected = counter_value(repeat_seed(7, 0), "makespan_ps", 1)
+    assert int(float(expected)) != expected  # a float would lose it
+    sweep_toy(toy_sweep(), tmp_path / "good")
+    sweep_toy(toy_sweep(), tmp_path / "bad", fail_at_two_workers)
+    good, bad = load(tmp_path / "good"), load(tmp_path / "bad")
+    assert good["makespan_ps"].dtype == np.int64
+    assert good["makespan_ps"][0] == bad["makespan_ps"][0] == expected
+    assert bad["makespan_ps"].isna().sum() == 4
+    assert bad["error"].notna().sum() == 4
+    assert good["steal_miss_ratio"].isna().all()
+
+
+def test_a_directory_and_its_table_load_alike(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    pd.testing.assert_frame_equal(load(tmp_path), load(str(tmp_path / RESULTS)))
+
+
+def test_a_result_gives_all_its_tables(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(workers=(3,)), tmp_path)
+    result = SweepResult(tmp_path)
+    assert len(result.to_frame()) == 4
+    assert len(result.workers()) == 4 * 3
+    assert len(result.node_pairs()) == 4 * 4
+    assert (result.timing()["engine_s"] < 1).all()
+    assert set(result.workers()["run_id"]) == set(result.to_frame()["run_id"])
+
+
+def test_a_table_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"results.parquet: is missing: no sweep has ended here; expected a results"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"text", None])
+def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    table = tmp_path / RESULTS
+    table.write_bytes(table.read_bytes()[:-50] if content is None else content)
+    with pytest.raises(InputError, match=r"results.parquet: is damaged or no Parquet file; expected a results"):
+        load(tmp_path)
+
+
+def test_a_table_of_something_else(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"run_id": ["a"]}), tmp_path / "other.parquet")
+    with pytest.raises(InputError, match=r"is no table of results, it lacks the column spec_hash"):
+        load(tmp_path / "other.parquet")

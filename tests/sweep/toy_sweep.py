@@ -1,0 +1,146 @@
+"""A sweep whose runs are arithmetic, to test the store and the dispatch without an engine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from numasim.draws import draw
+from numasim.engine.result import COST, LOCKS, MEMORY, OUTCOME, RATIOS, STEALS, TIME, Result
+from numasim.errors import InputError
+from numasim.spec.base import Model
+
+if TYPE_CHECKING:
+    from numasim.sweep.batch import Runner
+    from numasim.sweep.run import SweepOutcome
+
+NODES = 2
+
+
+class Part(Model):
+    name: str
+    kind: int = 0  # names are no contents: it is this that makes runs differ
+
+    @property
+    def contents_json(self) -> str:
+        return str(self.kind)
+
+
+class ToySpec(Model):
+    machine: Part = Part(name="toy-machine")
+    workload: Part = Part(name="toy-workload")
+    strategy: Part = Part(name="toy-strategy")
+    runtime: Part = Part(name="bare")
+    model: Part = Part(name="none")
+    workers: int
+    seed: int
+    repeat: int
+
+
+@dataclass(frozen=True)
+class ToyCell:
+    index: int
+    axes: dict[str, Any]
+    spec: ToySpec
+
+
+@dataclass(frozen=True)
+class ToySweep:
+    cells: list[ToyCell]
+    axes: tuple[str, ...]
+    repeat: int
+    seed: int
+    text: str
+
+    @property
+    def contents(self) -> dict[str, int]:
+        return {"seed": self.seed}
+
+
+def toy_sweep(
+    workers: tuple[int, ...] = (1, 2, 3), strategies: tuple[str, ...] = ("a", "b"), repeat: int = 2, seed: int = 7
+) -> ToySweep:
+    cells = [
+        ToyCell(index, {"strategy": name, "workers": count}, toy_spec(count, name, seed=seed))
+        for index, (name, count) in enumerate(product(strategies, workers))
+    ]
+    return ToySweep(cells, ("strategy", "workers"), repeat, seed, f"seed: {seed}  # {workers} {strategies} {repeat}\n")
+
+
+def toy_spec(workers: int, strategy: str = "a", seed: int = 7) -> ToySpec:
+    return ToySpec(workers=workers, strategy=Part(name=strategy, kind=sum(strategy.encode())), seed=seed, repeat=1)
+
+
+def counter_value(seed: int, name: str, workers: int) -> int:
+    """The value that `run_toy` gives to a counter."""
+    return draw(seed, len(name) + 100 * workers) >> 2
+
+
+def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    names = (*OUTCOME, *STEALS, *MEMORY, *LOCKS, *TIME, *COST)
+    counters: dict[str, Any] = {name: counter_value(seed, name, spec.workers) for name in names if name not in RATIOS}
+    counters |= {"trace_hash": f"{seed:016x}", "event_hash": None, "imc_busy_max": 0.5, "link_busy_max": 0.25}
+    counters |= {"steal_attempts": 0}
+    worker = np.arange(spec.workers)
+    return Result(
+        counters=counters,
+        workers={"node": worker % NODES, "work_local_ps": worker * 1000 + seed % 1000},
+        node_bytes=np.arange(NODES * NODES).reshape(NODES, NODES) + spec.workers,
+        node_attempts=np.full((NODES, NODES), seed % 97),
+        node_success=np.full((NODES, NODES), seed % 89),
+        engine_s=time.perf_counter() % 1,  # differs from run to run, as a clock does
+    )
+
+
+def run_slowly(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    time.sleep(0.015)
+    return run_toy(spec, seed, engine, check)
+
+
+def fail_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    if spec.workers == 2:
+        raise InputError("two is too many", path=("workers",))
+    return run_toy(spec, seed, engine, check)
+
+
+def divide_by_zero_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    return run_toy(spec, seed // (2 - spec.workers) if spec.workers <= 2 else seed, engine, check)
+
+
+def die_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    if spec.workers == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_toy(spec, seed, engine, check)
+
+
+def interrupt_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    if spec.workers == 3:
+        raise KeyboardInterrupt
+    return run_toy(spec, seed, engine, check)
+
+
+def refuse(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    raise AssertionError("this run had ended already")
+
+
+def sweep_toy(sweep: ToySweep, directory: Any, runner: Runner = run_toy, jobs: int = 1, **options: Any) -> SweepOutcome:
+    from numasim.sweep.run import run_sweep  # here, so that worker processes start without it
+
+    return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
+
+
+def main(directory: str, jobs: str, runner: str, repeat: str) -> None:
+    """Sweep in a process of its own, for tests that kill it."""
+    chosen: Callable[..., Result] = globals()[runner]
+    try:
+        sweep_toy(toy_sweep(repeat=int(repeat)), directory, chosen, int(jobs))
+    except InputError as error:
+        sys.exit(f"{error}")
