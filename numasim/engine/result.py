@@ -47,7 +47,7 @@ RATIOS = frozenset(
 )  # every other column is a 64-bit integer; a ratio with denominator 0 is null; event_hash is null in a skipped run
 
 
-@dataclass(frozen=True)
+@dataclass
 class Result:
     """One finished run.
 
@@ -62,7 +62,7 @@ class Result:
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
     identity: dict[str, Any] = field(default_factory=dict)
-    engine_s: float = 0.0  # wall-clock time of the engine alone
+    engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 
     def row(self) -> dict[str, Any]:
         """The columns of the results table, ratios derived; identity columns that are unknown are left out."""

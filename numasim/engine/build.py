@@ -1,0 +1,79 @@
+"""From a run specification to a Plan: every part built or compiled for the machine and the number of workers.
+
+What depends on one part alone is remembered, so that the repeats and cells of a sweep share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from numasim.engine.plan import Costs, Plan
+from numasim.machine.build import build as build_machine
+from numasim.machine.mapping import map_workers
+from numasim.machine.topology import Machine
+from numasim.spec.base import ppm, ps
+from numasim.spec.run import RunSpec
+from numasim.spec.runtime import CostSpec
+from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.placement import place
+from numasim.workload.generate import generate
+from numasim.workload.graph import Workload
+from numasim.workload.serial import serial_ps
+
+
+def build_plan(spec: RunSpec, seed: int) -> Plan:
+    """The Plan of one run with ``seed``. Raises InputError where the parts of ``spec`` do not fit together."""
+    machine = _machine(_Keyed.of(spec.machine))
+    workload = _workload(_Keyed.of(spec.workload))
+    workers = map_workers(machine, spec.workers, spec.strategy.mapping)
+    runtime = effective_runtime(spec.strategy, spec.runtime)
+    task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0
+    return Plan(
+        machine=machine,
+        workers=workers,
+        workload=workload,
+        steal=compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps),
+        placement=place(spec.strategy.placement, machine, workers, workload.regions),
+        costs=costs_ps(runtime.costs),
+        join=runtime.join,
+        producer=runtime.producer,
+        inline_resume_ppm=ppm(runtime.resume),
+        skip=spec.model.skip == "auto",
+        seed=seed,
+    )
+
+
+def costs_ps(spec: CostSpec) -> Costs:
+    """The runtime's costs in picoseconds."""
+    times = {name.removesuffix("_ns") + "_ps": ps(value) for name, value in spec if name != "line"}
+    return Costs(line=spec.line, **times)
+
+
+def _mean_task_ps(workload: Workload, machine: Machine, seed: int) -> int:
+    return max(1, serial_ps(workload, int(machine.latency_ps[0, 0]), seed) // max(1, workload.tasks))
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """A specification that is looked up by its contents."""
+
+    contents: str
+    spec: Any = field(compare=False)
+
+    @classmethod
+    def of(cls, spec: BaseModel) -> _Keyed:
+        return cls(type(spec).__name__ + spec.model_dump_json(), spec)
+
+
+@lru_cache(maxsize=8)
+def _machine(keyed: _Keyed) -> Machine:
+    return build_machine(keyed.spec)
+
+
+@lru_cache(maxsize=4)
+def _workload(keyed: _Keyed) -> Workload:
+    return generate(keyed.spec)

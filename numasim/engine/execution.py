@@ -1,0 +1,318 @@
+"""Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+from simpy import Event
+
+from numasim.engine.ledger import Executed
+from numasim.engine.pages import FirstTouch
+from numasim.engine.plan import Plan
+from numasim.engine.timeline import PUT, SEG_END, WAKE, Timeline
+from numasim.engine.trace import FLUSH_WORDS, Trace
+from numasim.engine.worker import Worker
+from numasim.strategy.plan import Full
+from numasim.workload.graph import Kind, Op
+
+RUN, SPAWN, CALL, WAIT = (int(op) for op in Op)
+TASK, CALLED = int(Kind.TASK), int(Kind.CALL)
+PRODUCTION = -1  # on a worker's stack: it creates the items of an implicit range
+
+
+class Execution(Timeline):
+    """What a worker does with the tasks on its stack. A layer above says how it finds the next one."""
+
+    def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
+        super().__init__(plan, trace, keep_log)
+        self.first_touch = FirstTouch(plan)
+        self.outstanding = 0  # tasks of the phase that have not finished
+        self.phase_span_ps = 0
+        self.blocked: dict[int, int] = {}  # task in a blocking join -> its worker
+        self.callbacks |= {SEG_END: [self._on_segment_end], PUT: [self._on_put], WAKE: [self._on_wake]}
+        joins: dict[str, Callable[[Worker, int, int], bool]] = {
+            "help": self._seek_in_join,
+            "own": self._seek_in_join,
+            "strict": self._seek_in_join,
+            "continuation": self._detach,
+            "block": self._block,
+        }
+        self.join = joins[plan.join]
+
+    @abstractmethod
+    def _seek(self, w: Worker) -> bool:
+        """Put a task on the worker's stack, or let it idle and return False."""
+
+    @abstractmethod
+    def _produce(self, w: Worker) -> None:
+        """Create the next item of the range that the worker produces."""
+
+    @abstractmethod
+    def _end_idle(self, w: Worker) -> None:
+        """End the worker's idle episode."""
+
+    @abstractmethod
+    def _end_phase_after_instant(self) -> None:
+        """The last task of the phase has finished."""
+
+    # ---- ops -------------------------------------------------------------------------------------------------------
+
+    def _proceed(self, w: Worker) -> None:
+        """Execute ops until one takes time, or until the worker has nothing to do and looks for work."""
+        program, stack = self.program, w.stack
+        while True:
+            if w.outbox:
+                if not self._put_next(w):
+                    return
+                continue
+            if not stack and not self._seek(w):
+                return
+            task = stack[-1]
+            if task >= program.rows:
+                self._start_item(w, task)
+                return
+            if task == PRODUCTION:
+                self._produce(w)
+                continue
+            at = program.at[task]
+            if at == program.stop[task]:
+                self._finish(w, task)
+                continue
+            code = program.code[at]
+            if code == RUN:
+                self._start_segment(w, task, program.operand[at])
+                return
+            if code == WAIT:
+                if not self._wait(w, task, at):
+                    return
+                continue
+            program.at[task] = at + 1
+            if code == SPAWN:
+                self._spawn(w, task, program.operand[at])
+            else:
+                self._call(w, task, program.operand[at])
+
+    def _start_segment(self, w: Worker, task: int, segment: int) -> None:
+        total, local = w.total_ps[segment], w.local_ps[segment]
+        if segment in self.times.open_accesses:
+            total = self._touch(w, segment)
+        w.ran.append(segment)
+        self.program.path_ps[task] += local
+        w.segment = segment
+        self._work(w, task, total, local)
+
+    def _start_item(self, w: Worker, task: int) -> None:
+        family, item = self.tables.item(task)
+        total, local = self.ranges[family].item(w.node, item)
+        self.ledger.ran_items[family][w.node].append(item)
+        if local > self.phase_span_ps:
+            self.phase_span_ps = local
+        w.segment = 0
+        self._work(w, task, total, local)
+
+    def _work(self, w: Worker, task: int, total_ps: int, local_ps: int) -> None:
+        """Start a stretch of work, with the overhead that is owed in front of it."""
+        owed = w.owed_ps
+        if owed:
+            w.owed_ps = 0
+            w.overhead_ps += owed
+        w.work_local_ps += local_ps
+        w.inflation_numa_ps += total_ps - local_ps
+        if self.ledger.log is not None:
+            start = self.now + owed
+            self.ledger.log.append(Executed(task, w.segment, w.id, start, start + total_ps))
+        self._schedule(w, SEG_END, owed + total_ps)
+
+    def _touch(self, w: Worker, segment: int) -> int:
+        """Time of a segment that places pages; their faults are owed overhead."""
+        wait = self.times.settled_ps[w.node][segment]
+        for access in self.times.open_accesses[segment]:
+            touch = self.first_touch.touch(access, w.node)
+            wait += touch.wait_ps
+            w.owed_ps += touch.pages_placed * self.plan.costs.fault_ps
+            self.ledger.page_faults += touch.pages_placed
+            self.ledger.node_bytes[w.node] += touch.traffic
+        return max(self.times.compute_ps[segment], wait)
+
+    def _on_segment_end(self, event: Event) -> None:
+        w: Worker = event.actor  # type: ignore[attr-defined]
+        self.now = now = self.env.now
+        task = w.stack[-1]
+        words = self.trace.details.words
+        words.extend((now, SEG_END, w.id, task, w.segment))
+        if len(words) > FLUSH_WORDS:
+            self._flush()
+        if task < self.program.rows:
+            self.program.at[task] += 1
+        else:
+            w.stack.pop()
+            w.tasks += 1
+            self._one_less()
+        self._proceed(w)
+
+    # ---- the end of a task -----------------------------------------------------------------------------------------
+
+    def _finish(self, w: Worker, task: int) -> None:
+        """Bookkeeping of a finished task: its parent's join, the tasks that depend on it."""
+        program = self.program
+        w.stack.pop()
+        path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]
+        if kind == CALLED:
+            program.path_ps[parent] = path
+            w.stack.append(parent)
+            return
+        if kind == TASK:
+            w.tasks += 1
+        if path > self.phase_span_ps:
+            self.phase_span_ps = path
+        if parent >= 0:
+            self._join_parent(w, task, parent, path)
+        if task in program.successors:
+            self._release(w, task, path)
+        self._one_less()
+
+    def _one_less(self) -> None:
+        self.outstanding -= 1
+        if not self.outstanding:
+            self._end_phase_after_instant()
+
+    def _join_parent(self, w: Worker, task: int, parent: int, path_ps: int) -> None:
+        program = self.program
+        w.owed_ps += self.tables.join_ps
+        if self.tables.line:
+            w.owed_ps += w.line_ps[program.spawner[task]]
+        if path_ps > program.joined_ps[parent]:
+            program.joined_ps[parent] = path_ps
+        left = program.pending[parent] = program.pending[parent] - 1
+        if not left and program.waiting[parent]:
+            program.waiting[parent] = 0
+            self._resume(w, parent)
+
+    def _resume(self, w: Worker, parent: int) -> None:
+        """The last child has finished: go on with the parent here, or wake the worker that is blocked in it."""
+        if self.plan.join == "block":
+            sleeper = self.workers[self.blocked.pop(parent)]
+            self._schedule(sleeper, WAKE, self.tables.wake_ps[sleeper.node != w.node])
+            return
+        self.program.path_ps[parent] = max(self.program.path_ps[parent], self.program.joined_ps[parent])
+        w.owed_ps += self.plan.costs.resume_ps
+        w.stack.append(parent)
+
+    def _release(self, w: Worker, task: int, path_ps: int) -> None:
+        """Put the spawned successors whose last predecessor this was."""
+        program = self.program
+        for s in program.successors[task]:
+            program.path_ps[s] = max(program.path_ps[s], path_ps)
+            program.held[s] -= 1
+            if program.spawned[s] and not program.held[s]:
+                w.outbox.append(s)
+
+    # ---- spawning and placing --------------------------------------------------------------------------------------
+
+    def _spawn(self, w: Worker, task: int, child: int) -> None:
+        program = self.program
+        program.pending[task] += 1
+        self.outstanding += 1
+        program.spawned[child] = 1
+        program.spawner[child] = w.id
+        if program.path_ps[task] > program.path_ps[child]:
+            program.path_ps[child] = program.path_ps[task]
+        if program.held[child]:
+            return
+        if self._must_inline(w):
+            w.stack.append(child)
+        elif self.plan.steal.work_first:
+            w.stack[-1] = child
+            w.outbox.append(task)
+        else:
+            w.outbox.append(child)
+
+    def _call(self, w: Worker, task: int, callee: int) -> None:
+        """An inline call: the caller is off the stack until the callee's end puts it back, wherever that is."""
+        self.program.path_ps[callee] = self.program.path_ps[task]
+        w.stack[-1] = callee
+
+    def _must_inline(self, w: Worker) -> bool:
+        """Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill."""
+        q = w.own
+        if q is None or self.tables.full[q] != Full.INLINE:
+            return False
+        length, capacity = self.queues.length[q], self.queues.capacity[q]
+        if length >= capacity:
+            self.tables.overflowed[q] = True
+        elif length * 1_000_000 < capacity * self.plan.inline_resume_ppm:
+            self.tables.overflowed[q] = False
+        return self.tables.overflowed[q]
+
+    def _put_next(self, w: Worker) -> bool:
+        """Put the first task of the outbox into a queue; False where that takes time."""
+        if self.tables.push_ps:
+            self._schedule_overhead(w, PUT, self.tables.push_ps)
+            return False
+        self._put(w)
+        return True
+
+    def _on_put(self, event: Event) -> None:
+        w: Worker = event.actor  # type: ignore[attr-defined]
+        self.now = self.env.now
+        self._put(w)
+        self._proceed(w)
+
+    def _put(self, w: Worker) -> None:
+        task = w.outbox.popleft()
+        q = self._place(w.id, task)
+        if q < 0:
+            w.stack.append(task)
+        else:
+            self._record_detail(PUT, w.id, task, q)
+
+    def _place(self, position: int, task: int) -> int:
+        """Push a task where the dispatch rules say; negative where every queue that they name is full."""
+        index, count = self.tables.index_and_count(task)
+        q = self.prober.place(position, self.queues, index, count)
+        if q >= 0:
+            self.queues.push(q, task)
+        return q
+
+    # ---- joins -----------------------------------------------------------------------------------------------------
+
+    def _wait(self, w: Worker, task: int, at: int) -> bool:
+        """WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now."""
+        program = self.program
+        if program.pending[task]:
+            return self.join(w, task, at)
+        if w.idle:
+            self._end_idle(w)
+        program.at[task] = at + 1
+        if program.joined_ps[task] > program.path_ps[task]:
+            program.path_ps[task] = program.joined_ps[task]
+        w.owed_ps += self.plan.costs.wait_ps
+        return True
+
+    def _seek_in_join(self, w: Worker, task: int, at: int) -> bool:
+        """Joins `help`, `own` and `strict`: other tasks run nested on the stack until the children have finished."""
+        return self._seek(w)
+
+    def _detach(self, w: Worker, task: int, at: int) -> bool:
+        """Join `continuation`: the task leaves the worker; its last child's worker goes on with it."""
+        self.program.at[task] = at + 1
+        self.program.waiting[task] = 1
+        w.stack.pop()
+        return True
+
+    def _block(self, w: Worker, task: int, at: int) -> bool:
+        """Join `block`: the worker sleeps until the last child has finished."""
+        self.program.waiting[task] = 1
+        self.blocked[task] = w.id
+        w.overhead_ps += w.owed_ps
+        w.parked_ps -= self.now + w.owed_ps
+        w.owed_ps = 0
+        return False
+
+    def _on_wake(self, event: Event) -> None:
+        w: Worker = event.actor  # type: ignore[attr-defined]
+        self.now = self.env.now
+        w.parked_ps += self.now
+        self._record_step(WAKE, w.id, w.stack[-1], 0)
+        self._proceed(w)

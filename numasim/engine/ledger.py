@@ -1,0 +1,50 @@
+"""What a run counts per machine, node and node pair, beside the counters of its workers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.plan import Plan
+from numasim.engine.timing import RangeTimes, SegmentTimes
+
+
+class Executed(NamedTuple):
+    """One stretch of work, for the checks: from ``start_ps`` to ``end_ps``, overhead not included."""
+
+    task: int
+    segment: int
+    worker: int
+    start_ps: int
+    end_ps: int
+
+
+class Ledger:
+    """Counts of one run. ``ran[node]`` gathers segments until `fold` turns them into bytes; ``ran_items`` range items."""
+
+    def __init__(self, plan: Plan, times: SegmentTimes, ranges: list[RangeTimes], keep_log: bool) -> None:
+        nodes = plan.machine.nodes
+        self._times = times
+        self._ranges = ranges
+        self.node_attempts = [[0] * nodes for _ in range(nodes)]
+        self.node_success = [[0] * nodes for _ in range(nodes)]
+        self.node_bytes: npt.NDArray[np.int64] = np.zeros((nodes, nodes), np.int64)
+        self.ran: list[list[int]] = [[] for _ in range(nodes)]
+        self.ran_items: list[list[list[int]]] = [[[] for _ in range(nodes)] for _ in ranges]
+        self.page_faults = 0
+        self.span_ps = 0
+        self.log: list[Executed] | None = [] if keep_log else None
+
+    def fold(self) -> None:
+        """Turn what ran since the last call into bytes per node pair."""
+        for node, segments in enumerate(self.ran):
+            if segments:
+                self.node_bytes[node] += self._times.traffic[segments].sum(axis=0)
+                segments.clear()
+        for times, nodes in zip(self._ranges, self.ran_items, strict=True):
+            for node, items in enumerate(nodes):
+                if items:
+                    self.node_bytes[node] += times.traffic(np.array(items))
+                    items.clear()

@@ -1,0 +1,56 @@
+"""The Plan: everything an engine needs, as frozen arrays and integers; the one input of every engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.strategy.placement import Placement
+from numasim.strategy.plan import StealPlan
+from numasim.workload.graph import Workload
+
+MIN_STEP_PS = 1000  # a fruitless round takes at least this long, so that no loop stands still (model 1.2)
+FULL_SPEED_PPM = 1_000_000
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the runtime's own operations take, in picoseconds (model 4.1). ``line``: whether probes, takes and joins
+    also pay the transfer of the cache line that they touch.
+    """
+
+    push_ps: int
+    pop_ps: int
+    join_ps: int
+    wait_ps: int
+    resume_ps: int
+    probe_ps: int
+    probe_remote_ps: int
+    take_ps: int
+    move_ps: int
+    wake_ps: int
+    wake_remote_ps: int
+    fault_ps: int
+    line: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One simulation, complete. Engines read it and never change it.
+
+    ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: who creates
+    the items of implicit ranges; ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that
+    overflowed takes tasks again; ``skip`` says whether an engine may pass over events that it can count in closed form.
+    """
+
+    machine: Machine
+    workers: WorkerMap
+    workload: Workload
+    steal: StealPlan
+    placement: Placement
+    costs: Costs
+    join: str
+    producer: str
+    inline_resume_ppm: int
+    skip: bool
+    seed: int

@@ -1,0 +1,93 @@
+"""Passing over polls that cannot succeed (model 1.5).
+
+While every queue is empty and nothing but polls happens before some time, the rounds of an idle worker all fail; their
+draws and durations are known in advance. Counters, draws and times come out as if every probe had been an event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.draws import GAMMA, below_array, mix_array
+from numasim.strategy.probe import QuietRound
+from numasim.strategy.streams import Stream
+
+I64 = npt.NDArray[np.int64]
+
+CHUNK_ROUNDS = 8192
+FEWEST_ROUNDS = 16  # below, going through the events is as quick
+
+
+@dataclass(slots=True)
+class Passed:
+    """What the rounds that were passed over add up to; ``poll_ps`` is the time of the poll that follows them."""
+
+    poll_ps: int
+    rounds: int = 0
+    draws: int = 0
+    attempts: int = 0
+    attempts_remote: int = 0
+    by_home: dict[int, int] = field(default_factory=dict)  # attempts by the node of the victim
+    probing_ps: int = 0
+    waiting_ps: int = 0
+
+    def add(self, rounds: int, probing_ps: int, wait_ps: int) -> None:
+        """Count ``rounds`` more, each followed by a wait."""
+        self.rounds += rounds
+        self.probing_ps += probing_ps
+        self.waiting_ps += rounds * wait_ps
+        self.poll_ps += probing_ps + rounds * wait_ps
+
+
+class QuietRounds:
+    """The fruitless rounds of one worker: random picks from fixed sets, one draw each, in a fixed order."""
+
+    def __init__(
+        self, shape: QuietRound, attempt: list[bool], probe_ps: list[int], home: list[int], node: int
+    ) -> None:
+        self._candidates = shape.queues
+        self._attempt = np.array([attempt[level] for level in shape.levels], bool)
+        self._probe_ps = np.array(probe_ps, np.int64)
+        self._home = np.array(home, np.int64)
+        self._node = node
+        self._shortest_ps = int(sum(self._probe_ps[c].min() for c in self._candidates))
+
+    @property
+    def probes(self) -> bool:
+        """Whether a round probes any queue."""
+        return bool(self._candidates)
+
+    def advance(self, passed: Passed, stream: Stream, wait_ps: int, until_ps: int, most: int) -> None:
+        """Add the complete rounds (at most ``most``) whose every event comes before ``until_ps``, each followed by the
+        same wait. ``stream`` is the worker's, with the counter that it had before the rounds in ``passed``.
+        """
+        possible = max(0, until_ps - passed.poll_ps) // (self._shortest_ps + wait_ps) + 1
+        if not self._candidates:
+            rounds = min(most, max(0, -(-(until_ps - passed.poll_ps) // wait_ps)))
+            passed.add(rounds, 0, wait_ps)
+        elif possible >= FEWEST_ROUNDS or passed.rounds:
+            self._advance(passed, stream, wait_ps, until_ps, min(most, possible))
+
+    def _advance(self, passed: Passed, stream: Stream, wait_ps: int, until_ps: int, chunk: int) -> None:
+        queues = self._picked(stream.base, stream.drawn + passed.draws, chunk)
+        step = self._probe_ps[queues].sum(axis=1)
+        last_look = passed.poll_ps + np.cumsum(step + wait_ps) - wait_ps
+        rounds = int(np.searchsorted(last_look, until_ps, side="left"))
+        homes = np.bincount(self._home[queues[:rounds][:, self._attempt]].ravel()).tolist()
+        passed.draws += rounds * queues.shape[1]
+        passed.attempts += sum(homes)
+        for home, count in enumerate(homes):
+            passed.by_home[home] = passed.by_home.get(home, 0) + count
+            passed.attempts_remote += count if home != self._node else 0
+        passed.add(rounds, int(step[:rounds].sum()), wait_ps)
+
+    def _picked(self, base: int, drawn: int, rounds: int) -> I64:
+        """[rounds, picks] the queues that the next rounds pick."""
+        picks = len(self._candidates)
+        counter = np.arange(drawn + 1, drawn + 1 + rounds * picks, dtype=np.uint64)
+        numbers = mix_array(np.uint64(base) + counter * np.uint64(GAMMA)).reshape(rounds, picks)
+        columns = [c[below_array(numbers[:, i], len(c)).astype(np.int64)] for i, c in enumerate(self._candidates)]
+        return np.stack(columns, axis=1)

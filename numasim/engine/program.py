@@ -1,0 +1,75 @@
+"""The task graph as plain lists, and how far each task has come: what the reference engine executes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numasim.workload.graph import Workload
+
+
+class Program:
+    """Immutable lists of one workload beside the progress of its tasks in the current phase.
+
+    ``at[task]`` is the index of the next op, ``pending`` the children that have not finished, ``waiting`` marks tasks
+    that left their worker's stack at a WAIT, ``path_ps`` is the longest chain of work up to the current op and
+    ``joined_ps`` that of finished children; ``held`` counts unfinished predecessors.
+    """
+
+    __slots__ = (
+        "at",
+        "code",
+        "held",
+        "joined_ps",
+        "kind",
+        "operand",
+        "parent",
+        "path_ps",
+        "pending",
+        "predecessors",
+        "rows",
+        "spawned",
+        "spawner",
+        "start",
+        "stop",
+        "subtree_end",
+        "successors",
+        "waiting",
+    )
+
+    def __init__(self, work: Workload) -> None:
+        rows = self.rows = work.rows
+        pointer = work.op_ptr.tolist()
+        self.start = pointer[:-1]
+        self.stop = pointer[1:]
+        self.code = work.op_code.tolist()
+        self.operand = work.op_arg.tolist()
+        self.kind = work.kind.tolist()
+        self.parent = work.parent.tolist()
+        self.subtree_end = work.subtree_end().tolist()
+        self.predecessors = np.bincount(work.successor.astype(np.int64), minlength=rows).tolist()
+        self.successors = _successors(work)
+        self.at = list(self.start)
+        self.held = list(self.predecessors)
+        self.pending = [0] * rows
+        self.waiting = bytearray(rows)
+        self.spawned = bytearray(rows)
+        self.spawner = [0] * rows
+        self.path_ps = [0] * rows
+        self.joined_ps = [0] * rows
+
+    def reset(self, root: int) -> None:
+        """Bring the tasks below ``root`` back to their beginning, for the next repeat of a phase."""
+        end = self.subtree_end[root]
+        size = end - root
+        self.at[root:end] = self.start[root:end]
+        self.held[root:end] = self.predecessors[root:end]
+        self.pending[root:end] = self.path_ps[root:end] = self.joined_ps[root:end] = [0] * size
+        self.waiting[root:end] = self.spawned[root:end] = bytes(size)
+
+
+def _successors(work: Workload) -> dict[int, list[int]]:
+    """The tasks that wait for each task which any waits for."""
+    pointer = work.successor_ptr
+    return {
+        int(t): work.successor[pointer[t] : pointer[t + 1]].tolist() for t in np.flatnonzero(np.diff(pointer)).tolist()
+    }

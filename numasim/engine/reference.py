@@ -1,0 +1,194 @@
+"""The reference engine: the readable definition of the model, event by event on SimPy (model 1, 3 and 4).
+
+Three layers: `timeline` schedules the workers' events, `execution` runs tasks, `search` finds them; here are the phases
+and the producers. Readings of the model that are decided in these files:
+
+- A worker's overheads (pop, take, join, resume, ...) are owed until its next timed step and paid with it.
+- A step that costs nothing happens at once, inside the handler that leads to it.
+- A round of stealing in which no queue was probed still reads the announcements of others: the next one starts one
+  local probe later at the earliest.
+- A task for which no queue has room is executed at once by the worker that spawned it: a worker cannot wait for itself.
+  An extra producer waits for the next pop instead.
+- A worker that waits in a nested join looks whether it may go on after every fruitless probe and at every poll.
+- A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
+"""
+
+from __future__ import annotations
+
+from simpy import Event
+from simpy.core import EmptySchedule
+
+from numasim.engine.execution import PRODUCTION
+from numasim.engine.plan import Plan
+from numasim.engine.producer import Producer
+from numasim.engine.search import DeadlockError, Search
+from numasim.engine.timeline import LOOK, POLL, PUT
+from numasim.engine.trace import Rank, Trace
+from numasim.engine.worker import ActorEvent, Worker, priority
+from numasim.workload.graph import Deal, Phase
+
+
+class ReferenceEngine(Search):
+    """One run of one plan; call `run` once and read ``ledger``, ``trace``, ``workers`` and ``producers`` afterwards."""
+
+    def __init__(self, plan: Plan, trace: Trace, keep_log: bool = False) -> None:
+        super().__init__(plan, trace, keep_log)
+        self.schedule = [phase for phase in plan.workload.phases for _ in range(phase.repeat)]
+        self.phase_index = 0
+        self.phase_start = 0
+        self.production = range(0)
+        self.events = 0
+        self.finished = False
+
+    def run(self) -> None:
+        """Simulate to the end of the last phase."""
+        step = self.env.step
+        self._start_phase()
+        try:
+            while not self.finished:
+                step()
+                self.events += 1
+        except EmptySchedule:
+            raise DeadlockError(self._deadlock()) from None
+
+    # ---- phases ----------------------------------------------------------------------------------------------------
+
+    def _start_phase(self) -> None:
+        if self.phase_index == len(self.schedule):
+            self.finished = True
+            return
+        phase = self.schedule[self.phase_index]
+        self.queues.iteration = self.phase_index
+        self.phase_start = self.now
+        self.phase_span_ps = 0
+        self._give_roots(phase)
+        if phase.range_family is not None:
+            self._give_range(phase, phase.range_family)
+        if not self.outstanding:
+            self._end_phase_after_instant()
+        for w in self.workers[:1] if phase.serial else self.workers:
+            self._proceed(w)
+
+    def _give_roots(self, phase: Phase) -> None:
+        self.outstanding = len(phase.roots)
+        for r, root in enumerate(phase.roots):
+            self.program.reset(root)
+            self.workers[dealt_to(phase.deal, r, len(phase.roots), len(self.workers))].agenda.append(root)
+
+    def _give_range(self, phase: Phase, family: int) -> None:
+        first = self.tables.range_base[family]
+        count = self.plan.workload.ranges[family].count
+        self.outstanding += count
+        if self.plan.producer != "none":
+            self._start_producer(range(first, first + count))
+        elif self.tables.own_dispatch:
+            for w in self.workers:
+                assert w.own is not None
+                self.queues.push_range(w.own, dealt_items(phase.deal, w.id, len(self.workers), first, count))
+        else:
+            for item in range(first, first + count):
+                self._place(dealt_to(phase.deal, item - first, count, len(self.workers)), item)
+
+    def _end_phase_after_instant(self) -> None:
+        event = ActorEvent(self.env)
+        event.callbacks = [self._on_phase_end]
+        self.env.schedule(event, priority(Rank.END_OF_INSTANT, 0), 0)  # type: ignore[arg-type]
+
+    def _on_phase_end(self, _: Event) -> None:
+        self.now = self.env.now
+        serial = self.schedule[self.phase_index].serial
+        for w in self.workers:
+            if serial and w.id:
+                w.idle_barrier_ps += self.now - self.phase_start
+            else:
+                self._retire(w)
+        self._record_step(Rank.RELEASE, 0, self.phase_index, 0)
+        self.ledger.span_ps += self.phase_span_ps
+        self.ledger.fold()
+        if self.plan.steal.thresholds.when == "phase":
+            for w in self.workers:
+                self._compute_thresholds(w)
+        self.phase_index += 1
+        self._start_phase()
+
+    def _retire(self, w: Worker) -> None:
+        """Close the books of a worker at the end of a phase: nothing of it is pending any more."""
+        if w.idle:
+            self._take_back(w, w.due - self.now)
+            self._end_idle(w)
+            self._cancel(w)
+        w.rank = POLL
+        w.fails = w.owed_ps = 0
+
+    def _take_back(self, w: Worker, left_ps: int) -> None:
+        """Uncount the part of the pending probe or wait that lies behind the end of the phase."""
+        cut = min(left_ps, w.step_ps)
+        if w.rank == LOOK:
+            w.idle_steal_ps -= cut
+        else:
+            w.idle_backoff_ps -= cut
+        w.overhead_ps -= left_ps - cut
+
+    # ---- producers -------------------------------------------------------------------------------------------------
+
+    def _start_producer(self, items: range) -> None:
+        """An extra producer, or production as the first work of worker 0 (A-1)."""
+        if self.plan.producer == "master":
+            self.workers[0].stack.append(PRODUCTION)
+            self.production = items
+            return
+        ident = len(self.workers)
+        p = Producer(ident, self.workers[0].node, ActorEvent(self.env), priority(Rank.PUT, ident), items)
+        p.event.actor = p
+        self.producers.append(p)
+        self._produce_later(p)
+
+    def _produce(self, w: Worker) -> None:
+        """Worker 0 creates the next item: into a queue, or executed at once where its own is full."""
+        if not self.production:
+            w.stack.pop()
+            return
+        item = self.production[0]
+        self.production = self.production[1:]
+        (w.stack if self._must_inline(w) else w.outbox).append(item)
+
+    def _produce_later(self, p: Producer) -> None:
+        p.due = self.now + self.tables.push_ps
+        p.overhead_ps += self.tables.push_ps
+        p.event.callbacks = [self._on_produce]
+        self.env.schedule(p.event, p.priority, self.tables.push_ps)  # type: ignore[arg-type]
+
+    def _on_produce(self, event: Event) -> None:
+        """The producer's next item becomes visible in a queue, or the producer waits for room."""
+        p: Producer = event.actor  # type: ignore[attr-defined]
+        self.now = self.env.now
+        item = p.items[0]
+        q = self._place(p.id, item)
+        if q < 0:
+            p.waiting, p.waiting_since = True, self.now
+            return
+        self._record_detail(PUT, p.id, item, q)
+        p.items = p.items[1:]
+        if p.items:
+            self._produce_later(p)
+
+    def _room_made(self) -> None:
+        for p in self.producers:
+            if p.waiting:
+                p.waiting = False
+                p.parked_ps += self.now - p.waiting_since
+                self._produce_later(p)
+
+
+def dealt_to(deal: Deal, index: int, count: int, workers: int) -> int:
+    """The worker that gets root or item ``index`` of ``count``."""
+    return {Deal.MASTER: 0, Deal.BLOCK: index * workers // count, Deal.CYCLIC: index % workers}[deal]
+
+
+def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -> range:
+    """The items, of ``count`` from id ``first`` on, that worker ``worker`` gets: the inverse of `dealt_to`."""
+    if deal == Deal.CYCLIC:
+        return range(first + worker, first + count, workers)
+    if deal == Deal.BLOCK:
+        return range(first - (-worker * count // workers), first - (-(worker + 1) * count // workers))
+    return range(first, first + (0 if worker else count))

@@ -1,0 +1,122 @@
+"""What the reference engine looks up on its hot path: plain lists made once from the Plan."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from numasim.engine.plan import MIN_STEP_PS, Plan
+from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, StealPlan
+
+
+LONGEST_WAIT_PS = 2**60  # a back-off without bound stops doubling at thirteen days
+
+
+class Tables:
+    """Costs by worker and queue, ends of queues, the ids of range items."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        steal, work, costs = plan.steal, plan.workload, plan.costs
+        queues = steal.queues
+        self.own = [None if q == NO_QUEUE else int(q) for q in steal.own]
+        self._home = queues["home"].tolist()
+        self.owner = queues["owner"].tolist()
+        self.own_end = queues["own_end"].tolist()
+        self.full = queues["full"].tolist()
+        self.overflowed = [False] * len(queues)
+        self.attempt = [bool(flags & FLAG_ATTEMPT) for flags in steal.level["flags"].tolist()]
+        ends = {True: queues["steal_end"].tolist(), False: self.own_end}
+        self.probe_end = [ends[attempt] for attempt in self.attempt]
+        self.refill = steal.refill
+        self.own_dispatch = has_own_dispatch(steal)
+        levels = steal.level[: steal.steal_levels]
+        watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
+        self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))
+        self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
+        self.push_ps = costs.push_ps
+        self.pop_ps = costs.pop_ps
+        self.join_ps = costs.join_ps
+        self.line = costs.line
+        self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
+        self.scan_ps = max(MIN_STEP_PS, plan.machine.probe_ps[0] if plan.machine.probe_ps else costs.probe_ps)
+        self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
+
+    def _sees_marks_only(self, plan: Plan, watched: bool) -> bool:
+        """Whether idle workers can find tasks in queues that a watch has marked, and nowhere else."""
+        return watched and self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
+
+    def home(self, q: int, node: int) -> int:
+        """The node of queue ``q``; a queue of the whole machine is at home on the asking ``node``."""
+        home: int = self._home[q]
+        return node if home < 0 else home
+
+    def item(self, task: int) -> tuple[int, int]:
+        """(family, item) of the range-item id ``task``."""
+        if len(self.range_base) == 2:
+            return 0, task - self.range_base[0]
+        family = bisect_right(self.range_base, task) - 1
+        return family, task - self.range_base[family]
+
+    def index_and_count(self, task: int) -> tuple[int, int]:
+        """Which of how many ``task`` is, for the dispatch picks `cyclic` and `block`."""
+        if task < self.range_base[0]:
+            return task, self.range_base[0]
+        family, item = self.item(task)
+        return item, self.range_base[family + 1] - self.range_base[family]
+
+    def wait_ps(self, fails: int, probed: bool) -> int:
+        """The wait after the ``fails``-th fruitless round in a row; one without a probe takes the time of a local one."""
+        rule = self._plan.steal.backoff
+        wait = rule.first_ps * rule.factor ** min(fails - 1, 62)
+        wait = min(wait, rule.max_ps if rule.max_ps is not None else LONGEST_WAIT_PS)
+        return wait if probed else max(wait, self.scan_ps)
+
+    def next_wait_ps(self, fails: int, probed: bool) -> tuple[int, bool]:
+        """`wait_ps`, and whether it stays the same for all later rounds."""
+        wait = self.wait_ps(fails, probed)
+        return wait, wait == self.wait_ps(fails + 62, probed)
+
+    def line_ps(self, worker: int) -> list[int]:
+        """[workers] time to move a cache line from the core of each worker to that of ``worker``."""
+        placed, times = self._plan.workers, self._plan.machine.coherence
+        core, socket = placed.core.tolist(), placed.socket.tolist()
+        near = [times.cross_socket_ps, times.same_socket_ps]
+        return [
+            times.same_core_ps if core[v] == core[worker] else near[socket[v] == socket[worker]]
+            for v in range(placed.workers)
+        ]
+
+    def probe_ps(self, worker: int) -> list[int]:
+        """[queues] time from sending a probe of each queue to its taking effect."""
+        costs, machine = self._plan.costs, self._plan.machine
+        near, far = machine.probe_ps or (costs.probe_ps, costs.probe_remote_ps)
+        base = [far if self._is_remote(worker, q) else near for q in range(len(self._home))]
+        return [max(MIN_STEP_PS, step) for step in self._with_line(worker, base)]
+
+    def take_ps(self, worker: int) -> list[int]:
+        """[queues] overhead of taking the first task of each queue."""
+        return self._with_line(worker, [self._plan.costs.take_ps] * len(self._home))
+
+    def _with_line(self, worker: int, base: list[int]) -> list[int]:
+        if not self.line:
+            return base
+        line = self.line_ps(worker)
+        return [step + line[owner] for step, owner in zip(base, self.owner, strict=True)]
+
+    def _is_remote(self, worker: int, q: int) -> bool:
+        node = int(self._plan.workers.node[worker])
+        return self.home(q, node) != node
+
+
+def has_own_dispatch(steal: StealPlan) -> bool:
+    """Whether every worker's new tasks go to its own queue first."""
+    rule = steal.level[steal.steal_levels]
+    if rule["anchor"] != Anchor.ME or rule["watch"] != NONE8:
+        return False
+    first = int(rule["row"])
+    for worker, own in enumerate(steal.own.tolist()):
+        low, high = int(steal.row[first + worker]), int(steal.row[first + worker + 1])
+        if high - low != 1 or steal.queue[steal.seg[low] : steal.seg[high]].tolist() != [own]:
+            return False
+    return True

@@ -1,0 +1,100 @@
+"""Actors and their events on SimPy's clock: the lowest layer of the reference engine (model 1.2).
+
+Every worker has one pending event. Its SimPy priority is made of rank and worker id, so the events of one instant
+happen in the order of the model and never in the order in which they were scheduled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simpy import Environment, Event
+
+from numasim.engine.ledger import Ledger
+from numasim.engine.plan import Plan
+from numasim.engine.program import Program
+from numasim.engine.queues import TaskQueues
+from numasim.engine.tables import Tables
+from numasim.engine.timing import RangeTimes, segment_times
+from numasim.engine.trace import Rank, Trace
+from numasim.engine.worker import ActorEvent, Worker, priority
+from numasim.strategy.probe import Prober
+
+SEG_END, WAKE, PUT, LOOK, POLL = (int(r) for r in (Rank.SEG_END, Rank.WAKE, Rank.PUT, Rank.LOOK, Rank.POLL))
+NOBODY: list[Callable[[Event], None]] = []
+
+Callbacks = list[Callable[[Event], None]]
+
+
+class Timeline:
+    """The state of a run and the scheduling of its workers' events; ``now`` is the time of the running handler."""
+
+    def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
+        self.plan = plan
+        self.env = Environment(0)
+        self.now = 0
+        self.trace = trace
+        self.times = segment_times(plan)
+        self.ranges = [RangeTimes(plan, family) for family in plan.workload.ranges]
+        self.ledger = Ledger(plan, self.times, self.ranges, keep_log)
+        self.tables = Tables(plan)
+        self.program = Program(plan.workload)
+        self.queues = TaskQueues(plan.steal)
+        self.prober = Prober(plan.steal, plan.seed)
+        self.workers = [self._new_worker(w) for w in range(plan.workers.workers)]
+        self.callbacks: dict[int, Callbacks] = {}  # by rank
+
+    def _new_worker(self, ident: int) -> Worker:
+        tables, node = self.tables, int(self.plan.workers.node[ident])
+        return Worker(
+            id=ident,
+            node=node,
+            own=tables.own[ident],
+            event=ActorEvent(self.env),
+            priority=tuple(priority(rank, ident) for rank in Rank),
+            probe_ps=tables.probe_ps(ident),
+            take_ps=tables.take_ps(ident),
+            line_ps=tables.line_ps(ident),
+            total_ps=self.times.total_ps[node],
+            local_ps=self.times.local_ps[node],
+            ran=self.ledger.ran[node],
+        )
+
+    def _schedule(self, w: Worker, rank: int, delay_ps: int) -> None:
+        """Make ``rank`` the worker's pending event."""
+        w.rank = rank
+        w.due = self.now + delay_ps
+        event = w.event
+        event.callbacks = self.callbacks[rank]
+        self.env.schedule(event, w.priority[rank], delay_ps)  # type: ignore[arg-type]
+
+    def _schedule_overhead(self, w: Worker, rank: int, step_ps: int) -> None:
+        """Schedule a step that is all overhead, together with what is owed."""
+        owed = w.owed_ps + step_ps
+        w.owed_ps = 0
+        w.overhead_ps += owed
+        self._schedule(w, rank, owed)
+
+    def _schedule_idle(self, w: Worker, rank: int, step_ps: int) -> None:
+        """Schedule a probe or a wait, with the overhead that is owed in front of it."""
+        owed = w.owed_ps
+        w.owed_ps = 0
+        w.overhead_ps += owed
+        w.step_ps = step_ps
+        self._schedule(w, rank, owed + step_ps)
+
+    def _cancel(self, w: Worker) -> None:
+        """Let the pending event pass without effect."""
+        w.event.callbacks = NOBODY
+        w.event = ActorEvent(self.env, w)
+
+    def _record_step(self, rank: int, actor: int, first: int, second: int) -> None:
+        self.trace.steps.words.extend((self.now, rank, actor, first, second))
+
+    def _record_detail(self, rank: int, actor: int, first: int, second: int) -> None:
+        self.trace.details.words.extend((self.now, rank, actor, first, second))
+
+    def _flush(self) -> None:
+        """Hash and fold what has gathered."""
+        self.trace.flush_full()
+        self.ledger.fold()

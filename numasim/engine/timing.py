@@ -1,0 +1,193 @@
+"""How long a segment takes on which node, and which bytes it moves (model 2.3 to 2.5, contention and caches `none`).
+
+A segment computes for C and waits for memory for M; the two overlap completely (roofline), so it takes max(C, M). M sums,
+over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access pattern
+are under way at once. Every pass over a footprint goes to memory; what is written is also read for ownership, so it
+moves twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.plan import Plan
+from numasim.strategy.placement import Placement
+from numasim.workload.graph import Accesses, Mode, Pattern, RangeFamily
+from numasim.workload.serial import LINE_BYTES, MLP, access_ps, item_compute_ps
+
+I64 = npt.NDArray[np.int64]
+
+BLOCK_ITEMS = 4096  # range items whose times are computed together
+MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
+
+
+def traffic_factor(accesses: Accesses) -> I64:
+    """[accesses] how often each byte of the footprint moves: passes, doubled by writing."""
+    return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
+
+
+def traffic_by_home(accesses: Accesses, placement: Placement) -> I64:
+    """[accesses, nodes] bytes moved from and to each home; an access to an unplaced region moves none yet."""
+    footprint = placement.bytes_by_home(
+        accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride
+    )
+    return footprint * traffic_factor(accesses)[:, None]
+
+
+def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
+    """[accesses] memory time of ``traffic`` [accesses, nodes] as seen from a node with ``latency_ps`` [nodes]."""
+    lines = -(-traffic // LINE_BYTES)
+    return (-(-lines * latency_ps[None, :] * 1000 // mlp[:, None])).sum(axis=1)
+
+
+def segment_sums(values: I64, pointer: I64) -> I64:
+    """[segments, ...] sums of the rows of ``values`` that the CSR ``pointer`` gives each segment."""
+    running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
+    np.cumsum(values, axis=0, out=running[1:])
+    return running[pointer[1:]] - running[pointer[:-1]]
+
+
+@dataclass(frozen=True)
+class SegmentTimes:
+    """Times of the graph's segments, as lists for the hot loop.
+
+    ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold where no access of the segment waits for a first
+    touch; ``open_accesses[segment]`` lists the accesses that do (empty for most), whose wait is added when it starts:
+    ``compute_ps`` and ``settled_ps[node]`` are then the parts that are known.
+    """
+
+    compute_ps: list[int]
+    total_ps: list[list[int]]
+    local_ps: list[list[int]]
+    settled_ps: list[list[int]]
+    open_accesses: dict[int, list[int]]
+    traffic: I64  # [segments, nodes] bytes of the settled accesses
+
+
+def segment_times(plan: Plan) -> SegmentTimes:
+    """Times of every graph segment on every node."""
+    work, machine = plan.workload, plan.machine
+    accesses, pointer = work.accesses, work.segment_accesses
+    traffic = traffic_by_home(accesses, plan.placement)
+    mlp = MLP_BY_PATTERN[accesses.pattern]
+    compute = work.segment_compute_ps
+    total, local, settled = [], [], []
+    for node in range(machine.nodes):
+        wait = segment_sums(wait_ps(traffic, machine.latency_ps[node], mlp), pointer)
+        alone = segment_sums(access_ps(accesses, int(machine.latency_ps[node, node])), pointer)
+        settled.append(wait.tolist())
+        total.append(np.maximum(compute, wait).tolist())
+        local.append(np.maximum(compute, alone).tolist())
+    return SegmentTimes(
+        compute_ps=compute.tolist(),
+        total_ps=total,
+        local_ps=local,
+        settled_ps=settled,
+        open_accesses=_open_accesses(plan),
+        traffic=segment_sums(traffic, pointer),
+    )
+
+
+def _open_accesses(plan: Plan) -> dict[int, list[int]]:
+    """The accesses of each segment whose pages are placed by the first touch during the run."""
+    work = plan.workload
+    waiting = np.flatnonzero(plan.placement.dynamic[work.accesses.region])
+    segment = np.searchsorted(work.segment_accesses, waiting, side="right") - 1
+    found: dict[int, list[int]] = {}
+    for s, j in zip(segment.tolist(), waiting.tolist(), strict=True):
+        found.setdefault(s, []).append(j)
+    return found
+
+
+class RangeTimes:
+    """Times and traffic of the items of one range family, computed block by block on demand."""
+
+    def __init__(self, plan: Plan, family: RangeFamily) -> None:
+        self._family = family
+        self._seed = plan.seed
+        self._latency = plan.machine.latency_ps
+        self._tables = [_AccessTable(plan, family, j) for j in range(len(family.accesses))]
+        local = [access_ps(family.accesses, int(self._latency[a, a])) for a in range(plan.machine.nodes)]
+        self._local_wait = [int(wait.sum()) for wait in local]
+        self._blocks: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+        self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self._tables)
+
+    def item(self, node: int, item: int) -> tuple[int, int]:
+        """(time, time if all bytes were local) of ``item`` on ``node``, in ps."""
+        block, at = divmod(item, BLOCK_ITEMS)
+        times = self._blocks.get((node, block))
+        if times is None:
+            total, local = self.block(node, block * BLOCK_ITEMS, (block + 1) * BLOCK_ITEMS)
+            times = self._blocks[node, block] = (total.tolist(), local.tolist())
+        return times[0][at], times[1][at]
+
+    def block(self, node: int, low: int, high: int) -> tuple[I64, I64]:
+        """[high - low] times and local times of the items ``low`` to ``high - 1`` (cut at the family's count)."""
+        items = np.arange(low, min(high, self._family.count))
+        compute = item_compute_ps(self._family, items, self._seed)
+        wait = np.zeros(len(items), np.int64)
+        for table in self._tables:
+            wait += table.wait_ps(node)[table.index(items)]
+        return np.maximum(compute, wait), np.maximum(compute, self._local_wait[node])
+
+    def traffic(self, items: I64) -> I64:
+        """[nodes] bytes that the items move from and to each home."""
+        total = np.zeros(len(self._latency), np.int64)
+        for table in self._tables:
+            counts = np.bincount(table.index(items), minlength=len(table.traffic))
+            total += counts @ table.traffic
+        return total
+
+
+class _AccessTable:
+    """One access template, tabulated over the distinct offsets that the items of the family give it."""
+
+    def __init__(self, plan: Plan, family: RangeFamily, j: int) -> None:
+        self._latency = plan.machine.latency_ps
+        self._mlp = MLP_BY_PATTERN[family.accesses.pattern[j : j + 1]]
+        self._divisor = int(family.divisor[j])
+        self._by_quotient = bool(family.step_div[j])
+        self._by_remainder = bool(family.step_mod[j])
+        self.traffic = self._tabulate(plan, family, j)
+        self._wait: dict[int, I64] = {}
+
+    def _tabulate(self, plan: Plan, family: RangeFamily, j: int) -> I64:
+        one = family.accesses
+        factor = int(traffic_factor(one)[j])
+        single = _home_of_all(plan, int(one.region[j]))
+        if single is not None:
+            self._by_quotient = self._by_remainder = False
+            traffic = np.zeros((1, plan.machine.nodes), np.int64)
+            traffic[0, single] = int(one.row_bytes[j] * one.rows[j]) * factor
+            return traffic
+        quotients = -(-family.count // self._divisor) if self._by_quotient else 1
+        remainders = min(self._divisor, family.count) if self._by_remainder else 1
+        at = np.arange(quotients * remainders)
+        offset = one.offset[j] + at // remainders * family.step_div[j] + at % remainders * family.step_mod[j]
+        same = [np.full(len(at), values[j]) for values in (one.region, one.row_bytes, one.rows, one.stride)]
+        return plan.placement.bytes_by_home(same[0], offset, *same[1:]) * factor
+
+    def index(self, items: I64) -> I64:
+        """The row of the table for each item."""
+        if self._by_quotient and self._by_remainder:
+            return items
+        if self._by_quotient:
+            return items // self._divisor
+        return items % self._divisor if self._by_remainder else np.zeros(len(items), np.int64)
+
+    def wait_ps(self, node: int) -> I64:
+        """[rows] memory time as seen from ``node``."""
+        if node not in self._wait:
+            mlp = np.full(len(self.traffic), self._mlp[0])
+            self._wait[node] = wait_ps(self.traffic, self._latency[node], mlp)
+        return self._wait[node]
+
+
+def _home_of_all(plan: Plan, region: int) -> int | None:
+    """The one home of a region, if it has one; the items of a range find fresh memory placed by worker 0."""
+    if plan.placement.dynamic[region]:
+        return int(plan.workers.node[0])
+    return plan.placement.single_home(region)

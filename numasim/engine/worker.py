@@ -1,0 +1,105 @@
+"""The state of one worker of the reference engine."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from simpy import Environment, Event
+
+from numasim.engine.trace import Rank
+
+TIMES = (
+    "work_local_ps",
+    "inflation_numa_ps",
+    "overhead_ps",
+    "idle_steal_ps",
+    "idle_backoff_ps",
+    "idle_barrier_ps",
+    "parked_ps",
+)
+COUNTS = (
+    "tasks",
+    "steal_attempts",
+    "steal_success",
+    "steal_attempts_remote",
+    "steal_success_remote",
+    "tasks_stolen",
+    "no_victim",
+)
+
+
+class ActorEvent(Event):
+    """The one pending event of an actor: scheduled anew each time, never allocated anew."""
+
+    def __init__(self, env: Environment, actor: Any = None) -> None:
+        super().__init__(env)
+        self.actor = actor
+        self._ok = True
+        self._value = None
+
+
+def priority(rank: Rank, actor: int) -> int:
+    """The SimPy priority that orders the events of one instant by (rank, actor); 0 and 1 are SimPy's own."""
+    return 2 + (rank << 32 | actor)
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """What a worker has in hand, where it stands in its search, and what it has counted.
+
+    ``stack`` holds the task it executes on top of tasks that wait in nested joins; ``outbox`` the ready tasks it has yet
+    to put into queues; ``agenda`` the implicit bodies it was given. The last group is counted: times in picoseconds.
+    """
+
+    id: int
+    node: int
+    own: int | None
+    event: ActorEvent
+    priority: tuple[int, ...]
+    probe_ps: list[int]  # [queues]
+    take_ps: list[int]  # [queues]
+    line_ps: list[int]  # [workers] transfer of a cache line from each worker's core
+    total_ps: list[int]  # [segments]
+    local_ps: list[int]  # [segments]
+    ran: list[int]  # segments executed on this node since the ledger was folded
+
+    stack: list[int] = field(default_factory=list)
+    outbox: deque[int] = field(default_factory=deque)
+    agenda: deque[int] = field(default_factory=deque)
+    due: int = 0  # time of the pending event
+    rank: int = int(Rank.POLL)  # its kind
+    owed_ps: int = 0  # overhead to be paid with the next timed step
+    step_ps: int = 0  # the idle part of the pending step
+    segment: int = 0
+    idle: bool = False
+    parked: bool = False
+    probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))
+    probed: bool = False
+    level: int = 0
+    target: int = 0
+    fails: int = 0  # fruitless rounds (or probes) in a row
+    failed: int = 0  # failed attempts of the open idle episode
+    failed_remote: int = 0
+    thresholds_known: bool = False
+
+    tasks: int = 0
+    steal_attempts: int = 0
+    steal_success: int = 0
+    steal_attempts_remote: int = 0
+    steal_success_remote: int = 0
+    tasks_stolen: int = 0
+    no_victim: int = 0
+    work_local_ps: int = 0
+    inflation_numa_ps: int = 0
+    overhead_ps: int = 0
+    idle_steal_ps: int = 0
+    idle_backoff_ps: int = 0
+    idle_barrier_ps: int = 0
+    parked_ps: int = 0
+
+    def __post_init__(self) -> None:
+        """The event knows whose it is."""
+        self.event.actor = self
