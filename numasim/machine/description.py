@@ -1,0 +1,134 @@
+"""A machine in words: quantities with units, and the summary for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from numasim.machine.topology import IntArray, Machine
+
+PS_PER_NS = 1000
+GIGA = 10**9
+MATRIX_NODES = 16  # up to this many nodes the latencies are printed as a matrix
+_BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+
+
+def describe(machine: Machine) -> str:
+    """Summarise the machine in lines of text: shape, caches, memory, clock, latencies and links."""
+    return "\n".join(
+        f"{name:<11}{text}"
+        for name, text in (
+            ("machine", machine.name),
+            ("shape", shape(machine)),
+            ("caches", caches(machine)),
+            ("memory", memory(machine)),
+            ("clock", clock(machine)),
+            ("latency", latency(machine)),
+            *(("", row) for row in _matrix(machine)),
+            ("links", links(machine)),
+            ("coherence", coherence(machine)),
+        )
+    )
+
+
+def shape(machine: Machine) -> str:
+    """Count sockets, nodes, cores and hardware threads."""
+    return ", ".join(
+        f"{count} {unit}{'s' * (count != 1)}"
+        for count, unit in (
+            (machine.sockets, "socket"),
+            (machine.nodes, "node"),
+            (machine.cores, "core"),
+            (machine.threads, "hardware thread"),
+        )
+    )
+
+
+def caches(machine: Machine) -> str:
+    """Give the cache sizes and who shares the last level."""
+    sizes = machine.caches
+    private = ", ".join(f"{name} {size(b)}" for name, b in (("L1", sizes.l1_bytes), ("L2", sizes.l2_bytes)) if b)
+    if not sizes.llc_bytes:
+        return f"{private or 'none'}; no shared cache"
+    sharers = machine.cores // (int(machine.llc_of_core.max()) + 1)
+    whose = f"shared by {sharers} cores" if sharers > 1 else "for each core"
+    return "; ".join(part for part in (private, f"last level {size(sizes.llc_bytes)} {whose}") if part)
+
+
+def memory(machine: Machine) -> str:
+    """Give each node's memory and the bandwidth of its controller."""
+    return f"{_span(machine.memory_bytes, size)} and {_span(machine.imc_bytes_per_s, rate)} a node"
+
+
+def clock(machine: Machine) -> str:
+    """Give the base clock and the turbo steps."""
+    given = machine.clock
+    steps = [f"{_short(Fraction(int(hz), GIGA))} to {n} busy" for n, hz in zip(given.active, given.hz, strict=True)]
+    return f"{_short(Fraction(given.base_hz, GIGA))} GHz" + (f"; turbo {', '.join(steps)}" if steps else "")
+
+
+def latency(machine: Machine) -> str:
+    """Give the ranges of local and remote latency and of their ratio, the NUMA factor."""
+    local = machine.latency_ps.diagonal()
+    if machine.nodes == 1:
+        return f"local {_span(local, time)}"
+    other = ~np.eye(machine.nodes, dtype=bool)
+    factor = (machine.latency_ps / np.maximum(local, 1)[:, None])[other]
+    factors = sorted({f"{value:.2f}" for value in (factor.min(), factor.max())})
+    return f"local {_span(local, time)}, remote {_span(machine.latency_ps[other], time)}, factor {' to '.join(factors)}"
+
+
+def links(machine: Machine) -> str:
+    """Count the directed links and give the ranges of their bandwidth and latency."""
+    given = machine.links
+    if not len(given.source):
+        return "none"
+    furthest = int(np.diff(given.route_ptr).max())
+    return (
+        f"{len(given.source)} directed, each {_span(given.bytes_per_s, rate)} and +{_span(given.latency_ps, time)}, "
+        f"at most {furthest} on a route"
+    )
+
+
+def coherence(machine: Machine) -> str:
+    """Give the time of a cache line between two cores."""
+    times = machine.coherence
+    across = f", across sockets {time(times.cross_socket_ps)}" if machine.sockets > 1 else ""
+    return f"a line within a core {time(times.same_core_ps)}, within a socket {time(times.same_socket_ps)}{across}"
+
+
+def size(count: int) -> str:
+    """Bytes in the largest binary unit that gives a whole number, such as 256 KiB."""
+    for unit, factor in _BINARY:
+        if count >= factor and count % factor == 0:
+            return f"{count // factor} {unit}"
+    return f"{count} B"
+
+
+def time(time_ps: int) -> str:
+    """Picoseconds as nanoseconds, such as 77.3 ns."""
+    return f"{_short(Fraction(int(time_ps), PS_PER_NS))} ns"
+
+
+def rate(bytes_per_s: int) -> str:
+    """Bytes per second in units of 10**9, to four digits, such as 42.6 GB/s."""
+    return f"{bytes_per_s / GIGA:.4g} GB/s"
+
+
+def _short(value: Fraction) -> str:
+    return f"{float(value):.3f}".rstrip("0").rstrip(".")
+
+
+def _span(values: IntArray, text: Callable[[int], str]) -> str:
+    least, most = text(int(values.min())), text(int(values.max()))
+    return least if least == most else f"{least} to {most}"
+
+
+def _matrix(machine: Machine) -> list[str]:
+    if not 1 < machine.nodes <= MATRIX_NODES:
+        return []
+    cells = [[_short(Fraction(int(ps), PS_PER_NS)) for ps in row] for row in machine.latency_ps]
+    width = max(len(cell) for row in cells for cell in row)
+    return ["  ".join(cell.rjust(width) for cell in row) for row in cells]

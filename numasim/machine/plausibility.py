@@ -1,0 +1,86 @@
+"""What looks wrong with a machine though it can be simulated: warnings, each a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from numasim.machine.description import size, time
+from numasim.machine.topology import Machine
+
+ASYMMETRY = 0.05  # relative; measured matrices differ by less between the directions (thesis Table 4.1: 1.5 %)
+Rule = Callable[[Machine], Iterator[str]]
+
+
+def check(machine: Machine) -> list[str]:
+    """List what is implausible about ``machine``; empty where nothing is."""
+    return [warning for rule in RULES for warning in rule(machine)]
+
+
+def asymmetric_latency(machine: Machine) -> Iterator[str]:
+    """Yield the node pairs whose latencies differ by more than 5 % between the directions."""
+    latency = machine.latency_ps
+    for a, b in zip(*np.nonzero(np.triu(abs(latency - latency.T) > ASYMMETRY * latency)), strict=True):
+        yield (
+            f"node {a} reads node {b} in {time(latency[a, b])}, but node {b} reads node {a} in {time(latency[b, a])}"
+        )
+
+
+def remote_below_local(machine: Machine) -> Iterator[str]:
+    """Yield the node pairs where another node's memory is nearer than the own."""
+    latency = machine.latency_ps
+    for a, b in zip(*np.nonzero(latency < latency.diagonal()[:, None]), strict=True):
+        yield (f"node {a} reads node {b} in {time(latency[a, b])}, faster than its own memory in {time(latency[a, a])}")
+
+
+def triangle_inequality(machine: Machine) -> Iterator[str]:
+    """Yield the node pairs for which reading from one in between and from there on would be faster."""
+    latency = machine.latency_ps
+    for a in range(machine.nodes):
+        around = latency[a][:, None] + latency
+        best = around.argmin(axis=0)
+        for b in np.nonzero(around.min(axis=0) < latency[a])[0]:
+            yield (
+                f"node {a} reads node {b} in {time(latency[a, b])}, longer than by way of node {best[b]} "
+                f"in {time(around[best[b], b])}"
+            )
+
+
+def one_way_links(machine: Machine) -> Iterator[str]:
+    """Yield the links that have no counterpart in the other direction."""
+    pairs = set(zip(machine.links.source.tolist(), machine.links.target.tolist(), strict=True))
+    for a, b in sorted(pairs):
+        if (b, a) not in pairs:
+            yield f"a link leads from node {a} to node {b}, none leads back"
+
+
+def cache_order(machine: Machine) -> Iterator[str]:
+    """Yield cache levels smaller than the level above, and hits slower than memory."""
+    caches = machine.caches
+    if caches.l2_bytes and caches.l2_bytes < caches.l1_bytes:
+        yield f"the second-level cache of {size(caches.l2_bytes)} is smaller than the first of {size(caches.l1_bytes)}"
+    if caches.llc_bytes and caches.llc_bytes < caches.l2_bytes:
+        yield f"the last-level cache of {size(caches.llc_bytes)} is smaller than one core's {size(caches.l2_bytes)}"
+    nearest = int(machine.latency_ps.diagonal().min())
+    if caches.llc_hit_ps > nearest:
+        yield f"a hit in the last-level cache takes {time(caches.llc_hit_ps)}, longer than memory in {time(nearest)}"
+
+
+def coherence_order(machine: Machine) -> Iterator[str]:
+    """Yield where a cache line travels a shorter way in more time."""
+    times = machine.coherence
+    if times.same_core_ps > times.same_socket_ps:
+        yield f"a line takes {time(times.same_core_ps)} within a core, {time(times.same_socket_ps)} within a socket"
+    if times.same_socket_ps > times.cross_socket_ps:
+        yield f"a line takes {time(times.same_socket_ps)} within a socket, {time(times.cross_socket_ps)} across"
+
+
+RULES: tuple[Rule, ...] = (
+    asymmetric_latency,
+    remote_below_local,
+    triangle_inequality,
+    one_way_links,
+    cache_order,
+    coherence_order,
+)

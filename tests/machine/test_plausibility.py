@@ -1,0 +1,65 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from numasim.machine.build import build
+from numasim.machine.plausibility import check
+from numasim.machine.topology import Machine
+from numasim.spec.machine import MachineSpec
+
+RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_gbs": 1}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "warnings"),
+    [
+        ({}, []),
+        ({"latency_ns": [[80, 126], [120, 80]]}, []),
+        (
+            {"latency_ns": [[80, 130], [120, 80]]},
+            ["node 0 reads node 1 in 130 ns, but node 1 reads node 0 in 120 ns"],
+        ),
+        (
+            {"latency_ns": [[80, 75.5], [75.5, 75]]},
+            ["node 0 reads node 1 in 75.5 ns, faster than its own memory in 80 ns"],
+        ),
+        (
+            {"sockets": 3, "links": RING, "latency_ns": [[10, 20, 50], [20, 10, 20], [50, 20, 10]]},
+            [
+                "node 0 reads node 2 in 50 ns, longer than by way of node 1 in 40 ns",
+                "node 2 reads node 0 in 50 ns, longer than by way of node 1 in 40 ns",
+            ],
+        ),
+        (
+            {
+                "sockets": 3,
+                "links": [*RING, {"from": 2, "to": 0, "bandwidth_gbs": 1}],
+                "latency_ns": [[1, 2, 2], [2, 1, 2], [2, 2, 1]],
+                "caches": {},
+            },
+            ["a link leads from node 2 to node 0, none leads back"],
+        ),
+        (
+            {"caches": {"l1": "64KiB", "l2": "32KiB", "llc": "16KiB", "llc_scope": "core", "llc_hit_ns": 90}},
+            [
+                "the second-level cache of 32 KiB is smaller than the first of 64 KiB",
+                "the last-level cache of 16 KiB is smaller than one core's 32 KiB",
+                "a hit in the last-level cache takes 90 ns, longer than memory in 80 ns",
+            ],
+        ),
+        (
+            {"coherence": {"same_core_ns": 9, "same_socket_ns": 8, "cross_socket_ns": 7}},
+            [
+                "a line takes 9 ns within a core, 8 ns within a socket",
+                "a line takes 8 ns within a socket, 7 ns across",
+            ],
+        ),
+    ],
+)
+def test_warnings(document: Callable[..., dict[str, Any]], changes: dict[str, Any], warnings: list[str]) -> None:
+    assert check(build(MachineSpec.model_validate(document(**changes)))) == warnings
+
+
+def test_shipped_machines_are_plausible(machines: dict[str, Machine]) -> None:
+    assert {name: warnings for name, machine in machines.items() if (warnings := check(machine))} == {}
