@@ -1,0 +1,251 @@
+"""A machine as a picture: sockets, NUMA nodes with cores, caches, memory controller and memory, and the links.
+
+Colours are the palette of Okabe and Ito, which readers with any colour vision can tell apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from numasim.machine import description
+from numasim.machine.layout import Layout, Points, lay_out
+from numasim.machine.topology import Machine
+
+Box = tuple[float, float, float, float]  # left, bottom, width, height in inches
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SKY, ORANGE, YELLOW, GREEN, BLUE, VERMILION = "#56B4E9", "#E69F00", "#F0E442", "#009E73", "#0072B2", "#D55E00"
+GREY, WHITE, BLACK = "#ECECEC", "#FFFFFF", "#000000"
+HEADER, FOOTER, EDGE = 1.2, 0.3, 0.1  # inches
+BAR, GAP = 0.27, 0.06  # inches, of the bars and squares in a node
+LEAST_WIDTH = 7.5  # room for the heading and the legend
+LARGEST_CORE = 0.55
+MOST_CORES = 16  # drawn one by one; more are counted
+MOST_ALIKE, MOST_LABELS = 4, 12  # links that carry a label, alike or not; of more the heading tells the range
+
+
+def draw(machine: Machine) -> Figure:
+    """Draw the topology; the figure belongs to no window and is saved with ``savefig``."""
+    from matplotlib.figure import Figure
+
+    layout = lay_out(machine)
+    width, height = layout.extent
+    width = max(width, LEAST_WIDTH)
+    figure = Figure(figsize=(width, height + HEADER + FOOTER))
+    axes = figure.add_axes((0, 0, 1, 1))
+    left = (width - layout.extent[0]) / 2
+    axes.set_xlim(-left, width - left)
+    axes.set_ylim(-FOOTER, height + HEADER)
+    axes.set_axis_off()
+    _draw_sockets(axes, machine, layout)
+    _draw_links(axes, machine, layout)
+    for node in range(machine.nodes):
+        (_draw_node if layout.detailed else _draw_tile)(axes, machine, layout, node)
+    _draw_heading(axes, machine, 2 * EDGE - left)
+    _draw_legend(axes, machine, layout)
+    return figure
+
+
+def _box(axes: Axes, box: Box, fill: str, line: str = BLACK, z: int = 3) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    x, y, width, height = box
+    style = "round,pad=0,rounding_size=0.05"
+    axes.add_patch(
+        FancyBboxPatch((x, y), width, height, boxstyle=style, facecolor=fill, edgecolor=line, linewidth=0.8, zorder=z)
+    )
+
+
+def _text(axes: Axes, x: float, y: float, text: str, size: float = 8, **style: object) -> None:
+    options = {"ha": "center", "va": "center", "zorder": 6, "color": BLACK, **style}
+    axes.text(x, y, text, fontsize=size, **options)  # type: ignore[arg-type]
+
+
+def _draw_heading(axes: Axes, machine: Machine, left: float) -> None:
+    top = axes.get_ylim()[1]
+    _text(axes, left, top - 0.25, machine.name, 14, ha="left", weight="bold")
+    lines = [
+        description.shape(machine),
+        f"caches: {description.caches(machine)}; memory: {description.memory(machine)}",
+        f"latency: {description.latency(machine)}",
+        f"links: {description.links(machine)}",
+    ]
+    for index, line in enumerate(lines):
+        _text(axes, left, top - 0.52 - 0.2 * index, line, 8.5, ha="left")
+
+
+def _draw_sockets(axes: Axes, machine: Machine, layout: Layout) -> None:
+    pad_x, pad_y = min(0.18, layout.gap_x / 3), min(0.3, layout.gap_y / 2.2)
+    reach = np.array([layout.width, layout.height]) / 2
+    for socket in range(machine.sockets):
+        centres = layout.centre[machine.socket_of_node == socket]
+        low = centres.min(axis=0) - reach - pad_x
+        high = centres.max(axis=0) + reach
+        high += np.array([pad_x, pad_y])  # the name of the socket stands above its nodes
+        _box(axes, (*low, *(high - low)), GREY, "#999999", 1)
+        _text(axes, low[0] + 0.08, high[1] - pad_y / 2, f"socket {socket}", 8, ha="left", color="#444444")
+
+
+def _draw_tile(axes: Axes, machine: Machine, layout: Layout, node: int) -> None:
+    x, y = layout.centre[node] - (layout.width / 2, layout.height / 2)
+    _box(axes, (x, y, layout.width, layout.height), SKY, BLUE)
+    _text(axes, x + layout.width / 2, y + layout.height / 2, str(node), 9)
+
+
+def _draw_node(axes: Axes, machine: Machine, layout: Layout, node: int) -> None:
+    """Draw a node from top to bottom: its name, its cores, the last-level cache, the controller and the memory."""
+    x, y = layout.centre[node] - (layout.width / 2, layout.height / 2)
+    width, top = layout.width - 2 * EDGE, y + layout.height - 0.14
+    _box(axes, (x, y, layout.width, layout.height), WHITE, BLUE, 2)
+    _text(axes, x + EDGE, top, f"node {node}", 8.5, ha="left", weight="bold")
+    cores = np.nonzero(machine.node_of_core == node)[0]
+    if len(cores) <= MOST_CORES:
+        _text(axes, x + EDGE + width, top, _core_count(machine, len(cores)), 7.5, ha="right")
+    _draw_memory(axes, machine, node, (x + EDGE, y + EDGE, width, BAR))
+    level = y + EDGE + BAR + GAP
+    if machine.caches.llc_bytes:
+        _draw_bar(axes, (x + EDGE, level, width, BAR), GREEN, _llc_text(machine, int(cores[0])), WHITE)
+        level += BAR + GAP
+    _draw_cores(axes, machine, len(cores), (x + EDGE, level, width, top - 0.16 - level))
+
+
+def _draw_memory(axes: Axes, machine: Machine, node: int, box: Box) -> None:
+    x, y, width, height = box
+    half = (width - GAP) / 2
+    controller = f"IMC {description.rate(int(machine.imc_bytes_per_s[node]))}"
+    _draw_bar(axes, (x, y, half, height), ORANGE, controller)
+    _draw_bar(axes, (x + half + GAP, y, half, height), YELLOW, description.size(int(machine.memory_bytes[node])))
+
+
+def _draw_bar(axes: Axes, box: Box, fill: str, text: str, colour: str = BLACK) -> None:
+    _box(axes, box, fill)
+    _text(axes, box[0] + box[2] / 2, box[1] + box[3] / 2, text, 7.5, color=colour)
+
+
+def _core_count(machine: Machine, cores: int) -> str:
+    per_core = machine.threads // machine.cores
+    return f"{cores} core{'s' * (cores != 1)}" + (f" x {per_core} threads" if per_core > 1 else "")
+
+
+def _llc_text(machine: Machine, core: int) -> str:
+    domain = machine.llc_of_core == machine.llc_of_core[core]
+    nodes = len(set(machine.node_of_core[domain].tolist()))
+    whose = ", each core" if domain.sum() == 1 else ", whole socket" if nodes > 1 else ""
+    return f"last-level cache {description.size(machine.caches.llc_bytes)}{whose}"
+
+
+def _draw_cores(axes: Axes, machine: Machine, cores: int, box: Box) -> None:
+    """Draw cores as squares, each cut into its hardware threads, or one block with their number where they are many."""
+    if cores > MOST_CORES:
+        _draw_bar(axes, box, SKY, _core_count(machine, cores))
+        return
+    left, bottom, width, height = box
+    rows = max((r for r in range(1, 5) if cores % r == 0), key=lambda r: min(width * r / cores, height / r))
+    columns = cores // rows
+    side = min(width / columns, height / rows, LARGEST_CORE)
+    left += (width - side * columns) / 2
+    top = bottom + (height + side * rows) / 2
+    for core in range(cores):
+        x, y = left + core % columns * side, top - (core // columns + 1) * side
+        _draw_core(axes, x + GAP / 2, y + GAP / 2, side - GAP, machine.threads // machine.cores)
+
+
+def _draw_core(axes: Axes, x: float, y: float, side: float, threads: int) -> None:
+    _box(axes, (x, y, side, side), SKY)
+    for cut in range(1, threads):
+        at = x + side * cut / threads
+        axes.plot([at, at], [y, y + side], color=BLACK, linewidth=0.6, linestyle=":", zorder=4)
+
+
+def _draw_links(axes: Axes, machine: Machine, layout: Layout) -> None:
+    links = machine.links
+    index = {pair: i for i, pair in enumerate(zip(links.source.tolist(), links.target.tolist(), strict=True))}
+    pairs = sorted({(min(pair), max(pair)) for pair in index})
+    alike = len(set(zip(links.bytes_per_s.tolist(), links.latency_ps.tolist(), strict=True))) == 1
+    labelled = layout.detailed and len(pairs) <= (MOST_ALIKE if alike else MOST_LABELS)
+    for a, b in pairs:
+        ends = _between(layout, a, b)
+        bend = _bend(layout, a, b)
+        _draw_arrow(axes, ends, (b, a) in index, (a, b) in index, bend)
+        if labelled:
+            _draw_label(axes, ends, bend, _link_text(machine, index.get((a, b)), index.get((b, a))))
+
+
+def _between(layout: Layout, a: int, b: int) -> Points:
+    """Cut out the stretch of the line between two centres that lies outside both node boxes, [2, 2]."""
+    start, end = layout.centre[a], layout.centre[b]
+    reach = np.array([layout.width, layout.height]) / 2
+    with np.errstate(divide="ignore"):
+        share = float((reach / abs(end - start)).min())
+    return np.array([start + share * (end - start), end - share * (end - start)])
+
+
+def _bend(layout: Layout, a: int, b: int) -> float:
+    """Choose the curvature that leads a link around nodes that stand in the way, as a share of its length."""
+    start, along = layout.centre[a], layout.centre[b] - layout.centre[a]
+    others = np.delete(layout.centre, [a, b], axis=0) - start
+    share = others @ along / (along @ along)
+    away = abs(others[:, 0] * along[1] - others[:, 1] * along[0]) / np.hypot(*along)
+    blocked = (share > 0) & (share < 1) & (away < min(layout.width, layout.height) / 2)
+    return 0.4 if blocked.any() else 0.0
+
+
+def _draw_arrow(axes: Axes, ends: Points, back: bool, forth: bool, bend: float) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    style = {(True, True): "<|-|>", (False, True): "-|>", (True, False): "<|-"}[back, forth]
+    axes.add_patch(
+        FancyArrowPatch(
+            tuple(ends[0]),
+            tuple(ends[1]),
+            arrowstyle=style,
+            connectionstyle=f"arc3,rad={bend}",
+            mutation_scale=9,
+            linewidth=1.5,
+            color=VERMILION,
+            shrinkA=1,
+            shrinkB=1,
+            zorder=2,
+        )
+    )
+
+
+def _draw_label(axes: Axes, ends: Points, bend: float, text: str) -> None:
+    """Write beside the middle, or for a slanting link nearer to its first end, so that crossing links stay apart."""
+    along = ends[1] - ends[0]
+    slanting = bool((abs(along) > 0.3).all()) and not bend
+    x, y = ends[0] + (0.28 if slanting else 0.5) * along + bend / 2 * np.array([along[1], -along[0]])
+    _text(axes, x, y, text, 7, bbox={"boxstyle": "round,pad=0.15", "facecolor": WHITE, "edgecolor": "none"})
+
+
+def _link_text(machine: Machine, forth: int | None, back: int | None) -> str:
+    texts = [_one_way_text(machine, link) for link in (forth, back) if link is not None]
+    if len(set(texts)) == 1:
+        return texts[0]
+    return "\n".join(f"{way} {text}" for way, text in zip("→←", texts, strict=True))
+
+
+def _one_way_text(machine: Machine, link: int) -> str:
+    rate = description.rate(machine.links.bytes_per_s[link])
+    return f"{rate}, +{description.time(machine.links.latency_ps[link])}"
+
+
+def _draw_legend(axes: Axes, machine: Machine, layout: Layout) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    entries = [("core", SKY), ("memory controller (IMC)", ORANGE), ("memory", YELLOW)]
+    if machine.caches.llc_bytes:
+        entries.insert(1, ("last-level cache", GREEN))
+    shown = entries if layout.detailed else [("node", SKY)]
+    handles: list[Patch | Line2D] = [Patch(facecolor=fill, edgecolor=BLACK, label=name) for name, fill in shown]
+    if len(machine.links.source):
+        handles.append(Line2D([], [], color=VERMILION, linewidth=1.5, label="link"))
+    axes.legend(
+        handles=handles, loc="lower center", bbox_to_anchor=(0.5, 0.0), ncol=len(handles), frameon=False, fontsize=8
+    )
