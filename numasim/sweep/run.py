@@ -49,9 +49,9 @@ def run_sweep(
     """Do the runs of ``sweep`` that ``directory`` lacks and write its tables.
 
     ``runner(spec, seed, engine, check)`` does one run and must be importable by name. A run that fails is recorded
-    with its message and tried again by the next call; with ``fail_fast`` the first failure ends the sweep, and the
-    tables wait until every run has ended. An interrupt leaves a directory from which the next call goes on. Raises
-    `InputError` where ``directory`` cannot be written or is not this sweep's.
+    with its message and tried again by the next call; with ``fail_fast`` the first failure ends the sweep as soon as
+    the batches in hand are written, and the tables wait until every run has ended. An interrupt leaves a directory
+    from which the next call goes on. Raises `InputError` where ``directory`` cannot be written or is not this sweep's.
     """
     if jobs < 1:
         raise InputError(f"jobs is {jobs}", expected="at least one process")

@@ -70,9 +70,9 @@ def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
     Raises `InputError` where it cannot be written, holds something else, belongs to another specification, or is in
     use; a refused directory is left exactly as it was.
     """
-    _refuse_foreign(directory, identity)
+    _known(directory, identity)
     with _existing(directory), locked(directory):
-        _identify(directory, identity, _refuse_foreign(directory, identity))
+        _identify(directory, identity, _known(directory, identity))
         try:
             _clean(directory)
             yield Store(directory, _set_damaged_aside(directory))
@@ -83,7 +83,8 @@ def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
 @contextmanager
 def _existing(directory: Path) -> Iterator[None]:
     """Make ``directory`` and its parents; on an error those that stayed empty go away again."""
-    made = [path for path in (directory, *directory.parents) if not path.exists()]
+    with output_errors(directory):
+        made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         with output_errors(directory):
             directory.mkdir(parents=True, exist_ok=True)
@@ -93,6 +94,11 @@ def _existing(directory: Path) -> Iterator[None]:
             for path in made:
                 path.rmdir()
         raise
+
+
+def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
+    with output_errors(directory):
+        return _refuse_foreign(directory, identity)
 
 
 def _refuse_foreign(directory: Path, identity: Identity) -> dict[str, Any] | None:
@@ -111,8 +117,7 @@ def _refuse_foreign(directory: Path, identity: Identity) -> dict[str, Any] | Non
 
 
 def _holds_anything(directory: Path) -> bool:
-    with output_errors(directory):
-        names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
+    names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
     return any(name != LOCK and not name.startswith(TEMPORARY) for name in names)
 
 
@@ -140,9 +145,9 @@ def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] |
 
 
 def _set_damaged_aside(directory: Path) -> tuple[str, ...]:
-    found = sorted((directory / SHARDS).iterdir())
-    damaged = [path for path in found if not path.name.startswith(TEMPORARY) and not is_whole(path)]
     with output_errors(directory):
+        found = sorted((directory / SHARDS).iterdir())
+        damaged = [path for path in found if not path.name.startswith(TEMPORARY) and not is_whole(path)]
         for path in damaged:
             (directory / DAMAGED).mkdir(exist_ok=True)
             path.rename(_free(directory / DAMAGED / path.name))

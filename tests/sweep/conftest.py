@@ -15,14 +15,19 @@ ROOT = HERE.parents[1]
 
 
 @pytest.fixture
-def start_sweep() -> Callable[..., subprocess.Popen[str]]:
-    """Starts ``toy_sweep.main`` in a process of its own: ``start_sweep(directory, jobs, runner, repeat)``."""
+def start_sweep(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.Popen[str]]:
+    """Starts ``toy_sweep.main`` by a script: ``start_sweep(directory, jobs, runner, repeat)``.
+
+    The script has no main guard: its worker processes must not begin the sweep all over.
+    """
+    script = tmp_path_factory.mktemp("script") / "sweep.py"
 
     def start(directory: Path, jobs: int, runner: str, repeat: int, before: str = "") -> subprocess.Popen[str]:
-        code = f"{before}\nimport toy_sweep\ntoy_sweep.main({str(directory)!r}, '{jobs}', '{runner}', '{repeat}')"
+        call = f"{before}\nimport toy_sweep\ntoy_sweep.main({str(directory)!r}, '{jobs}', '{runner}', '{repeat}')"
+        script.write_text(call)
         path = os.pathsep.join([str(HERE), str(ROOT), os.environ.get("PYTHONPATH", "")])
         return subprocess.Popen(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True
+            [sys.executable, script], env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True
         )
 
     return start

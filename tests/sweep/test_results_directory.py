@@ -43,6 +43,12 @@ def test_a_directory_that_cannot_be_written() -> None:
         sweep_toy(toy_sweep(), "/proc/results", refuse)
 
 
+def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot be written \(File name too long\)"):
+        sweep_toy(toy_sweep(), tmp_path / ("n" * 300), refuse)
+    assert contents(tmp_path) == {}
+
+
 def test_a_directory_with_other_files(tmp_path: Path) -> None:
     (tmp_path / SPEC).write_text("seed: 7")
     before = contents(tmp_path)
