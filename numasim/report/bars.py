@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
@@ -17,7 +18,8 @@ from numasim.report.components import COMPONENTS
 from numasim.report.grid import contender_grid_columns, empty_figure, legend_below, panel_grid
 from numasim.report.style import styled
 
-NODE_GAP = 0.6  # of a bar's width, between the workers of two nodes
+BAR_WIDTH = 0.86  # of the distance between two bars
+NODE_GAP = 0.6  # more distance between the workers of two nodes
 SPARSE_TICKS = 12
 NAMED_NODES = 4  # more names would touch each other
 VISIBLE_PERCENT = 0.1  # a smaller part cannot be seen, so it needs no entry in the legend
@@ -114,10 +116,23 @@ def _name_node(panel: Axes, middle: float, name: str) -> None:
 
 
 def _stack(panel: Axes, places: npt.NDArray[Any], percent: FloatArray) -> None:
-    bottoms = np.vstack([np.zeros(len(places)), percent.cumsum(axis=0)])
+    """Draw ``percent`` [components, bars] at ``places`` [bars]; one collection a component keeps 1024 workers quick."""
+    heights = np.vstack([np.zeros(len(places)), percent.cumsum(axis=0)])
     panel.grid(visible=False)
-    for component, part, bottom in zip(COMPONENTS, percent, bottoms, strict=False):
-        panel.bar(places, part, bottom=bottom, width=0.86, color=component.colour, linewidth=0)
+    for component, low, high in zip(COMPONENTS, heights[:-1], heights[1:], strict=True):
+        panel.add_collection(
+            PolyCollection(list(_rectangles(places, low, high)), facecolors=component.colour, linewidths=0)
+        )
+    if len(places):
+        panel.set_xlim(places[0] - BAR_WIDTH, places[-1] + BAR_WIDTH)
+
+
+def _rectangles(middle: npt.NDArray[Any], low: FloatArray, high: FloatArray) -> FloatArray:
+    """[bars, corners, 2]."""
+    left, right = middle - BAR_WIDTH / 2, middle + BAR_WIDTH / 2
+    return np.stack(
+        [np.stack(corner, axis=1) for corner in ((left, low), (left, high), (right, high), (right, low))], 1
+    )
 
 
 def _sparse_ticks(panel: Axes, places: npt.NDArray[Any], names: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,8 @@ from matplotlib.figure import Figure
 
 PANEL_LIMIT = 24  # more would not be readable on one page
 CHARACTER_INCHES = 0.078  # of legend text
+BOLD_CHARACTER_INCHES = 0.095  # of a panel's title
+SUBTITLE_POINTS = 11  # height of a line
 HANDLE_INCHES = 0.58  # of a legend's symbol and the space around it
 
 Title = tuple[str, str]  # title and subtitle of a panel
@@ -31,7 +34,7 @@ def panel_grid(
     for unused in axes[len(shown) :]:
         unused.remove()
     for index, title in enumerate(shown):
-        _write_title(axes[index], *title)
+        _write_title(axes[index], width, *title)
         if index + columns >= len(shown):
             axes[index].set_xlabel(x_label)
         if index % columns == 0:
@@ -63,10 +66,15 @@ def _legend_width(widths: Sequence[float], columns: int) -> float:
     return sum(float(column.max()) for column in np.array_split(widths, columns))
 
 
-def _write_title(axes: Axes, title: str, subtitle: str) -> None:
-    axes.set_title(title, pad=17 if subtitle else None)
-    if subtitle:
-        axes.annotate(subtitle, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", fontsize=9)
+def _write_title(axes: Axes, width: float, title: str, subtitle: str) -> None:
+    """Write both above the panel, wrapped to its width in inches."""
+    below = textwrap.wrap(subtitle, int(width / CHARACTER_INCHES))
+    above = textwrap.wrap(title, int(width / BOLD_CHARACTER_INCHES))
+    axes.set_title("\n".join(above), pad=6 + SUBTITLE_POINTS * len(below))
+    if below:
+        axes.annotate(
+            "\n".join(below), (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", fontsize=9
+        )
 
 
 def empty_figure(message: str) -> Figure:

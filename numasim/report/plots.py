@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from numasim.errors import InputError
 from numasim.report.bars import time_split, worker_time_split
@@ -54,10 +55,18 @@ def save(figure: Figure, path: Path) -> Path:
         raise InputError(f"{path} is no figure that can be written", expected="a name that ends in .png or .svg")
     try:
         with rules():
+            _fix_layout(figure)
             figure.savefig(path, dpi=DOTS_PER_INCH, metadata=NO_METADATA[kind])
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from error
     return path
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Lay the figure out once; a second write would start where the first one, at another resolution, left it."""
+    if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
 
 
 def save_all(frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path) -> list[Path]:

@@ -1,0 +1,275 @@
+"""The figures hold the numbers of the tables, name their units, and do not depend on the reader's settings."""
+
+import itertools
+import math
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
+from scipy import stats
+
+from numasim.engine.result import TIME
+from numasim.errors import InputError
+from numasim.report.bars import time_split, worker_time_split
+from numasim.report.components import COMPONENTS
+from numasim.report.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
+from numasim.report.grid import PANEL_LIMIT
+from numasim.report.heatmaps import node_bytes, node_steals
+from numasim.report.plots import PLOTS, Tables, plot, save, save_all
+from numasim.report.style import LINE_COLOURS, line_colour, marker
+
+COUNTS = list(range(2, 25, 2))
+
+
+@pytest.fixture(scope="module")
+def small(frame_maker):
+    return frame_maker(workers=[4, 8], repeats=2)
+
+
+@pytest.fixture(scope="module")
+def tables(small, workers_maker, node_pairs_maker):
+    return Tables(small, workers_maker(small), node_pairs_maker(small))
+
+
+def lines(axes):
+    return {line.get_label(): np.asarray(line.get_data(), float) for line in axes.lines}
+
+
+def bars(axes):
+    """[components, bars] heights in drawing order."""
+    return np.array([[np.ptp(bar.vertices[:, 1]) for bar in part.get_paths()] for part in axes.collections])
+
+
+def relative_luminance(colour):
+    return np.dot([0.2126, 0.7152, 0.0722], to_rgb(colour))
+
+
+def test_miss_ratio_plots_the_ratio_of_sums_of_every_cell(frame):
+    panels = miss_ratio(frame).axes
+    for axes, program in zip(panels, ["matmul n=256", "strassen n=1024"], strict=True):
+        assert axes.get_title("left") == program
+        for strategy, (x, y) in lines(axes).items():
+            runs = frame[(frame.workload == program) & (frame.strategy == strategy)].groupby("workers")
+            assert list(x) == COUNTS
+            expected = runs.steal_false.sum() / runs.steal_attempts.sum()
+            np.testing.assert_array_equal(y, expected.to_numpy())
+
+
+def test_zero_over_zero_is_a_gap(frame):
+    y = lines(miss_ratio(frame).axes[0])["threshold"][1]
+    assert math.isnan(y[0])
+    assert not np.isnan(y[1:]).any()
+
+
+def test_speedup_bands_are_the_t_intervals_and_ideal_is_one_per_worker(frame):
+    axes = speedup(frame).axes[0]
+    runs = frame[(frame.workload == "matmul n=256") & (frame.strategy == "randomized")].groupby("workers").speedup
+    low, high = stats.t.interval(0.95, 9, runs.mean(), runs.sem())
+    band = axes.collections[0].get_paths()[0].vertices
+    for count, bottom, top in zip(COUNTS, low, high, strict=True):
+        drawn = band[band[:, 0] == count, 1]
+        assert (drawn.min(), drawn.max()) == pytest.approx((bottom, top))
+    ideal = lines(axes)["ideal"]
+    np.testing.assert_array_equal(ideal[0], ideal[1])
+    np.testing.assert_allclose(lines(axes)["randomized"][1], runs.mean().to_numpy())
+
+
+def test_expected_remote_share_of_uniform_victims_on_two_nodes(tables):
+    x, y = lines(remote_steal_ratio(tables.frame, tables.workers).axes[0])["randomized, expected"]
+    np.testing.assert_array_equal(x, [4, 8])
+    np.testing.assert_allclose(y, (x / 2) / (x - 1))
+
+
+@pytest.mark.parametrize("workers", [2, 12, 24])
+def test_expected_share_is_half_over_all_but_one(workers):
+    assert expected_remote_share(np.arange(workers) % 2) == pytest.approx((workers / 2) / (workers - 1))
+
+
+@pytest.mark.parametrize("nodes", [[0, 0, 0, 1], [0, 1, 2, 3, 3], [5, 5], [0, 2, 2, 2, 4, 4]])
+def test_expected_share_is_the_share_of_ordered_pairs_on_two_nodes(nodes):
+    pairs = list(itertools.permutations(nodes, 2))
+    assert expected_remote_share(np.array(nodes)) == pytest.approx(sum(a != b for a, b in pairs) / len(pairs))
+
+
+def test_there_is_no_expectation_without_randomized_or_without_the_mapping(tables):
+    assert "randomized, expected" not in lines(remote_steal_ratio(tables.frame).axes[0])
+    others = tables.frame[tables.frame.strategy != "randomized"]
+    assert "randomized, expected" not in lines(remote_steal_ratio(others, tables.workers).axes[0])
+    assert math.isnan(expected_remote_share(np.zeros(1, int)))
+
+
+def test_time_split_is_in_percent_of_workers_times_makespan(tables):
+    axes = time_split(tables.frame).axes[1]  # the first program under the second strategy
+    runs = tables.frame[(tables.frame.workload == "matmul n=256") & (tables.frame.strategy == "threshold")]
+    split = runs.groupby("workers")[list(TIME)].sum()
+    np.testing.assert_allclose(bars(axes), 100 * (split.T / split.sum(axis=1)).to_numpy(), atol=1e-9)
+    tops = np.array([[bar.vertices[:, 1].max() for bar in part.get_paths()] for part in axes.collections])
+    np.testing.assert_allclose(tops, bars(axes).cumsum(axis=0))
+    np.testing.assert_allclose(tops[-1], 100)
+
+
+def test_worker_bars_are_grouped_by_node(tables):
+    axes = worker_time_split(tables.frame, tables.workers).axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0", "2", "4", "6", "1", "3", "5", "7"]
+    assert {"node 0", "node 1", "8 workers"} <= {text.get_text().split(", ")[-1] for text in axes.texts}
+    shown = tables.frame[(tables.frame.workload == "matmul n=256") & (tables.frame.strategy == "randomized")]
+    mine = tables.workers[tables.workers.run_id.isin(shown[shown.workers == 8].run_id)]
+    split = mine.groupby(["node", "worker"])[list(TIME)].sum()
+    np.testing.assert_allclose(bars(axes), 100 * (split.T / split.sum(axis=1)).to_numpy(), atol=1e-9)
+
+
+def test_producers_are_no_workers(tables):
+    ghosts = tables.workers.assign(role="producer", worker=tables.workers.worker + 100)
+    both = worker_time_split(tables.frame, pd.concat([tables.workers, ghosts])).axes[0]
+    np.testing.assert_array_equal(bars(both), bars(worker_time_split(tables.frame, tables.workers).axes[0]))
+
+
+@pytest.mark.parametrize(("draw", "column"), [(node_steals, "steal_success"), (node_bytes, "bytes")])
+def test_heat_maps_hold_percents_of_all(tables, draw, column):
+    axes = draw(tables.frame, tables.node_pairs).axes[2]  # the first program under the third strategy
+    frame = tables.frame
+    shown = frame[(frame.workload == "matmul n=256") & (frame.strategy == "topology-aware") & (frame.workers == 8)]
+    total = tables.node_pairs[tables.node_pairs.run_id.isin(shown.run_id)].groupby(["node_from", "node_to"])[column]
+    expected = total.sum().unstack().to_numpy()
+    np.testing.assert_allclose(axes.images[0].get_array(), 100 * expected / expected.sum())
+
+
+def test_panels_of_a_heat_map_share_one_scale(tables):
+    images = [axes.images[0] for axes in node_steals(tables.frame, tables.node_pairs).axes if axes.images]
+    assert len({image.get_clim() for image in images}) == 1
+    assert images[0].get_clim() == (0, max(image.get_array().max() for image in images))
+
+
+def test_a_strategy_without_steals_is_blank_among_others(tables):
+    pairs = tables.node_pairs.copy()
+    pairs.loc[pairs.run_id.str.contains("topology-aware"), "steal_success"] = 0
+    axes = node_steals(tables.frame, pairs).axes[2]
+    assert {text.get_text() for text in axes.texts} >= {"-"}
+    assert axes.images[0].get_array().mask.all()
+
+
+@pytest.mark.parametrize("name", list(PLOTS))
+def test_every_figure_names_its_axes_and_units(tables, name):
+    figure = plot(name, tables)
+    labels = {text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text}
+    assert len(labels) >= 2
+    assert any(word in label for label in labels for word in ("%", "ratio", "share", "speedup"))
+
+
+@pytest.mark.parametrize("name", list(PLOTS))
+def test_no_title_leaves_the_figure_or_touches_another(tables, name):
+    frame = tables.frame.assign(**{"runtime.costs.push_ns": tables.frame.index % 2})
+    frame["strategy"] += ", as the runtime library that everybody uses has it"
+    figure = plot(name, Tables(frame, tables.workers, tables.node_pairs))
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw_without_rendering()
+    titles = [text for axes in figure.axes for text in [axes._left_title] if text.get_text()]
+    subtitles = [text for axes in figure.axes for text in axes.texts if "workers" in text.get_text()]
+    boxes = [text.get_window_extent(renderer) for text in titles + subtitles]
+    assert len(titles) >= 4
+    assert all(0 <= box.x0 < box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1 + 1 for box in boxes)
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("name", list(PLOTS))
+def test_figures_of_one_repeat_and_of_nothing(frame_maker, workers_maker, node_pairs_maker, name):
+    frame = frame_maker(workers=[8], repeats=1)
+    one = Tables(frame, workers_maker(frame), node_pairs_maker(frame))
+    plot(name, one).draw_without_rendering()
+    nothing = Tables(*(table.iloc[:0] for table in (one.frame, one.workers, one.node_pairs)))
+    empty = plot(name, nothing)
+    assert not empty.axes
+    assert empty.texts[0].get_text().startswith("no ")
+
+
+def test_failed_runs_are_not_drawn(tables):
+    broken = tables.frame.copy()
+    hit = broken["repeat"] == 1
+    broken.loc[hit, "error"] = "out of memory"
+    kept = tables.frame[tables.frame["repeat"] == 0]
+    for name, line in lines(miss_ratio(broken).axes[0]).items():
+        np.testing.assert_array_equal(line, lines(miss_ratio(kept).axes[0])[name])
+
+
+def test_geometric_worker_counts_get_a_logarithmic_axis(frame_maker):
+    axes = speedup(frame_maker(programs=["matmul n=256"], workers=[2, 4, 8, 16], repeats=1)).axes[0]
+    assert axes.get_xscale() == "log"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "4", "8", "16"]
+    assert speedup(frame_maker(workers=[2, 4, 6], repeats=1)).axes[0].get_xscale() == "linear"
+
+
+def test_too_many_panels_are_counted(frame_maker):
+    frame = frame_maker(programs=["matmul n=256"], workers=[4], repeats=1)
+    many = pd.concat([frame.assign(**{"workload.n": n}) for n in range(PANEL_LIMIT + 3)])
+    figure = miss_ratio(many)
+    assert len(figure.axes) == PANEL_LIMIT
+    assert figure.get_supxlabel() == f"the first {PANEL_LIMIT} of {PANEL_LIMIT + 3} panels"
+    assert figure.axes[1].get_title("left") == "n=1"
+
+
+def test_a_strategy_keeps_its_colour_where_others_are_missing(frame):
+    part = frame[(frame.workload != "strassen n=1024") | (frame.strategy == "topology-aware")]
+    first, second = miss_ratio(part).axes
+    colours = [
+        next(line.get_color() for line in axes.lines if line.get_label() == "topology-aware")
+        for axes in (first, second)
+    ]
+    assert colours[0] == colours[1]
+
+
+def test_contenders_are_told_apart_by_colour_and_marker():
+    looks = [(line_colour(index), marker(index)) for index in range(56)]
+    assert len(set(looks)) == 56
+    assert len({line_colour(index) for index in range(7)}) == len({marker(index) for index in range(7)}) == 7
+
+
+def test_lines_stand_out_from_white():
+    assert all(relative_luminance(colour) < 0.7 for colour in LINE_COLOURS)
+
+
+def test_components_have_colours_of_their_own_and_are_those_of_the_results():
+    assert len({to_hex(component.colour) for component in COMPONENTS}) == len(COMPONENTS)
+    assert tuple(component.column for component in COMPONENTS) == TIME
+
+
+def test_the_readers_settings_are_neither_used_nor_changed(small):
+    with matplotlib.rc_context({"font.size": 30, "axes.grid": False}):
+        size = miss_ratio(small).axes[0].xaxis.label.get_fontsize()
+        assert matplotlib.rcParams["font.size"] == 30
+    assert size == 10.5
+
+
+def test_save_all_writes_the_same_bytes_twice(tables, tmp_path):
+    paths = save_all(tables.frame, tables.workers, tables.node_pairs, tmp_path / "figures")
+    assert [path.name for path in paths] == [f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg")]
+    assert all(path.stat().st_size > 1000 for path in paths)
+    name = "speedup"
+    for kind in ("png", "svg"):
+        again = save(plot(name, tables), tmp_path / f"again.{kind}").read_bytes()
+        assert again == (tmp_path / "figures" / f"{name}.{kind}").read_bytes()
+    assert b"<dc:date>" not in (tmp_path / "again.svg").read_bytes()
+
+
+def test_nothing_is_written_without_a_finished_run(tables, tmp_path):
+    broken = tables.frame.assign(error="x")
+    assert save_all(broken, tables.workers, tables.node_pairs, tmp_path / "figures") == []
+    assert not (tmp_path / "figures").exists()
+
+
+def test_a_directory_that_is_a_file_is_an_input_error(tables, tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(InputError, match="taken"):
+        save_all(tables.frame, tables.workers, tables.node_pairs, tmp_path / "taken")
+
+
+def test_an_unknown_figure_proposes_the_nearest(tables):
+    with pytest.raises(InputError, match="did you mean 'speedup'"):
+        plot("sppedup", tables)
+
+
+def test_an_unknown_kind_of_file_is_an_input_error(tables, tmp_path):
+    with pytest.raises(InputError, match=r"\.png or \.svg"):
+        save(plot("speedup", tables), tmp_path / "figure.gif")
