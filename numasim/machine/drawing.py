@@ -170,7 +170,7 @@ def _draw_links(axes: Axes, machine: Machine, layout: Layout) -> None:
     labelled = layout.detailed and len(pairs) <= (MOST_ALIKE if alike else MOST_LABELS)
     for a, b in pairs:
         ends = _between(layout, a, b)
-        bend = _bend(layout, a, b)
+        bend = _bend(layout, a, b, ends)
         _draw_arrow(axes, ends, (b, a) in index, (a, b) in index, bend)
         if labelled:
             _draw_label(axes, ends, bend, _link_text(machine, index.get((a, b)), index.get((b, a))))
@@ -185,14 +185,15 @@ def _between(layout: Layout, a: int, b: int) -> Points:
     return np.array([start + share * (end - start), end - share * (end - start)])
 
 
-def _bend(layout: Layout, a: int, b: int) -> float:
-    """Choose the curvature that leads a link around nodes that stand in the way, as a share of its length."""
+def _bend(layout: Layout, a: int, b: int, ends: Points) -> float:
+    """Choose the curvature that leads a link around nodes in its way: twice its sag, as a share of its length."""
     start, along = layout.centre[a], layout.centre[b] - layout.centre[a]
     others = np.delete(layout.centre, [a, b], axis=0) - start
     share = others @ along / (along @ along)
     away = abs(others[:, 0] * along[1] - others[:, 1] * along[0]) / np.hypot(*along)
     blocked = (share > 0) & (share < 1) & (away < min(layout.width, layout.height) / 2)
-    return 0.4 if blocked.any() else 0.0
+    sag = min(layout.width, layout.height) / 2 + EDGE  # past the boxes in between, whatever the length
+    return 2 * sag / float(np.hypot(*(ends[1] - ends[0]))) if blocked.any() else 0.0
 
 
 def _draw_arrow(axes: Axes, ends: Points, back: bool, forth: bool, bend: float) -> None:
