@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -40,7 +41,18 @@ def json_schema(kind: str) -> Schema:
 
 
 def _generated(model: Any) -> Schema:
-    return TypeAdapter(model).json_schema(ref_template="#/$defs/{model}", schema_generator=_Generator)
+    schema: Schema = _bounded(TypeAdapter(model).json_schema(schema_generator=_Generator))
+    return schema
+
+
+def _bounded(schema: Any) -> Any:
+    """Spell bounds as JSON Schema does: those behind a validator come out under pydantic's own names."""
+    if isinstance(schema, list):
+        return [_bounded(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    is_bound = {key: key in _BOUNDS and isinstance(value, int | float | Decimal) for key, value in schema.items()}
+    return {_BOUNDS[key] if is_bound[key] else key: _bounded(value) for key, value in schema.items()}
 
 
 def _part(part: str) -> Schema:

@@ -1,0 +1,202 @@
+import json
+import os
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numasim.errors import InputError
+from numasim.spec.document import DEEPEST, MOST_VALUES, load, parse
+from numasim.spec.nodes import Node, Source, from_python
+
+HERE = Source("here.yaml", Path())
+WORDS = st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" "), max_size=8)
+DATA = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        parse(text, HERE)
+    return str(caught.value)
+
+
+@given(st.dictionaries(WORDS, DATA, min_size=1))
+def test_json_is_yaml(data: dict[str, object]) -> None:
+    assert parse(json.dumps(data, ensure_ascii=False), HERE).plain() == data
+
+
+@given(st.text(st.sampled_from("ab:-[]{}#&*!|>'\"%@`,?~ \n\t01.\\<"), max_size=30))
+def test_every_text_is_a_tree_or_a_placed_refusal(text: str) -> None:
+    assert outcome(lambda: parse(text, HERE)).startswith(("tree", "here.yaml"))
+
+
+@given(st.binary(max_size=40))
+def test_every_file_is_a_tree_or_a_placed_refusal(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.yaml"
+    path.write_bytes(data)
+    assert outcome(lambda: load(path)).startswith(("tree", str(path)))
+
+
+def outcome(read: Callable[[], Node]) -> str:
+    try:
+        node = read()
+    except InputError as error:
+        return str(error)
+    return "tree" if node.content is not None else "nothing"
+
+
+def test_places_of_keys_and_values() -> None:
+    node = parse("a: 1\nbb:\n  - x\n  - {c: 2.50,\n     d: [3, ~]}\n", HERE)
+    assert node.plain() == {"a": 1, "bb": ["x", {"c": Decimal("2.50"), "d": [3, None]}]}
+    assert str(node.keys["bb"]) == "here.yaml:2:1"
+    inner = node.follow(("bb", 1))
+    assert inner is not None
+    assert [str(inner.place), str(inner.keys["d"])] == ["here.yaml:4:5", "here.yaml:5:6"]
+    value = node.follow(("bb", 1, "d", 0))
+    assert value is not None
+    assert str(value.place) == "here.yaml:5:10"
+
+
+def test_quoted_scalars_are_texts() -> None:
+    assert parse("a: '1'\nb: \"true\"\nc: |\n  null\n", HERE).plain() == {"a": "1", "b": "true", "c": "null\n"}
+
+
+def test_whole_number_keys_are_numbers_and_others_texts() -> None:
+    assert parse("{1: a, 0x2: b, 1.5: c, true: d, '3': e}", HERE).plain() == {
+        1: "a",
+        2: "b",
+        "1.5": "c",
+        "true": "d",
+        "3": "e",
+    }
+
+
+def test_aliases_repeat_their_anchor() -> None:
+    assert parse("a: &x [1, 2]\nb: *x\nc: {d: *x}\n", HERE).plain() == {"a": [1, 2], "b": [1, 2], "c": {"d": [1, 2]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "here.yaml:3:1: the key 'a' stands here twice, first in line 1; expected each key once"),
+        ("{1: a, 0x1: b}", "here.yaml:1:8: the key '1' stands here twice"),
+        ("a: 1\n---\nb: 2\n", "here.yaml:2:1: a second document begins here"),
+        ("a: *no\n", "here.yaml:1:4: the alias *no has no anchor"),
+        (
+            "one: &first 1\na: *frist\n",
+            "here.yaml:2:4: the alias *frist has no anchor; expected an anchor before it; did you mean 'first'?",
+        ),
+        ("a: &x [1, *x]\n", "here.yaml:1:11: the alias *x stands inside its own anchor"),
+        ("a:\n\t- 1\n", "here.yaml:2:1: a tab may not indent or separate values; expected spaces"),
+        ("a:\tb\n", "here.yaml:1:3: a tab may not indent or separate values"),
+        ("a: .nan\n", "here.yaml:1:4: .nan is not a finite number"),
+        ("a: 1e999999999\n", "here.yaml:1:4: 1e999999999 is out of range"),
+        ("a: !!python/object:os.system x\n", "here.yaml:1:4: the tag tag:yaml.org,2002:python/object:os.system is not"),
+        ("? [1, 2]\n: 3\n", "here.yaml:1:3: a key may not be a mapping or list"),
+        ("a: &x k\n*x : 2\n", "here.yaml:2:1: a key may not be an alias"),
+        ("a: [1, 2\n", "here.yaml:2:1: expected ',' or ']'"),
+        ("a: b: c\n", "here.yaml:1:5: mapping values are not allowed here"),
+        ("a: 'b\n", "(the text ends too early)"),
+        ("", "here.yaml: the document is empty"),
+        ("# only a comment\n", "here.yaml: the document is empty"),
+        ("---\n...\n", "here.yaml: the document is empty"),
+        ("a: \x07\n", "here.yaml:1:4: the character U+0007 shows that this is a binary file"),
+    ],
+)
+def test_what_is_refused(text: str, message: str) -> None:
+    assert message in refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 1000 + "]" * 1000, "- " * 1000 + "1", "".join(" " * i + "a:\n" for i in range(1000)), "{a: " * 1000]
+)
+def test_depth_of_a_thousand_is_refused(text: str) -> None:
+    assert f"nested deeper than {DEEPEST} levels" in refusal(text)
+
+
+def test_the_deepest_document() -> None:
+    assert isinstance(parse("[" * DEEPEST + "]" * DEEPEST, HERE), Node)
+    assert "nested deeper" in refusal("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1))
+
+
+def test_aliases_do_not_hide_depth() -> None:
+    half = "[" * 60 + "]" * 60
+    assert "here.yaml:2:" in refusal(f"a: &x {half}\nb: {'[' * 60}*x{']' * 60}\n")
+
+
+def test_a_bomb_of_aliases_is_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 9)]
+    assert f"more than {MOST_VALUES:,} values" in refusal("\n".join(lines))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "quick.yaml").write_text("a: 1")
+    cases = {
+        tmp_path: "is a directory; expected a YAML file",
+        tmp_path / "quik.yaml": "there is no file",
+        tmp_path / "none" / "a.yaml": "there is no folder",
+        tmp_path / "quick.yaml" / "a.yaml": "",
+        Path("nul\0.yaml"): "cannot read",
+    }
+    for path, message in cases.items():
+        with pytest.raises(InputError) as caught:
+            load(path)
+        assert message in str(caught.value)
+    with pytest.raises(InputError, match=r"did you mean 'quick.yaml'\?"):
+        load(tmp_path / "quik.yaml")
+
+
+def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "secret.yaml").write_text("a: 1")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(InputError, match=r"cannot read .*secret.yaml.*Permission denied"):
+        load(tmp_path / "secret.yaml")
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [(b"\xff\xfea: 1", ":1:1"), (b"a: 1\nb: \x80\n", ":2:4"), (b"\x7fELF\0\0", ":1:1"), (b"a\0b", ":1:2")],
+)
+def test_binary_files(tmp_path: Path, data: bytes, place: str) -> None:
+    path = tmp_path / "binary.yaml"
+    path.write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}{place}: ")
+
+
+def test_a_device_does_not_read_for_ever() -> None:
+    with pytest.raises(InputError, match="larger than 4 MiB"):
+        load(Path("/dev/zero"))
+
+
+def test_a_byte_order_mark_is_no_content(tmp_path: Path) -> None:
+    path = tmp_path / "mark.yaml"
+    path.write_bytes(b"\xef\xbb\xbfa: 1\n")
+    assert load(path).plain() == {"a": 1}
+
+
+def test_windows_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "dos.yaml"
+    path.write_bytes(b"a: 1\r\nb:\r\n  c: 2\r\n")
+    node = load(path)
+    assert node.plain() == {"a": 1, "b": {"c": 2}}
+    assert str(node.keys["b"]).endswith("dos.yaml:2:1")
+
+
+def test_python_data_becomes_exact_decimals() -> None:
+    node = from_python({"a": 77.3, 1: (True, None, Path("x") / "y")}, parse("a: 1", HERE).place)
+    assert node.plain() == {"a": Decimal("77.3"), 1: [True, None, os.path.join("x", "y")]}
+    with pytest.raises(InputError, match="a value of type object"):
+        from_python({"a": object()}, node.place)

@@ -1,0 +1,113 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+from numasim.spec.base import canonical_json
+from numasim.spec.identity import MODEL_VERSION, run_id, spec_hash
+from numasim.spec.run import load_run
+from numasim.spec.sweep import load_sweep
+
+Write = Callable[..., Path]
+
+
+def identity(path: Path, *sets: str, seed: int = 1) -> str:
+    return run_id(load_run(path, sets), seed)
+
+
+def test_canonical_json() -> None:
+    value = {"b": [Decimal("1.50"), Decimal(100), None], "a": {"y": True, "x": "é"}}
+    assert canonical_json(value) == '{"a":{"x":"\\u00e9","y":true},"b":["1.5","1E+2",null]}'
+    with pytest.raises(TypeError, match="has no canonical JSON"):
+        canonical_json({"a": object()})
+
+
+def test_the_identity_is_the_hash_of_the_canonical_contents(run_file: Write) -> None:
+    spec = load_run(run_file())
+    names = {"name", "sources"}
+    contents = {
+        "model_version": MODEL_VERSION,
+        "machine": json.loads(canonical_json(spec.machine.model_dump(exclude=names))),
+        "workload": json.loads(canonical_json(spec.workload.model_dump())),
+        "strategy": json.loads(canonical_json(spec.strategy.model_dump(exclude=names))),
+        "runtime": json.loads(canonical_json(spec.runtime.model_dump(exclude=names))),
+        "model": {"cache": "none", "contention": "none"},
+        "workers": 24,
+        "seed": 99,
+    }
+    text = json.dumps(contents, sort_keys=True, separators=(",", ":"))
+    assert run_id(spec, 99) == blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        ["repeat=9"],
+        ["model.skip=off"],
+        ["machine.name=other"],
+        ["machine.sources={latency_ns: a guess}"],
+        ["strategy.name=other"],
+        ["strategy={name: x, steal: [{from: others, pick: random}]}"],  # a default spelt out
+        ["runtime=ompi"],  # the default of this workload
+        ["machine.clock.base_ghz=2"],  # 2.0
+        ["seed=3"],  # enters as the seed of the repeat
+    ],
+)
+def test_what_is_no_content(run_file: Write, sets: list[str]) -> None:
+    assert identity(run_file(), *sets) == identity(run_file())
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        ["workers=23"],
+        ["workload.n=512"],
+        ["machine.latency_ns[0][1]=124.8"],
+        ["strategy.amount=half"],
+        ["runtime.costs.push_ns=1"],
+        ["runtime=bare"],
+        ["strategy.placement=interleave"],
+    ],
+)
+def test_what_is_content(run_file: Write, sets: list[str]) -> None:
+    assert identity(run_file(), *sets) != identity(run_file())
+
+
+def test_each_repeat_has_its_own_identity(run_file: Write) -> None:
+    assert len({identity(run_file(), seed=seed) for seed in range(50)}) == 50
+
+
+def test_the_model_version_enters(run_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = identity(run_file())
+    monkeypatch.setattr("numasim.spec.identity.MODEL_VERSION", MODEL_VERSION + 1)
+    assert identity(run_file()) != before
+
+
+def test_copies_elsewhere_are_the_same_runs(folder: Path, run_file: Write) -> None:
+    before = identity(run_file())
+    (folder / "else").mkdir()
+    (folder / "else" / "moved.yaml").write_text("# moved\n" + (folder / "machine.yaml").read_text())
+    assert identity(run_file(), "machine=./else/moved.yaml") == before
+
+
+def test_sweeps_that_may_share_a_directory(run_file: Write) -> None:
+    def digest(extra: str, *sets: str) -> str:
+        return spec_hash(load_sweep(run_file(extra), sets))
+
+    base = digest("sweep: {seed: [1, 2]}\n")
+    assert digest("repeat: 7\nsweep: {seed: [1, 2, 3], strategy: [ring, randomized]}\n") == base
+    assert digest("# only a comment\nmodel: {skip: off}\n") == digest("model: {}\n")
+    assert digest("", "strategy.name=other", "repeat=2") == base
+    for change in ("workers=23", "seed=4", "workload.n=128", "strategy.refill=1", "runtime=bare"):
+        assert digest("", change) != base
+
+
+def test_run_identities_do_not_depend_on_the_sweep(run_file: Write) -> None:
+    cells = load_sweep(run_file("sweep: {workers: [2, 4], strategy: [ring, randomized]}\n")).cells
+    alone = load_run(run_file(), ["workers=4", "strategy=ring"])
+    assert run_id(cells[2].spec, 5) == run_id(alone, 5)
+    assert run_id(replace(alone, repeat=9), 5) == run_id(alone, 5)

@@ -1,0 +1,171 @@
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from numasim.errors import InputError
+from numasim.spec import catalog
+from numasim.spec.identity import run_id
+from numasim.spec.run import ModelSpec, load_run, resolve
+from numasim.spec.strategy import StrategySpec
+
+Write = Callable[..., Path]
+
+
+def refusal(path: Path, *sets: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load_run(path, sets)
+    return str(caught.value)
+
+
+def test_defaults(run_file: Write) -> None:
+    spec = load_run(run_file())
+    assert (spec.workers, spec.seed, spec.repeat, spec.model) == (24, 0, 1, ModelSpec())
+    assert (spec.machine.name, spec.strategy.name, spec.workload.model_dump()["name"]) == ("toy", "mine", "strassen")
+
+
+@pytest.mark.parametrize(
+    ("workload", "runtime"),
+    [
+        ("{name: strassen, n: 256}", "ompi"),
+        ("{name: sort, n: 4096}", "ompi"),
+        ("sparselu-single", "ompi"),
+        ("sparselu-for", "ompi"),
+        ("{name: nqueens, n: 6}", "ompi"),
+        ("{name: fft, n: 64}", "ompi"),
+        ("uts", "ompi"),
+        ("{name: fib, n: 6}", "bare"),
+        ("{name: matmul, n: 64}", "bare"),
+        ("{name: independent, tasks: 5, low_ns: 1, high_ns: 2}", "bare"),
+    ],
+)
+def test_default_runtime_follows_the_workload(run_file: Write, workload: str, runtime: str) -> None:
+    spec = load_run(run_file(), [f"workload={workload}"])
+    assert spec.runtime == load_run(run_file(), [f"workload={workload}", f"runtime={runtime}"]).runtime
+    assert spec.runtime.name == runtime
+
+
+def test_default_runtime_with_one_key_changed(run_file: Write) -> None:
+    plain, changed = load_run(run_file()).runtime, load_run(run_file(), ["runtime.costs.push_ns=1.5"]).runtime
+    assert changed.costs.push_ns == Decimal("1.5")
+    assert changed.costs == plain.costs.model_copy(update={"push_ns": Decimal("1.5")})
+    assert changed.model_copy(update={"costs": plain.costs}) == plain
+
+
+@pytest.mark.parametrize("name", catalog.names("strategies"))
+@pytest.mark.parametrize("machine", ["xeon-e5-2620-2s"])
+def test_every_shipped_strategy_resolves(run_file: Write, name: str, machine: str) -> None:
+    assert load_run(run_file(), [f"strategy={name}", f"machine={machine}"]).strategy.name == name
+
+
+@pytest.mark.parametrize("name", catalog.names("machines"))
+def test_every_shipped_machine_resolves(run_file: Write, name: str) -> None:
+    assert load_run(run_file(), [f"machine={name}", "workers=4"]).machine.name == name
+
+
+def test_a_shipped_name_with_keys_is_that_strategy_with_keys_replaced(run_file: Write) -> None:
+    shipped = load_run(run_file(), ["strategy=topology-aware"]).strategy
+    for text in ("{name: topology-aware, refill: min}", "{like: topology-aware, refill: min}"):
+        assert load_run(run_file(), [f"strategy={text}"]).strategy == shipped.model_copy(update={"refill": "min"})
+    assert load_run(run_file(), ["strategy=topology-aware", "strategy.refill=min"]).strategy.refill == "min"
+    assert load_run(run_file(), ["strategy.refill=min", "strategy=topology-aware"]).strategy.refill == "min"
+
+
+def test_chains_of_like_merge_key_by_key(folder: Path, run_file: Write) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "first.yaml").write_text("steal: [{from: others}]\namount: half\nrefill: 3\n")
+    (folder / "sub" / "second.yaml").write_text("like: ./first.yaml\nrefill: 2\n")
+    spec = load_run(run_file(), ["strategy=./sub/second.yaml"])
+    expected = StrategySpec.model_validate(
+        {"name": "second", "steal": [{"from": "others"}], "amount": "half", "refill": 2}
+    )
+    assert spec.strategy == expected
+    own = load_run(run_file(), ["strategy={like: ./sub/second.yaml, name: third, amount: one}"]).strategy
+    assert (own.name, own.amount, own.refill) == ("third", "one", 2)
+
+
+def test_errors_of_a_chain_are_placed_where_the_key_stands(folder: Path, run_file: Write) -> None:
+    (folder / "first.yaml").write_text("steal: [{from: others}]\namount: hlaf\n")
+    (folder / "second.yaml").write_text("like: ./first.yaml\n")
+    assert refusal(run_file(), "strategy=./second.yaml").startswith("first.yaml:2:9: strategy.amount: got 'hlaf'")
+
+
+def test_circles_of_like(folder: Path, run_file: Write) -> None:
+    (folder / "a.yaml").write_text("refill: 1\nlike: ./b.yaml\n")
+    (folder / "b.yaml").write_text("like: ./a.yaml\n")
+    (folder / "self.yaml").write_text("like: ./self.yaml\n")
+    assert refusal(run_file(), "strategy=./a.yaml").startswith(
+        "b.yaml:1:7: strategy.like: the strategy goes round in a circle: a -> b -> a; "
+        "expected a chain of like that ends"
+    )
+    assert refusal(run_file(), "strategy=./self.yaml").startswith("self.yaml:1:7: strategy.like: ")
+
+
+def test_paths_are_relative_to_the_document_that_names_them(folder: Path, run_file: Write) -> None:
+    (folder / "deep").mkdir()
+    text = run_file().read_text().replace("./machine.yaml", "../machine.yaml")
+    (folder / "deep" / "run.yaml").write_text(text)
+    assert load_run("deep/run.yaml").machine == load_run("run.yaml").machine
+
+
+def test_python_mappings(folder: Path) -> None:
+    spec = resolve(
+        {
+            "machine": "machine.yaml",
+            "workload": {"name": "independent", "tasks": 10, "low_ns": 77.3, "high_ns": 80},
+            "strategy": "randomized",
+            "workers": 2,
+        },
+        relative_to=folder,
+    )
+    assert spec.workload.model_dump()["low_ns"] == Decimal("77.3")
+    with pytest.raises(
+        InputError, match=r"^workers: got 25 workers, but 'toy' has 24 hardware threads; expected 1 to 24$"
+    ):
+        resolve({"machine": "machine.yaml", "workload": "sparselu-for", "strategy": "ring", "workers": 25}, folder)
+
+
+def test_keyword_changes(run_file: Write) -> None:
+    spec = load_run(run_file(), changes={"workers": 3, "workload.n": 512, "strategy": "randomized"})
+    assert (spec.workers, spec.workload.model_dump()["n"], spec.strategy.name) == (3, 512, "randomized")
+
+
+def test_set_wins_over_keywords(run_file: Write) -> None:
+    assert load_run(run_file(), ["workers=5"], {"workers": 3}).workers == 5
+
+
+def test_all_hardware_threads_and_no_more(run_file: Write) -> None:
+    assert load_run(run_file(), ["workers=24"]).workers == 24
+    assert "got 25 workers, but 'toy' has 24 hardware threads; expected 1 to 24" in refusal(run_file(), "workers=25")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("cache", "share"), ("cache", "lru"), ("contention", "fluid"), ("contention", "snapshot")]
+)
+def test_effects_of_later_versions(run_file: Write, key: str, value: str) -> None:
+    message = refusal(run_file(f"model: {{{key}: {value}}}\n"))
+    place = 5, 11 + len(key)
+    assert (
+        message
+        == f"run.yaml:{place[0]}:{place[1]}: model.{key}: this version does not know {value!r} yet; it knows 'none'"
+    )
+
+
+def test_a_sweep_can_be_run_with_its_axes_chosen(run_file: Write) -> None:
+    text = "machine: ./machine.yaml\nworkload: {name: fib, n: 4}\nstrategy: ring\nsweep: {workers: [2, 4]}\n"
+    assert refusal(run_file(text=text)) == (
+        "run.yaml:1:1: workers: this field is missing; "
+        "expected one value of the sweep's axis, chosen by --set workers=..."
+    )
+    assert load_run(run_file(text=text), ["workers=2"]).workers == 2
+
+
+def test_a_graph_file_is_known_by_what_is_in_it(folder: Path, run_file: Write) -> None:
+    (folder / "g.json").write_text("{}")
+    first = load_run(run_file(), ["workload={file: g.json}"])
+    (folder / "h.json").write_text("{}")
+    assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) == run_id(first, 1)
+    (folder / "h.json").write_text("{ }")
+    assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) != run_id(first, 1)
+    assert "there is no file 'i.json'" in refusal(run_file(), "workload={file: i.json}")

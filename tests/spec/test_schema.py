@@ -1,0 +1,68 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from numasim.errors import InputError
+from numasim.spec import catalog
+from numasim.spec.document import load, parse
+from numasim.spec.nodes import Source
+from numasim.spec.schema import json_schema
+
+KINDS = ("run", "sweep", "machine", "strategy", "runtime", "workload")
+SHIPPED = [(what, kind, name) for kind, what in catalog.KINDS.items() for name in catalog.names(kind)]
+
+
+def valid(kind: str, text: str) -> bool:
+    document = parse(text, Source("x.yaml", Path())).plain()
+    return bool(jsonschema.Draft202012Validator(json_schema(kind)).is_valid(document))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schemas_are_schemas(kind: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema(kind))
+    assert json_schema(kind)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_unknown_kind() -> None:
+    with pytest.raises(InputError, match=r"there is no schema 'machin'.*did you mean 'machine'\?"):
+        json_schema("machin")
+
+
+@pytest.mark.parametrize(("what", "kind", "name"), SHIPPED)
+def test_every_shipped_file_fits(what: str, kind: str, name: str) -> None:
+    jsonschema.Draft202012Validator(json_schema(what)).validate(load(catalog.find(kind, name)).plain())
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("strategy", "steal: [{from: others, if: {length: max}}]", True),
+        ("strategy", "like: threshold", True),
+        ("strategy", "refill: 3", False),
+        ("strategy", "steal: [{from: othres}]", False),
+        ("strategy", "steal: [{form: others}]", False),
+        ("runtime", "costs: {push_ns: 1.5, line: yes}", True),
+        ("runtime", "costs: {push_ns: '1.5'}", False),
+        ("runtime", "costs: {push_ns: -1}", False),
+        ("workload", "{name: matmul, n: 256}", True),
+        ("workload", "{name: matmul, m: 256}", False),
+        ("workload", "{file: graph.json}", True),
+        ("sweep", "workers: 0", False),
+        ("sweep", "sweep: {workers: {from: 2, to: 8}, zip: {seed: [1], workload.n: [2]}}", True),
+        ("sweep", "sweep: {wrokers: [2]}", False),
+        ("sweep", "sweep: {workers: []}", False),
+        ("sweep", "machine: nowhere", False),
+        ("sweep", "machine: ./mine.yaml", True),
+        ("sweep", "wrokers: 2", False),
+    ],
+)
+def test_what_fits(kind: str, text: str, expected: bool) -> None:
+    assert valid(kind, text) is expected
+
+
+def test_a_complete_run_fits(run_file: Callable[..., Path], folder: Path) -> None:
+    document = load(run_file("model: {skip: off}\nseed: 3\n")).plain()
+    jsonschema.Draft202012Validator(json_schema("run")).validate(document)
+    jsonschema.Draft202012Validator(json_schema("machine")).validate(load(folder / "machine.yaml").plain())
