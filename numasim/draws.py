@@ -84,7 +84,9 @@ def draw_array(streams: U64Array, k: int) -> U64Array:
 
 
 def below_array(x: U64Array, n: int) -> U64Array:
-    """`below` on every element, for 0 < n < 2**32 (the 128-bit product is built from two 64-bit ones)."""
-    low, high = x & np.uint64(0xFFFFFFFF), x >> np.uint64(32)
-    n64 = np.uint64(n)
-    return (high * n64 + (low * n64 >> np.uint64(32))) >> np.uint64(32)
+    """`below` on every element, for 0 < n < 2**64 (the 128-bit product is built from four 64-bit ones)."""
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    n_low, n_high = np.uint64(n & 0xFFFFFFFF), np.uint64(n >> 32)
+    x_low, x_high = x & mask, x >> half
+    middle = x_high * n_low + (x_low * n_low >> half)
+    return x_high * n_high + (middle >> half) + (x_low * n_high + (middle & mask) >> half)

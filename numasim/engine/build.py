@@ -41,6 +41,7 @@ def build_plan(spec: RunSpec, seed: int) -> Plan:
         costs=costs_ps(runtime.costs),
         join=runtime.join,
         producer=runtime.producer,
+        poll_ps=ps(runtime.poll_ns),
         inline_resume_ppm=ppm(runtime.resume),
         skip=spec.model.skip == "auto",
         seed=seed,

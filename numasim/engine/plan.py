@@ -39,7 +39,7 @@ class Plan:
     """One simulation, complete. Engines read it and never change it.
 
     ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: who creates
-    the items of implicit ranges; ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that
+    the items of implicit ranges; ``poll_ps`` is the wait after a fruitless round where no back-off is given; ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that
     overflowed takes tasks again; ``skip`` says whether an engine may pass over events that it can count in closed form.
     """
 
@@ -51,6 +51,7 @@ class Plan:
     costs: Costs
     join: str
     producer: str
+    poll_ps: int
     inline_resume_ppm: int
     skip: bool
     seed: int

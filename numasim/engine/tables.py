@@ -68,7 +68,7 @@ class Tables:
     def wait_ps(self, fails: int, probed: bool) -> int:
         """The wait after the ``fails``-th fruitless round in a row; one without a probe takes the time of a local one."""
         rule = self._plan.steal.backoff
-        wait = rule.first_ps * rule.factor ** min(fails - 1, 62)
+        wait = rule.first_ps * rule.factor ** min(fails - 1, 62) or self._plan.poll_ps
         wait = min(wait, rule.max_ps if rule.max_ps is not None else LONGEST_WAIT_PS)
         return wait if probed else max(wait, self.scan_ps)
 

@@ -19,8 +19,9 @@ from numasim.report.grid import contender_grid_columns, empty_figure, legend_bel
 from numasim.report.style import styled
 
 BAR_WIDTH = 0.86  # of the distance between two bars
-NODE_GAP = 0.6  # more distance between the workers of two nodes
-SPARSE_TICKS = 12
+CLOSED_BARS = 64  # more bars leave no room between them
+NODE_GAP = 0.025  # of the panel's width, between the workers of two nodes
+TICK_CHARACTERS = 36  # that fit under a panel
 NAMED_NODES = 4  # more names would touch each other
 VISIBLE_PERCENT = 0.1  # a smaller part cannot be seen, so it needs no entry in the legend
 
@@ -93,7 +94,7 @@ def _percent(split: FloatArray) -> FloatArray:
 
 def _worker_panel(panel: Axes, rows: pd.DataFrame) -> None:
     nodes, group = np.unique(rows["node"], return_inverse=True)
-    places = np.arange(len(rows)) + NODE_GAP * group
+    places = np.arange(len(rows)) + NODE_GAP * len(rows) * group
     _stack(panel, places, _percent(_split(rows)))
     _sparse_ticks(panel, places, [str(worker) for worker in rows["worker"]])
     if len(nodes) <= NAMED_NODES:
@@ -118,25 +119,26 @@ def _name_node(panel: Axes, middle: float, name: str) -> None:
 def _stack(panel: Axes, places: npt.NDArray[Any], percent: FloatArray) -> None:
     """Draw ``percent`` [components, bars] at ``places`` [bars]; one collection a component keeps 1024 workers quick."""
     heights = np.vstack([np.zeros(len(places)), percent.cumsum(axis=0)])
+    width = BAR_WIDTH if len(places) <= CLOSED_BARS else 1.0
     panel.grid(visible=False)
     for component, low, high in zip(COMPONENTS, heights[:-1], heights[1:], strict=True):
-        panel.add_collection(
-            PolyCollection(list(_rectangles(places, low, high)), facecolors=component.colour, linewidths=0)
-        )
+        bars = list(_rectangles(places, width, low, high))
+        panel.add_collection(PolyCollection(bars, facecolors=component.colour, linewidths=0, antialiaseds=False))
     if len(places):
-        panel.set_xlim(places[0] - BAR_WIDTH, places[-1] + BAR_WIDTH)
+        panel.set_xlim(places[0] - 1, places[-1] + 1)
 
 
-def _rectangles(middle: npt.NDArray[Any], low: FloatArray, high: FloatArray) -> FloatArray:
+def _rectangles(middle: npt.NDArray[Any], width: float, low: FloatArray, high: FloatArray) -> FloatArray:
     """[bars, corners, 2]."""
-    left, right = middle - BAR_WIDTH / 2, middle + BAR_WIDTH / 2
+    left, right = middle - width / 2, middle + width / 2
     return np.stack(
         [np.stack(corner, axis=1) for corner in ((left, low), (left, high), (right, high), (right, low))], 1
     )
 
 
 def _sparse_ticks(panel: Axes, places: npt.NDArray[Any], names: Sequence[str]) -> None:
-    step = max(1, -(-len(names) // SPARSE_TICKS))
+    longest = max(map(len, names), default=0)
+    step = max(1, -(-len(names) * (longest + 1) // TICK_CHARACTERS))
     panel.set_xticks(places[::step], names[::step])
     panel.tick_params(axis="x", length=0)
 

@@ -14,6 +14,7 @@ PANEL_LIMIT = 24  # more would not be readable on one page
 CHARACTER_INCHES = 0.078  # of legend text
 BOLD_CHARACTER_INCHES = 0.095  # of a panel's title
 SUBTITLE_POINTS = 11  # height of a line
+MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into it would narrow the panel
 HANDLE_INCHES = 0.58  # of a legend's symbol and the space around it
 
 Title = tuple[str, str]  # title and subtitle of a panel
@@ -68,8 +69,9 @@ def _legend_width(widths: Sequence[float], columns: int) -> float:
 
 def _write_title(axes: Axes, width: float, title: str, subtitle: str) -> None:
     """Write both above the panel, wrapped to its width in inches."""
-    below = textwrap.wrap(subtitle, int(width / CHARACTER_INCHES))
-    above = textwrap.wrap(title, int(width / BOLD_CHARACTER_INCHES))
+    room = width - MARGIN_INCHES
+    below = textwrap.wrap(subtitle, int(room / CHARACTER_INCHES))
+    above = textwrap.wrap(title, int(room / BOLD_CHARACTER_INCHES))
     axes.set_title("\n".join(above), pad=6 + SUBTITLE_POINTS * len(below))
     if below:
         axes.annotate(

@@ -63,7 +63,8 @@ def _heatmaps(frame: pd.DataFrame, node_pairs: pd.DataFrame, quantity: _Quantity
     )
     most = np.nanmax([np.nanmax(share, initial=0) for share in shares])
     images = [_heatmap(axes, share, most) for axes, share in zip(panels, shares, strict=False)]
-    bar = figure.colorbar(images[0], ax=panels, label=f"{quantity.name} (% of all)", shrink=0.8, aspect=25)
+    rows = -(-len(panels) // contender_grid_columns(titles))
+    bar = figure.colorbar(images[0], ax=panels, label=f"{quantity.name} (% of all)", shrink=0.8 / rows, aspect=18)
     bar.outline.set_visible(False)
     return figure
 

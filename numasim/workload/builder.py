@@ -49,9 +49,9 @@ class Shape:
     ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of its r-th RUN.
     """
 
-    ops: tuple[Op, ...]
-    kernels: tuple[int, ...] = ()
-    accesses: tuple[int, ...] = ()
+    ops: Sequence[int]
+    kernels: Sequence[int] = ()
+    accesses: Sequence[int] = ()
 
 
 class Draft:

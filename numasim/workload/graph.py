@@ -96,8 +96,8 @@ class RangeFamily:
     """``count`` like tasks that are never materialised (model 3.5).
 
     Item i takes a compute time drawn uniformly from ``[low_ps, high_ps]`` by its class-3 stream, and its accesses are
-    those of the template moved by an affine rule: the offset of access j for item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j])
-    * step_mod[j]``.
+    those of the template moved by an affine rule: the offset of access j for item i is ``accesses.offset[j] +
+    (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
     """
 
     name: str

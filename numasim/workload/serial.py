@@ -7,6 +7,8 @@ is integer arithmetic, equal to what the engines do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from numasim.draws import DrawClass, base_array, below_array, draw_array
@@ -52,11 +54,14 @@ def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
     wait_ps = int(access_ps(family.accesses, latency_ps).sum())
     if family.low_ps == family.high_ps or wait_ps >= family.high_ps:
         return family.count * max(family.low_ps, wait_ps)
-    total = 0
-    for low in range(0, family.count, _BLOCK_ITEMS):
-        items = np.arange(low, min(low + _BLOCK_ITEMS, family.count))
-        total += int(np.maximum(item_compute_ps(family, items, seed), wait_ps).sum())
-    return total
+    return sum(int(np.maximum(block, wait_ps).sum()) for block in item_blocks(family, seed))
+
+
+def item_blocks(family: RangeFamily, seed: int) -> Iterator[I64]:
+    """Compute times of all items, block by block; one item stands for all where all are equal."""
+    count = 1 if family.low_ps == family.high_ps else family.count
+    for low in range(0, count, _BLOCK_ITEMS):
+        yield item_compute_ps(family, np.arange(low, min(low + _BLOCK_ITEMS, count)), seed)
 
 
 def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:

@@ -1,0 +1,89 @@
+"""The Python interface: one run, or a sweep, from a YAML file, a shipped name or a mapping."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numasim.draws import repeat_seed
+from numasim.engine.run import DEFAULT_ENGINE, simulate, simulate_spec
+from numasim.spec.identity import run_id
+from numasim.spec.run import RunSpec, load_run, resolve
+from numasim.spec.sweep import SweepSpec, load_sweep
+from numasim.sweep.frame import SweepResult
+from numasim.sweep.run import run_sweep
+
+if TYPE_CHECKING:
+    from numasim.engine.result import Result
+
+__all__ = ["identity", "run", "simulate", "sweep"]
+
+
+def run(spec: str | Path | Mapping[str, Any], *, engine: str = DEFAULT_ENGINE, check: bool = False, **changes: Any) -> Result:
+    """Simulate once, with the seed of the first repeat.
+
+    ``changes`` are fields of the spec (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``).
+    With ``check`` the result is held against the invariants of the model. Raises InputError for a bad spec.
+    """
+    resolved = resolve({**spec, **changes}) if isinstance(spec, Mapping) else load_run(spec, changes=changes)
+    return run_spec(resolved, engine, check)
+
+
+def run_spec(spec: RunSpec, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:
+    """Simulate a resolved spec once, with the seed of the first repeat; the result knows what it is of."""
+    seed = repeat_seed(spec.seed, 0)
+    result = simulate_spec(spec, seed, engine, check)
+    result.identity = identity(spec, seed, engine)
+    return result
+
+
+def identity(spec: RunSpec, seed: int, engine: str) -> dict[str, Any]:
+    """The identity columns of a single run."""
+    return {
+        "run_id": run_id(spec, seed),
+        "seed": spec.seed,
+        "repeat": 0,
+        "engine": engine,
+        "machine": spec.machine.name,
+        "workload": workload_name(spec),
+        "strategy": spec.strategy.name,
+        "workers": spec.workers,
+    }
+
+
+def workload_name(spec: RunSpec) -> str:
+    """The benchmark's name, or the file that the task graph comes from."""
+    return str(getattr(spec.workload, "name", None) or getattr(spec.workload, "file", "workload"))
+
+
+def sweep(
+    spec: str | Path,
+    directory: str | Path | None = None,
+    *,
+    jobs: int | None = None,
+    engine: str = DEFAULT_ENGINE,
+    progress: bool = False,
+    **changes: Any,
+) -> SweepResult:
+    """Do what is missing of a sweep and return its tables.
+
+    ``directory`` (default ``results/<name of the file>``) keeps the results; a sweep that was interrupted goes on where
+    it stopped. ``jobs`` is the number of processes (default: one per core).
+    """
+    loaded: SweepSpec = load_sweep(spec, changes=changes)
+    outcome = run_sweep(
+        loaded,
+        Path("results") / Path(spec).stem if directory is None else directory,
+        jobs=jobs or default_jobs(),
+        engine=engine,
+        runner=simulate_spec,
+        progress=progress,
+    )
+    return SweepResult(outcome.directory)
+
+
+def default_jobs() -> int:
+    """One process per core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

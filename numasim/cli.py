@@ -1,0 +1,254 @@
+"""The command line: parses, calls, prints. Exit status 0 done, 1 a check failed, 2 bad input.
+
+Everything heavy is imported inside the command that needs it, so that help and completion answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from numasim.errors import CheckError, InputError, NumasimError
+
+OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    help="Simulate work stealing on NUMA multicores.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+machine_app = typer.Typer(help="Machines: list, show, check.", no_args_is_help=True)
+workload_app = typer.Typer(help="Workloads: list, show, import, export.", no_args_is_help=True)
+strategy_app = typer.Typer(help="Strategies: list, show.", no_args_is_help=True)
+app.add_typer(machine_app, name="machine")
+app.add_typer(workload_app, name="workload")
+app.add_typer(strategy_app, name="strategy")
+
+Spec = Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped sweep")]
+Sets = Annotated[list[str] | None, typer.Option("--set", help="override a field: a.b=value", metavar="FIELD=VALUE")]
+EngineName = Annotated[str, typer.Option("--engine", help="the engine that simulates")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON for programs")]
+Check = Annotated[bool, typer.Option("--check", help="hold the result against the invariants of the model")]
+
+
+@app.command()
+def run(
+    spec: Spec,
+    sets: Sets = None,
+    engine: EngineName = "reference",
+    check: Check = False,
+    as_json: Json = False,
+    plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
+) -> None:
+    """Simulate once and print what happened."""
+    from numasim.api import run_spec
+    from numasim.report.single import print_run, save_run_plots
+    from numasim.spec.run import load_run
+
+    result = run_spec(load_run(spec, sets or ()), engine, check)
+    if plot is not None:
+        save_run_plots(result, plot)
+    print_run(result, as_json)
+
+
+@app.command()
+def sweep(
+    spec: Spec,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")] = None,
+    sets: Sets = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="processes; default one per core")] = None,
+    engine: EngineName = "reference",
+    check: Check = False,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="stop at the first run that fails")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="write the standard figures beside the results")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar, no table")] = False,
+) -> None:
+    """Run every cell of a sweep that is not done yet, and compare the strategies."""
+    from numasim.api import default_jobs
+    from numasim.engine.run import simulate_spec
+    from numasim.report.single import print_sweep
+    from numasim.spec.sweep import load_sweep
+    from numasim.sweep.run import run_sweep
+
+    loaded = load_sweep(spec, sets or ())
+    outcome = run_sweep(
+        loaded,
+        output or Path("results") / Path(spec).stem,
+        jobs=jobs or default_jobs(),
+        engine=engine,
+        runner=simulate_spec,
+        fail_fast=fail_fast,
+        progress=not quiet,
+        check=check,
+    )
+    if outcome.complete:
+        print_sweep(outcome.directory, plot, quiet)
+    if outcome.failures:
+        raise CheckError(f"{len(outcome.failures)} runs failed; the first: {next(iter(outcome.failures.values()))}")
+
+
+@app.command()
+def plot(
+    results: Annotated[Path, typer.Argument(help="a results directory")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="default: RESULTS/figures")] = None,
+) -> None:
+    """Draw the standard figures of a results directory."""
+    from numasim.report.single import save_sweep_plots
+
+    for path in save_sweep_plots(results, output or results / "figures"):
+        typer.echo(path)
+
+
+@app.command()
+def schema(kind: Annotated[str, typer.Argument(help="run, sweep, machine, strategy, runtime or workload")]) -> None:
+    """Print the JSON Schema of a kind of YAML file, for editors."""
+    import json
+
+    from numasim.spec.schema import json_schema
+
+    typer.echo(json.dumps(json_schema(kind), indent=2))
+
+
+@app.command()
+def bench(as_json: Json = False) -> None:
+    """Measure this machine's simulation rates, side by side."""
+    from numasim.report.benchmark import measure, print_rates
+
+    print_rates(measure(), as_json)
+
+
+@machine_app.command("list")
+def machine_list() -> None:
+    """Print the shipped machines."""
+    from numasim.machine.build import build
+    from numasim.machine.description import shape
+    from numasim.spec import catalog
+    from numasim.spec.single import read_machine
+
+    _print_columns((name, shape(build(read_machine(name)))) for name in catalog.names("machines"))
+
+
+@machine_app.command("show")
+def machine_show(
+    name: str,
+    picture: Annotated[Path | None, typer.Option("--picture", help="also draw the topology to this PNG or SVG")] = None,
+) -> None:
+    """Describe a machine; with --picture, draw its topology."""
+    from numasim.machine.build import build
+    from numasim.machine.description import describe
+    from numasim.spec.single import read_machine
+
+    machine = build(read_machine(name))
+    typer.echo(describe(machine))
+    if picture is not None:
+        from numasim.machine.drawing import draw
+        from numasim.report.plots import save
+
+        typer.echo(save(draw(machine), picture))
+
+
+@machine_app.command("check")
+def machine_check(name: str) -> None:
+    """Validate a machine file and name what looks implausible in it."""
+    from numasim.machine.build import build
+    from numasim.machine.plausibility import check
+    from numasim.spec.single import read_machine
+
+    warnings = check(build(read_machine(name)))
+    for warning in warnings:
+        typer.echo(f"warning: {warning}")
+    typer.echo(f"{name}: valid, {len(warnings)} warning{'s' if len(warnings) != 1 else ''}")
+
+
+@workload_app.command("list")
+def workload_list() -> None:
+    """Print the workloads and their parameters."""
+    from numasim.spec.workload import PARAMETERS
+
+    _print_columns(
+        (name, ", ".join(key for key in model.model_fields if key != "name")) for name, model in PARAMETERS.items()
+    )
+
+
+@workload_app.command("show")
+def workload_show(text: Annotated[str, typer.Argument(help="a name or a mapping: '{name: strassen, n: 1024}'")]) -> None:
+    """Describe a workload: tasks, depth, work, bytes, closed-form facts."""
+    from numasim.workload.describe import describe
+
+    typer.echo(describe(_workload(text)))
+
+
+@workload_app.command("import")
+def workload_import(file: Path) -> None:
+    """Validate a task graph in JSON and describe it."""
+    from numasim.workload.describe import describe
+    from numasim.workload.json_io import read
+
+    typer.echo(describe(read(file)))
+
+
+@workload_app.command("export")
+def workload_export(text: str, file: Path) -> None:
+    """Write the task graph of a workload as JSON."""
+    from numasim.workload.json_io import write
+
+    write(_workload(text), file)
+    typer.echo(file)
+
+
+@strategy_app.command("list")
+def strategy_list() -> None:
+    """Print the shipped strategies."""
+    from numasim.spec import catalog
+
+    for name in catalog.names("strategies"):
+        typer.echo(name)
+
+
+@strategy_app.command("show")
+def strategy_show(
+    name: str,
+    machine: Annotated[str, typer.Option(help="the machine to compile for")] = "xeon-e5-2620-2s",
+    workers: Annotated[int | None, typer.Option(help="default: every hardware thread")] = None,
+    worker: Annotated[int, typer.Option(help="the worker whose plan is told")] = 0,
+    runtime: Annotated[str, typer.Option(help="the runtime preset")] = "ompi",
+) -> None:
+    """Say the compiled plan of a worker in words."""
+    from numasim.strategy.show import show
+
+    typer.echo(show(name, machine, workers, worker, runtime))
+
+
+def _workload(text: str) -> Any:
+    from numasim.spec.single import read_workload
+    from numasim.workload.generate import generate
+
+    return generate(read_workload(text))
+
+
+def _print_columns(rows: Any) -> None:
+    rows = list(rows)
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        typer.echo(f"{name:<{width}}  {text}".rstrip())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status; errors are one sentence on standard error."""
+    try:
+        app(list(argv) if argv is not None else None, prog_name="numasim")
+    except SystemExit as leaving:  # usage errors are printed by typer, with the status of bad input
+        return int(leaving.code or OK)
+    except NumasimError as error:
+        print(f"numasim: {error}", file=sys.stderr)
+        return BAD_INPUT if isinstance(error, InputError) else CHECK_FAILED
+    except KeyboardInterrupt:
+        print("numasim: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return OK

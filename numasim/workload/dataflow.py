@@ -1,0 +1,119 @@
+"""When every task would start and finish if there were workers without end: the critical path of a task graph.
+
+A task starts when it has been spawned and its predecessors have finished; it finishes at the end of its own program, waits
+included. Tasks that never finish wait for each other in a circle, so this is also the test for cycles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numasim.workload.graph import I64, Op, Phase, Workload
+
+UNFINISHED = -1
+GOES, WAITS = -2, -1  # what a task is blocked on, besides the callee of a CALL
+
+
+class Dataflow:
+    """One evaluation of a workload's graph, phase by phase. ``finish`` [tasks] is `UNFINISHED` or a time."""
+
+    def __init__(self, workload: Workload, segment_times: I64, start_times: I64) -> None:
+        """``segment_times`` [segments] and ``start_times`` [tasks] (spent before the first op) in any one unit."""
+        self._codes = workload.op_code.tolist()
+        self._args = workload.op_arg.tolist()
+        self._end = workload.op_ptr[1:].tolist()
+        self._parent = workload.parent.tolist()
+        self._segment = segment_times.tolist()
+        self._start = start_times.tolist()
+        self._pointer = workload.successor_ptr.tolist()
+        self._successor = workload.successor.tolist()
+        self.at = workload.op_ptr[:-1].tolist()
+        self.unmet = np.bincount(workload.successor, minlength=workload.rows).tolist()
+        self.pending = [0] * workload.rows
+        self.finish = [UNFINISHED] * workload.rows
+        self.spawned = [False] * workload.rows
+        self._latest_child = [0] * workload.rows
+        self._clock = [0] * workload.rows
+        self._blocked = [GOES] * workload.rows
+        self._ready: list[int] = []
+
+    def run(self, phase: Phase) -> None:
+        """Evaluate one pass of a phase, which begins at time 0."""
+        for root in phase.roots:
+            self._release(root, 0)
+        while self._ready:
+            self._advance(self._ready.pop())
+
+    def _release(self, task: int, time: int) -> None:
+        self.spawned[task] = True
+        self._clock[task] = max(time, self._clock[task])
+        if not self.unmet[task]:
+            self._clock[task] += self._start[task]
+            self._ready.append(task)
+
+    def _advance(self, task: int) -> None:
+        """Execute ops until the task blocks or ends."""
+        clock, at = self._clock[task], self.at[task]
+        while at < self._end[task]:
+            code, arg = self._codes[at], self._args[at]
+            if code == Op.WAIT and self.pending[task]:
+                return self._block(task, at, clock, WAITS)
+            at += 1
+            if code == Op.RUN:
+                clock += self._segment[arg]
+            elif code == Op.WAIT:
+                clock = max(clock, self._latest_child[task])
+            else:
+                self.pending[task] += 1
+                self._release(arg, clock)
+                if code == Op.CALL:
+                    return self._block(task, at, clock, arg)
+        self._finish(task, clock)
+
+    def _block(self, task: int, at: int, clock: int, on: int) -> None:
+        self.at[task], self._clock[task], self._blocked[task] = at, clock, on
+
+    def _finish(self, task: int, clock: int) -> None:
+        self.finish[task] = clock
+        parent = self._parent[task]
+        if parent >= 0:
+            self._return(parent, task, clock)
+        for successor in self._successor[self._pointer[task] : self._pointer[task + 1]]:
+            self.unmet[successor] -= 1
+            self._clock[successor] = max(self._clock[successor], clock)
+            if self.spawned[successor]:
+                self._release(successor, 0)
+
+    def _return(self, parent: int, child: int, clock: int) -> None:
+        """Tell the parent, which goes on if it is blocked by this child alone."""
+        self.pending[parent] -= 1
+        self._latest_child[parent] = max(self._latest_child[parent], clock)
+        on = self._blocked[parent]
+        if on == child:
+            self._clock[parent] = clock
+        if on == child or (on == WAITS and not self.pending[parent]):
+            self._blocked[parent] = GOES
+            self._ready.append(parent)
+
+    def cycle(self) -> list[int]:
+        """Tasks that wait for each other in a circle, in the order of waiting; empty if all have finished."""
+        left = [task for task, time in enumerate(self.finish) if time == UNFINISHED]
+        if not left:
+            return []
+        seen: dict[int, int] = {}
+        task = left[0]
+        while task not in seen:
+            seen[task] = len(seen)
+            task = self._waits_for(task)
+        return list(seen)[seen[task] :]
+
+    def _waits_for(self, task: int) -> int:
+        """One unfinished task that must finish, or go on, before ``task`` can."""
+        if not self.spawned[task] and self._parent[task] >= 0:
+            return self._parent[task]
+        if self.unmet[task]:
+            sources = np.searchsorted(self._pointer, np.flatnonzero(np.equal(self._successor, task)), side="right") - 1
+            return next(int(source) for source in sources if self.finish[source] == UNFINISHED)
+        if self._blocked[task] >= 0:
+            return self._blocked[task]
+        return next(c for c, parent in enumerate(self._parent) if parent == task and self.finish[c] == UNFINISHED)
