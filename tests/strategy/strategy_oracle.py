@@ -1,0 +1,193 @@
+"""A slow second interpreter, written from the definition of a round, on sets of workers instead of compiled tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from strategy_setup import Snapshot
+
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.spec.strategy import AmountSpec, LevelSpec, StrategySpec
+
+
+@dataclass
+class Memory:
+    """What a worker remembers; ``cursor`` is by level."""
+
+    last: int | None = None
+    parent: int | None = None
+    thief: int | None = None
+    cursor: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class Oracle:
+    spec: StrategySpec
+    machine: Machine
+    workers: WorkerMap
+
+    def __post_init__(self) -> None:
+        self.queue: dict[tuple[str, int], int] = {}
+        self.first: list[int] = []
+        for name, family in self.spec.queues.items():
+            unit = self.workers.unit(family.per).tolist()
+            for u in sorted(set(unit)):
+                self.queue[name, u] = len(self.queue)
+                self.first.append(unit.index(u))
+
+    def mine(self, family: str, w: int) -> int:
+        return self.queue[family, int(self.workers.unit(self.spec.queues[family].per)[w])]
+
+    def distance(self, a: int, b: int) -> int:
+        for kind, near in (("core", 0), ("llc", 1), ("node", 2)):
+            if self.workers.unit(kind)[a] == self.workers.unit(kind)[b]:
+                return near
+        return 3 + int(self.machine.latency_ps[self.workers.node[a], self.workers.node[b]])
+
+    def candidates(self, level: LevelSpec, family: str, w: int) -> list[int]:
+        """The queues of one family that the level is about, in ascending order."""
+        own, source = self.mine(family, w), level.source
+        if source in ("own", "parent", "thief"):
+            return [own]
+        assert isinstance(source, str)
+        found = []
+        for (name, _), q in self.queue.items():
+            if name == family and (q != own or level.include_self) and self._related(source, w, self.first[q]):
+                found.append(q)
+        return found
+
+    def _related(self, source: str, w: int, other: int) -> bool:
+        if source == "others":
+            return True
+        side, kind = source.split("-")
+        unit = self.workers.unit(kind.rstrip("s") if side == "other" else kind)
+        return (unit[w] == unit[other]) == (side == "own")
+
+    def groups(self, level: LevelSpec, w: int) -> list[list[list[int]]]:
+        families = self.spec.families(level)
+        sets = [self.candidates(level, family, w) for family in families]
+        if level.pick == "after-me":
+            sets = [self._rotated(qs, self.mine(f, w)) for qs, f in zip(sets, families, strict=True)]
+        whole = [q for qs in sets for q in qs]
+        if not whole or (level.who == "head" and self.first[self.mine(families[0], w)] != w):
+            return []
+        if level.by is None:
+            return [sets]
+        keys: dict[int, tuple[int, int]] = {}
+        for q in whole:
+            far = self.distance(w, self.first[q])
+            keys[q] = (far, 0) if level.by == "distance" else (far, int(self.workers.unit(level.by)[self.first[q]]))
+        ranks = sorted(set(keys.values()))
+        if level.by != "distance":  # a unit is as far as its nearest queue
+            nearest = {unit: min(far for far, u in ranks if u == unit) for _, unit in ranks}
+            keys = {q: (nearest[unit], unit) for q, (_, unit) in keys.items()}
+        return [[[q for q in qs if keys[q] == rank] for qs in sets] for rank in sorted(set(keys.values()))]
+
+    @staticmethod
+    def _rotated(queues: list[int], own: int) -> list[int]:
+        return [q for q in queues if q > own] + [q for q in queues if q <= own]
+
+    def weights(self, groups: list[list[list[int]]], w: int) -> list[int]:
+        node = self.workers.node
+        latency = [[int(self.machine.latency_ps[node[w], node[self.first[q]]]) for qs in g for q in qs] for g in groups]
+        return [sum(2**40 // ps for ps in group) for group in latency]
+
+
+@dataclass
+class Round:
+    """One round: ``draw(n)`` takes a draw below n, ``bit(condition, queue)`` reads a watch."""
+
+    oracle: Oracle
+    worker: int
+    memory: Memory
+    view: Snapshot
+    draw: Callable[[int], int]
+    bit: Callable[[Any, int], bool]
+
+    def probes(self) -> Iterator[tuple[int, int]]:
+        """The probes of the round, each decided when it is asked for."""
+        for index, level in enumerate(self.oracle.spec.steal):
+            if not level.span[0] <= self.view.iteration <= level.span[1]:
+                continue
+            if level.source == "last":
+                if self.memory.last is not None:
+                    yield index, self.memory.last
+                continue
+            x = {"parent": self.memory.parent, "thief": self.memory.thief}.get(str(level.source), self.worker)
+            groups = [] if x is None else self.oracle.groups(level, x)
+            if not groups:
+                continue
+            if level.chance is not None and self.draw(10**6) >= int(level.chance * 10**6):  # type: ignore[operator]
+                continue
+            for group in self._entered(level, groups):
+                for segment in group:
+                    yield from ((index, q) for q in self._picks(index, level, segment))
+            if level.chance is not None:
+                return
+
+    def _entered(self, level: LevelSpec, groups: Any) -> Any:
+        if level.visit == "random":
+            return [groups[self.draw(len(groups))]]
+        if level.visit == "weighted":
+            weights = self.oracle.weights(groups, self._anchor(level))
+            x = self.draw(sum(weights))
+            return [next(g for i, g in enumerate(groups) if x < sum(weights[: i + 1]))]
+        return groups
+
+    def _anchor(self, level: LevelSpec) -> int:
+        anchor = {"parent": self.memory.parent, "thief": self.memory.thief}.get(str(level.source), self.worker)
+        assert anchor is not None
+        return anchor
+
+    def _start(self, index: int, level: LevelSpec, segment: list[int]) -> int:
+        if level.pick == "rotate":
+            return self.draw(len(segment))
+        if level.pick == "round-robin":
+            return self.memory.cursor.get(index, 0) % len(segment)
+        if level.pick != "after-last":
+            return 0
+        family, last = self.oracle.spec.worker_family, self.memory.last
+        own = self.oracle.mine(family, self.worker) if family else 2**31
+        return next((at for at, q in enumerate(segment) if q >= (own if last is None else last)), 0)
+
+    def _picks(self, index: int, level: LevelSpec, segment: list[int]) -> Iterator[int]:
+        size = len(segment)
+        if not size:
+            return
+        start = self._start(index, level, segment)
+        ring = [(start + step) % size for step in range(size)]
+        for _ in range(size if level.tries == "all" else min(size, int(level.tries))):
+            some = [q for q in segment if level.condition is None or self.bit(level.condition, q)]
+            if not some:
+                return
+            if level.pick == "random":
+                yield some[self.draw(len(some))]
+            elif level.pick in ("longest", "shortest"):
+                if level.sample is not None and level.sample < len(some):
+                    some = [some[self.draw(len(some))] for _ in range(level.sample)]
+                sign = -1 if level.pick == "longest" else 1
+                yield min(some, key=lambda q: sign * self.view.length[q])
+            else:
+                ahead = [at for at in ring if segment[at] in some]
+                if not ahead:
+                    return
+                ring = ring[ring.index(ahead[0]) + 1 :]
+                self.memory.cursor[index] = ahead[0] + 1
+                yield segment[ahead[0]]
+
+
+def amount_of(spec: StrategySpec, level: LevelSpec, length: int, workers: int) -> int:
+    """How many tasks a level takes, from the definition."""
+    named: dict[Any, AmountSpec] = {
+        "one": AmountSpec(count=1),
+        "half": AmountSpec(share=2),
+        "all": AmountSpec(share=1),
+    }
+    amount = level.amount or spec.amount
+    amount = amount if isinstance(amount, AmountSpec) else named[amount]
+    if length <= level.leave:
+        return 0
+    share = workers if amount.share == "workers" else amount.share
+    return min(amount.count if amount.count is not None else -(-length // int(share or 1)), length - level.leave)

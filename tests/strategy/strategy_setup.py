@@ -1,0 +1,95 @@
+"""Small machines, shipped files and views for the tests of strategies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ruamel.yaml import YAML
+
+from numasim import draws
+from numasim.machine.topology import Caches, Clock, Coherence, Links, Machine, Smt, WorkerMap
+from numasim.spec.runtime import RuntimeSpec
+from numasim.spec.strategy import StrategySpec
+from numasim.strategy.compile import compile_strategy
+from numasim.strategy.plan import StealPlan
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+STRATEGIES = sorted(path.stem for path in (CONFIGS / "strategies").glob("*.yaml"))
+NONE = np.zeros(0, np.int64)
+
+
+def mapping(name: str) -> dict[str, Any]:
+    """A shipped strategy with its ``like`` chain merged."""
+    own = dict(YAML(typ="safe", pure=True).load(CONFIGS / "strategies" / f"{name}.yaml"))
+    return {**mapping(own.pop("like")), **own} if "like" in own else own
+
+
+def strategy(name: str, **changes: Any) -> StrategySpec:
+    return StrategySpec.model_validate({**mapping(name), **changes})
+
+
+def stealing(*levels: dict[str, Any], **others: Any) -> StrategySpec:
+    return StrategySpec.model_validate({"name": "test", "steal": list(levels), **others})
+
+
+def runtime(name: str) -> RuntimeSpec:
+    return RuntimeSpec.model_validate(YAML(typ="safe", pure=True).load(CONFIGS / "runtimes" / f"{name}.yaml"))
+
+
+def toy_machine(nodes: int = 2, nodes_a_socket: int = 1, latency_ps: Any = None) -> Machine:
+    """A machine of which only what strategies and placement look at matters: nodes, sockets, latencies, pages."""
+    node = np.arange(nodes)
+    far = 10_000 + 5_000 * np.abs(node[:, None] - node) if latency_ps is None else np.asarray(latency_ps)
+    return Machine(
+        name="toy",
+        page_bytes=16,
+        line_bytes=4,
+        socket_of_node=node // nodes_a_socket,
+        node_of_core=node,
+        llc_of_core=node,
+        core_of_thread=node,
+        sibling_of_thread=np.zeros(nodes, np.int64),
+        memory_bytes=np.full(nodes, 2**20),
+        imc_bytes_per_s=np.full(nodes, 10**9),
+        latency_ps=far,
+        links=Links(NONE, NONE, NONE, NONE, NONE, NONE),
+        caches=Caches(0, 0, 0, 0, 0),
+        coherence=Coherence(0, 1, 2),
+        clock=Clock(10**9, NONE, NONE),
+        smt=Smt(10**6, 10**6),
+        probe_ps=None,
+    )
+
+
+def on_nodes(nodes: list[int], cores: list[int] | None = None, nodes_a_socket: int = 1) -> WorkerMap:
+    """Worker i on node ``nodes[i]`` and core ``cores[i]`` (default: a core each); a cache domain a node."""
+    node = np.array(nodes, np.int64)
+    core = np.arange(len(nodes)) if cores is None else np.array(cores, np.int64)
+    return WorkerMap(thread=np.arange(len(nodes)), core=core, llc=node, node=node, socket=node // nodes_a_socket)
+
+
+def compiled(spec: StrategySpec, nodes: list[int], how: RuntimeSpec | None = None) -> StealPlan:
+    return compile_strategy(spec, how or RuntimeSpec(), toy_machine(max(nodes) + 1), on_nodes(nodes))
+
+
+@dataclass
+class Snapshot:
+    """A view that the test writes."""
+
+    length: list[int]
+    watch: list[list[int]] = field(default_factory=list)
+    iteration: int = 0
+
+    @classmethod
+    def of(cls, plan: StealPlan, length: list[int] | int = 0) -> Snapshot:
+        size = len(plan.queues)
+        lengths = [length] * size if isinstance(length, int) else length
+        return cls(lengths, [[0] * size for _ in plan.watch])
+
+
+def draw(seed: int, worker: int, k: int, n: int, kind: int = 1) -> int:
+    """Draw number k of a worker's stream, in [0, n), from the definition."""
+    return draws.below(draws.draw(draws.base(seed, kind, worker), k), n)

@@ -1,0 +1,240 @@
+"""Compiled tables against hand-worked ones and against the definition of their sets; what the compiler refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from strategy_setup import STRATEGIES, compiled, on_nodes, runtime, stealing, strategy, toy_machine
+
+from numasim.errors import InputError
+from numasim.machine.build import build
+from numasim.machine.mapping import map_workers
+from numasim.machine.topology import Machine
+from numasim.spec.catalog import find
+from numasim.spec.runtime import RuntimeSpec
+from numasim.spec.strategy import StrategySpec
+from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.decoded import decode_levels
+from numasim.strategy.families import build_families
+from numasim.strategy.plan import (
+    BELOW_MAX_MARK,
+    MAX_MARK,
+    MIN_MARK,
+    NO_QUEUE,
+    Anchor,
+    Backoff,
+    End,
+    Full,
+    StealPlan,
+    Thresholds,
+)
+from numasim.strategy.units import Units
+from numasim.strategy.vicinity import vicinities
+
+TWO_NODES = [0, 1, 0, 1, 0, 1]
+
+
+def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
+    """The candidates of a level, read from the tables: groups, segments, queues."""
+    record = plan.level[level]
+    at = int(record["row"]) + anchor
+    segments = [plan.queue[plan.seg[s] : plan.seg[s + 1]].tolist() for s in range(plan.row[at], plan.row[at + 1])]
+    step = int(record["segments"])
+    return [segments[i : i + step] for i in range(0, len(segments), step)]
+
+
+@pytest.fixture(scope="module")
+def xeon() -> Machine:
+    from ruamel.yaml import YAML
+
+    from numasim.spec.machine import MachineSpec
+
+    text = YAML(typ="safe", pure=True).load(find("machines", "xeon-e5-2620-2s"))
+    return build(MachineSpec.model_validate(text))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_shipped_strategy_compiles_for_every_number_of_workers(name: str, xeon: Machine) -> None:
+    """On the thesis machine; a thief's row never holds its own queue unless the level says so."""
+    spec = strategy(name)
+    for count in range(1, 25):
+        workers = map_workers(xeon, count, spec.mapping)
+        plan = compile_strategy(spec, runtime(("bare", "own", "ompi")[count % 3]), xeon, workers, task_ps=1000)
+        assert len(plan.own) == count
+        for index, level in enumerate(spec.steal):
+            for worker in range(count if level.source not in ("last", "own") else 0):
+                found = [q for g in groups(plan, index, worker) for s in g for q in s]
+                assert (plan.own[worker] in found) == level.include_self
+                assert len(set(found)) == len(found)
+
+
+def test_nearest_groups_come_first() -> None:
+    """Workers 0 and 1 share a core; node 2 is nearer to node 0 than node 1 is."""
+    latency = np.array([[10, 30, 20], [30, 10, 20], [20, 20, 10]]) * 1000
+    workers = on_nodes([0, 0, 0, 1, 2, 1, 2], cores=[0, 0, 1, 2, 3, 4, 5])
+    spec = stealing({"from": "others", "by": "distance"}, {"from": "others", "by": "node"})
+    plan = compile_strategy(spec, RuntimeSpec(), toy_machine(3, latency_ps=latency), workers)
+    assert groups(plan, 0, 0) == [[[1]], [[2]], [[4, 6]], [[3, 5]]]
+    assert groups(plan, 1, 0) == [[[1, 2]], [[4, 6]], [[3, 5]]]
+    assert groups(plan, 1, 3) == [[[5]], [[4, 6]], [[0, 1, 2]]]
+
+
+def test_equally_far_groups_are_ordered_by_id() -> None:
+    machine = toy_machine(4, latency_ps=np.where(np.eye(4, dtype=bool), 10, 20) * 1000)
+    plan = compile_strategy(
+        stealing({"from": "other-nodes", "by": "node"}), RuntimeSpec(), machine, on_nodes([3, 1, 0, 2, 3])
+    )
+    assert groups(plan, 0, 1) == [[[2]], [[3]], [[0, 4]]]
+
+
+def test_weights_are_inverse_latencies_of_all_members() -> None:
+    spec = stealing({"from": "others", "by": "node", "visit": "weighted"})
+    plan = compiled(spec, TWO_NODES)
+    near, far = 2**40 // 10_000, 2**40 // 15_000
+    assert plan.weight[:2].tolist() == [2 * near, 2 * near + 3 * far]
+
+
+def test_two_families_make_two_segments_a_group() -> None:
+    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
+    spec = stealing({"from": "own-node", "self": "yes", "queue": ["pool", "deque"], "by": "node"}, queues=queues)
+    assert groups(compiled(spec, TWO_NODES), 0, 3) == [[[7], [1, 3, 5]]]
+
+
+def test_queues_of_units_have_a_home_an_owner_and_ends() -> None:
+    queues = {"pool": {"per": "node", "own": "fifo", "capacity": 9, "full": "block"}, "all": {"per": "machine"}}
+    spec = stealing({"from": "own", "queue": ["pool", "all"]}, queues=queues, dispatch=[{"to": "own", "queue": "pool"}])
+    plan = compile_strategy(spec, runtime("ompi"), toy_machine(3), on_nodes([2, 0, 2]))
+    assert plan.queues["home"].tolist() == [0, 2, -1]
+    assert plan.queues["owner"].tolist() == [1, 0, 0]
+    assert plan.queues["capacity"].tolist() == [9, 9, 0]
+    assert plan.queues["full"].tolist() == [Full.BLOCK, Full.BLOCK, Full.GROW]
+    assert plan.queues["own_end"].tolist() == [End.FRONT, End.FRONT, End.BACK]
+    assert plan.queues["steal_end"].tolist() == [End.FRONT] * 3
+    assert plan.own.tolist() == [NO_QUEUE] * 3
+    assert groups(plan, 0, 1) == [[[0], [2]]]
+
+
+def test_worker_queues_follow_the_runtime_unless_the_strategy_speaks() -> None:
+    fifo = runtime("ompi").model_copy(update={"queue_order": "fifo-lifo"})
+    plan = compiled(strategy("randomized"), TWO_NODES, fifo)
+    assert set(plan.queues["own_end"].tolist()) == {End.FRONT}
+    assert set(plan.queues["steal_end"].tolist()) == {End.BACK}
+    assert set(plan.queues["capacity"].tolist()) == {256}
+    assert set(plan.queues["full"].tolist()) == {Full.INLINE}
+    mine = {"deque": {"per": "worker", "own": "lifo", "capacity": 7, "full": "grow"}}
+    plan = compiled(strategy("randomized", queues=mine), TWO_NODES, fifo)
+    assert set(plan.queues["own_end"].tolist()) == {End.BACK}
+    assert set(plan.queues["steal_end"].tolist()) == {End.BACK}
+    assert set(plan.queues["capacity"].tolist()) == {7}
+    assert set(plan.queues["full"].tolist()) == {Full.GROW}
+
+
+def test_heads_alone_have_a_row() -> None:
+    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
+    plan = compiled(stealing({"from": "own", "queue": "pool", "who": "head"}, queues=queues), TWO_NODES)
+    assert [groups(plan, 0, w) for w in range(6)] == [[[[6]]], [[[7]]], [], [], [], []]
+
+
+def test_each_distinct_condition_is_one_watch() -> None:
+    conditions = ["announced", {"length": "max"}, {"below": "max"}, {"length": 4}, {"below": 4}, "announced"]
+    plan = compiled(stealing(*({"from": "others", "if": c} for c in conditions)), TWO_NODES)
+    assert plan.watch.tolist() == [[MAX_MARK, MIN_MARK], [MAX_MARK, BELOW_MAX_MARK], [4, 3]]
+    levels, _ = decode_levels(plan)
+    assert [level.watch for level in levels] == [0, 1, 1, 2, 2, 0]
+    assert [level.invert for level in levels] == [False, False, True, False, True, False]
+
+
+def test_own_pools_are_no_attempts() -> None:
+    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
+    plan = compiled(stealing({"from": "own", "queue": "pool"}, {"from": "others"}, queues=queues), TWO_NODES)
+    assert [level.attempt for level in decode_levels(plan)[0]] == [False, True]
+
+
+def test_default_dispatch_follows_the_runtime() -> None:
+    spec = strategy("randomized")
+
+    def rules(preset: str, **changes: Any) -> list[tuple[Anchor, list[bool]]]:
+        plan = compiled(spec, TWO_NODES, runtime(preset).model_copy(update=changes))
+        found = decode_levels(plan)[1]
+        return [(rule.anchor, [bool(rule.row(x).groups) for x in range(rule.anchors)]) for rule in found]
+
+    own = (Anchor.ME, [True] * 6 + [False])
+    assert rules("bare") == [own]
+    assert rules("ompi") == [own]
+    assert rules("own") == [own, (Anchor.ALL, [True])]
+    assert rules("own", on_full="inline") == [own, (Anchor.ME, [False] * 6 + [True])]
+
+
+def test_thresholds_and_back_off_come_from_the_runtime_unless_given() -> None:
+    plan = compile_strategy(strategy("threshold"), runtime("own"), toy_machine(), on_nodes(TWO_NODES), task_ps=1234)
+    assert plan.thresholds == Thresholds(None, None, "literal", 0, "first-drain")
+    assert plan.backoff == Backoff(1234, 2, None, "round", "skip")
+    given = strategy(
+        "threshold",
+        thresholds={"max": 9, "min": 2, "rule": {"fraction": 0.5}, "when": "phase"},
+        backoff={"first_ns": 1.5, "factor": 3, "max_ns": 100, "after": "probe", "empty": "count"},
+        refill="min",
+    )
+    plan = compiled(given, TWO_NODES, runtime("own"))
+    assert plan.thresholds == Thresholds(9, 2, "fraction", 500_000, "phase")
+    assert plan.backoff == Backoff(1500, 3, 100_000, "probe", "count")
+    assert plan.refill is None
+
+
+def test_the_strategy_overrides_join_and_back_off_of_the_runtime() -> None:
+    spec = strategy("cilk", backoff={"first_ns": 7})
+    effective = effective_runtime(spec, runtime("own"))
+    assert (effective.join, effective.backoff, effective.capacity) == ("continuation", spec.backoff, 500)
+    assert compiled(spec, TWO_NODES, runtime("own")).backoff.first_ps == 7000
+    assert effective_runtime(strategy("randomized"), runtime("own")) == runtime("own")
+
+
+def test_a_queue_that_tasks_cannot_leave_is_refused() -> None:
+    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
+    spec = stealing({"from": "other-nodes", "queue": "pool"}, queues=queues, dispatch=[{"to": "any", "queue": "pool"}])
+    compiled(spec, TWO_NODES)
+    with pytest.raises(InputError, match="a task put into the pool of worker 0 would stay there"):
+        compiled(spec, [0, 0])
+
+
+def test_dispatch_without_a_queue_for_the_producer_is_refused() -> None:
+    spec = strategy("randomized", dispatch=[{"to": "own"}])
+    compiled(spec, TWO_NODES, runtime("ompi"))
+    with pytest.raises(InputError, match="extra producer has no queue of its own"):
+        compiled(spec, TWO_NODES, runtime("own"))
+    compiled(strategy("chunk"), TWO_NODES, runtime("own"))
+
+
+def test_plans_are_read_only() -> None:
+    plan = compiled(strategy("topology-aware"), TWO_NODES)
+    for array in (plan.level, plan.row, plan.seg, plan.queue, plan.weight, plan.watch, plan.queues, plan.own):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:1] = 0
+
+
+def test_a_thousand_workers_have_a_thousand_rows() -> None:
+    plan = compiled(strategy("nearest-first"), (np.arange(1024) % 16).tolist())
+    assert [len(segment) for group in groups(plan, 0, 512) for segment in group] == [63] + [64] * 15
+    assert len(plan.queue) == 1024 * 1023 + 1024
+
+
+def test_units_without_workers_have_no_queue() -> None:
+    spec = StrategySpec.model_validate({"queues": {"pool": {"per": "node"}}, "steal": [{"from": "own"}]})
+    units = Units.on(toy_machine(4), on_nodes([3, 1]))
+    family = build_families(spec, units)["pool"]
+    assert (family.queue.tolist(), family.first.tolist(), family.mine.tolist()) == ([0, 1], [1, 0], [1, 0, 1])
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 16, 64])
+def test_vicinities_on_a_mesh_are_squares(size: int) -> None:
+    """Home scheduling groups the nearest tiles: 4 are 2 x 2 and 16 are 4 x 4 blocks of the 8 x 8 mesh."""
+    tile = np.arange(64)
+    hops = np.abs(tile[:, None] % 8 - tile % 8) + np.abs(tile[:, None] // 8 - tile // 8)
+    units = Units.on(toy_machine(64, latency_ps=1000 + hops), on_nodes(tile.tolist()))
+    block = vicinities(units, size)
+    for members in (tile[block == b] for b in range(64 // size)):
+        width, height = np.ptp(members % 8) + 1, np.ptp(members // 8) + 1
+        assert width * height == size
+        assert width in (height, 2 * height)

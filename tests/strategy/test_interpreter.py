@@ -1,0 +1,341 @@
+"""The interpreter, draw by draw: hand-worked rounds, and a second interpreter on random strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategy_oracle import Memory, Oracle, Round, amount_of
+from strategy_setup import Snapshot, compiled, draw, on_nodes, stealing, strategy, toy_machine
+
+from numasim.draws import DrawClass
+from numasim.spec.runtime import RuntimeSpec
+from numasim.spec.strategy import LengthCondition, StrategySpec
+from numasim.strategy.compile import compile_strategy
+from numasim.strategy.probe import Prober
+
+SEED = 11
+TWO_NODES = [0, 1, 0, 1, 0, 1]  # workers 0, 2, 4 on node 0
+
+
+def rounds(prober: Prober, worker: int, view: Snapshot, count: int = 1) -> list[list[tuple[int, int]]]:
+    return [list(prober.probes(worker, view)) for _ in range(count)]
+
+
+def drawn(prober: Prober, worker: int) -> int:
+    return prober.victim_stream(worker).drawn
+
+
+def test_randomized_takes_one_draw_among_the_others() -> None:
+    prober = Prober(compiled(strategy("randomized"), TWO_NODES), SEED)
+    others = [0, 1, 2, 4, 5]
+    expected = [[(0, others[draw(SEED, 3, k, 5)])] for k in range(40)]
+    assert rounds(prober, 3, Snapshot([0] * 6), 40) == expected
+    assert drawn(prober, 3) == 40
+    assert drawn(prober, 2) == 0
+
+
+def test_randomized_self_may_draw_itself() -> None:
+    prober = Prober(compiled(strategy("randomized-self"), TWO_NODES), SEED)
+    assert rounds(prober, 3, Snapshot([0] * 6), 40) == [[(0, draw(SEED, 3, k, 6))] for k in range(40)]
+
+
+def test_a_lone_worker_probes_nothing_and_draws_nothing() -> None:
+    prober = Prober(compiled(strategy("randomized"), [0]), SEED)
+    assert rounds(prober, 0, Snapshot([0])) == [[]]
+    assert drawn(prober, 0) == 0
+
+
+def test_threshold_draws_among_the_announced_only() -> None:
+    plan = compiled(strategy("threshold"), TWO_NODES)
+    prober, view = Prober(plan, SEED), Snapshot.of(plan)
+    assert rounds(prober, 0, view) == [[]]
+    assert drawn(prober, 0) == 0
+    view.watch[0] = [1, 0, 0, 0, 1, 1]  # its own bit does not count
+    assert rounds(prober, 0, view) == [[(0, [4, 5][draw(SEED, 0, 0, 2)])]]
+    view.watch[0] = [0, 0, 1, 0, 0, 0]
+    assert rounds(prober, 0, view) == [[(0, 2)]]
+    assert drawn(prober, 0) == 2  # one candidate takes a draw too
+
+
+def test_topology_aware_goes_abroad_only_for_a_long_queue() -> None:
+    plan = compiled(strategy("topology-aware"), TWO_NODES)
+    prober, view = Prober(plan, SEED), Snapshot.of(plan)
+    assert rounds(prober, 2, view) == [[(0, [0, 4][draw(SEED, 2, 0, 2)])]]
+    view.watch[0] = [1, 1, 1, 0, 1, 1]
+    assert rounds(prober, 2, view) == [[(0, [0, 4][draw(SEED, 2, 1, 2)]), (1, [1, 5][draw(SEED, 2, 2, 2)])]]
+
+
+def test_a_domain_of_one_worker_makes_no_local_attempt() -> None:
+    plan = compiled(strategy("topology-aware"), [0, 1])
+    prober, view = Prober(plan, SEED), Snapshot.of(plan)
+    assert rounds(prober, 0, view) == [[]]
+    view.watch[0] = [0, 1]
+    assert rounds(prober, 0, view) == [[(1, 1)]]
+
+
+def test_probes_read_the_state_at_the_instant_they_are_asked_for() -> None:
+    plan = compiled(strategy("topology-aware"), TWO_NODES)
+    prober, view = Prober(plan, SEED), Snapshot.of(plan)
+    probes = prober.probes(0, view)
+    next(probes)
+    view.watch[0] = [0, 0, 0, 1, 0, 0]
+    assert list(probes) == [(1, 3)]
+
+
+def test_rings() -> None:
+    empty = Snapshot([0] * 6)
+    after_me = Prober(compiled(strategy("ring"), TWO_NODES), SEED)
+    assert rounds(after_me, 2, empty) == [[(0, q) for q in (3, 4, 5, 0, 1)]]
+    after_last = Prober(compiled(strategy("ring-after-last"), TWO_NODES), SEED)
+    assert rounds(after_last, 2, empty) == [[(0, q) for q in (3, 4, 5, 0, 1)]]
+    after_last.found(2, 0, 4, 1)
+    assert rounds(after_last, 2, empty) == [[(0, q) for q in (4, 5, 0, 1, 3)]]
+    rotate = Prober(compiled(stealing({"from": "others", "pick": "rotate", "tries": "all"}), TWO_NODES), SEED)
+    start = draw(SEED, 2, 0, 5)
+    others = [0, 1, 3, 4, 5]
+    assert rounds(rotate, 2, empty) == [[(0, q) for q in others[start:] + others[:start]]]
+    assert drawn(rotate, 2) == 1
+
+
+def test_round_robin_goes_on_after_the_last_search() -> None:
+    plan = compiled(stealing({"from": "others", "pick": "round-robin", "tries": 2}), TWO_NODES)
+    found = rounds(Prober(plan, SEED), 0, Snapshot([0] * 6), 3)
+    assert found == [[(0, 1), (0, 2)], [(0, 3), (0, 4)], [(0, 5), (0, 1)]]
+
+
+def test_lengths_decide_and_ties_go_to_the_first() -> None:
+    view = Snapshot([9, 4, 7, 7, 1, 1])
+    for pick, best in (("longest", 2), ("shortest", 4)):
+        prober = Prober(compiled(stealing({"from": "others", "pick": pick}), TWO_NODES), SEED)
+        assert rounds(prober, 0, view) == [[(0, best)]]
+        assert drawn(prober, 0) == 0
+
+
+def test_two_choices_probe_the_longer_of_two_draws() -> None:
+    prober = Prober(compiled(strategy("two-choices"), TWO_NODES), SEED)
+    view = Snapshot([0, 1, 2, 3, 4, 5])
+    for k in range(20):
+        pair = [1 + draw(SEED, 0, 2 * k + i, 5) for i in (0, 1)]
+        assert rounds(prober, 0, view) == [[(0, max(pair))]]
+
+
+def test_a_chance_level_replaces_the_rest() -> None:
+    plan = compiled(stealing({"from": "other-nodes", "chance": 0.5}, {"from": "own-node"}), TWO_NODES)
+    prober, k = Prober(plan, SEED), 0
+    for _ in range(30):
+        abroad = draw(SEED, 0, k, 10**6) < 500_000
+        queues = [1, 3, 5] if abroad else [2, 4]
+        expected = [(0 if abroad else 1, queues[draw(SEED, 0, k + 1, len(queues))])]
+        assert rounds(prober, 0, Snapshot([0] * 6)) == [expected]
+        k += 2
+
+
+def test_a_chance_learns_within_its_bounds() -> None:
+    learns = {"first": 0, "most": 0.5, "hit": 0.25, "miss": -1, "elsewhere-miss": 0.2}
+    plan = compiled(stealing({"from": "other-nodes", "chance": learns}, {"from": "own-node"}), TWO_NODES)
+    prober = Prober(plan, SEED)
+
+    def certain() -> bool:
+        """Whether the level is entered by every draw below half a million, as at its greatest chance."""
+        k = drawn(prober, 0)
+        entered = rounds(prober, 0, Snapshot([0] * 6))[0][0][0] == 0
+        return entered == (draw(SEED, 0, k, 10**6) < 500_000)
+
+    assert rounds(prober, 0, Snapshot([0] * 6), 20) == [[(1, q)] for q in _second_draws(20)]
+    for _ in range(3):
+        prober.found(0, 1, 2, 0)  # 0.2, 0.4, then cut at 0.5
+    assert all(certain() for _ in range(30))
+    prober.found(0, 0, 1, 0)
+    assert all(level == 1 for ((level, _),) in rounds(prober, 0, Snapshot([0] * 6), 20))
+
+
+def _second_draws(count: int) -> list[int]:
+    return [[2, 4][draw(SEED, 0, 2 * k + 1, 2)] for k in range(count)]
+
+
+def test_last_parent_and_thief() -> None:
+    plan = compiled(stealing({"from": "last"}, {"from": "parent"}, {"from": "thief"}), TWO_NODES)
+    prober, empty = Prober(plan, SEED), Snapshot([0] * 6)
+    assert rounds(prober, 0, empty) == [[]]
+    prober.found(0, 0, 3, 1)  # worker 0 robs worker 3
+    prober.ran(0, 5)
+    assert rounds(prober, 0, empty) == [[(0, 3), (1, 5)]]
+    assert rounds(prober, 3, empty) == [[(2, 0)]]
+    prober.found(0, 0, 4, 0)  # finding nothing is not remembered
+    prober.ran(0, 0)  # nobody is its own parent
+    assert rounds(prober, 0, empty) == [[(0, 3)]]
+    assert prober.tracks_parent
+    assert not Prober(compiled(strategy("cilk"), TWO_NODES), SEED).tracks_parent
+
+
+def test_iterations_limit_a_level() -> None:
+    levels = ({"from": "own-node", "iterations": [0, 1]}, {"from": "other-nodes", "iterations": [2, "last"]})
+    prober = Prober(compiled(stealing(*levels), TWO_NODES), SEED)
+    found = [rounds(prober, 0, Snapshot([0] * 6, iteration=i))[0][0][0] for i in range(5)]
+    assert found == [0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("amount", "leave", "taken"),
+    [
+        ("one", 0, [0, 1, 1, 1, 1, 1]),
+        ("one", 1, [0, 0, 1, 1, 1, 1]),
+        ("half", 0, [0, 1, 1, 2, 2, 3]),
+        ("half", 2, [0, 0, 0, 1, 2, 3]),
+        ("all", 0, [0, 1, 2, 3, 4, 5]),
+        ({"count": 3}, 0, [0, 1, 2, 3, 3, 3]),
+        ({"share": 3}, 0, [0, 1, 1, 1, 2, 2]),
+        ({"share": "workers"}, 0, [0, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_amounts(amount: Any, leave: int, taken: list[int]) -> None:
+    prober = Prober(compiled(stealing({"from": "others", "amount": amount, "leave": leave}), TWO_NODES), SEED)
+    assert [prober.amount(0, length) for length in range(6)] == taken
+
+
+def test_random_victims_are_uniform() -> None:
+    """Pearson's statistic of 11,000 picks among 11: below 42.4 with probability 1 - 1e-5 (10 degrees of freedom); a
+    victim never picked would give over 1,000, one picked twice as often about 900.
+    """
+    prober = Prober(compiled(strategy("randomized"), [0] * 12), SEED)
+    picks = [rounds(prober, 5, Snapshot([0] * 12))[0][0][1] for _ in range(11_000)]
+    counts = np.bincount(picks, minlength=12)
+    assert counts[5] == 0
+    others = np.delete(counts, 5)
+    assert ((others - 1000.0) ** 2 / 1000).sum() < 42.4
+
+
+def test_streams_are_those_of_the_definition() -> None:
+    prober = Prober(compiled(strategy("randomized"), [0] * 4), SEED)
+    stream = prober.dispatch_stream(4)  # the producer's
+    assert [stream.below(1000) for _ in range(5)] == [draw(SEED, 4, k, 1000, DrawClass.DISPATCH) for k in range(5)]
+
+
+INSIDE = ["own", "own-core", "own-node", "own-socket"]
+names = st.sampled_from([*INSIDE, "others", "other-cores", "other-nodes", "other-sockets", "parent", "thief", "last"])
+
+
+@st.composite
+def levels(draw: st.DrawFn) -> dict[str, Any]:
+    level: dict[str, Any] = {"from": draw(names)}
+    if draw(st.booleans()):
+        level["iterations"] = draw(st.sampled_from([[0, 0], [1, "last"], [0, "last"]]))
+    if level["from"] == "last":
+        return level
+    if level["from"] == "others" or str(level["from"]).startswith("own-"):
+        level["self"] = draw(st.booleans())
+    level["queue"] = draw(st.sampled_from([["deque"], ["pool"], ["deque", "pool"], ["pool", "deque"]]))
+    level["by"] = draw(st.sampled_from([None, None, "core", "node", "socket", "distance"]))
+    level["visit"] = draw(st.sampled_from(["nearest", "random", "weighted"])) if level["by"] else "nearest"
+    picks = ["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
+    level["pick"] = draw(st.sampled_from(["random", *picks]))
+    if level["pick"] in ("longest", "shortest"):
+        level["sample"] = draw(st.sampled_from([None, 1, 2]))
+    level["tries"] = draw(st.sampled_from([1, 1, 2, 3, "all"]))
+    level["if"] = draw(st.sampled_from([None, None, "announced", {"length": "max"}, {"length": 3}, {"below": "min"}]))
+    level["amount"] = draw(st.sampled_from([None, "half", {"count": 3}]))
+    level["leave"] = draw(st.integers(0, 2))
+    level["who"] = draw(st.sampled_from([None, None, "head"]))
+    level["chance"] = draw(st.sampled_from([None, None, None, 0.25, 1]))
+    return level
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> tuple[Any, Any]:
+    """A machine of up to four nodes in sockets of two, and workers spread over it, two of them on a core at times."""
+    nodes = draw(st.integers(1, 4))
+    latency = draw(st.lists(st.integers(1, 5), min_size=nodes * nodes, max_size=nodes * nodes))
+    core_node = draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=6))
+    cores = draw(st.lists(st.integers(0, len(core_node) - 1), min_size=1, max_size=8))
+    workers = on_nodes([core_node[core] for core in cores], cores, nodes_a_socket=2)
+    return toy_machine(nodes, 2, np.reshape(latency, (nodes, nodes)) * 1000), workers
+
+
+QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
+
+
+@given(
+    place=machines(),
+    steal=st.lists(levels(), min_size=1, max_size=3),
+    seed=st.integers(0, 2**64 - 1),
+    state=st.randoms(use_true_random=False),
+)
+@settings(max_examples=150, deadline=None)
+def test_compiled_plans_mean_what_the_definition_says(place: Any, steal: list[Any], seed: int, state: Any) -> None:
+    """Probes, draw counters and amounts agree with the oracle on random machines, strategies and states."""
+    machine, workers = place
+    drain = {"from": "own", "queue": "pool", "iterations": [9, 9]}  # the pool must be taken from by somebody
+    spec = StrategySpec.model_validate({"queues": QUEUES, "steal": [*steal, drain]})
+    plan = compile_strategy(spec, RuntimeSpec(), machine, workers)
+    oracle, prober = Oracle(spec, machine, workers), Prober(plan, seed)
+    memories = [Memory() for _ in range(workers.workers)]
+    count = [0] * workers.workers
+    view = Snapshot.of(plan)
+    for _ in range(8):
+        _shuffle(state, view)
+        w = state.randrange(workers.workers)
+
+        def one(n: int, w: int = w) -> int:
+            count[w] += 1
+            return draw(seed, w, count[w] - 1, n)
+
+        expected = Round(oracle, w, memories[w], view, one, _reader(plan, view)).probes()
+        last_probe = None
+        for probe in _together(prober.probes(w, view), expected):
+            level, queue = last_probe = probe
+            length = view.length[queue]
+            assert prober.amount(level, length) == amount_of(spec, spec.steal[level], length, workers.workers)
+            _shuffle(state, view)
+        assert drawn(prober, w) == count[w]
+        if last_probe is not None and state.random() < 0.5:
+            _succeed(oracle, prober, memories, w, last_probe)
+        _run_task_of_another(prober, memories, w, state.randrange(workers.workers))
+
+
+def _shuffle(state: Any, view: Snapshot) -> None:
+    view.length[:] = [state.randrange(4) for _ in view.length]
+    for bits in view.watch:
+        bits[:] = [state.randrange(2) for _ in bits]
+    view.iteration = state.randrange(3) if not view.iteration else view.iteration
+
+
+def _together(found: Iterator[tuple[int, int]], expected: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Step two rounds side by side, so that both see each state."""
+    while (probe := next(found, None)) == (other := next(expected, None)):
+        if probe is None:
+            return
+        yield probe
+    pytest.fail(f"probe {probe}, expected {other}")
+
+
+def _reader(plan: Any, view: Snapshot) -> Any:
+    """Read the bit of a condition through the bounds that the grammar gives its watch."""
+    marks = {"max": (-2, -4), "min": (-1, -3)}
+
+    def bit(condition: Any, queue: int) -> bool:
+        if condition == "announced":
+            return bool(view.watch[plan.watch.tolist().index([-2, -1])][queue])
+        assert isinstance(condition, LengthCondition)
+        length = condition.below if condition.below is not None else condition.length
+        bound = marks[length] if isinstance(length, str) else (length, length - 1)
+        return bool(view.watch[plan.watch.tolist().index(list(bound))][queue]) != (condition.below is not None)
+
+    return bit
+
+
+def _succeed(oracle: Oracle, prober: Prober, memories: list[Memory], w: int, probe: tuple[int, int]) -> None:
+    level, queue = probe
+    prober.found(w, level, queue, 1)
+    memories[w].last = queue
+    if queue < len(memories) and queue != w:  # a worker's own queue
+        memories[queue].thief = w
+
+
+def _run_task_of_another(prober: Prober, memories: list[Memory], w: int, spawner: int) -> None:
+    prober.ran(w, spawner)
+    memories[w].parent = spawner if spawner != w else None

@@ -1,0 +1,112 @@
+"""Page placement against the formulas of the model and against a walk over single bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategy_setup import on_nodes, toy_machine
+
+from numasim.errors import InputError
+from numasim.spec.strategy import PlacementSpec
+from numasim.strategy.placement import Placement, place
+from numasim.workload.graph import Region
+
+PAGE = 16
+WORKER_NODES = [1, 0, 2, 1, 0]
+REGIONS = (Region("input", 37 * PAGE + 5, initialised=True), Region("output", 9 * PAGE, initialised=False))
+POLICIES = [
+    {"policy": "first-touch"},
+    {"policy": "first-touch-master"},
+    {"policy": "parallel-first-touch"},
+    {"policy": "interleave"},
+    {"policy": "interleave", "nodes": (2, 0, 2)},
+    {"policy": "bind", "node": 2},
+    {"policy": "block"},
+]
+
+
+def placing(**policy: object) -> Placement:
+    return place(PlacementSpec.model_validate(policy), toy_machine(3), on_nodes(WORKER_NODES), REGIONS)
+
+
+def homes(placement: Placement, region: int) -> list[int]:
+    pages = -(-REGIONS[region].bytes // PAGE)
+    return [placement.home_of_page(region, page) for page in range(pages)]
+
+
+def test_homes_are_those_of_the_model() -> None:
+    pages, dynamic = 38, [-1] * 9
+    assert homes(placing(policy="first-touch"), 0) == [1] * pages
+    assert homes(placing(policy="first-touch"), 1) == dynamic
+    assert homes(placing(policy="first-touch-master"), 1) == [1] * 9
+    assert homes(placing(policy="parallel-first-touch"), 0) == [WORKER_NODES[p * 5 // pages] for p in range(pages)]
+    assert homes(placing(policy="parallel-first-touch"), 1) == dynamic
+    assert homes(placing(policy="interleave"), 0) == [p % 3 for p in range(pages)]
+    assert homes(placing(policy="interleave", nodes=(2, 0)), 1) == [2, 0, 2, 0, 2, 0, 2, 0, 2]
+    assert homes(placing(policy="bind", node=2), 1) == [2] * 9
+    assert homes(placing(policy="block"), 0) == [p * 3 // pages for p in range(pages)]
+
+
+def test_single_homes_and_dynamic_regions() -> None:
+    assert [placing(**p).single_home(0) for p in POLICIES] == [1, 1, None, None, None, 2, None]
+    assert [placing(**p).dynamic.tolist() for p in POLICIES[:3]] == [[False, True], [False, False], [False, True]]
+    assert placing(policy="first-touch").single_home(1) is None
+
+
+def test_more_blocks_than_pages() -> None:
+    small = (Region("small", 2 * PAGE, initialised=True), Region("empty", 0, initialised=True))
+    placement = place(PlacementSpec(policy="parallel-first-touch"), toy_machine(3), on_nodes(WORKER_NODES), small)
+    assert [placement.home_of_page(0, p) for p in (0, 1)] == [WORKER_NODES[0], WORKER_NODES[5 // 2]]
+    assert placement.home_of_page(1, 0) == WORKER_NODES[0]
+
+
+@pytest.mark.parametrize("policy", [{"policy": "bind", "node": 3}, {"policy": "interleave", "nodes": (0, 7)}])
+def test_a_node_that_the_machine_does_not_have(policy: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=r"has no node [37]; expected a node from 0 to 2"):
+        placing(**policy)
+
+
+accesses = st.tuples(
+    st.integers(0, 1),  # region
+    st.integers(0, 400),  # offset
+    st.integers(0, 90),  # bytes a row
+    st.integers(0, 12),  # rows
+    st.integers(0, 70),  # stride: zero, overlapping and spaced rows
+)
+
+
+@given(policy=st.sampled_from(POLICIES), rows=st.lists(accesses, min_size=1, max_size=20))
+@settings(max_examples=150, deadline=None)
+def test_bytes_by_home_equal_a_walk_over_bytes(policy: dict[str, object], rows: list[tuple[int, ...]]) -> None:
+    placement = placing(**policy)
+    expected = np.zeros((len(rows), 3), np.int64)
+    for i, (region, offset, row_bytes, count, stride) in enumerate(rows):
+        for row in range(count):
+            for byte in range(offset + row * stride, offset + row * stride + row_bytes):
+                home = placement.home_of_page(region, byte // PAGE)
+                if home >= 0:
+                    expected[i, home] += 1
+    found = placement.bytes_by_home(*(np.array(column) for column in zip(*rows, strict=True)))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("policy", [{"policy": "interleave"}, {"policy": "block"}, {"policy": "parallel-first-touch"}])
+def test_many_large_accesses_lose_no_byte(policy: dict[str, object]) -> None:
+    """More accesses than one chunk holds, and a row longer than 2**40 bytes."""
+    region = (Region("huge", 2**44, initialised=True),)
+    placement = place(PlacementSpec.model_validate(policy), toy_machine(3), on_nodes(WORKER_NODES), region)
+    count = 70_000
+    rows = np.where(np.arange(count) % 100 == 0, 7, 1)
+    row_bytes = np.where(np.arange(count) == 5, 2**40 + 3, np.arange(count) % 1000 + 1)
+    offset = np.arange(count) * 1_000_003
+    found = placement.bytes_by_home(np.zeros(count, np.int64), offset, row_bytes, rows, np.full(count, 4321))
+    np.testing.assert_array_equal(found.sum(axis=1), row_bytes * rows)
+
+
+def test_halves_of_a_block_region() -> None:
+    placement = place(PlacementSpec(policy="block"), toy_machine(2), on_nodes([0, 1]), (Region("a", 4 * PAGE, True),))
+    found = placement.bytes_by_home(*(np.array([x]) for x in (0, PAGE + 1, PAGE, 2, PAGE - 1)))
+    # rows [17, 33) and [32, 48): byte 32 begins node 1
+    assert found.tolist() == [[15, 17]]

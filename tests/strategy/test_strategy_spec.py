@@ -1,0 +1,143 @@
+"""The grammar accepts what it documents and refuses the rest with a sentence that names the remedy."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from strategy_setup import STRATEGIES, runtime, strategy
+
+from numasim.machine.mapping import MAPPINGS
+from numasim.spec.runtime import RuntimeSpec
+from numasim.spec.strategy import PlacementSpec, StrategySpec
+from numasim.strategy.placement import POLICIES
+
+OTHERS = [{"from": "others"}]
+
+
+def problem(document: dict[str, Any]) -> str:
+    with pytest.raises(ValidationError) as caught:
+        StrategySpec.model_validate(document)
+    return str(caught.value.errors()[0]["msg"])
+
+
+@pytest.mark.parametrize(
+    ("level", "sentence"),
+    [
+        ({"from": "others", "lock": "node"}, "this version does not know 'lock'"),
+        ({"from": "others", "gated": "yes"}, "this version does not know 'gated'"),
+        ({"from": "other"}, "'others'"),
+        ({"from": 3}, "a set of queues is a name"),
+        ({"from": {"vicinity": 0}}, "greater than or equal to 1"),
+        ({"from": "last", "pick": "random"}, "pick would have no effect"),
+        ({"from": "last", "if": "announced"}, "if would have no effect"),
+        ({"from": "parent", "self": "yes"}, "self: yes goes with others"),
+        ({"from": "others", "self": "maybe"}, "yes or no is needed here"),
+        ({"from": "others", "sample": 2}, "sample goes with pick: longest or shortest"),
+        ({"from": "others", "visit": "random"}, "by: node"),
+        ({"from": "others", "iterations": [3, 1]}, "which is never"),
+        ({"from": "others", "if": {"length": 2, "below": 3}}, "exactly one of length and below"),
+        ({"from": "others", "if": {"length": 0}}, "greater than or equal to 1"),
+        ({"from": "others", "if": 4}, "a condition is announced"),
+        ({"from": "others", "amount": {"count": 1, "share": 2}}, "exactly one of count and share"),
+        ({"from": "others", "amount": 7}, "an amount is one, half, all"),
+        ({"from": "others", "tries": "most"}, "'all'"),
+        ({"from": "others", "tries": 0}, "greater than or equal to 1"),
+        ({"from": "others", "chance": {"first": 0.5, "most": 0.25}}, "may not exceed most"),
+        ({"from": "others", "chance": 1.5}, "less than or equal to 1"),
+        ({"from": "others", "queue": "dequeue"}, "did you mean 'deque'?"),
+    ],
+)
+def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
+    assert sentence in problem({"steal": [level]})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"live": {"per": "socket", "most": 1}}, "this version does not know 'live'"),
+        ({"tiers": "slices"}, "this version does not know 'tiers'"),
+        ({"labels": "slices"}, "this version does not know 'labels'"),
+        ({"locks": {"kind": "cohort"}}, "this version does not know 'locks'"),
+        ({"join": "leapfrog"}, "this version does not know 'leapfrog'"),
+        ({"spawn": {"adaptive": {}}}, "one spawn order"),
+        ({"dispatch": [{"to": "data"}]}, "this version does not know 'data'"),
+        ({"dispatch": [{"to": "own", "copy": "yes"}]}, "this version does not know 'copy'"),
+        ({"dispatch": [{"to": "any", "if": {"below": "min"}}]}, "the last dispatch rule may have no condition"),
+        ({"dispatch": [{"to": "any", "sample": 2}]}, "sample goes with pick: shortest"),
+        ({"queues": {"deque": {"per": "worker", "lock": "mutex"}}}, "this version does not know 'lock'"),
+        ({"queues": {"deque": {"per": "worker"}, "pool": {"per": "node"}}}, "nobody takes from queue 'pool'"),
+        ({"queues": {"pool": {"per": "node"}}, "amount": "half"}, "needs a queue per worker"),
+        ({"queues": {"pool": {"per": "node"}}, "refill": 1}, "refill looks at the worker's own queue"),
+        ({"thresholds": {"max": 3, "min": 3}}, "min must be less than max"),
+        ({"thresholds": "none", "steal": [{"from": "others", "if": "announced"}]}, "but thresholds is none"),
+        ({"thresholds": "none", "refill": "min"}, "but thresholds is none"),
+        ({"placement": "bind"}, "policy: bind needs one node"),
+        ({"placement": {"policy": "block", "nodes": [0]}}, "nodes goes with policy: interleave"),
+        ({"mapping": "contigous"}, "'contiguous'"),
+    ],
+)
+def test_bad_strategies(changes: dict[str, Any], sentence: str) -> None:
+    assert sentence in problem({"steal": OTHERS, **changes})
+
+
+def test_a_strategy_without_steal_is_told_so() -> None:
+    assert problem({"name": "idle"}) == "Field required"
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_shipped_strategy_is_valid_and_named_after_its_file(name: str) -> None:
+    assert strategy(name).name == name
+
+
+def test_shipped_strategies_leave_back_off_and_the_rule_for_s_to_the_runtime() -> None:
+    specs = [strategy(name) for name in STRATEGIES]
+    assert all(spec.backoff is None for spec in specs)
+    assert all(spec.thresholds != "none" and spec.thresholds.rule is None for spec in specs)
+
+
+def test_a_placement_name_stands_for_its_mapping() -> None:
+    spec = StrategySpec.model_validate({"steal": OTHERS, "placement": "block"})
+    assert spec.placement == PlacementSpec(policy="block")
+
+
+def test_the_names_of_mappings_and_policies_are_those_of_the_registries() -> None:
+    properties = StrategySpec.model_json_schema(by_alias=True)
+    assert set(properties["properties"]["mapping"]["enum"]) == set(MAPPINGS)
+    assert set(properties["$defs"]["PlacementSpec"]["properties"]["policy"]["enum"]) == set(POLICIES)
+
+
+def test_what_a_runtime_leaves_out_is_as_in_bare() -> None:
+    assert RuntimeSpec(name="bare") == runtime("bare")
+
+
+def test_presets_are_those_of_the_model() -> None:
+    own, ompi = runtime("own"), runtime("ompi")
+    assert (own.producer, own.capacity_tasks, own.on_full, own.s_rule) == ("extra", 500, "next", "literal")
+    assert (own.backoff.first_ns, own.backoff.factor, own.backoff.max_ns) == ("task", 2, "none")
+    assert (ompi.join, ompi.capacity_tasks, ompi.on_full, ompi.s_rule) == ("help", 256, "inline", "avail")
+    assert (ompi.poll_ns, ompi.resume, ompi.backoff.first_ns) == (270, Decimal("0.7"), 0)
+    assert own.costs == ompi.costs
+    assert own.costs.line
+    assert (own.costs.push_ns, own.costs.pop_ns, own.costs.probe_ns, own.costs.take_ns) == (60, 40, 20, 60)
+
+
+def test_bare_costs_nothing_but_probes() -> None:
+    costs = runtime("bare").costs.model_dump(exclude={"probe_ns", "probe_remote_ns"})
+    assert not any(costs.values())
+    assert runtime("bare").capacity_tasks == 0
+
+
+def test_bad_runtimes() -> None:
+    for document, sentence in [
+        ({"capacity": 0}, "greater than or equal to 1"),
+        ({"capacity": "lots"}, "'none'"),
+        ({"on_full": "wait"}, "'grow'"),
+        ({"costs": {"line": "perhaps"}}, "yes or no"),
+        ({"backoff": {"first_ns": "never"}}, "'task'"),
+        ({"s_rule": {"fraction": 2}}, "less than or equal to 1"),
+    ]:
+        with pytest.raises(ValidationError, match=sentence):
+            RuntimeSpec.model_validate(document)

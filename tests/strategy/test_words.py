@@ -1,0 +1,78 @@
+"""The description of a plan mentions every level, rule and condition that applies to the worker."""
+
+from __future__ import annotations
+
+import pytest
+from strategy_setup import STRATEGIES, compiled, on_nodes, runtime, stealing, strategy, toy_machine
+
+from numasim.errors import InputError
+from numasim.spec.strategy import StrategySpec
+from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.words import in_words
+
+TWO_NODES = [0, 1, 0, 1]
+
+
+def words(spec: StrategySpec, worker: int = 0, preset: str = "bare") -> str:
+    how = runtime(preset)
+    plan = compile_strategy(spec, how, toy_machine(), on_nodes(TWO_NODES), task_ps=2500)
+    return in_words(plan, worker, effective_runtime(spec, how))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("preset", ["bare", "own", "ompi"])
+def test_every_level_and_rule_is_a_numbered_line(name: str, preset: str) -> None:
+    spec, how = strategy(name), runtime(preset)
+    plan = compiled(spec, TWO_NODES, how)
+    text = in_words(plan, 3, effective_runtime(spec, how))
+    before, after = text.split("A new task goes to")
+    numbered = [[line for line in part.splitlines() if line[2:3].isdigit()] for part in (before, after)]
+    assert [len(lines) for lines in numbered] == [plan.steal_levels, plan.levels - plan.steal_levels]
+    assert text.startswith(f"Strategy {name}, worker 3 of 4.")
+    assert ("It never steals." in text) == (not spec.steal)
+    assert f"Join {spec.join or how.join}:" in text
+
+
+def test_topology_aware_in_words() -> None:
+    text = words(strategy("topology-aware"), 1, "own")
+    assert "1. attempt deque 3; take one task" in text
+    assert (
+        "2. attempt one queue, drawn at random, of those with at least S tasks; take one task\n       - deque 0, 2"
+        in text
+    )
+    assert "S = capacity - ceil(rate of arrival * push time)" in text
+    assert "After a fruitless round it waits 2.5 ns, times 2 each time" in text
+
+
+def test_conditions_amounts_and_chances() -> None:
+    text = words(
+        stealing(
+            {"from": "others", "if": "announced", "amount": "half", "leave": 2},
+            {"from": "others", "if": {"below": 5}, "amount": {"count": 3}, "tries": 2, "iterations": [1, "last"]},
+            {"from": "others", "if": {"length": 6}, "chance": 0.25, "amount": {"share": 3}},
+            {"from": "others", "by": "node", "visit": "random", "pick": "longest", "sample": 2},
+            {"from": "own-core"},
+            refill=1,
+        )
+    )
+    for clause in (
+        "of those that have announced S tasks and not fallen to s since; take half of the tasks but leave 2",
+        "up to 2 queues, drawn at random, of those with fewer than 5 tasks; take 3 tasks; only in iterations 1 to the",
+        "with a chance of 25 %, and then instead of the rest: attempt one queue",
+        "of those with at least 6 tasks; take one 3-th of the tasks",
+        "one queue, out of 2 drawn at random, the longest first, in one group drawn at random",
+        "5. not for this worker",
+        "while its queue holds no more than 1 tasks",
+    ):
+        assert clause in text
+
+
+def test_long_lists_are_cut_short() -> None:
+    how = runtime("bare")
+    text = in_words(compiled(strategy("randomized"), [0] * 20, how), 0, how)
+    assert "deque 1, 2, 3, 4, ..., 19" in text
+
+
+def test_an_unknown_worker() -> None:
+    with pytest.raises(InputError, match="there is no worker 4; expected a worker from 0 to 3"):
+        words(strategy("randomized"), 4)
