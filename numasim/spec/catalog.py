@@ -40,7 +40,7 @@ def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
     what = KINDS[kind]
     raise InputError(
         f"there is no {what} {text!r}",
-        expected=f"a shipped name (see `numasim {what} list`) or a path such as ./mine.yaml",
+        expected=f"one of {', '.join(shipped)}, or a path such as ./mine.yaml",
         value=text,
         known=shipped,
     )

@@ -32,6 +32,7 @@ _KINDS = {
     "int_from_float": "a whole number",
     "string_pattern_mismatch": "letters, digits and . _ + - that start with a letter or digit",
 }
+_BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DOTALL)
 
 
@@ -177,14 +178,16 @@ def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str |
         return "this field is missing", "a value for it", None, []
     if complaint.kind == "value_error" or ("Input should" not in complaint.text and complaint.kind not in _KINDS):
         return _own_sentence(complaint), None, None, []
-    expected = _KINDS.get(complaint.kind) or _expected(complaint.text)
+    expected = _KINDS.get(complaint.kind) or _expected(complaint)
     known = re.findall(r"'([^']*)'", str(complaint.context.get("expected", "")))
     return f"got {shown(complaint.value)}", expected, complaint.value, known
 
 
-def _expected(text: str) -> str:
-    wanted = text.removeprefix("Input should be ")
-    return f"a value {wanted}" if wanted.startswith(("greater", "less")) else wanted
+def _expected(complaint: _Complaint) -> str:
+    for bound, words in _BOUNDS.items():
+        if bound in complaint.context:
+            return f"{words} {complaint.context[bound]}"
+    return complaint.text.removeprefix("Input should be ")
 
 
 def _own_sentence(complaint: _Complaint) -> str:

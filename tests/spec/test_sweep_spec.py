@@ -134,7 +134,7 @@ REFUSED = {
     "  workload: {n: [2, 4]}\n": "run.yaml:6:13: sweep.workload: got a mapping; expected a list of values, or "
     "{from: 2, to: 24, step: 2}; nested fields are dotted, such as workload.n: [1, 2]",
     "  workers: {from: 4, to: 2}\n": "run.yaml:6:12: sweep.workers: the range from 4 to 2 in steps of 1 has 0 values",
-    "  workers: {from: 4, to: 8, step: 0}\n": "run.yaml:6:35: sweep.workers.step: got 0; expected a value greater",
+    "  workers: {from: 4, to: 8, step: 0}\n": "run.yaml:6:35: sweep.workers.step: got 0; expected more than 0",
     "  workers: {from: 4, too: 8}\n": "run.yaml:6:22: sweep.workers: there is no field 'too' here; expected one of "
     "from, to, step; did you mean 'to'?",
     "  workers: {from: 1, to: 10000000}\n": "run.yaml:6:12: sweep.workers: the range from 1 to 10000000 in steps of 1",

@@ -85,7 +85,7 @@ def message(text: str) -> str:
         ),
         (
             "steal: []\nwait_ns: -1\n",
-            "p.yaml:2:10: strategy.wait_ns: got -1; expected a value greater than or equal to 0",
+            "p.yaml:2:10: strategy.wait_ns: got -1; expected at least 0",
         ),
         ("steal: []\nwait_ns: soon\n", "p.yaml:2:10: strategy.wait_ns: a number is needed here, got 'soon'"),
         (
@@ -109,7 +109,7 @@ def message(text: str) -> str:
         ),
         (
             "steal: [{from: own, amount: {count: 0}}]\n",
-            "p.yaml:1:37: strategy.steal[0].amount.count: got 0; expected a value greater than or equal to 1",
+            "p.yaml:1:37: strategy.steal[0].amount.count: got 0; expected at least 1",
         ),
         (
             "steal: [{from: own, amount: {share: 2, rounded: upp}}]\n",
@@ -119,7 +119,7 @@ def message(text: str) -> str:
             "steal: [{from: own, limit: noen}]\n",
             "p.yaml:1:28: strategy.steal[0].limit: got 'noen'; expected 'none'; did you mean 'none'?",
         ),
-        ("steal: [{from: own, limit: 0}]\n", "p.yaml:1:28: strategy.steal[0].limit: got 0; expected a value greater"),
+        ("steal: [{from: own, limit: 0}]\n", "p.yaml:1:28: strategy.steal[0].limit: got 0; expected at least 1"),
         (
             "steal: []\nnamed: {a: {share: x}}\n",
             "p.yaml:2:20: strategy.named.a.share: a whole number is needed here, got 'x'",

@@ -1,0 +1,231 @@
+"""Bad input on the command line: status 2, one sentence that names place and remedy, and nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conftest import MACHINE, RUN
+
+from numasim.cli import main
+
+SWEEP = RUN.replace("workers: 24\n", "") + "sweep:\n"  # the axes begin in line 5
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
+)
+
+
+@dataclass(frozen=True)
+class Bad:
+    """One bad input: the message starts with ``place`` and has every text of ``says``."""
+
+    name: str
+    place: str
+    says: tuple[str, ...]
+    files: dict[str, str | bytes] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ("run", "run.yaml")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def edited(text: str, line: int, new: str) -> str:
+    lines = text.splitlines(keepends=True)
+    lines[line - 1] = new + "\n" if new else ""
+    return "".join(lines)
+
+
+def run(name: str, line: int, new: str, column: int, *says: str) -> Bad:
+    """A run whose line number ``line`` reads ``new``."""
+    text = edited(RUN + "\n", line, new)
+    return Bad(name, f"run.yaml:{line}:{column}", says, {"run.yaml": text})
+
+
+def machine(name: str, line: int, new: str, column: int, *says: str) -> Bad:
+    """A machine whose line number ``line`` reads ``new``."""
+    return Bad(name, f"machine.yaml:{line}:{column}", says, {"machine.yaml": edited(MACHINE, line, new)})
+
+
+def steal(name: str, strategy: str, column: int, *says: str) -> Bad:
+    return run(name, 3, f"strategy: {strategy}", column, *says)
+
+
+def sweep(name: str, axes: str, place: str, *says: str) -> Bad:
+    files: dict[str, str | bytes] = {"run.yaml": SWEEP + axes}
+    return Bad(name, f"run.yaml:{place}", says, files, ("sweep", "run.yaml", "-o", "out"))
+
+
+def file(name: str, data: str | bytes, place: str, *says: str) -> Bad:
+    return Bad(name, f"run.yaml{place}", says, {"run.yaml": data})
+
+
+def command(name: str, place: str, says: tuple[str, ...], *arguments: str) -> Bad:
+    return Bad(name, place, says, {}, arguments)
+
+
+def option(name: str, text: str, *says: str) -> Bad:
+    return command(name, f"--set {text}", says, "run", "run.yaml", "--set", text)
+
+
+THREE: dict[str, str | bytes] = {"machine.yaml": edited(MACHINE, 2, "sockets: 3")}
+RUNS = [
+    run("misspelt field", 5, "wrokers: 3", 1, "there is no field 'wrokers'", "did you mean 'workers'?"),
+    run("misspelt machine", 1, "machine: xeon-e5-2602-2s", 10, "no machine", "did you mean 'xeon-e5-2620-2s'?"),
+    run("misspelt strategy", 3, "strategy: topology-awear", 11, "no strategy", "did you mean 'topology-aware'?"),
+    run("misspelt runtime", 5, "runtime: opmi", 10, "no runtime 'opmi'", "did you mean 'ompi'?"),
+    run("misspelt workload", 2, "workload: {name: strasen, n: 64}", 18, "'strasen'", "did you mean 'strassen'?"),
+    run(
+        "misspelt parameter", 2, "workload: {name: fib, m: 6}", 23, "no field 'm'", "expected one of name, n, spawn_ns"
+    ),
+    run("missing parameter", 2, "workload: matmul", 11, "workload.n: this field is missing"),
+    run("missing machine", 1, "", 1, "machine: this field is missing", "the name of a machine, a path or a mapping"),
+    Bad("missing workers", "run.yaml:1:1", ("workers: this field is missing",), {"run.yaml": edited(RUN, 4, "")}),
+    run("no workers", 4, "workers: 0", 10, "workers: got 0", "at least 1"),
+    run("negative workers", 4, "workers: -3", 10, "workers: got -3", "at least 1"),
+    run("too many workers", 4, "workers: 25", 10, "25 workers", "24 hardware threads", "expected 1 to 24"),
+    run("text for a number", 4, "workers: many", 10, "a whole number is needed here, got 'many'"),
+    run("decimal for a count", 4, "workers: 2.5", 10, "a whole number is needed here, got 2.5"),
+    run("octal of older YAML", 4, "workers: 0b11", 10, "a whole number is needed here, got '0b11'"),
+    run(
+        "seed too large",
+        5,
+        "seed: 18446744073709551616",
+        7,
+        "seed: got 18446744073709551616",
+        "less than 18446744073709551616",
+    ),
+    run("no repeats", 5, "repeat: 0", 9, "repeat: got 0", "at least 1"),
+    run("list for a mapping", 2, "workload: [fib]", 11, "workload: got a list", "such as {name: matmul, n: 256}"),
+    run("cache model of later", 5, "model: {cache: share}", 16, "does not know 'share'", "it knows 'none'"),
+    run("contention of later", 5, "model: {contention: fluid}", 21, "does not know 'fluid'", "it knows 'none'"),
+    run("FFT of no power of two", 2, "workload: {name: fft, n: 100}", 26, "a power of two", "64 or 128", "got 100"),
+    run("times in reverse", 2, "workload: {name: independent, tasks: 4, low_ns: 9, high_ns: 3}", 11, "swap them"),
+    run("missing graph", 2, "workload: {file: grpah.json}", 18, "no file 'grpah.json'", "a task graph in JSON"),
+    run("unknown cost", 5, "runtime: {like: ompi, costs: {puhs_ns: 3}}", 31, "'puhs_ns'", "did you mean 'push_ns'?"),
+    run("missing strategy file", 3, "strategy: ./machin.yaml", 11, "no file 'machin.yaml'", "mean 'machine.yaml'?"),
+    run("strategy is a folder", 3, "strategy: ../", 11, "is a directory", "expected a YAML file"),
+]
+STRATEGIES = [
+    steal("misspelt key", "{stael: [{from: others}]}", 12, "no field 'stael'", "did you mean 'steal'?"),
+    steal("misspelt queue set", "{steal: [{from: othres}]}", 27, "got 'othres'", "did you mean 'others'?"),
+    steal("misspelt condition", "{steal: [{from: others, if: anounced}]}", 39, "got 'anounced'", "mean 'announced'?"),
+    steal("misspelt amount", "{steal: [{from: others, amount: hlaf}]}", 43, "got 'hlaf'", "did you mean 'half'?"),
+    steal(
+        "unknown queue", "{steal: [{from: others, queue: deck}]}", 20, "there is no queue 'deck'", "queues names deque"
+    ),
+    steal("open end", "{steal: [{from: others}], dispatch: [{to: own, if: {below: 2}}]}", 47, "may have no condition"),
+    steal("thresholds crossed", "{steal: [], thresholds: {max: 2, min: 4}}", 35, "min must be less than max"),
+    steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 11, "no node 2 on machine 'toy'", "0 to 1"),
+    steal("lock of later", "{steal: [{from: others, lock: node}]}", 20, "does not know 'lock'"),
+    steal(
+        "idle queue", "{queues: {a: {per: worker}, b: {per: node}}, steal: [{from: others}]}", 11, "nobody takes", "add"
+    ),
+]
+MACHINES = [
+    machine("NaN latency", 5, "latency_ns: [[77.3, .nan], [122.8, 75.0]]", 21, ".nan is not a finite number"),
+    machine("endless latency", 5, "latency_ns: [[77.3, .inf], [122.8, 75.0]]", 21, ".inf is not a finite number"),
+    machine(
+        "negative latency", 5, "latency_ns: [[77.3, -1], [122.8, 75.0]]", 21, "latency_ns[0][1]: got -1", "at least 0"
+    ),
+    machine("latency is text", 5, "latency_ns: [[77.3, far], [122.8, 75.0]]", 21, "a number is needed here, got 'far'"),
+    machine("below a picosecond", 5, "latency_ns: [[77.3, 1.0001], [1, 1]]", 21, "whole picoseconds", "1.0001"),
+    machine("row missing", 5, "latency_ns: [[77.3, 124.7]]", 1, "the matrix has 1 rows", "2 rows of 2 latencies"),
+    machine("short row", 5, "latency_ns: [[77.3, 124.7], [75.0]]", 29, "the row has 1 latencies", "2 rows of 2"),
+    machine(
+        "dangling link", 6, "links: [{between: [0, 2], bandwidth_gbs: 11}]", 9, "node 2, which does not", "nodes 0 to 1"
+    ),
+    machine("link to itself", 6, "links: [{from: 1, to: 1, bandwidth_gbs: 11}]", 9, "to itself", "two different nodes"),
+    machine(
+        "link twice", 6, "links: [{between: [0, 1], bandwidth_gbs: 1}, {from: 0, to: 1, bandwidth_gbs: 1}]", 46, "twice"
+    ),
+    machine("one-way link", 6, "links: [{from: 0, to: 1, bandwidth_gbs: 11}]", 1, "no way back from node 1"),
+    Bad(
+        "unreachable node", "machine.yaml:6:1", ("node 2 cannot be reached from node 0", "that join every node"), THREE
+    ),
+    machine(
+        "no bandwidth", 6, "links: [{between: [0, 1], bandwidth_gbs: 0}]", 42, "bandwidth_gbs: got 0", "more than 0"
+    ),
+    machine(
+        "no cores", 3, "nodes: {cores: 0, memory: 16GiB, imc_bandwidth_gbs: 30}", 16, "nodes.cores: got 0", "at least 1"
+    ),
+    machine("size in old units", 3, "nodes: {cores: 6, memory: 16GB, imc_bandwidth_gbs: 30}", 27, "16GiB", "'16GB'"),
+    machine("misspelt cache", 4, "caches: {lcc: 3MiB}", 10, "no field 'lcc'", "did you mean 'llc'?"),
+    machine(
+        "turbo out of order",
+        8,
+        "clock: {base_ghz: 2, turbo: [{active: 4, ghz: 2.5}, {active: 1, ghz: 2.6}]}",
+        53,
+        "order",
+    ),
+    machine("key twice", 3, "sockets: 4", 1, "the key 'sockets' stands here twice, first in line 2", "each key once"),
+]
+SWEEPS = [
+    sweep("unknown axis", "  wrokers: [2]\n", "5:3", "no field 'wrokers'", "did you mean 'workers'?"),
+    sweep(
+        "unknown inner axis", "  workload.m: [2]\n  workers: [2]\n", "5:3", "no field 'm'", "expected one of name, n"
+    ),
+    sweep("empty axis", "  workers: []\n", "5:12", "this axis has no values", "a list of values, or {from: 2"),
+    sweep("axis without list", "  workers: 2\n", "5:12", "got 2", "a list of values, or {from: 2"),
+    sweep("empty range", "  workers: {from: 8, to: 2}\n", "5:12", "from 8 to 2 in steps of 1 has 0 values"),
+    sweep("step of zero", "  workers: {from: 2, to: 8, step: 0}\n", "5:35", "step: got 0", "more than 0"),
+    sweep("value twice", "  workers: [2, 2]\n", "5:16", "the value 2 stands here twice", "each value once"),
+    sweep("unequal zip", "  zip: {workers: [2, 4], seed: [1]}\n", "5:26", "1 values", "'workers' beside it has 2"),
+    sweep("idle exclude", "  workers: [2]\n  exclude: [{workers: 4}]\n", "6:13", "no cell has these values"),
+    sweep("all excluded", "  workers: [2]\n  exclude: [{workers: 2}]\n", "5:3", "the sweep has no cells"),
+    sweep("bad cell", "  workers: [2, 48]\n", "5:16", "(in cell 1: workers = 48)", "expected 1 to 24"),
+    sweep("astronomic", "  seed: {from: 1, to: 2000}\n  workers: {from: 1, to: 2000}\n", "5:3", "4,000,000 cells"),
+]
+FILES = [
+    file("bomb of aliases", BOMB, ":5:55", "more than 100,000 values", "fewer aliases"),
+    file("depth of 1000", "a: " + "[" * 1000 + "]" * 1000, ":1:103", "deeper than 100 levels", "a flatter document"),
+    file("tab", "machine:\n\tname: x\n", ":2:1", "a tab may not indent", "expected spaces"),
+    file("zero bytes", b"machine: x\n\0\0", ":2:1", "binary file", "expected a YAML file"),
+    file("Latin-1", b"machine: b\xfcro\n", ":1:11", "not text in UTF-8", "expected a YAML file"),
+    file("empty file", "", "", "the document is empty", "a mapping of keys to values"),
+    file("two documents", RUN + "---\n" + RUN, ":5:1", "a second document", "one document a file"),
+    file(
+        "duplicate key", RUN + "workers: 3\n", ":5:1", "'workers' stands here twice, first in line 4", "each key once"
+    ),
+    file("list", "- a\n- b\n", ":1:1", "got a list", "a mapping with the fields machine, workload"),
+    file("tag", "machine: !!python/name:os.system\n", ":1:10", "the tag", "a plain value"),
+    file("alias without anchor", "machine: *there\n", ":1:10", "*there has no anchor", "an anchor before it"),
+    file("open bracket", "machine: [a\n", ":2:1", "expected ',' or ']'"),
+    file("number without end", RUN + "seed: " + "9" * 5000, ":5:7", "out of range"),
+]
+COMMANDS = [
+    command("missing file", "there is no file 'rnu.yaml'", ("did you mean 'run.yaml'?",), "run", "rnu.yaml"),
+    command("directory", "'.' is a directory", ("expected a YAML file",), "sweep", ".", "-o", "out"),
+    command("missing folder", "there is no folder 'no'", ("an existing YAML file",), "run", "no/run.yaml"),
+    command("set without =", "--set: got 'workers'", ("field=value",), "run", "run.yaml", "--set", "workers"),
+    option("set of unknown field", "wrokers=3", "no field 'wrokers'", "did you mean 'workers'?"),
+    option("set of unknown inner field", "strategy.stael=[]", "no field 'stael'", "did you mean 'steal'?"),
+    option("set of nothing", "workers=", "there is no value after =", "field=value"),
+    option("set inside a number", "workers.n=3", "the value is 24, which has no field 'n'", "expected a mapping"),
+    option("set out of range", "workers=99", "24 hardware threads", "expected 1 to 24"),
+    option("set to NaN", "machine.latency_ns[0][1]=.nan", ".nan is not a finite number"),
+]
+ALL = [*RUNS, *STRATEGIES, *MACHINES, *SWEEPS, *FILES, *COMMANDS]
+
+
+def test_at_least_forty() -> None:
+    assert len(ALL) >= 40
+
+
+@pytest.mark.parametrize("bad", ALL, ids=str)
+def test_one_sentence_and_nothing_written(bad: Bad, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "run.yaml").write_text(RUN)
+    for name, data in bad.files.items():
+        (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    before = contents(folder)
+    assert main(list(bad.arguments)) == 2
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(f"numasim: {bad.place}")
+    assert shown.err.count("\n") == 1
+    assert [text for text in bad.says if text not in shown.err] == []
+    assert contents(folder) == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
