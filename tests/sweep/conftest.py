@@ -27,7 +27,11 @@ def start_sweep(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subpr
         script.write_text(call)
         path = os.pathsep.join([str(HERE), str(ROOT), os.environ.get("PYTHONPATH", "")])
         return subprocess.Popen(
-            [sys.executable, script], env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True
+            [sys.executable, script],
+            env={**os.environ, "PYTHONPATH": path},
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
 
     return start

@@ -25,6 +25,8 @@ from numasim.draws import repeat_seed
 from numasim.engine.result import COLUMNS, RATIOS, TEXT
 from numasim.errors import InputError
 from numasim.sweep.dispatch import DIED
+from numasim.sweep.parquet import failed_row
+from numasim.sweep.shard import write_shard
 from numasim.sweep.store import SHARDS
 from numasim.sweep.tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
 
@@ -188,6 +190,15 @@ def test_of_two_failures_the_later_message_stays(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(workers=(2,)), tmp_path, divide_by_zero_at_two_workers)
     errors = set(pq.read_table(tmp_path / RESULTS)["error"].to_pylist())
     assert errors == {"ZeroDivisionError: integer division or modulo by zero"}
+
+
+def test_a_failure_after_a_success_counts_for_nothing(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(), tmp_path)
+    before = (tmp_path / RESULTS).read_bytes()
+    run_id = pq.read_table(tmp_path / RESULTS)["run_id"][0].as_py()
+    write_shard(tmp_path / SHARDS, 10**6, failed_row(run_id, "reference", "too late"))
+    assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
+    assert (tmp_path / RESULTS).read_bytes() == before
 
 
 def test_a_sweep_of_failures_alone_has_tables(tmp_path: Path) -> None:

@@ -105,6 +105,12 @@ def run_slowly(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     return run_toy(spec, seed, engine, check)
 
 
+def stall_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    if spec.workers == 3:
+        time.sleep(60)
+    return run_toy(spec, seed, engine, check)
+
+
 def fail_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     if spec.workers == 2:
         raise InputError("two is too many", path=("workers",))

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import pytest
+
+from numasim.sweep.pool import InProcess, processes
+
+
+def interrupted_by_terminal() -> str:
+    os.kill(os.getpid(), signal.SIGINT)
+    return "still here"
+
+
+def main_module() -> str | None:
+    return getattr(sys.modules["__main__"], "__file__", None)
+
+
+def test_a_worker_leaves_an_interrupt_to_its_parent_and_knows_nothing_of_its_main_module() -> None:
+    with processes(1) as executor:
+        assert executor.submit(interrupted_by_terminal).result() == "still here"
+        assert executor.submit(main_module).result() is None
+    assert main_module() is not None
+
+
+def test_in_process_an_error_waits_in_the_future_and_an_interrupt_does_not() -> None:
+    executor = InProcess()
+    assert executor.submit(divmod, 7, 2).result() == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        executor.submit(divmod, 1, 0).result()
+    with pytest.raises(KeyboardInterrupt):
+        executor.submit(interrupt)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
