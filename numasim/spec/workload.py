@@ -54,8 +54,8 @@ class StrassenParameters(WorkloadParameters):
 
     default_runtime: ClassVar[str] = "ompi"
     name: Literal["strassen"]
-    n: PowerOfTwo
-    cutoff: PowerOfTwo = 64
+    n: Annotated[PowerOfTwo, Field(le=2**16)]
+    cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = 64
     cutoff_version: Literal["none", "manual"] = "none"
     cutoff_depth: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=20)] = 3
 

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from numasim.errors import CheckError
 from numasim.workload.graph import (
     I64,
-    U8,
     Accesses,
     Op,
     Pattern,
@@ -57,13 +56,15 @@ class Shape:
 class Draft:
     """A workload under construction."""
 
-    def __init__(self, parent: I64, shape: npt.NDArray[Any], shapes: Sequence[Shape], kind: U8 | None = None) -> None:
+    def __init__(
+        self, parent: I64, shape: npt.NDArray[Any], shapes: Sequence[Shape], kind: Numbers | None = None
+    ) -> None:
         """``parent``, ``shape`` (index into ``shapes``) and ``kind`` (default: all tasks) are [tasks]."""
         self.order = preorder(parent)
         self.position = np.empty_like(self.order)
         self.position[self.order] = np.arange(len(parent))
         self.parent = np.where(parent < 0, -1, self.position[parent])[self.order]
-        self._kind = np.zeros(len(parent), np.uint8) if kind is None else kind.astype(np.uint8)[self.order]
+        self._kind = np.zeros(len(parent), np.uint8) if kind is None else np.asarray(kind, np.uint8)[self.order]
         self._shapes = shapes
         self._shape = shape[self.order]
         self._lay_out_ops()

@@ -1,7 +1,7 @@
 """When every task would start and finish if there were workers without end: the critical path of a task graph.
 
-A task starts when it has been spawned and its predecessors have finished; it finishes at the end of its own program, waits
-included. Tasks that never finish wait for each other in a circle, so this is also the test for cycles.
+A task starts when it has been spawned and its predecessors have finished; it finishes at the end of its own program,
+waits included. Tasks that never finish wait for each other in a circle, so this is also the test for cycles.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Dataflow:
         self._codes = workload.op_code.tolist()
         self._args = workload.op_arg.tolist()
         self._end = workload.op_ptr[1:].tolist()
-        self._parent = workload.parent.tolist()
+        self._parent: list[int] = workload.parent.tolist()
         self._segment = segment_times.tolist()
         self._start = start_times.tolist()
         self._pointer = workload.successor_ptr.tolist()
-        self._successor = workload.successor.tolist()
+        self._successor: list[int] = workload.successor.tolist()
         self.at = workload.op_ptr[:-1].tolist()
         self.unmet = np.bincount(workload.successor, minlength=workload.rows).tolist()
         self.pending = [0] * workload.rows
@@ -101,7 +101,7 @@ class Dataflow:
         if not left:
             return []
         seen: dict[int, int] = {}
-        task = left[0]
+        task: int = left[0]
         while task not in seen:
             seen[task] = len(seen)
             task = self._waits_for(task)
@@ -112,8 +112,9 @@ class Dataflow:
         if not self.spawned[task] and self._parent[task] >= 0:
             return self._parent[task]
         if self.unmet[task]:
-            sources = np.searchsorted(self._pointer, np.flatnonzero(np.equal(self._successor, task)), side="right") - 1
-            return next(int(source) for source in sources if self.finish[source] == UNFINISHED)
+            edges = np.flatnonzero(np.equal(self._successor, task))
+            sources: list[int] = (np.searchsorted(self._pointer, edges, side="right") - 1).tolist()
+            return next(source for source in sources if self.finish[source] == UNFINISHED)
         if self._blocked[task] >= 0:
             return self._blocked[task]
         return next(c for c, parent in enumerate(self._parent) if parent == task and self.finish[c] == UNFINISHED)

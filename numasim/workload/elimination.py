@@ -1,7 +1,7 @@
 """The LU elimination of BOTS SparseLU as a list of block operations, with the fill-in that it creates.
 
-Step k factors the diagonal block (lu0), divides the blocks right of it (fwd) and below it (bdiv), and updates a block for
-every pair of those (bmod). A block that an update finds empty is allocated then.
+Step k factors the diagonal block (lu0), divides the blocks right of it (fwd) and below it (bdiv), and updates a block
+for every pair of those (bmod). A block that an update finds empty is allocated then.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """BOTS FFT: the Cooley-Tukey transform of n = 2**k complex numbers with radices 8 and 16.
 
-First the roots of unity, then the transform. A transform of more than 32 numbers spawns the unshuffling of its input and
-waits, spawns a transform for every residue class and waits, spawns the butterflies with their twiddle factors and waits.
-Loops over more than 127 items are split into halves, two tasks each. Input and output swap roles at every level. A
-transform of m numbers counts 5 m log2 m operations, a twiddle factor 6, a root of unity 40 (a sine and a cosine).
+First the roots of unity, then the transform. A transform of more than 32 numbers spawns the unshuffling of its input
+and waits, spawns a transform for every residue class and waits, spawns the butterflies with their twiddle factors and
+waits. Loops over more than 127 items are split into halves, two tasks each. Input and output swap roles at every
+level. A transform of m numbers counts 5 m log2 m operations, a twiddle factor 6, a root of unity 40 (a sine and a
+cosine).
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ SHAPES = (
 class Nodes(NamedTuple):
     """Tasks of the recursion; arrays are [tasks].
 
-    A transform or base case handles ``count`` numbers from ``first`` on. A loop handles ``count`` of its items from
+    A transform or base case handles ``length`` numbers from ``first`` on. A loop handles ``length`` of its items from
     ``first`` on; it belongs to the transform that begins at ``origin`` with ``radix`` classes of ``classes`` numbers.
     ``source`` is the region of the input.
     """
 
     role: I64  # the shape, or the loop that a task of shape HALVES is a part of
     first: I64
-    count: I64
+    length: I64
     origin: I64
     radix: I64
     classes: I64
@@ -64,7 +65,7 @@ class Nodes(NamedTuple):
         """[tasks] the shape of each task."""
         loop = (self.role == ROOTS_LOOP) | (self.role == UNSHUFFLE_LOOP) | (self.role == TWIDDLE_LOOP)
         inclusive = self.role == ROOTS_LOOP  # the bounds of this loop are both included, so it compares one less
-        return np.where(loop & (self.count - inclusive >= LOOP_CUTOFF), HALVES, self.role)
+        return np.where(loop & (self.length - inclusive >= LOOP_CUTOFF), HALVES, self.role)
 
 
 def fft(parameters: FftParameters) -> Workload:
@@ -123,24 +124,24 @@ def _role(n: int) -> int:
 def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
     """Child ``number`` of each parent (one row a child): a half of a loop, or a part of a transform."""
     parts = _parts(parent, number)
-    lower = np.where(parent.role == ROOTS_LOOP, (parent.count + 1) // 2, parent.count // 2)
+    lower = np.where(parent.role == ROOTS_LOOP, (parent.length + 1) // 2, parent.length // 2)
     upper = number == 1
     halves = parent._replace(
-        first=parent.first + np.where(upper, lower, 0), count=np.where(upper, parent.count - lower, lower)
+        first=parent.first + np.where(upper, lower, 0), length=np.where(upper, parent.length - lower, lower)
     )
     return Nodes(*(np.where(half, a, b) for a, b in zip(halves, parts, strict=True)))
 
 
 def _parts(parent: Nodes, number: I64) -> Nodes:
     """Part 0 of a transform unshuffles, the last one multiplies, those between transform the residue classes."""
-    classes = parent.count // parent.radix
+    classes = parent.length // parent.radix
     loop = (number == 0) | (number == parent.radix + 1)
     inner = [(_role(m), radix(m)) for m in np.unique(classes).tolist()] or [(BASE, 1)]
     role, inner_radix = np.array(inner)[np.unique(classes, return_inverse=True)[1]].T.reshape(2, -1)
     return Nodes(
         role=np.where(loop, np.where(number == 0, UNSHUFFLE_LOOP, TWIDDLE_LOOP), role),
         first=np.where(loop, 0, parent.first + (number - 1) * classes),
-        count=classes,
+        length=classes,
         origin=parent.first,
         radix=np.where(loop, parent.radix, inner_radix),
         classes=classes,
@@ -151,14 +152,14 @@ def _parts(parent: Nodes, number: I64) -> Nodes:
 def _fill_roots(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
     """Root k and its conjugate n - k, for k up to n / 2."""
     part = nodes.at(draft.tasks(ROOTS_LOOP))
-    draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.count, parameters.ps_per_1000_flops))
-    for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.count)):
+    draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
+    for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):
         draft.access(
             ROOTS_LOOP,
             number,
             region=ROOTS,
             offset=first * ELEMENT_BYTES,
-            row_bytes=part.count * ELEMENT_BYTES,
+            row_bytes=part.length * ELEMENT_BYTES,
             mode=Mode.WRITE,
         )
 
@@ -170,27 +171,27 @@ def _fill_unshuffles(draft: Draft, nodes: Nodes) -> None:
         0,
         region=part.source,
         offset=(part.origin + part.first * part.radix) * ELEMENT_BYTES,
-        row_bytes=part.count * part.radix * ELEMENT_BYTES,
+        row_bytes=part.length * part.radix * ELEMENT_BYTES,
         mode=Mode.READ,
     )
-    _access_classes(draft, UNSHUFFLE_LOOP, 1, part, OUT - part.source, Mode.WRITE)
+    _access_classes(draft, UNSHUFFLE_LOOP, 1, part, region=OUT - part.source, mode=Mode.WRITE)
 
 
 def _fill_bases(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
     part = nodes.at(draft.tasks(BASE))
-    flops = BUTTERFLY_FLOPS * part.count * _log2(part.count)
+    flops = BUTTERFLY_FLOPS * part.length * _log2(part.length)
     draft.compute(BASE, compute_ps(flops, parameters.ps_per_1000_flops))
     for number, (region, mode) in enumerate(((part.source, Mode.READ), (OUT - part.source, Mode.WRITE))):
         place = part.first * ELEMENT_BYTES
-        draft.access(BASE, number, region=region, offset=place, row_bytes=part.count * ELEMENT_BYTES, mode=mode)
+        draft.access(BASE, number, region=region, offset=place, row_bytes=part.length * ELEMENT_BYTES, mode=mode)
 
 
 def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
     """Every item combines one number of each class; it takes a root for each class but the first."""
     part = nodes.at(draft.tasks(TWIDDLE_LOOP))
     flops = BUTTERFLY_FLOPS * part.radix * _log2(part.radix) + TWIDDLE_FLOPS * (part.radix - 1)
-    draft.compute(TWIDDLE_LOOP, compute_ps(flops * part.count, parameters.ps_per_1000_flops))
-    _access_classes(draft, TWIDDLE_LOOP, 0, part, part.source, Mode.READ)
+    draft.compute(TWIDDLE_LOOP, compute_ps(flops * part.length, parameters.ps_per_1000_flops))
+    _access_classes(draft, TWIDDLE_LOOP, 0, part, region=part.source, mode=Mode.READ)
     step_bytes = parameters.n // (part.radix * part.classes) * ELEMENT_BYTES
     dense = step_bytes == ELEMENT_BYTES
     draft.access(
@@ -198,24 +199,24 @@ def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> Non
         1,
         region=ROOTS,
         offset=part.first * step_bytes,
-        row_bytes=np.where(dense, part.count * ELEMENT_BYTES, LINE_BYTES),
-        rows=np.where(dense, 1, part.count),
+        row_bytes=np.where(dense, part.length * ELEMENT_BYTES, LINE_BYTES),
+        rows=np.where(dense, 1, part.length),
         stride=np.where(dense, 0, step_bytes),
         mode=Mode.READ,
         pattern=np.where(dense, Pattern.SEQUENTIAL, Pattern.STRIDED),
         passes=part.radix - 1,
     )
-    _access_classes(draft, TWIDDLE_LOOP, 2, part, OUT - part.source, Mode.WRITE)
+    _access_classes(draft, TWIDDLE_LOOP, 2, part, region=OUT - part.source, mode=Mode.WRITE)
 
 
-def _access_classes(draft: Draft, shape: int, number: int, part: Nodes, region: I64, mode: Mode) -> None:
+def _access_classes(draft: Draft, shape: int, number: int, part: Nodes, *, region: I64, mode: Mode) -> None:
     """The items of a loop in every residue class: a piece a class."""
     draft.access(
         shape,
         number,
         region=region,
         offset=(part.origin + part.first) * ELEMENT_BYTES,
-        row_bytes=part.count * ELEMENT_BYTES,
+        row_bytes=part.length * ELEMENT_BYTES,
         rows=part.radix,
         stride=part.classes * ELEMENT_BYTES,
         mode=mode,

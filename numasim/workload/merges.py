@@ -1,9 +1,9 @@
 """The merge recursion of BOTS Sort on its own input.
 
-A merge of two sorted runs whose shorter one exceeds the cut-off takes the middle of the longer run, finds its place in the
-shorter one by bisection, puts that element where it belongs and merges what is below and what is above as two tasks.
-Where it splits depends on the values, so the recursion follows the real permutation; all merges of one depth are
-split at once.
+A merge of two sorted runs whose shorter one exceeds the cut-off takes the middle of the longer run, finds its place
+in the shorter one by bisection, puts that element where it belongs and merges what is below and what is above as two
+tasks. Where it splits depends on the values, so the recursion follows the real permutation; all merges of one depth
+are split at once.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.workload.graph import I64
 from numasim.workload.permutation import Values
 
 ARRAY, TEMPORARY = range(2)
+Flags = npt.NDArray[np.bool_]
 
 
 class Runs(NamedTuple):
@@ -55,13 +57,13 @@ class Merges:
 
     runs: Runs
     parent: I64
-    serial: I64  # [merges] whether it merges serially instead of splitting
+    serial: Flags  # [merges] whether it merges serially instead of splitting
 
 
 def merge_forest(values: Values, roots: Runs, owner: I64, cutoff: int) -> Merges:
     """All merges below ``roots`` [roots], whose runs are sorted in ``values``; ``owner`` [roots] starts them."""
     runs, parent = roots.ordered(), -1 - owner
-    found: list[tuple[Runs, I64, I64]] = []
+    found: list[tuple[Runs, I64, Flags]] = []
     first = 0
     while len(parent):
         serial = runs.size2 <= cutoff
@@ -79,7 +81,7 @@ def merge_forest(values: Values, roots: Runs, owner: I64, cutoff: int) -> Merges
 
 
 def _rank(values: Values, pivot: Values, low: I64, size: I64) -> I64:
-    """[merges] how many elements of the sorted run at ``low`` are at most ``pivot``, by bisection of all runs at once."""
+    """[merges] how many elements of the sorted run at ``low`` are at most ``pivot``, by bisection."""
     start, end = low.copy(), low + size
     while (start < end).any():
         middle = (start + end) // 2

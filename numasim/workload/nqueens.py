@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.spec.base import ps
 from numasim.spec.workload import NqueensParameters
@@ -17,6 +18,7 @@ from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.graph import I64, Op, Workload
 
 PRUNED, STANDING, ROOT = range(3)
+Flags = npt.NDArray[np.bool_]
 
 
 class Boards(NamedTuple):
@@ -35,11 +37,11 @@ def nqueens(parameters: NqueensParameters) -> Workload:
     parents, rows, stands = [np.array([-1])], [np.array([-1])], [np.array([True])]
     boards = Boards(*np.zeros((4, 1), np.int64))
     first = 0
-    for row in range(depth):
+    for level in range(depth):
         tries, ok = _try(boards, n)
         parents.append(np.repeat(boards.origin, n))
         first += len(rows[-1])
-        rows.append(np.full(len(ok), row))
+        rows.append(np.full(len(ok), level))
         stands.append(ok)
         boards = _advance(tries, ok, np.arange(first, first + len(ok)))
     work, solutions = _search(boards, depth, n, first + len(rows[-1]))
@@ -50,7 +52,7 @@ def nqueens(parameters: NqueensParameters) -> Workload:
     return _build(parameters, np.concatenate(parents), shape, work, solutions)
 
 
-def _try(boards: Boards, n: int) -> tuple[Boards, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
     """A queen in every column of the next row of every board, and whether it stands."""
     queen = np.tile(1 << np.arange(n), len(boards.columns))
     old = Boards(*(np.repeat(mask, n) for mask in boards))
@@ -58,7 +60,7 @@ def _try(boards: Boards, n: int) -> tuple[Boards, np.ndarray[tuple[int], np.dtyp
     return Boards(old.columns | queen, old.rising | queen, old.falling | queen, old.origin), free
 
 
-def _advance(tries: Boards, ok: np.ndarray[tuple[int], np.dtype[np.bool_]], origin: I64) -> Boards:
+def _advance(tries: Boards, ok: Flags, origin: I64) -> Boards:
     """The boards that stand, seen from the next row."""
     return Boards(tries.columns[ok], tries.rising[ok] << 1, tries.falling[ok] >> 1, origin[ok])
 

@@ -8,6 +8,7 @@ cut where two of a block meet.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import isqrt
 
 import numpy as np
@@ -40,8 +41,7 @@ def _jumps(block: int) -> tuple[U64, U64]:
 
 def _swap(values: Values, first: int, partners: npt.NDArray[np.int64]) -> None:
     """Swap element ``first + k`` with element ``partners[k]`` for k = 0, 1, .. in this order."""
-    borders = [0, *_meetings(first, partners), len(partners)]
-    for low, high in zip(borders[:-1], borders[1:], strict=True):
+    for low, high in pairwise([0, *_meetings(first, partners), len(partners)]):
         here = values[first + low : first + high].copy()
         there = partners[low:high]
         values[first + low : first + high] = values[there]

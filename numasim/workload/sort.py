@@ -1,9 +1,9 @@
 """BOTS Sort (thesis, section 3.6): a merge sort in four parts that merges in parallel.
 
-A task of n elements spawns the sorts of its quarters, waits, spawns the merges of the first and of the last two into the
-temporary array, waits, and calls the merge of the two halves back. Below the cut-off it sorts serially. The work of a
-serial sort of m elements is m ceil(log2 m) comparisons, that of a merge one comparison an element. The search for the
-point where a merge splits is some twenty comparisons and is left out.
+A task of n elements spawns the sorts of its quarters, waits, spawns the merges of the first and of the last two into
+the temporary array, waits, and calls the merge of the two halves back. Below the cut-off it sorts serially. The work
+of a serial sort of m elements is m ceil(log2 m) comparisons, that of a merge one comparison an element. The search
+for the point where a merge splits is some twenty comparisons and is left out.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ def sort_tree(n: int, cutoff: int) -> Sorts:
     while len(low):
         split = size >= cutoff
         found.append((low, size, parent, split))
-        splits = np.flatnonzero(split)
-        quarter = size[splits] // 4
-        parent = np.repeat(first + splits, 4)
+        cut = np.flatnonzero(split)
+        quarter = size[cut] // 4
+        parent = np.repeat(first + cut, 4)
         first += len(low)
-        low = (low[splits][:, None] + quarter[:, None] * np.arange(4)).ravel()
-        size = np.stack([quarter, quarter, quarter, size[splits] - 3 * quarter], axis=1).ravel()
-    columns = (np.concatenate(column) for column in zip(*found, strict=True))
-    return Sorts(*columns, first=offsets(np.array([len(level[0]) for level in found])))
+        low = (low[cut][:, None] + quarter[:, None] * np.arange(4)).ravel()
+        size = np.stack([quarter, quarter, quarter, size[cut] - 3 * quarter], axis=1).ravel()
+    lows, sizes, parents, splits = (np.concatenate(column) for column in zip(*found, strict=True))
+    return Sorts(lows, sizes, parents, splits, offsets(np.array([len(level[0]) for level in found])))
 
 
 class _Stage(NamedTuple):
@@ -154,8 +154,8 @@ def _fill_sorts(draft: Draft, sorts: Sorts, element_bytes: int) -> None:
     ids = draft.tasks(SORT_SERIAL)
     size = sorts.size[ids]
     draft.compute(SORT_SERIAL, compute_ps(quicksort_comparisons(size), kernel_rates()["sort.quicksort"]))
-    place = {"offset": sorts.low[ids] * element_bytes, "row_bytes": size * element_bytes}
-    draft.access(SORT_SERIAL, 0, region=ARRAY, mode=Mode.READ_WRITE, **place)
+    first = sorts.low[ids] * element_bytes
+    draft.access(SORT_SERIAL, 0, region=ARRAY, offset=first, row_bytes=size * element_bytes, mode=Mode.READ_WRITE)
 
 
 def quicksort_comparisons(size: I64) -> I64:
@@ -178,8 +178,8 @@ def _fill_merges(draft: Draft, graph: _Graph, element_bytes: int) -> None:
             (source, runs.low2, runs.size2, Mode.READ),
         ]
         for number, (region, low, size, mode) in enumerate(pieces[: SHAPES[shape].accesses[0]]):
-            place = {"offset": low * element_bytes, "row_bytes": size * element_bytes}
-            draft.access(shape, number, region=region, mode=mode, **place)
+            first, length = low * element_bytes, size * element_bytes
+            draft.access(shape, number, region=region, offset=first, row_bytes=length, mode=mode)
 
 
 def _facts(sorts: Sorts, graph: _Graph) -> dict[str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from numasim.workload.dataflow import Dataflow
@@ -52,9 +54,9 @@ def _serial(inside: list[tuple[int, int]], spent: I64) -> int:
 
 def _longest(phase: Phase, inside: list[tuple[int, int]], flow: Dataflow, longest_item: list[int]) -> int:
     items = longest_item[phase.range_family] if phase.range_family is not None else 0
-    return max([items, *(max(flow.finish[low:high]) for low, high in inside)])
+    return max(itertools.chain([items], *(flow.finish[low:high] for low, high in inside)))
 
 
 def _longest_item_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
     wait_ps = int(access_ps(family.accesses, latency_ps).sum())
-    return max(wait_ps, max(int(block.max()) for block in item_blocks(family, seed)))
+    return max(itertools.chain([wait_ps], (int(block.max()) for block in item_blocks(family, seed))))

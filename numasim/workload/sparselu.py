@@ -1,12 +1,12 @@
 """BOTS SparseLU (thesis, section 3.6): LU decomposition of a sparse matrix of blocks, in its two versions.
 
-`sparselu_single`: one task runs every lu0 itself and spawns all others, with a wait after the divisions and one after the
-updates of every step. `sparselu_for`: lu0 runs alone; the rows of a step are dealt to all threads in contiguous pieces, as
-a static loop deals them, and whoever has a row spawns its tasks; a barrier ends each part. There, row i of the divisions
-spawns its fwd and its bdiv together, because the two loops have no barrier between them.
+`sparselu_single`: one task runs every lu0 itself and spawns all others, with a wait after the divisions and one after
+the updates of every step. `sparselu_for`: lu0 runs alone; the rows of a step are dealt to all threads in contiguous
+pieces, as a static loop deals them, and whoever has a row spawns its tasks; a barrier ends each part. There, row i of
+the divisions spawns its fwd and its bdiv together, because the two loops have no barrier between them.
 
-Blocks that exist at the start lie in one region in row order, those that fill in lie in another in the order of a serial
-run.
+Blocks that exist at the start lie in one region in row order, those that fill in lie in another in the order of a
+serial run.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
     _fill(draft, pattern, Calls(*(np.concatenate([[0], column]) for column in calls)), parameters.block_size)
     for k in range(parameters.blocks):
         draft.compute(CREATOR, _kernel_ps(LU0, parameters.block_size), run=k)
-        _access_block(draft, CREATOR, 0, pattern, (k, k), parameters.block_size, run=k, mode=Mode.READ_WRITE)
+        _access_block(draft, CREATOR, 0, pattern, (k, k), size=parameters.block_size, run=k, mode=Mode.READ_WRITE)
     return _finish(draft, "sparselu-single", parameters, pattern, None)
 
 
@@ -181,12 +181,12 @@ def _fill(draft: Draft, pattern: Elimination, calls: Calls, size: int) -> None:
         draft.compute(kernel, _kernel_ps(kernel, size))
         operands = reads(i, j, k)
         for number, block in enumerate(operands):
-            _access_block(draft, kernel, number, pattern, block, size, mode=Mode.READ)
-        _access_block(draft, kernel, len(operands), pattern, (i, j), size, mode=Mode.READ_WRITE)
+            _access_block(draft, kernel, number, pattern, block, size=size, mode=Mode.READ)
+        _access_block(draft, kernel, len(operands), pattern, (i, j), size=size, mode=Mode.READ_WRITE)
 
 
 def _access_block(
-    draft: Draft, shape: int, number: int, pattern: Elimination, block: Any, size: int, *, run: int = 0, mode: Mode
+    draft: Draft, shape: int, number: int, pattern: Elimination, block: Any, *, size: int, run: int = 0, mode: Mode
 ) -> None:
     block_bytes = ELEMENT_BYTES * size**2
     draft.access(

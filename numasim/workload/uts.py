@@ -1,16 +1,17 @@
 """UTS, unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree that only shows as it is walked.
 
-The number of children of a node follows from the node's own random state: in a binomial tree the root has a given number
-and every other node m with probability q, else none; in a geometric tree it is geometric with a mean b(d) that depends on
-the depth d. A child's state is a hash of its parent's. The published trees hash with SHA-1; here states are class-8 streams,
-so trees have the published distribution, not the published sizes. A node hashes the states of its children.
+The number of children of a node follows from the node's own random state: in a binomial tree the root has a given
+number and every other node m with probability q, else none; in a geometric tree it is geometric with a mean b(d) that
+depends on the depth d. A child's state is a hash of its parent's. The published trees hash with SHA-1; here states
+are class-8 streams, so trees have the published distribution, not the published sizes. A node hashes the states of
+its children.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import log, pi, sin
+from math import log, pi, pow, sin
 
 import numpy as np
 
@@ -56,7 +57,9 @@ def grow(parameters: UtsParameters) -> tuple[I64, I64]:
         parents.append(np.repeat(nodes + np.arange(len(states)), children))
         nodes += len(states)
         if nodes + len(parents[-1]) > MAX_TASKS:
-            raise InputError(f"this uts tree has more than {MAX_TASKS} nodes", expected="a smaller or likelier ending tree")
+            raise InputError(
+                f"this uts tree has more than {MAX_TASKS} nodes", expected="a smaller or likelier ending tree"
+            )
         states = _child_states(states, children)
         depth += 1
     return np.concatenate(counts), np.concatenate(parents)
@@ -96,14 +99,14 @@ def _linear(parameters: UtsParameters, depth: int) -> float:
 
 def _exponential(parameters: UtsParameters, depth: int) -> float:
     if depth == 0 or _depth(parameters) == 1:
-        return _root(parameters) if depth == 0 else 0.0
-    return _root(parameters) * depth ** (-log(_root(parameters)) / log(_depth(parameters)))
+        return float(_root(parameters)) if depth == 0 else 0.0
+    return _root(parameters) * pow(depth, -log(_root(parameters)) / log(_depth(parameters)))
 
 
 def _cyclic(parameters: UtsParameters, depth: int) -> float:
     if depth > 5 * _depth(parameters):
         return 0.0
-    return _root(parameters) ** sin(2 * pi * depth / _depth(parameters))
+    return pow(_root(parameters), sin(2 * pi * depth / _depth(parameters)))
 
 
 def _fixed(parameters: UtsParameters, depth: int) -> float:

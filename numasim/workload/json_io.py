@@ -1,0 +1,98 @@
+"""Task graphs as JSON files: read, check, write; what is read equals what was written, array for array.
+
+A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``) and the tasks that
+wait for it (``then``). Kernels and regions are referred to by name; tasks, segments and ranges by position. Whatever
+is left out has the default of the models below; without ``phases`` all tasks that nobody spawns start together.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from numasim.errors import InputError
+from numasim.workload.graph import Workload
+from numasim.workload.json_models import GraphFile, to_file, to_workload
+from numasim.workload.validate import validate
+
+
+def write(workload: Workload, path: Path) -> None:
+    """Write ``workload`` to ``path``; an `InputError` if that cannot be done."""
+    try:
+        path.write_text(json.dumps(to_file(workload), separators=(",", ":")) + "\n", encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"the file cannot be written: {problem.strerror}", place=str(path)) from None
+
+
+def read(path: Path) -> Workload:
+    """The checked workload in ``path``; every `InputError` names the file, and the line or the field."""
+    document = _load(path)
+    try:
+        workload = to_workload(GraphFile.model_validate(document))
+        validate(workload)
+    except ValidationError as problem:
+        raise _placed(_first(problem, document), path) from None
+    except InputError as problem:
+        raise _placed(problem, path) from None
+    return workload
+
+
+def _load(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as problem:
+        place = f"{path}:{problem.lineno}:{problem.colno}"
+        raise InputError(f"this is not JSON: {problem.msg}", place=place, expected="a task graph in JSON") from None
+    except UnicodeDecodeError:
+        raise InputError("this is not UTF-8 text", place=str(path), expected="a task graph in JSON") from None
+    except OSError as problem:
+        reason = (problem.strerror or "it cannot be read").lower()
+        raise InputError(f"the task graph cannot be read: {reason}", place=str(path)) from None
+    except RecursionError:
+        raise InputError("the JSON is nested too deeply", place=str(path), expected="a task graph in JSON") from None
+    except ValueError as problem:
+        raise InputError(str(problem), place=str(path), expected="a task graph in JSON") from None
+    except InputError as problem:
+        raise _placed(problem, path) from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for number, key in enumerate(keys) if key in keys[:number])
+        raise InputError(f"the key {twice!r} is given twice in one object", expected="every key once")
+    return found
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise InputError(f"{text} is no number of a task graph", expected="a finite number")
+
+
+def _first(problem: ValidationError, document: Any) -> InputError:
+    """The first complaint of pydantic as one of ours."""
+    error = problem.errors(include_url=False, include_context=False)[0]
+    path = tuple(error["loc"])
+    if error["type"] == "extra_forbidden":
+        known = GraphFile.known_keys(path)
+        return InputError(
+            f"there is no key {path[-1]!r}",
+            path=path,
+            expected=f"one of {', '.join(known)}",
+            value=path[-1],
+            known=known,
+        )
+    message = error["msg"].removeprefix("Value error, ")
+    given = (
+        error["input"] if isinstance(error["input"], str | int | float | bool | None) else type(error["input"]).__name__
+    )
+    return InputError(f"{message[0].lower()}{message[1:]}, not {given!r}", path=path)
+
+
+def _placed(problem: InputError, path: Path) -> InputError:
+    problem.place = problem.place or str(path)
+    return problem

@@ -1,0 +1,350 @@
+"""The shape of a task graph in JSON, as models, and the way to and from arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from numasim.errors import InputError
+from numasim.spec.base import Model
+from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.workload.graph import (
+    Accesses,
+    Deal,
+    Kind,
+    Mode,
+    Op,
+    Pattern,
+    Phase,
+    RangeFamily,
+    Region,
+    Workload,
+)
+from numasim.workload.layout import offsets
+from numasim.workload.validate import parents
+
+FORMAT = "numasim task graph 1"
+ARGUMENT_OPS = {Op.RUN: "run", Op.SPAWN: "spawn", Op.CALL: "call"}
+OPS = {name: code for code, name in ARGUMENT_OPS.items()}
+WAIT = ["wait"]
+
+
+def _integer(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a whole number is needed here")
+    return value
+
+
+def _op(value: Any) -> Any:
+    if value == WAIT:
+        return (Op.WAIT, 0)
+    match value:
+        case [str(name), int(number)] if name in OPS and not isinstance(number, bool) and 0 <= number < 2**32:
+            return (OPS[name], number)
+    raise ValueError('an op is ["run", segment], ["spawn", task], ["call", task] or ["wait"]')
+
+
+Whole = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**62)]
+Positive = Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**62)]
+Signed = Annotated[int, BeforeValidator(_integer), Field(gt=-(2**62), lt=2**62)]
+Index = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**32)]
+OpEntry = Annotated[tuple[Op, int], BeforeValidator(_op)]
+
+
+class RegionEntry(Model):
+    """A range of memory."""
+
+    name: str
+    bytes: Whole
+    initialised: bool = False
+
+
+class AccessEntry(Model):
+    """``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart."""
+
+    region: str
+    offset: Whole = 0
+    row_bytes: Positive
+    rows: Positive = 1
+    stride: Whole = 0
+    mode: Literal["read", "write", "read-write"] = "read"
+    pattern: Literal["sequential", "strided", "random", "chase"] = "sequential"
+    passes: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**32)] = 1
+
+
+class TemplateEntry(AccessEntry):
+    """An access of a range's items, moved by an affine rule."""
+
+    divisor: Positive = 1
+    step_div: Signed = 0
+    step_mod: Signed = 0
+
+
+class SegmentEntry(Model):
+    """A piece of work."""
+
+    compute_ps: Whole = 0
+    kernel: str = ""
+    accesses: list[AccessEntry] = Field(default_factory=list)
+
+
+class RangeEntry(Model):
+    """Like tasks that are never materialised."""
+
+    name: str = ""
+    count: Positive
+    low_ps: Whole
+    high_ps: Whole
+    kernel: str = ""
+    accesses: list[TemplateEntry] = Field(default_factory=list)
+
+
+class TaskEntry(Model):
+    """An op program, and the tasks that wait for its end."""
+
+    kind: Literal["task", "call", "implicit"] = "task"
+    ops: list[OpEntry] = Field(default_factory=list)
+    then: list[Index] = Field(default_factory=list)
+
+
+class PhaseEntry(Model):
+    """Roots and a range that start together."""
+
+    roots: list[Index] = Field(default_factory=list)
+    range: Index | None = None
+    deal: Literal["master", "block", "cyclic"] = "master"
+    serial: bool = False
+    repeat: Positive = 1
+    name: str = ""
+
+
+class GraphFile(Model):
+    """A whole file."""
+
+    format: Literal["numasim task graph 1"] = "numasim task graph 1"
+    name: str = "graph"
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    kernels: list[str] = Field(default_factory=lambda: [""])
+    regions: list[RegionEntry] = Field(default_factory=list)
+    phases: list[PhaseEntry] | None = None
+    ranges: list[RangeEntry] = Field(default_factory=list)
+    tasks: list[TaskEntry] = Field(default_factory=list)
+    segments: list[SegmentEntry] = Field(default_factory=list)
+    facts: dict[str, int] = Field(default_factory=dict)
+
+    @classmethod
+    def known_keys(cls, path: Sequence[str | int]) -> list[str]:
+        """The keys of the object that holds the last part of ``path``."""
+        parts = [part for part in path[:-1] if isinstance(part, str)]
+        model = ENTRIES.get(tuple(parts), cls)
+        return list(model.model_fields)
+
+
+ENTRIES: dict[tuple[str, ...], type[Model]] = {
+    ("regions",): RegionEntry,
+    ("phases",): PhaseEntry,
+    ("ranges",): RangeEntry,
+    ("ranges", "accesses"): TemplateEntry,
+    ("tasks",): TaskEntry,
+    ("segments",): SegmentEntry,
+    ("segments", "accesses"): AccessEntry,
+}
+
+
+def to_workload(file: GraphFile) -> Workload:
+    """The arrays of a file; an `InputError` for unknown names and for tasks that are not started exactly once."""
+    op_ptr = offsets(np.array([len(task.ops) for task in file.tasks], np.int64))
+    ops = [op for task in file.tasks for op in task.ops]
+    op_code = np.array([code for code, _ in ops], np.uint8)
+    op_arg = np.array([arg for _, arg in ops], np.uint32)
+    phases = _phases(file, op_code, op_arg)
+    _check_roots(phases, len(file.tasks))
+    then = [task.then for task in file.tasks]
+    return Workload(
+        name=file.name,
+        parameters=file.parameters,
+        kernels=tuple(file.kernels),
+        regions=tuple(Region(entry.name, entry.bytes, entry.initialised) for entry in file.regions),
+        phases=phases,
+        ranges=tuple(_range(file, number) for number in range(len(file.ranges))),
+        op_ptr=frozen(op_ptr),
+        op_code=frozen(op_code),
+        op_arg=frozen(op_arg),
+        kind=frozen(np.array([_member(Kind, task.kind) for task in file.tasks], np.uint8)),
+        parent=frozen(parents(op_ptr, op_code, op_arg, [root for phase in phases for root in phase.roots])),
+        segment_compute_ps=frozen(np.array([segment.compute_ps for segment in file.segments], np.int64)),
+        segment_kernel=frozen(np.array(_segment_kernels(file), np.uint8)),
+        segment_accesses=frozen(offsets(np.array([len(segment.accesses) for segment in file.segments], np.int64))),
+        accesses=_accesses(file, _segment_accesses(file)),
+        successor_ptr=frozen(offsets(np.array([len(tasks) for tasks in then], np.int64))),
+        successor=frozen(np.array([task for tasks in then for task in tasks], np.uint32)),
+        facts=file.facts,
+    )
+
+
+def _phases(file: GraphFile, op_code: Any, op_arg: Any) -> tuple[Phase, ...]:
+    if file.phases is None:
+        spawned = set(op_arg[(op_code == Op.SPAWN) | (op_code == Op.CALL)].tolist())
+        return (Phase(roots=tuple(task for task in range(len(file.tasks)) if task not in spawned)),)
+    return tuple(
+        Phase(
+            roots=tuple(entry.roots),
+            range_family=entry.range,
+            deal=_member(Deal, entry.deal),
+            serial=entry.serial,
+            repeat=entry.repeat,
+            name=entry.name,
+        )
+        for entry in file.phases
+    )
+
+
+def _check_roots(phases: Iterable[Phase], tasks: int) -> None:
+    for number, phase in enumerate(phases):
+        for place, root in enumerate(phase.roots):
+            if root >= tasks:
+                path = ("phases", number, "roots", place)
+                raise InputError(f"task {root} does not exist", path=path, expected=f"a task below {tasks}")
+
+
+def _range(file: GraphFile, number: int) -> RangeFamily:
+    entry = file.ranges[number]
+    path: tuple[str | int, ...] = ("ranges", number)
+    templates = [((*path, "accesses", place), access) for place, access in enumerate(entry.accesses)]
+    return RangeFamily(
+        name=entry.name,
+        count=entry.count,
+        low_ps=entry.low_ps,
+        high_ps=entry.high_ps,
+        kernel=_position(entry.kernel, file.kernels, "kernel", path),
+        accesses=_accesses(file, templates),
+        divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
+        step_div=frozen(np.array([access.step_div for access in entry.accesses], np.int64)),
+        step_mod=frozen(np.array([access.step_mod for access in entry.accesses], np.int64)),
+    )
+
+
+def _segment_kernels(file: GraphFile) -> list[int]:
+    return [
+        _position(segment.kernel, file.kernels, "kernel", ("segments", number))
+        for number, segment in enumerate(file.segments)
+    ]
+
+
+def _segment_accesses(file: GraphFile) -> list[tuple[tuple[str | int, ...], AccessEntry]]:
+    return [
+        (("segments", number, "accesses", place), access)
+        for number, segment in enumerate(file.segments)
+        for place, access in enumerate(segment.accesses)
+    ]
+
+
+def _accesses(file: GraphFile, entries: Sequence[tuple[tuple[str | int, ...], AccessEntry]]) -> Accesses:
+    names = [region.name for region in file.regions]
+    places = {name: number for number, name in enumerate(names)}
+    columns: dict[str, list[int]] = {name: [getattr(entry, name) for _, entry in entries] for name in ACCESS_TYPES}
+    columns["region"] = [
+        places[entry.region] if entry.region in places else _position(entry.region, names, "region", path)
+        for path, entry in entries
+    ]
+    columns["mode"] = [_member(Mode, entry.mode) for _, entry in entries]
+    columns["pattern"] = [_member(Pattern, entry.pattern) for _, entry in entries]
+    return accesses_of(**columns)
+
+
+def _position(name: str, names: Sequence[str], key: str, path: tuple[str | int, ...]) -> int:
+    if name not in names:
+        expected = f"one of {', '.join(map(repr, names))}" if names else f"a {key} that the file declares"
+        raise InputError(f"there is no {key} {name!r}", path=(*path, key), expected=expected, value=name, known=names)
+    return names.index(name)
+
+
+def _member(kind: Any, name: str) -> Any:
+    return kind[name.upper().replace("-", "_")]
+
+
+def _name(member: IntEnum) -> str:
+    return member.name.lower().replace("_", "-")
+
+
+def to_file(workload: Workload) -> dict[str, Any]:
+    """The JSON document of a workload."""
+    accesses = _access_entries(workload, workload.accesses)
+    first = workload.segment_accesses.tolist()
+    return {
+        "format": FORMAT,
+        "name": workload.name,
+        "parameters": workload.parameters,
+        "kernels": list(workload.kernels),
+        "regions": [{"name": r.name, "bytes": r.bytes, "initialised": r.initialised} for r in workload.regions],
+        "phases": [_phase_entry(phase) for phase in workload.phases],
+        "ranges": [_range_entry(workload, family) for family in workload.ranges],
+        "tasks": _task_entries(workload),
+        "segments": [
+            {"compute_ps": compute, "kernel": workload.kernels[kernel], "accesses": accesses[low:high]}
+            for compute, kernel, low, high in zip(
+                workload.segment_compute_ps.tolist(),
+                workload.segment_kernel.tolist(),
+                first[:-1],
+                first[1:],
+                strict=True,
+            )
+        ],
+        "facts": workload.facts,
+    }
+
+
+def _access_entries(workload: Workload, accesses: Accesses) -> list[dict[str, Any]]:
+    columns = {name: getattr(accesses, name).tolist() for name in ACCESS_TYPES}
+    columns["region"] = [workload.regions[region].name for region in columns["region"]]
+    columns["mode"] = [_name(Mode(mode)) for mode in columns["mode"]]
+    columns["pattern"] = [_name(Pattern(pattern)) for pattern in columns["pattern"]]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _phase_entry(phase: Phase) -> dict[str, Any]:
+    return {
+        "roots": list(phase.roots),
+        "range": phase.range_family,
+        "deal": _name(phase.deal),
+        "serial": phase.serial,
+        "repeat": phase.repeat,
+        "name": phase.name,
+    }
+
+
+def _range_entry(workload: Workload, family: RangeFamily) -> dict[str, Any]:
+    rules = zip(family.divisor.tolist(), family.step_div.tolist(), family.step_mod.tolist(), strict=True)
+    templates = zip(_access_entries(workload, family.accesses), rules, strict=True)
+    return {
+        "name": family.name,
+        "count": family.count,
+        "low_ps": family.low_ps,
+        "high_ps": family.high_ps,
+        "kernel": workload.kernels[family.kernel],
+        "accesses": [
+            {**access, "divisor": divisor, "step_div": step_div, "step_mod": step_mod}
+            for access, (divisor, step_div, step_mod) in templates
+        ],
+    }
+
+
+def _task_entries(workload: Workload) -> list[dict[str, Any]]:
+    codes, arguments = workload.op_code.tolist(), workload.op_arg.tolist()
+    ops = [
+        WAIT if code == Op.WAIT else [ARGUMENT_OPS[Op(code)], arg] for code, arg in zip(codes, arguments, strict=True)
+    ]
+    op_ptr, then_ptr = workload.op_ptr.tolist(), workload.successor_ptr.tolist()
+    then = workload.successor.tolist()
+    return [
+        {
+            "kind": _name(Kind(kind)),
+            "ops": ops[op_ptr[task] : op_ptr[task + 1]],
+            "then": then[then_ptr[task] : then_ptr[task + 1]],
+        }
+        for task, kind in enumerate(workload.kind.tolist())
+    ]
