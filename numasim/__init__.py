@@ -1,9 +1,9 @@
 """numasim: a discrete-event simulator of work stealing on NUMA multicores.
 
-    import numasim as ns
-    result = ns.run("quickstart", workers=24, strategy="topology-aware")
-    frame = ns.sweep("quickstart").to_frame()
-    ns.plot.remote_steal_ratio(frame)
+>>> import numasim as ns                                                    # doctest: +SKIP
+>>> result = ns.run("quickstart", workers=24, strategy="topology-aware")    # doctest: +SKIP
+>>> frame = ns.sweep("quickstart").to_frame()                               # doctest: +SKIP
+>>> ns.plot.remote_steal_ratio(frame)                                       # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["identity", "run", "simulate", "sweep"]
 
 
-def run(spec: str | Path | Mapping[str, Any], *, engine: str = DEFAULT_ENGINE, check: bool = False, **changes: Any) -> Result:
+def run(
+    spec: str | Path | Mapping[str, Any], *, engine: str = DEFAULT_ENGINE, check: bool = False, **changes: Any
+) -> Result:
     """Simulate once, with the seed of the first repeat.
 
     ``changes`` are fields of the spec (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``).

@@ -177,7 +177,9 @@ def workload_list() -> None:
 
 
 @workload_app.command("show")
-def workload_show(text: Annotated[str, typer.Argument(help="a name or a mapping: '{name: strassen, n: 1024}'")]) -> None:
+def workload_show(
+    text: Annotated[str, typer.Argument(help="a name or a mapping: '{name: strassen, n: 1024}'")],
+) -> None:
     """Describe a workload: tasks, depth, work, bytes, closed-form facts."""
     from numasim.workload.describe import describe
 

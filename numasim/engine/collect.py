@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 
 PS_PER_S = 10**12
 
+
 def collect(
     plan: Plan,
     workers: Sequence[Worker],
@@ -54,6 +55,7 @@ def collect(
         node_success=np.array(ledger.node_success, np.int64),
     )
 
+
 def worker_table(workers: Sequence[Worker], producers: Sequence[Producer]) -> dict[str, Array]:
     """Counters by name, one entry per worker, then one per producer that is not a worker itself."""
     actors: list[Worker | Producer] = [*workers, *producers]
@@ -65,6 +67,7 @@ def worker_table(workers: Sequence[Worker], producers: Sequence[Producer]) -> di
         table[name] = np.array([getattr(a, name, 0) for a in actors], np.int64)
     table["steal_false"] = table["steal_attempts"] - table["steal_success"]
     return table
+
 
 def memory_counters(machine: Machine, ledger: Ledger, makespan_ps: int) -> dict[str, Any]:
     """Bytes by distance, and how busy the busiest memory controller and link were."""
@@ -80,11 +83,13 @@ def memory_counters(machine: Machine, ledger: Ledger, makespan_ps: int) -> dict[
         "link_busy_max": busiest(link_bytes(machine, moved), machine.links.bytes_per_s, makespan_ps),
     }
 
+
 def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
     """The largest ratio of bytes moved to the bytes that could have moved; above 1 where contention is `none`."""
     pairs = zip(moved.tolist(), bytes_per_s.tolist(), strict=True)
     ratios = [ratio(b * PS_PER_S, rate * makespan_ps) for b, rate in pairs]
     return max((r for r in ratios if r is not None), default=None)
+
 
 def link_bytes(machine: Machine, moved: Array) -> Array:
     """[links] bytes that crossed each link: what a node moves from and to a home takes the route from the home."""
@@ -94,5 +99,3 @@ def link_bytes(machine: Machine, moved: Array) -> Array:
         at = home * machine.nodes + node
         carried[links.route[links.route_ptr[at] : links.route_ptr[at + 1]]] += moved[node, home]
     return carried
-
-__all__ = ["STEALS", "collect"]

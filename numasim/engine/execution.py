@@ -137,7 +137,7 @@ class Execution(Timeline):
 
     def _on_segment_end(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
-        self.now = now = self.env.now
+        self.now = now = w.due
         task = w.stack[-1]
         words = self.trace.details.words
         words.extend((now, SEG_END, w.id, task, w.segment))
@@ -255,7 +255,7 @@ class Execution(Timeline):
 
     def _on_put(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
-        self.now = self.env.now
+        self.now = w.due
         self._put(w)
         self._proceed(w)
 
@@ -312,7 +312,7 @@ class Execution(Timeline):
 
     def _on_wake(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
-        self.now = self.env.now
+        self.now = w.due
         w.parked_ps += self.now
         self._record_step(WAKE, w.id, w.stack[-1], 0)
         self._proceed(w)

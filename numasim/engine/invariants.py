@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from numasim.engine.plan import Plan
 from numasim.engine.result import TIME, Result
 from numasim.engine.timing import traffic_factor
 from numasim.errors import CheckError
+from numasim.strategy.plan import AmountKind
 from numasim.workload.graph import Op, RangeFamily, Workload
 
 Log = Sequence[Executed] | None
@@ -69,7 +71,7 @@ def one_thing_at_a_time(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         by_worker[each.worker].append(each)
     for worker, stretches in sorted(by_worker.items()):
         stretches.sort(key=lambda each: (each.start_ps, each.end_ps))
-        for before, after in zip(stretches, stretches[1:], strict=False):
+        for before, after in pairwise(stretches):
             if after.start_ps < before.end_ps:
                 yield f"worker {worker} runs task {after.task} at {after.start_ps} ps, before task {before.task} ends"
                 return
@@ -146,7 +148,8 @@ def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         if total != result.counters["makespan_ps"]:
             yield f"the time of worker {worker} adds up to {total} ps, not to the makespan"
             return
-    negative = np.argwhere(np.delete(parts, 1, axis=0) < 0)  # remote memory may be nearer than local where a file says so
+    signed = TIME.index("inflation_numa_ps")  # remote memory is nearer than local where a machine file says so
+    negative = np.argwhere(np.delete(parts, signed, axis=0) < 0)
     if len(negative):
         yield f"a part of the time of worker {int(negative[0][1])} is negative"
 
@@ -160,9 +163,9 @@ def steals_add_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
             yield f"steal_attempts{suffix} {attempts} is not {success} successes + {false} false ones"
     if c["tasks_stolen"] < c["steal_success"]:
         yield "fewer tasks were stolen than steals succeeded"
-    if (plan.steal.level["amount_kind"] == 0).all() and (plan.steal.level["amount"] == 1).all():
-        if c["tasks_stolen"] != c["steal_success"]:
-            yield "every steal takes one task, but tasks_stolen is not steal_success"
+    one = (plan.steal.level["amount_kind"] == AmountKind.COUNT) & (plan.steal.level["amount"] == 1)
+    if one.all() and c["tasks_stolen"] != c["steal_success"]:
+        yield "every steal takes one task, but tasks_stolen is not steal_success"
     yield from _pairs_add_up(plan, result)
 
 

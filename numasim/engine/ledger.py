@@ -22,7 +22,7 @@ class Executed(NamedTuple):
 
 
 class Ledger:
-    """Counts of one run. ``ran[node]`` gathers segments until `fold` turns them into bytes; ``ran_items`` range items."""
+    """Counts of one run. ``ran[node]`` gathers segments, ``ran_items`` range items, until `fold` turns them into bytes."""
 
     def __init__(self, plan: Plan, times: SegmentTimes, ranges: list[RangeTimes], keep_log: bool) -> None:
         nodes = plan.machine.nodes

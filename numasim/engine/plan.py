@@ -10,7 +10,6 @@ from numasim.strategy.plan import StealPlan
 from numasim.workload.graph import Workload
 
 MIN_STEP_PS = 1000  # a fruitless round takes at least this long, so that no loop stands still (model 1.2)
-FULL_SPEED_PPM = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,9 @@ class Plan:
     """One simulation, complete. Engines read it and never change it.
 
     ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: who creates
-    the items of implicit ranges; ``poll_ps`` is the wait after a fruitless round where no back-off is given; ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that
-    overflowed takes tasks again; ``skip`` says whether an engine may pass over events that it can count in closed form.
+    the items of implicit ranges; ``poll_ps`` is the wait after a fruitless round where no back-off is given;
+    ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed takes tasks again;
+    ``skip`` says whether an engine may pass over events that it can count in closed form.
     """
 
     machine: Machine

@@ -45,9 +45,7 @@ class Passed:
 class QuietRounds:
     """The fruitless rounds of one worker: random picks from fixed sets, one draw each, in a fixed order."""
 
-    def __init__(
-        self, shape: QuietRound, attempt: list[bool], probe_ps: list[int], home: list[int], node: int
-    ) -> None:
+    def __init__(self, shape: QuietRound, attempt: list[bool], probe_ps: list[int], home: list[int], node: int) -> None:
         self._candidates = shape.queues
         self._attempt = np.array([attempt[level] for level in shape.levels], bool)
         self._probe_ps = np.array(probe_ps, np.int64)

@@ -18,7 +18,19 @@ UNBOUNDED_TASKS = 2**62
 class TaskQueues:
     """All queues of one run. ``entries``, ``length`` and ``watch`` are read directly on the hot path."""
 
-    __slots__ = ("_bounds", "capacity", "entries", "high", "iteration", "length", "low", "peak", "pushes", "total", "watch")
+    __slots__ = (
+        "_bounds",
+        "capacity",
+        "entries",
+        "high",
+        "iteration",
+        "length",
+        "low",
+        "peak",
+        "pushes",
+        "total",
+        "watch",
+    )
 
     def __init__(self, plan: StealPlan) -> None:
         count = len(plan.queues)
@@ -59,7 +71,7 @@ class TaskQueues:
         self.total -= 1
         if self._bounds:
             self.mark(q)
-        return task  # type: ignore[return-value]
+        return task
 
     def peek(self, q: int, back: int) -> int:
         """The task that `pop` would take."""

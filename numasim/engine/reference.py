@@ -95,7 +95,6 @@ class ReferenceEngine(Search):
         self.env.schedule(event, priority(Rank.END_OF_INSTANT, 0), 0)  # type: ignore[arg-type]
 
     def _on_phase_end(self, _: Event) -> None:
-        self.now = self.env.now
         serial = self.schedule[self.phase_index].serial
         for w in self.workers:
             if serial and w.id:
@@ -161,7 +160,7 @@ class ReferenceEngine(Search):
     def _on_produce(self, event: Event) -> None:
         """The producer's next item becomes visible in a queue, or the producer waits for room."""
         p: Producer = event.actor  # type: ignore[attr-defined]
-        self.now = self.env.now
+        self.now = p.due
         item = p.items[0]
         q = self._place(p.id, item)
         if q < 0:

@@ -12,7 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 IDENTITY = ("run_id", "spec_hash", "seed", "repeat", "engine", "machine", "workload", "strategy", "workers")
-OUTCOME = ("makespan_ps", "serial_ps", "speedup", "efficiency", "trace_hash", "event_hash", "tasks", "span_ps", "work_ps")
+OUTCOME = (
+    "makespan_ps",
+    "serial_ps",
+    "speedup",
+    "efficiency",
+    "trace_hash",
+    "event_hash",
+    "tasks",
+    "span_ps",
+    "work_ps",
+)
 STEALS = (
     "steal_attempts",
     "steal_success",

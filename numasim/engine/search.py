@@ -69,7 +69,7 @@ class Search(Execution):
         if not w.stack:
             return True
         top = w.stack[-1]
-        return top < self.queues.peek(q, end) < self.program.subtree_end[top]
+        return bool(top < self.queues.peek(q, end) < self.program.subtree_end[top])
 
     def _pop(self, q: int, end: int) -> int:
         task = self.queues.pop(q, end)
@@ -168,7 +168,7 @@ class Search(Execution):
 
     def _on_poll(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
-        self.now = self.env.now
+        self.now = w.due
         self._proceed(w)
 
     # ---- steals ----------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Search(Execution):
     def _on_look(self, event: Event) -> None:
         """A probe takes effect: steal, or go on with the round."""
         w: Worker = event.actor  # type: ignore[attr-defined]
-        self.now = self.env.now
+        self.now = w.due
         q, level = w.target, w.level
         end = self.tables.probe_end[level][q]
         count = self.prober.amount(level, self.queues.length[q])

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from numasim.engine.plan import MIN_STEP_PS, Plan
+from numasim.machine.distance import line_transfer_ps
 from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, StealPlan
-
 
 LONGEST_WAIT_PS = 2**60  # a back-off without bound stops doubling at thirteen days
 
@@ -38,6 +38,7 @@ class Tables:
         self.pop_ps = costs.pop_ps
         self.join_ps = costs.join_ps
         self.line = costs.line
+        self._line_ps = line_transfer_ps(plan.machine, plan.workers)
         self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
         self.scan_ps = max(MIN_STEP_PS, plan.machine.probe_ps[0] if plan.machine.probe_ps else costs.probe_ps)
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
@@ -66,7 +67,7 @@ class Tables:
         return item, self.range_base[family + 1] - self.range_base[family]
 
     def wait_ps(self, fails: int, probed: bool) -> int:
-        """The wait after the ``fails``-th fruitless round in a row; one without a probe takes the time of a local one."""
+        """The wait after the ``fails``-th fruitless round in a row; one without a probe takes a local probe's time."""
         rule = self._plan.steal.backoff
         wait = rule.first_ps * rule.factor ** min(fails - 1, 62) or self._plan.poll_ps
         wait = min(wait, rule.max_ps if rule.max_ps is not None else LONGEST_WAIT_PS)
@@ -79,13 +80,8 @@ class Tables:
 
     def line_ps(self, worker: int) -> list[int]:
         """[workers] time to move a cache line from the core of each worker to that of ``worker``."""
-        placed, times = self._plan.workers, self._plan.machine.coherence
-        core, socket = placed.core.tolist(), placed.socket.tolist()
-        near = [times.cross_socket_ps, times.same_socket_ps]
-        return [
-            times.same_core_ps if core[v] == core[worker] else near[socket[v] == socket[worker]]
-            for v in range(placed.workers)
-        ]
+        times: list[int] = self._line_ps[:, worker].tolist()
+        return times
 
     def probe_ps(self, worker: int) -> list[int]:
         """[queues] time from sending a probe of each queue to its taking effect."""

@@ -1,4 +1,4 @@
-"""How long a segment takes on which node, and which bytes it moves (model 2.3 to 2.5, contention and caches `none`).
+"""How long a segment takes on which node, and which bytes it moves (model 2.3 to 2.5; contention and cache `none`).
 
 A segment computes for C and waits for memory for M; the two overlap completely (roofline), so it takes max(C, M). M sums,
 over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access pattern
@@ -34,13 +34,14 @@ def traffic_by_home(accesses: Accesses, placement: Placement) -> I64:
     footprint = placement.bytes_by_home(
         accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride
     )
-    return footprint * traffic_factor(accesses)[:, None]
+    return np.asarray(footprint * traffic_factor(accesses)[:, None])
 
 
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
     """[accesses] memory time of ``traffic`` [accesses, nodes] as seen from a node with ``latency_ps`` [nodes]."""
     lines = -(-traffic // LINE_BYTES)
-    return (-(-lines * latency_ps[None, :] * 1000 // mlp[:, None])).sum(axis=1)
+    waits = -(-lines * latency_ps[None, :] * 1000 // mlp[:, None])
+    return np.asarray(waits.sum(axis=1), np.int64)
 
 
 def segment_sums(values: I64, pointer: I64) -> I64:

@@ -50,8 +50,8 @@ def priority(rank: Rank, actor: int) -> int:
 class Worker:
     """What a worker has in hand, where it stands in its search, and what it has counted.
 
-    ``stack`` holds the task it executes on top of tasks that wait in nested joins; ``outbox`` the ready tasks it has yet
-    to put into queues; ``agenda`` the implicit bodies it was given. The last group is counted: times in picoseconds.
+    ``stack`` holds the task it executes on top of tasks that wait in nested joins; ``outbox`` the ready tasks that it
+    has yet to put into queues; ``agenda`` the implicit bodies it was given. The last group is counted: times in picoseconds.
     """
 
     id: int
