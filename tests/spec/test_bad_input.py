@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import MACHINE, RUN
+from spec_texts import MACHINE, RUN
 
 from numasim.cli import main
 
@@ -58,6 +58,12 @@ def sweep(name: str, axes: str, place: str, *says: str) -> Bad:
 
 def file(name: str, data: str | bytes, place: str, *says: str) -> Bad:
     return Bad(name, f"run.yaml{place}", says, {"run.yaml": data})
+
+
+def graph(name: str, text: str, place: str, *says: str) -> Bad:
+    """A run of the task graph ``text``."""
+    files: dict[str, str | bytes] = {"run.yaml": edited(RUN, 2, "workload: {file: graph.json}"), "graph.json": text}
+    return Bad(name, f"graph.json{place}", says, files)
 
 
 def command(name: str, place: str, says: tuple[str, ...], *arguments: str) -> Bad:
@@ -198,6 +204,20 @@ COMMANDS = [
     command("directory", "'.' is a directory", ("expected a YAML file",), "sweep", ".", "-o", "out"),
     command("missing folder", "there is no folder 'no'", ("an existing YAML file",), "run", "no/run.yaml"),
     command("set without =", "--set: got 'workers'", ("field=value",), "run", "run.yaml", "--set", "workers"),
+    command(
+        "machine to check", "machine: there is no machine 'tilepro'", ("'tilepro64'?",), "machine", "check", "tilepro"
+    ),
+    command(
+        "strategy to show",
+        "strategy: there is no strategy 'rnig'",
+        ("did you mean 'ring'?",),
+        "strategy",
+        "show",
+        "rnig",
+    ),
+    command(
+        "unknown engine", "there is no engine 'refrence'", ("'reference'?",), "run", "run.yaml", "--engine", "refrence"
+    ),
     option("set of unknown field", "wrokers=3", "no field 'wrokers'", "did you mean 'workers'?"),
     option("set of unknown inner field", "strategy.stael=[]", "no field 'stael'", "did you mean 'steal'?"),
     option("set of nothing", "workers=", "there is no value after =", "field=value"),
@@ -205,7 +225,18 @@ COMMANDS = [
     option("set out of range", "workers=99", "24 hardware threads", "expected 1 to 24"),
     option("set to NaN", "machine.latency_ns[0][1]=.nan", ".nan is not a finite number"),
 ]
-ALL = [*RUNS, *STRATEGIES, *MACHINES, *SWEEPS, *FILES, *COMMANDS]
+GRAPHS = [
+    graph(
+        "cyclic dependences", '{"tasks": [{"then": [1]}, {"then": [0]}]}', ": tasks[0]", "0 after 1 after 0", "cycles"
+    ),
+    graph("dangling edge", '{"tasks": [{"then": [7]}]}', ": tasks[0].then[0]", "task 7 does not exist", "below 1"),
+    graph("dangling spawn", '{"tasks": [{"ops": [["spawn", 9]]}]}', ": tasks[0].ops[0]", "task 9 does not exist"),
+    graph("dangling segment", '{"tasks": [{"ops": [["run", 0]]}]}', ": tasks[0].ops[0]", "segment 0 does not exist"),
+    graph("misspelt graph key", '{"taks": []}', ": taks", "no key 'taks'", "did you mean 'tasks'?"),
+    graph("graph key twice", '{"tasks": [], "tasks": []}', "", "'tasks' is given twice", "every key once"),
+    graph("broken JSON", '{"tasks": [', ":1:12", "this is not JSON", "a task graph in JSON"),
+]
+ALL = [*RUNS, *STRATEGIES, *MACHINES, *SWEEPS, *FILES, *COMMANDS, *GRAPHS]
 
 
 def test_at_least_forty() -> None:

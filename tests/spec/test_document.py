@@ -5,7 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numasim.errors import InputError
@@ -27,6 +27,7 @@ def refusal(text: str) -> str:
     return str(caught.value)
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(WORDS, DATA, min_size=1))
 def test_json_is_yaml(data: dict[str, object]) -> None:
     assert parse(json.dumps(data, ensure_ascii=False), HERE).plain() == data

@@ -1,4 +1,5 @@
 import json
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -78,7 +79,16 @@ def test_what_is_content(run_file: Write, sets: list[str]) -> None:
 
 
 def test_each_repeat_has_its_own_identity(run_file: Write) -> None:
-    assert len({identity(run_file(), seed=seed) for seed in range(50)}) == 50
+    spec = load_run(run_file())
+    assert len({run_id(spec, seed) for seed in range(50)}) == 50
+
+
+def test_a_spec_that_went_to_another_process_is_the_same_run(run_file: Write) -> None:
+    spec = load_run(run_file())
+    before = run_id(spec, 1)
+    copy = pickle.loads(pickle.dumps(spec))
+    assert copy == spec
+    assert run_id(copy, 1) == before
 
 
 def test_the_model_version_enters(run_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
