@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,24 @@ def test_rings() -> None:
     others = [0, 1, 3, 4, 5]
     assert rounds(rotate, 2, empty) == [[(0, q) for q in others[start:] + others[:start]]]
     assert drawn(rotate, 2) == 1
+
+
+def test_a_ring_that_holds_the_worker_itself_ends_with_it() -> None:
+    level = {"from": "own-node", "self": "yes", "pick": "after-me", "tries": "all"}
+    assert rounds(Prober(compiled(stealing(level), TWO_NODES), SEED), 2, Snapshot([0] * 6)) == [
+        [(0, 4), (0, 0), (0, 2)]
+    ]
+
+
+def test_a_weighted_visit_enters_the_first_group_whose_cumulative_weight_exceeds_the_draw() -> None:
+    level = {"from": "others", "by": "node", "visit": "weighted"}
+    plan = compiled(stealing(level), TWO_NODES)
+    weight = plan.weight.copy()
+    weight[:2] = [1, 3]  # worker 0's groups: a third of the draws for its own node
+    prober = Prober(replace(plan, weight=weight), SEED)
+    for k in range(0, 60, 2):
+        group = [2, 4] if draw(SEED, 0, k, 3) < 1 else [1, 3, 5]
+        assert rounds(prober, 0, Snapshot([0] * 6)) == [[(0, group[draw(SEED, 0, k + 1, len(group))])]]
 
 
 def test_round_robin_goes_on_after_the_last_search() -> None:
