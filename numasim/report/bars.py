@@ -64,7 +64,7 @@ def worker_time_split(frame: pd.DataFrame, workers: pd.DataFrame) -> Figure:
 def _split_grid(shown: Sequence[Panel], x_label: str, y_label: str) -> tuple[Figure, list[Axes]]:
     titles = [(panel.title, panel.subtitle) for panel in shown]
     columns = contender_grid_columns(titles)
-    figure, axes = panel_grid(titles, columns=columns, width=3.1, height=2.6, x_label=x_label, y_label=y_label)
+    figure, axes = panel_grid(titles, columns=columns, width=3.1, height=2.35, x_label=x_label, y_label=y_label)
     axes[0].set_ylim(0, 100)
     axes[0].set_yticks(range(0, 101, 20))
     return figure, axes

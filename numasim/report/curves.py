@@ -87,7 +87,7 @@ def _curves(
     columns = facet_columns(runs)
     facets = groups(runs, columns)
     titles = [(label(columns, values), "") for values, _ in facets]
-    figure, panels = panel_grid(titles, columns=2, width=4.2, height=3.1, x_label="workers", y_label=y_label)
+    figure, panels = panel_grid(titles, columns=2, width=4.2, height=2.95, x_label="workers", y_label=y_label)
     handles: dict[str, Line2D] = {}
     for axes, (_, rows) in zip(panels, facets, strict=False):  # the grid may show fewer
         for line in _fill_panel(axes, runs.iloc[rows], _contenders(runs), estimate, reference):

@@ -14,6 +14,7 @@ PANEL_LIMIT = 24  # more would not be readable on one page
 CHARACTER_INCHES = 0.078  # of legend text
 BOLD_CHARACTER_INCHES = 0.095  # of a panel's title
 SUBTITLE_POINTS = 11  # height of a line
+LINE_INCHES = 0.17  # height of a line of a title or subtitle
 MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into it would narrow the panel
 HANDLE_INCHES = 0.58  # of a legend's symbol and the space around it
 
@@ -21,21 +22,30 @@ Title = tuple[str, str]  # title and subtitle of a panel
 
 
 def panel_grid(
-    titles: Sequence[Title], *, columns: int, width: float, height: float, x_label: str, y_label: str
+    titles: Sequence[Title],
+    *,
+    columns: int,
+    width: float,
+    height: float,
+    x_label: str,
+    y_label: str,
+    share_y: bool = True,
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure of ``len(titles)`` panels (at most `PANEL_LIMIT`), each ``width`` x ``height`` inches.
+    """Make a figure of ``len(titles)`` panels (at most `PANEL_LIMIT`), each of ``width`` x ``height`` inches.
 
-    A figure whose panels do not all fit says so below them; the returned panels are those that fit.
+    The height comes on top of that of the titles. A figure whose panels do not all fit says so below them; the
+    returned panels are those that fit.
     """
-    shown = list(titles[:PANEL_LIMIT])
+    shown = [_wrapped(title, width) for title in titles[:PANEL_LIMIT]]
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
-    figure = Figure(figsize=(width * columns + 0.7, height * rows + 0.8), layout="constrained")
-    axes = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
+    heading = max(len(above) + len(below) for above, below in shown) * LINE_INCHES
+    figure = Figure(figsize=(width * columns + 0.7, (height + heading) * rows + 0.8), layout="constrained")
+    axes = list(figure.subplots(rows, columns, sharey=share_y, squeeze=False).flat)
     for unused in axes[len(shown) :]:
         unused.remove()
     for index, title in enumerate(shown):
-        _write_title(axes[index], width, *title)
+        _write_title(axes[index], *title)
         if index + columns >= len(shown):
             axes[index].set_xlabel(x_label)
         if index % columns == 0:
@@ -67,11 +77,14 @@ def _legend_width(widths: Sequence[float], columns: int) -> float:
     return sum(float(column.max()) for column in np.array_split(widths, columns))
 
 
-def _write_title(axes: Axes, width: float, title: str, subtitle: str) -> None:
-    """Write both above the panel, wrapped to its width in inches."""
+def _wrapped(title: Title, width: float) -> tuple[list[str], list[str]]:
+    """Break title and subtitle into lines that fit a panel of ``width`` inches."""
     room = width - MARGIN_INCHES
-    below = textwrap.wrap(subtitle, int(room / CHARACTER_INCHES))
-    above = textwrap.wrap(title, int(room / BOLD_CHARACTER_INCHES))
+    above, below = title
+    return textwrap.wrap(above, int(room / BOLD_CHARACTER_INCHES)), textwrap.wrap(below, int(room / CHARACTER_INCHES))
+
+
+def _write_title(axes: Axes, above: list[str], below: list[str]) -> None:
     axes.set_title("\n".join(above), pad=6 + SUBTITLE_POINTS * len(below))
     if below:
         axes.annotate(

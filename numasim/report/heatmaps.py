@@ -57,9 +57,10 @@ def _heatmaps(frame: pd.DataFrame, node_pairs: pd.DataFrame, quantity: _Quantity
         titles,
         columns=contender_grid_columns(titles),
         width=2.75,
-        height=2.95,
+        height=2.6,
         x_label=quantity.to_label,
         y_label=quantity.from_label,
+        share_y=False,  # machines differ in their number of nodes
     )
     most = np.nanmax([np.nanmax(share, initial=0) for share in shares])
     images = [_heatmap(axes, share, most) for axes, share in zip(panels, shares, strict=False)]
@@ -81,7 +82,7 @@ def _heatmap(axes: Axes, share: FloatArray, most: float) -> AxesImage:
     nodes = len(share)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    image = axes.imshow(share, cmap=COLOUR_MAP, vmin=0, vmax=most)
+    image = axes.imshow(share, cmap=COLOUR_MAP, vmin=0, vmax=most, aspect="auto")  # a fixed one defeats the layout
     ticks = np.arange(0, nodes, -(-nodes // LABELLED_NODES))
     axes.set_xticks(ticks)
     axes.set_yticks(ticks)
