@@ -27,7 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 class _Runs:
     """The columns that the answer needs, one entry a run; NaN in a failed run."""
 
-    seed: npt.NDArray[Any]
+    pair: npt.NDArray[np.intp]  # equal where seed and repeat are, that is, where durations were the same
     makespan_ps: FloatArray
     attempts: FloatArray
     misses: FloatArray
@@ -67,7 +67,7 @@ def _runs(frame: pd.DataFrame) -> _Runs:
         return np.where(broken, np.nan, numbers(frame, name))
 
     return _Runs(
-        seed=frame["seed"].to_numpy(),
+        pair=frame.groupby(["seed", "repeat"], sort=False).ngroup().to_numpy(np.intp),
         makespan_ps=column("makespan_ps"),
         attempts=column("steal_attempts"),
         misses=column("steal_false"),
@@ -109,8 +109,8 @@ def _comparison(compared: PairedDifference) -> dict[str, Any]:
 
 
 def _pairs(runs: _Runs, first: Rows, other: Rows) -> tuple[Rows, Rows]:
-    """Rows of both cells with equal seeds, where both runs finished."""
-    _, at_first, at_other = np.intersect1d(runs.seed[first], runs.seed[other], return_indices=True)
+    """Rows of both cells that are a pair, where both runs finished."""
+    _, at_first, at_other = np.intersect1d(runs.pair[first], runs.pair[other], return_indices=True)
     first, other = first[at_first], other[at_other]
     both = ~np.isnan(runs.makespan_ps[first] + runs.makespan_ps[other])
     return first[both], other[both]

@@ -95,11 +95,20 @@ def _largest(panel: Panel) -> Panel:
 
 
 def label(columns: Iterable[str], values: Iterable[Any]) -> str:
-    """Put the values in words: ``matmul, n=256``; an identity column speaks for itself, an axis by its last name."""
+    """Put the values in words: ``matmul, n=256``; an identity column speaks for itself, an axis by its last name.
+
+    An axis that a cell does not set is left out.
+    """
+    given = [(column, value) for column, value in zip(columns, values, strict=True) if not pd.isna(value)]
     return ", ".join(
-        str(value) if column in COLUMNS else f"{column.rpartition('.')[2]}={value}"
-        for column, value in zip(columns, values, strict=True)
+        _plain(value) if column in COLUMNS else f"{column.rpartition('.')[2]}={_plain(value)}"
+        for column, value in given
     )
+
+
+def _plain(value: Any) -> str:
+    """Write a whole number without a fraction: a column with nulls has made a float of it."""
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def numbers(frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:

@@ -46,6 +46,11 @@ def test_difference_is_paired_by_seed_whatever_the_row_order(frame):
     assert row.pairs == 10
 
 
+def test_pairs_do_not_depend_on_whether_the_seed_is_that_of_the_sweep_or_of_the_run(frame):
+    same = answer(frame.assign(seed=7))
+    pd.testing.assert_frame_equal(same, answer(frame))
+
+
 def test_the_first_strategy_is_not_compared_with_itself(frame):
     row = cell(answer(frame), "randomized", 8).iloc[0]
     assert row.pairs == 0
