@@ -52,6 +52,7 @@ def collect(
         workers=table,
         node_bytes=ledger.node_bytes,
         node_attempts=np.array(ledger.node_attempts, np.int64),
+        passed_items=sum(ledger.passed_items),
         node_success=np.array(ledger.node_success, np.int64),
     )
 

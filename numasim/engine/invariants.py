@@ -41,8 +41,11 @@ def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         return
     ran = Counter((each.task, each.segment) for each in log)
     expected = _expected_runs(plan.workload)
-    for key in (ran.keys() | expected.keys()) if ran != expected else ():
-        if ran[key] != expected[key]:
+    passed = result.passed_items
+    for key in sorted(ran.keys() | expected.keys()) if ran != expected else ():
+        if key[0] >= plan.workload.rows and not ran[key] and passed:
+            passed -= 1
+        elif ran[key] != expected[key]:
             yield f"task {key[0]} segment {key[1]} ran {ran[key]} times instead of {expected[key]}"
             return
 

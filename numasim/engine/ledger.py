@@ -22,7 +22,7 @@ class Executed(NamedTuple):
 
 
 class Ledger:
-    """Counts of one run. ``ran[node]`` gathers segments, ``ran_items`` range items, until `fold` turns them into bytes."""
+    """Counts of one run. ``ran[node]`` and ``ran_items`` gather segments and items until `fold` makes bytes of them."""
 
     def __init__(self, plan: Plan, times: SegmentTimes, ranges: list[RangeTimes], keep_log: bool) -> None:
         nodes = plan.machine.nodes
@@ -33,9 +33,14 @@ class Ledger:
         self.node_bytes: npt.NDArray[np.int64] = np.zeros((nodes, nodes), np.int64)
         self.ran: list[list[int]] = [[] for _ in range(nodes)]
         self.ran_items: list[list[list[int]]] = [[[] for _ in range(nodes)] for _ in ranges]
+        self.passed_items = [0] * len(ranges)  # items that were counted in closed form
         self.page_faults = 0
         self.span_ps = 0
         self.log: list[Executed] | None = [] if keep_log else None
+
+    def pass_items(self, family: int, node: int, count: int) -> None:
+        """Count the bytes of ``count`` items of a uniform family on ``node``."""
+        self.node_bytes[node] += self._ranges[family].traffic(np.zeros(1, np.int64)) * count
 
     def fold(self) -> None:
         """Turn what ran since the last call into bytes per node pair."""

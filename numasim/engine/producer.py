@@ -1,8 +1,4 @@
-"""A producer: a pseudo-worker that creates the items of an implicit range and puts them into the workers' queues.
-
-The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. A queue that
-is full is passed over; when all are full the producer waits for the next pop (model 4.1).
-"""
+"""The state of a producer: a pseudo-worker that makes the items of an implicit range (model 3.5)."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ class Producer:
     items: range
     due: int = 0
     waiting: bool = False
+    try_below: int = 2**62  # items left below which passing over the steady state is tried
     waiting_since: int = 0
-    done_at: int = 0
     overhead_ps: int = 0
     parked_ps: int = 0

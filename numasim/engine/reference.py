@@ -1,7 +1,7 @@
 """The reference engine: the readable definition of the model, event by event on SimPy (model 1, 3 and 4).
 
-Three layers: `timeline` schedules the workers' events, `execution` runs tasks, `search` finds them; here are the phases
-and the producers. Readings of the model that are decided in these files:
+Its layers: `timeline` schedules the workers' events, `execution` runs tasks, `search` finds them, `production` makes the
+items of ranges, `bulk` passes over them; here are the phases. Readings of the model that are decided in these files:
 
 - A worker's overheads (pop, take, join, resume, ...) are owed until its next timed step and paid with it.
 - A step that costs nothing happens at once, inside the handler that leads to it.
@@ -18,17 +18,16 @@ from __future__ import annotations
 from simpy import Event
 from simpy.core import EmptySchedule
 
-from numasim.engine.execution import PRODUCTION
+from numasim.engine.bulk import Bulk
 from numasim.engine.plan import Plan
-from numasim.engine.producer import Producer
-from numasim.engine.search import DeadlockError, Search
-from numasim.engine.timeline import LOOK, POLL, PUT
+from numasim.engine.search import DeadlockError
+from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Rank, Trace
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.workload.graph import Deal, Phase
 
 
-class ReferenceEngine(Search):
+class ReferenceEngine(Bulk):
     """One run of one plan; call `run` once and read ``ledger``, ``trace``, ``workers`` and ``producers`` afterwards."""
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool = False) -> None:
@@ -36,7 +35,6 @@ class ReferenceEngine(Search):
         self.schedule = [phase for phase in plan.workload.phases for _ in range(phase.repeat)]
         self.phase_index = 0
         self.phase_start = 0
-        self.production = range(0)
         self.events = 0
         self.finished = False
 
@@ -127,56 +125,6 @@ class ReferenceEngine(Search):
         else:
             w.idle_backoff_ps -= cut
         w.overhead_ps -= left_ps - cut
-
-    # ---- producers -------------------------------------------------------------------------------------------------
-
-    def _start_producer(self, items: range) -> None:
-        """An extra producer, or production as the first work of worker 0 (A-1)."""
-        if self.plan.producer == "master":
-            self.workers[0].stack.append(PRODUCTION)
-            self.production = items
-            return
-        ident = len(self.workers)
-        p = Producer(ident, self.workers[0].node, ActorEvent(self.env), priority(Rank.PUT, ident), items)
-        p.event.actor = p
-        self.producers.append(p)
-        self._produce_later(p)
-
-    def _produce(self, w: Worker) -> None:
-        """Worker 0 creates the next item: into a queue, or executed at once where its own is full."""
-        if not self.production:
-            w.stack.pop()
-            return
-        item = self.production[0]
-        self.production = self.production[1:]
-        (w.stack if self._must_inline(w) else w.outbox).append(item)
-
-    def _produce_later(self, p: Producer) -> None:
-        p.due = self.now + self.tables.push_ps
-        p.overhead_ps += self.tables.push_ps
-        p.event.callbacks = [self._on_produce]
-        self.env.schedule(p.event, p.priority, self.tables.push_ps)  # type: ignore[arg-type]
-
-    def _on_produce(self, event: Event) -> None:
-        """The producer's next item becomes visible in a queue, or the producer waits for room."""
-        p: Producer = event.actor  # type: ignore[attr-defined]
-        self.now = p.due
-        item = p.items[0]
-        q = self._place(p.id, item)
-        if q < 0:
-            p.waiting, p.waiting_since = True, self.now
-            return
-        self._record_detail(PUT, p.id, item, q)
-        p.items = p.items[1:]
-        if p.items:
-            self._produce_later(p)
-
-    def _room_made(self) -> None:
-        for p in self.producers:
-            if p.waiting:
-                p.waiting = False
-                p.parked_ps += self.now - p.waiting_since
-                self._produce_later(p)
 
 
 def dealt_to(deal: Deal, index: int, count: int, workers: int) -> int:

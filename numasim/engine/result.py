@@ -72,6 +72,7 @@ class Result:
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
     identity: dict[str, Any] = field(default_factory=dict)
+    passed_items: int = 0  # range items counted in closed form, which no record tells of
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 
     def row(self) -> dict[str, Any]:

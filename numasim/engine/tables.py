@@ -24,6 +24,9 @@ class Tables:
         self.owner = queues["owner"].tolist()
         self.own_end = queues["own_end"].tolist()
         self.full = queues["full"].tolist()
+        capacity = queues["capacity"].tolist()
+        self.room = sum(capacity) if all(capacity) else 2**62  # tasks that all queues hold together
+        self.one_queue_each = sorted(q for q in self.own if q is not None) == list(range(len(queues)))
         self.overflowed = [False] * len(queues)
         self.attempt = [bool(flags & FLAG_ATTEMPT) for flags in steal.level["flags"].tolist()]
         ends = {True: queues["steal_end"].tolist(), False: self.own_end}

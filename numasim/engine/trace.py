@@ -76,9 +76,10 @@ class RecordSet:
 class Trace:
     """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone."""
 
-    __slots__ = ("details", "steps")
+    __slots__ = ("complete", "details", "steps")
 
     def __init__(self, listener: Listener | None = None) -> None:
+        self.complete = True  # whether the details hold every record
         self.steps = RecordSet(listener)
         self.details = RecordSet(listener)
 
@@ -88,9 +89,9 @@ class Trace:
             if len(records.words) >= FLUSH_WORDS:
                 records.flush()
 
-    def hashes(self) -> tuple[str, str]:
-        """``trace_hash`` and ``event_hash`` as 16 hex digits."""
+    def hashes(self) -> tuple[str, str | None]:
+        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where details were passed over."""
         self.steps.flush()
         self.details.flush()
         every = (self.steps.total + self.details.total) & MASK
-        return f"{self.steps.total:016x}", f"{every:016x}"
+        return f"{self.steps.total:016x}", f"{every:016x}" if self.complete else None

@@ -51,7 +51,8 @@ class Worker:
     """What a worker has in hand, where it stands in its search, and what it has counted.
 
     ``stack`` holds the task it executes on top of tasks that wait in nested joins; ``outbox`` the ready tasks that it
-    has yet to put into queues; ``agenda`` the implicit bodies it was given. The last group is counted: times in picoseconds.
+    has yet to put into queues; ``agenda`` the implicit bodies it was given. The last group are its counters; times are
+    in picoseconds.
     """
 
     id: int

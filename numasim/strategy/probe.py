@@ -99,6 +99,15 @@ class Prober:
         """Record that ``worker`` ran a task that ``spawner`` spawned; a worker is not its own parent (A-3)."""
         self._states[worker].parent = UNKNOWN if spawner == worker else spawner
 
+    def turn(self, position: int) -> int:
+        """Return where the round robin of dispatch stands for a worker or the producer."""
+        return max(self._states[position].cursor[rule.index] for rule in self._rules)
+
+    def turn_to(self, position: int, place: int) -> None:
+        """Let the round robin of dispatch go on from ``place`` for a worker or the producer."""
+        for rule in self._rules:
+            self._states[position].cursor[rule.index] = place
+
     def amount(self, level: int, length: int) -> int:
         """Return how many tasks ``level`` takes from a queue of ``length``."""
         leave, shared, amount = self._amounts[level]

@@ -1,0 +1,82 @@
+"""Making the items of implicit ranges: by an extra producer, or by worker 0 before it works (model 3.5, A-1).
+
+The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. A queue that
+is full is passed over; when all are full the producer waits for the next pop.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from simpy import Event
+
+from numasim.engine.execution import PRODUCTION
+from numasim.engine.plan import Plan
+from numasim.engine.producer import Producer
+from numasim.engine.search import Search
+from numasim.engine.timeline import PUT
+from numasim.engine.trace import Rank, Trace
+from numasim.engine.worker import ActorEvent, Worker, priority
+
+
+class Production(Search):
+    """Producers beside the workers, and production as a worker's own work."""
+
+    def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
+        super().__init__(plan, trace, keep_log)
+        self.production = range(0)
+
+    @abstractmethod
+    def _producer_waits(self, p: Producer) -> None:
+        """The producer has found every queue full."""
+
+    def _start_producer(self, items: range) -> None:
+        """An extra producer, or production as the first work of worker 0 (A-1)."""
+        if self.plan.producer == "master":
+            self.workers[0].stack.append(PRODUCTION)
+            self.production = items
+            return
+        ident = len(self.workers)
+        p = Producer(ident, self.workers[0].node, ActorEvent(self.env), priority(Rank.PUT, ident), items)
+        p.event.actor = p
+        self.producers.append(p)
+        self._produce_later(p)
+
+    def _produce(self, w: Worker) -> None:
+        """Worker 0 creates the next item: into a queue, or executed at once where its own is full."""
+        if not self.production:
+            w.stack.pop()
+            return
+        item = self.production[0]
+        self.production = self.production[1:]
+        (w.stack if self._must_inline(w) else w.outbox).append(item)
+
+    def _produce_later(self, p: Producer) -> None:
+        p.due = self.now + self.tables.push_ps
+        p.overhead_ps += self.tables.push_ps
+        p.event.callbacks = [self._on_produce]
+        self.env.schedule(p.event, p.priority, self.tables.push_ps)  # type: ignore[arg-type]
+
+    def _on_produce(self, event: Event) -> None:
+        """The producer's next item becomes visible in a queue, or the producer waits for room."""
+        p: Producer = event.actor  # type: ignore[attr-defined]
+        self.now = p.due
+        item = p.items[0]
+        q = self._place(p.id, item)
+        if q >= 0:
+            self._record_detail(PUT, p.id, item, q)
+            p.items = p.items[1:]
+        if not p.items:
+            return
+        if q >= 0 and self.queues.total < self.tables.room:
+            self._produce_later(p)
+        else:
+            p.waiting, p.waiting_since = True, self.now
+            self._producer_waits(p)
+
+    def _room_made(self) -> None:
+        for p in self.producers:
+            if p.waiting:
+                p.waiting = False
+                p.parked_ps += self.now - p.waiting_since
+                self._produce_later(p)
