@@ -1,0 +1,173 @@
+"""Plans of small machines and given workloads, and runs with everything that can be seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from numasim.engine.build import costs_ps
+from numasim.engine.plan import Plan
+from numasim.engine.result import Result
+from numasim.engine.run import DEFAULT_ENGINE, ENGINES, Log
+from numasim.engine.trace import Rank
+from numasim.machine.build import build
+from numasim.machine.mapping import map_workers
+from numasim.machine.topology import Machine
+from numasim.spec.base import ppm, ps
+from numasim.spec.machine import MachineSpec
+from numasim.spec.run import resolve
+from numasim.spec.runtime import RuntimeSpec
+from numasim.spec.strategy import StrategySpec
+from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.placement import place
+from numasim.workload.graph import Workload
+
+NS = 1000
+Tasks = tuple[tuple[int, ...], ...]
+
+
+def machine_spec(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> MachineSpec:
+    """A machine in round numbers: 100 ns to the own memory, 100 more a link, links from every node to every other."""
+    count = sockets * nodes
+    pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
+    return MachineSpec.model_validate(
+        {
+            "name": "toy",
+            "sockets": sockets,
+            "nodes": {
+                "per_socket": nodes,
+                "cores": cores,
+                "threads_per_core": threads,
+                "memory": "1GiB",
+                "imc_bandwidth_gbs": 10,
+            },
+            "caches": {},
+            "local_latency_ns": 100,
+            "hop_latency_ns": 100,
+            "links": [{"between": pair, "bandwidth_gbs": 10} for pair in pairs],
+            "coherence": {"same_core_ns": 5, "same_socket_ns": 20, "cross_socket_ns": 40},
+            "clock": {"base_ghz": 2},
+            "smt": {"busy_ppm": 1000000, "poll_ppm": 1000000},
+        }
+    )
+
+
+@cache
+def toy(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> Machine:
+    return build(machine_spec(sockets, cores, threads, nodes))
+
+
+@cache
+def shipped_strategy(name: str) -> StrategySpec:
+    return _resolved(strategy=name).strategy  # type: ignore[no-any-return]
+
+
+@cache
+def shipped_runtime(name: str) -> RuntimeSpec:
+    return _resolved(runtime=name).runtime  # type: ignore[no-any-return]
+
+
+def _resolved(strategy: str = "randomized", runtime: str = "bare") -> Any:
+    one = {"name": "fib", "n": 1}
+    return resolve(
+        {"machine": "xeon-e5-2620-2s", "workload": one, "workers": 1, "strategy": strategy, "runtime": runtime}
+    )
+
+
+def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:
+    """A strategy of the given levels; the default steals from the first other worker."""
+    return StrategySpec.model_validate({"name": "test", "steal": levels or [{"from": "others", "pick": "in-order"}], **keys})
+
+
+FIRST = stealing()  # every thief probes worker 0 first (worker 0 itself worker 1)
+
+
+def runtime(**keys: Any) -> RuntimeSpec:
+    """The runtime `bare` (probes of 100 and 300 ns, nothing else costs anything) with other keys."""
+    return RuntimeSpec.model_validate({"name": "test", **keys})
+
+
+def plan_of(
+    work: Workload,
+    workers: int = 2,
+    strategy: StrategySpec | str = FIRST,
+    how: RuntimeSpec | str = "bare",
+    machine: Machine | None = None,
+    seed: int = 1,
+    skip: bool = True,
+) -> Plan:
+    """A Plan put together from its parts, as `numasim.engine.build` does from a specification."""
+    machine = machine or toy()
+    strategy = shipped_strategy(strategy) if isinstance(strategy, str) else strategy
+    given = shipped_runtime(how) if isinstance(how, str) else how
+    places = map_workers(machine, workers, strategy.mapping)
+    effective = effective_runtime(strategy, given)
+    return Plan(
+        machine=machine,
+        workers=places,
+        workload=work,
+        steal=compile_strategy(strategy, given, machine, places, task_ps=500 * NS),
+        placement=place(strategy.placement, machine, places, work.regions),
+        costs=costs_ps(effective.costs),
+        join=effective.join,
+        producer=effective.producer,
+        poll_ps=ps(effective.poll_ns),
+        inline_resume_ppm=ppm(effective.resume),
+        skip=skip,
+        seed=seed,
+    )
+
+
+def event_by_event(plan: Plan) -> Plan:
+    """The same plan, without passing over polls."""
+    return replace(plan, skip=False)
+
+
+@dataclass
+class Seen:
+    """A finished run: its result, the log of executed stretches, and the trace as rows (t, rank, actor, a0, a1)."""
+
+    result: Result
+    log: Log
+    records: np.ndarray[Any, Any]
+
+    def __getitem__(self, counter: str) -> Any:
+        return self.result.counters[counter]
+
+    def of_worker(self, counter: str) -> list[int]:
+        return self.result.workers[counter].tolist()  # type: ignore[no-any-return]
+
+    def of_rank(self, rank: Rank) -> Tasks:
+        """(t, actor, a0, a1) of the records of one rank, in time order."""
+        chosen = self.records[self.records[:, 1] == rank][:, [0, 2, 3, 4]]
+        return tuple(sorted(tuple(int(word) for word in row) for row in chosen))
+
+    @property
+    def steals(self) -> Tasks:
+        """(t, thief, queue, tasks) of every successful steal."""
+        return self.of_rank(Rank.LOOK)
+
+    @property
+    def stretches(self) -> Tasks:
+        """(worker, task, start, end) of everything that was executed, in order."""
+        return tuple(sorted((each.worker, each.task, each.start_ps, each.end_ps) for each in self.log))
+
+    def order(self, worker: int = 0) -> list[int]:
+        """The tasks that ``worker`` executed, in order."""
+        return [each.task for each in sorted(self.log, key=lambda each: each.start_ps) if each.worker == worker]
+
+
+def observe(plan: Plan, engine: str = DEFAULT_ENGINE) -> Seen:
+    batches: list[np.ndarray[Any, Any]] = []
+    result, log = ENGINES[engine](plan, True, lambda records: batches.append(records.copy()))
+    assert log is not None
+    return Seen(result, log, np.concatenate([np.zeros((0, 5), np.uint64), *batches]))
+
+
+def run(work: Workload, workers: int = 2, *args: Any, **keys: Any) -> Seen:
+    """Run a workload on the plan that `plan_of` makes."""
+    return observe(plan_of(work, workers, *args, **keys))

@@ -1,0 +1,156 @@
+"""Task graphs written as nested Python, for tests that are worked out by hand; times in picoseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numasim.workload.builder import ACCESS_TYPES, accesses_of, range_workload
+from numasim.workload.graph import Deal, Kind, Mode, Op, Pattern, Phase, RangeFamily, Region, Workload
+
+
+class Access(NamedTuple):
+    """One access; the defaults read one piece in sequence."""
+
+    region: int
+    offset: int
+    row_bytes: int
+    rows: int = 1
+    stride: int = 0
+    mode: Mode = Mode.READ
+    pattern: Pattern = Pattern.SEQUENTIAL
+    passes: int = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """A segment that computes for ``compute_ps`` and makes accesses."""
+
+    compute_ps: int
+    accesses: tuple[Access, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task; ``after`` names the tasks on which it depends."""
+
+    steps: tuple[Any, ...]
+    name: str = ""
+    after: tuple[str, ...] = ()
+    kind: Kind = Kind.TASK
+
+
+@dataclass
+class _Rows:
+    """The arrays of a workload while the tree is walked in preorder."""
+
+    parent: list[int] = field(default_factory=list)
+    kind: list[int] = field(default_factory=list)
+    ops: list[list[tuple[int, int]]] = field(default_factory=list)
+    compute_ps: list[int] = field(default_factory=list)
+    accesses: list[tuple[Access, ...]] = field(default_factory=list)
+    names: dict[str, int] = field(default_factory=dict)
+    after: list[tuple[str, int]] = field(default_factory=list)
+
+    def add(self, task: Task, parent: int) -> int:
+        row = len(self.parent)
+        self.parent.append(parent)
+        self.kind.append(int(task.kind))
+        self.ops.append([])
+        self.names[task.name] = row
+        self.after += [(predecessor, row) for predecessor in task.after]
+        for step in task.steps:
+            self.ops[row].append(self._op(step, row))
+        return row
+
+    def _op(self, step: Any, row: int) -> tuple[int, int]:
+        if isinstance(step, Task):
+            return int(Op.CALL if step.kind == Kind.CALL else Op.SPAWN), self.add(step, row)
+        if step is WAIT:
+            return int(Op.WAIT), 0
+        run = step if isinstance(step, Run) else Run(step)
+        self.compute_ps.append(run.compute_ps)
+        self.accesses.append(run.accesses)
+        return int(Op.RUN), len(self.compute_ps) - 1
+
+
+WAIT = "wait"
+
+
+def task(*steps: Any, name: str = "", after: tuple[str, ...] = ()) -> Task:
+    """A spawned task; a step is a time, a `Run`, a `Task` to spawn or call, or ``WAIT``."""
+    return Task(steps, name, after)
+
+
+def call(*steps: Any) -> Task:
+    """An inline call."""
+    return Task(steps, kind=Kind.CALL)
+
+
+def body(*steps: Any) -> Task:
+    """A body that a worker is given."""
+    return Task(steps, kind=Kind.IMPLICIT)
+
+
+def phase(*roots: int, **options: Any) -> Phase:
+    return Phase(roots=roots, **options)
+
+
+def graph(*roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = ()) -> Workload:
+    """The workload of some root tasks; by default one phase that gives them all to worker 0."""
+    rows = _Rows()
+    ids = tuple(rows.add(root, -1) for root in roots)
+    ops = [op for task in rows.ops for op in task]
+    edges = sorted((rows.names[name], row) for name, row in rows.after)
+    return Workload(
+        name="hand-made",
+        parameters={},
+        kernels=("work",),
+        regions=regions,
+        phases=phases if phases is not None else (Phase(roots=ids),),
+        ranges=(),
+        op_ptr=_offsets(len(task) for task in rows.ops),
+        op_code=np.array([code for code, _ in ops], np.uint8),
+        op_arg=np.array([operand for _, operand in ops], np.uint32),
+        kind=np.array(rows.kind, np.uint8),
+        parent=np.array(rows.parent, np.int64),
+        segment_compute_ps=np.array(rows.compute_ps, np.int64),
+        segment_kernel=np.zeros(len(rows.compute_ps), np.uint8),
+        segment_accesses=_offsets(len(accesses) for accesses in rows.accesses),
+        accesses=table([access for accesses in rows.accesses for access in accesses]),
+        successor_ptr=_offsets(sum(1 for source, _ in edges if source == row) for row in range(len(rows.parent))),
+        successor=np.array([target for _, target in edges], np.uint32),
+    )
+
+
+def items(
+    count: int, low_ps: int, high_ps: int | None = None, deal: Deal = Deal.MASTER, accesses: tuple[Access, ...] = (),
+    steps: tuple[tuple[int, int, int], ...] = (), regions: tuple[Region, ...] = (), repeat: int = 1,
+) -> Workload:  # fmt: skip
+    """``count`` range items; ``steps`` are (divisor, step_div, step_mod) of each access."""
+    rule = np.array(steps, np.int64).reshape(-1, 3)
+    family = RangeFamily(
+        name="item",
+        count=count,
+        low_ps=low_ps,
+        high_ps=low_ps if high_ps is None else high_ps,
+        kernel=0,
+        accesses=table(list(accesses)),
+        divisor=rule[:, 0],
+        step_div=rule[:, 1],
+        step_mod=rule[:, 2],
+    )
+    phase = Phase(range_family=0, deal=deal, repeat=repeat)
+    return range_workload(name="items", parameters={}, family=family, phase=phase, kernels=("work",), regions=regions)
+
+
+def table(accesses: list[Access]) -> Any:
+    columns = zip(*accesses, strict=True) if accesses else [()] * len(ACCESS_TYPES)
+    return accesses_of(**{name: list(column) for name, column in zip(ACCESS_TYPES, columns, strict=True)})
+
+
+def _offsets(lengths: Iterator[int]) -> Any:
+    return np.concatenate([[0], np.cumsum(np.array([*lengths], np.int64))]).astype(np.int64)

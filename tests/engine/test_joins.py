@@ -1,0 +1,224 @@
+"""Joins, spawn orders, calls and dependences on graphs small enough to be followed by hand (model 3.1 to 3.3, 4.1)."""
+
+from __future__ import annotations
+
+import pytest
+from engine_setup import FIRST, NS, Seen, run, runtime, stealing
+from task_graphs import WAIT, Task, body, call, graph, phase, task
+
+from numasim.engine.search import DeadlockError
+from numasim.engine.trace import Rank
+from numasim.workload.graph import Deal
+
+# task ids are preorder: 0 the root, 1 = A, 2 = B
+FORK = graph(task(task(2030 * NS), task(1000 * NS), WAIT, 50 * NS))
+
+
+def joined(join: str, **costs: float) -> Seen:
+    """Two workers run FORK: worker 1 steals A at 100 ns and ends it at 2130 ns, worker 0 runs B until 1000 ns."""
+    return run(FORK, how=runtime(join=join, costs=costs))
+
+
+def test_continuation_goes_on_where_the_last_child_ended():
+    seen = joined("continuation")
+    assert seen.stretches == (
+        (0, 2, 0, 1000 * NS),
+        (1, 0, 2130 * NS, 2180 * NS),
+        (1, 1, 100 * NS, 2130 * NS),
+    )
+    assert seen["makespan_ps"] == 2180 * NS
+
+
+def test_help_goes_on_where_the_join_is_at_the_next_probe():
+    # worker 0 probes at 1100, ..., 2100, 2200 ns; the last of these finds the join over
+    seen = joined("help")
+    assert seen.stretches == (
+        (0, 0, 2200 * NS, 2250 * NS),
+        (0, 2, 0, 1000 * NS),
+        (1, 1, 100 * NS, 2130 * NS),
+    )
+    # worker 0: 1100 to 2200; worker 1: 100 (success), 2230; and 2200 found worker 1's queue empty all the same
+    assert (seen["steal_attempts"], seen["steal_success"]) == (12 + 2, 1)
+
+
+def test_block_sleeps_until_the_last_child_wakes_it():
+    # worker 1 runs A 100 to 2130, takes B at 2230 and ends it at 3230; the wake-up takes 500 ns
+    seen = joined("block", wake_ns=500)
+    assert seen.stretches == (
+        (0, 0, 3730 * NS, 3780 * NS),
+        (1, 1, 100 * NS, 2130 * NS),
+        (1, 2, 2230 * NS, 3230 * NS),
+    )
+    assert seen.of_rank(Rank.WAKE) == ((3730 * NS, 0, 0, 0),)
+    assert seen.of_worker("parked_ps") == [3730 * NS, 0]
+
+
+def test_block_on_one_worker_is_a_deadlock_that_is_named():
+    with pytest.raises(DeadlockError, match=r"3 tasks are left at 0 ps .*join 'block', 1 workers"):
+        run(FORK, workers=1, how=runtime(join="block"))
+
+
+def test_a_join_without_children_costs_the_check_alone():
+    seen = run(graph(task(10 * NS, WAIT, 10 * NS)), workers=1, how=runtime(costs={"wait_ns": 7, "resume_ns": 1000}))
+    assert seen["makespan_ps"] == 27 * NS
+
+
+@pytest.mark.parametrize(
+    ("join", "overhead_ns"),
+    [
+        # two pushes, two pops, two joins; then help checks again, continuation resumes
+        ("help", 2 * 1 + 2 * 10 + 2 * 100 + 1000),
+        ("own", 2 * 1 + 2 * 10 + 2 * 100 + 1000),
+        ("strict", 2 * 1 + 2 * 10 + 2 * 100 + 1000),
+        ("continuation", 2 * 1 + 2 * 10 + 2 * 100 + 10000),
+    ],
+)
+def test_every_cost_of_a_join_is_paid_once(join: str, overhead_ns: int):
+    costs = {"push_ns": 1, "pop_ns": 10, "join_ns": 100, "wait_ns": 1000, "resume_ns": 10000}
+    seen = run(
+        graph(task(task(100 * NS), task(100 * NS), WAIT, 50 * NS)), workers=1, how=runtime(join=join, costs=costs)
+    )
+    assert seen["overhead_ps"] == overhead_ns * NS
+    assert seen["makespan_ps"] == (250 + overhead_ns) * NS
+    assert seen.order() == [2, 1, 0]
+
+
+# ---- what a waiting worker may run ---------------------------------------------------------------------------------
+
+# A: worker 1 steals it at 100 ns; its three children are in worker 1's queue from 200 ns on, one of them is started.
+# Worker 0 ends B at 150 ns and waits for A, which ends at 200 ns.
+NESTED = graph(task(task(100 * NS, *[task(1000 * NS)] * 3), task(150 * NS), WAIT, 50 * NS))
+
+
+def test_help_runs_any_task_and_is_held_up_by_it():
+    seen = run(NESTED, how=runtime(join="help"))
+    assert seen.stretches[:3] == (
+        (0, 0, 1250 * NS, 1300 * NS),
+        (0, 2, 250 * NS, 1250 * NS),
+        (0, 5, 0, 150 * NS),
+    )
+
+
+def test_own_steals_nothing_while_it_waits():
+    # without a victim the worker decides again one local probe later, at 250 ns; the join is over by then
+    seen = run(NESTED, how=runtime(join="own"))
+    assert seen.stretches[:2] == ((0, 0, 250 * NS, 300 * NS), (0, 5, 0, 150 * NS))
+
+
+def test_strict_runs_descendants():
+    assert run(NESTED, how=runtime(join="strict")).stretches == run(NESTED, how=runtime(join="help")).stretches
+
+
+# Worker 0 waits for A, which worker 2 stole at 100 ns and ends at 600 ns; worker 1 holds C1 and C2, of another tree.
+FOREIGN = graph(
+    task(task(500 * NS), task(150 * NS), WAIT, 50 * NS),
+    task(120 * NS, *[task(1000 * NS)] * 3),
+    phases=(phase(0, 3, deal=Deal.BLOCK),),
+)
+
+
+def ends_of(seen: Seen, row: int) -> int:
+    return max(end for _, task_id, _, end in seen.stretches if task_id == row)
+
+
+def test_help_takes_a_foreign_task():
+    seen = run(FOREIGN, workers=3, how=runtime(join="help"))
+    assert (250 * NS, 0, 1, 1) in seen.steals
+    assert ends_of(seen, 0) == 1300 * NS
+    assert seen["makespan_ps"] == 2120 * NS
+
+
+def test_strict_leaves_foreign_tasks_alone():
+    # the probes at 250, ..., 550 ns see foreign tasks; at 650 ns the join is over
+    seen = run(FOREIGN, workers=3, how=runtime(join="strict"))
+    assert ends_of(seen, 0) == 700 * NS
+    assert all(thief != 0 for t, thief, _, _ in seen.steals if t < 700 * NS)
+    failed = [record for record in seen.of_rank(Rank.POLL) if record[1] == 0]
+    assert failed[0] == (650 * NS, 0, 5, 0)
+
+
+# ---- spawn order ---------------------------------------------------------------------------------------------------
+
+SPAWN = graph(task(task(300 * NS), 100 * NS, WAIT, 10 * NS))
+
+
+def test_help_first_goes_on_and_work_first_runs_the_child():
+    assert run(SPAWN, workers=1).order() == [0, 1, 0]
+    assert run(SPAWN, workers=1, strategy=stealing(spawn="work-first")).order() == [1, 0, 0]
+
+
+def test_work_first_leaves_the_continuation_to_thieves():
+    # worker 1 steals the root at 100 ns, runs its first segment and leaves it at the join; worker 0 resumes it at 300 ns
+    seen = run(SPAWN, strategy=stealing(spawn="work-first"), how=runtime(costs={"resume_ns": 7}))
+    assert seen.steals == ((100 * NS, 1, 0, 1),)
+    assert seen.stretches == (
+        (0, 0, 307 * NS, 317 * NS),
+        (0, 1, 0, 300 * NS),
+        (1, 0, 107 * NS, 207 * NS),
+    )
+
+
+# ---- calls and implicit bodies -------------------------------------------------------------------------------------
+
+
+def test_a_call_runs_at_once_and_is_no_task():
+    seen = run(graph(task(5 * NS, call(100 * NS, task(50 * NS), WAIT, 20 * NS), 5 * NS)), workers=1)
+    assert seen.order() == [0, 1, 2, 1, 0]
+    assert (seen["makespan_ps"], seen["span_ps"], seen["tasks"]) == (180 * NS, 180 * NS, 2)
+
+
+def test_the_caller_goes_on_where_the_callee_ended():
+    # the callee's join is completed by worker 1 at 2130 ns, and there the caller goes on
+    seen = run(graph(task(call(task(2030 * NS), task(1000 * NS), WAIT), 50 * NS)))
+    assert (1, 0, 2130 * NS, 2180 * NS) in seen.stretches
+
+
+def test_implicit_bodies_run_on_the_workers_that_they_were_given_to():
+    bodies = graph(*[body(100 * NS) for _ in range(5)], phases=(phase(*range(5), deal=Deal.CYCLIC),))
+    seen = run(bodies, workers=2)
+    assert [seen.order(0), seen.order(1)] == [[0, 2, 4], [1, 3]]
+    assert (seen["tasks"], seen["steal_success"]) == (0, 0)
+    assert seen["makespan_ps"] == 300 * NS
+
+
+# ---- dependences ---------------------------------------------------------------------------------------------------
+
+
+def diamond() -> Task:
+    parts = (
+        task(100 * NS, name="a"),
+        task(200 * NS, name="b", after=("a",)),
+        task(300 * NS, name="c", after=("a",)),
+        task(100 * NS, name="d", after=("b", "c")),
+    )
+    return task(*parts, WAIT)
+
+
+def test_a_diamond_on_two_workers():
+    # at 100 ns worker 0 ends a, puts b and c and starts c; worker 1 looks at the same instant and finds b
+    seen = run(graph(diamond()))
+    assert seen.stretches == (
+        (0, 1, 0, 100 * NS),
+        (0, 3, 100 * NS, 400 * NS),
+        (0, 4, 400 * NS, 500 * NS),
+        (1, 2, 100 * NS, 300 * NS),
+    )
+    assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (500 * NS, 500 * NS, 700 * NS)
+
+
+def test_a_diamond_on_one_worker_takes_its_work():
+    assert run(graph(diamond()), workers=1)["makespan_ps"] == 700 * NS
+
+
+def test_dependences_hold_anew_in_every_repeat():
+    seen = run(graph(diamond(), phases=(phase(0, repeat=3),)), workers=1)
+    assert seen.order() == [1, 3, 2, 4] * 3
+    assert (seen["makespan_ps"], seen["span_ps"], seen["tasks"]) == (2100 * NS, 1500 * NS, 15)
+
+
+def test_a_released_task_goes_to_the_queue_of_the_worker_that_released_it():
+    # worker 1 ends the stolen a at 1100 ns; b is put there, and worker 0 (500 ns of other work) has to steal it
+    parts = (task(1000 * NS, name="a"), task(500 * NS), task(10 * NS, name="b", after=("a",)), WAIT)
+    seen = run(graph(task(*parts)), strategy=FIRST)
+    assert seen.of_rank(Rank.PUT)[-1] == (1100 * NS, 1, 3, 1)
+    assert (1, 3, 1100 * NS, 1110 * NS) in seen.stretches
