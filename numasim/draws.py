@@ -89,4 +89,5 @@ def below_array(x: U64Array, n: int) -> U64Array:
     n_low, n_high = np.uint64(n & 0xFFFFFFFF), np.uint64(n >> 32)
     x_low, x_high = x & mask, x >> half
     middle = x_high * n_low + (x_low * n_low >> half)
-    return x_high * n_high + (middle >> half) + (x_low * n_high + (middle & mask) >> half)
+    product: U64Array = x_high * n_high + (middle >> half) + (x_low * n_high + (middle & mask) >> half)
+    return product

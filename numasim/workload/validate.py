@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.graph import I64, Accesses, Kind, Mode, Op, Pattern, RangeFamily, Workload
+from numasim.workload.layout import offsets
 
 Path = tuple[str | int, ...]
 FAR = 2**61  # no region reaches this far
@@ -115,30 +116,28 @@ def _check_tree(workload: Workload) -> None:
 
 
 def _check_preorder(workload: Workload) -> None:
-    """In preorder a first child follows its parent, and a task after a leaf is where that leaf's subtree ends."""
+    order = _program_order(workload)
+    for number, task in enumerate(order):
+        if task != number:
+            right = f"number {number}: tasks are numbered depth first, in the order in which they are spawned"
+            raise InputError(f"task {task} is out of order", path=("tasks", task), expected=right)
+    if len(order) < workload.rows:
+        task = len(order)
+        problem = f"task {task} spawns itself, directly or through others"
+        raise InputError(problem, path=("tasks", task), expected="a tree of spawns below every root")
+
+
+def _program_order(workload: Workload) -> list[int]:
+    """The tasks below the roots depth first, children in the order in which their parent spawns them."""
     forks = (workload.op_code == Op.SPAWN) | (workload.op_code == Op.CALL)
-    expected = np.full(workload.rows, -1, np.int64)
-    owner = np.repeat(np.arange(workload.rows), np.diff(workload.op_ptr))[forks]
-    child = workload.op_arg[forks].astype(np.int64)
-    first = np.flatnonzero(np.diff(owner, prepend=-1))
-    expected[child[first]] = owner[first] + 1
-    behind = np.setdiff1d(np.arange(len(child)), first)
-    if (workload.parent >= np.arange(workload.rows)).any():
-        task = int(np.flatnonzero(workload.parent >= np.arange(workload.rows))[0])
-        raise _preorder_error(task, workload.parent[task] + 1)
-    ends = workload.subtree_end()
-    expected[child[behind]] = ends[child[behind - 1]]
-    wrong = (expected >= 0) & (expected != np.arange(workload.rows))
-    for task in np.flatnonzero(wrong)[:1].tolist():
-        raise _preorder_error(task, int(expected[task]))
-
-
-def _preorder_error(task: int, expected: int) -> InputError:
-    return InputError(
-        f"task {task} is out of order",
-        path=("tasks", task),
-        expected=f"number {expected}: tasks are numbered depth first, in the order in which they are spawned",
-    )
+    first = offsets(forks)[workload.op_ptr].tolist()
+    child = workload.op_arg[forks].tolist()
+    found, left = [], np.flatnonzero(workload.parent < 0)[::-1].tolist()
+    while left:
+        task = left.pop()
+        found.append(task)
+        left += child[first[task] : first[task + 1]][::-1]
+    return found
 
 
 def _check_kinds(workload: Workload) -> None:

@@ -1,0 +1,98 @@
+"""Spans against closed forms and against the longest path through a graph of ops."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workload_setup import SMALL, make, program, small
+
+from numasim.workload.graph import Op, Workload
+from numasim.workload.serial import segment_ps, serial_ps
+from numasim.workload.span import depth, span_ps, span_tasks
+
+
+def longest_path_ps(work: Workload, latency_ps: int) -> int:
+    """The longest path through one node an op, with an edge for every order that the program demands."""
+    times = segment_ps(work, latency_ps)
+    total = 0
+    for phase in work.phases:
+        graph = nx.DiGraph()
+        for root in phase.roots:
+            add_task(graph, work, root, times)
+        for task in range(work.rows):
+            for successor in work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist():
+                if (task, "end") in graph:
+                    graph.add_edge((task, "end"), (successor, "begin"), weight=0)
+        total += phase.repeat * nx.dag_longest_path_length(graph)
+    return total
+
+
+def add_task(graph: nx.DiGraph, work: Workload, task: int, times: np.ndarray) -> None:
+    before = (task, "begin")
+    graph.add_node(before)
+    children = []
+    for number, (code, arg) in enumerate(program(work, task)):
+        here = (task, number)
+        graph.add_edge(before, here, weight=int(times[arg]) if code == Op.RUN else 0)
+        if code in (Op.SPAWN, Op.CALL):
+            graph.add_edge(here, (arg, "begin"), weight=0)
+            add_task(graph, work, arg, times)
+            children.append(arg)
+        if code == Op.CALL:
+            graph.add_edge((arg, "end"), here := (task, number, "back"), weight=0)
+        if code == Op.WAIT:
+            for child in children:
+                graph.add_edge((child, "end"), here, weight=0)
+        before = here
+    graph.add_edge(before, (task, "end"), weight=0)
+
+
+@pytest.mark.parametrize("label", [label for label in SMALL if label not in {"matmul", "independent", "sparselu-for"}])
+@pytest.mark.parametrize("latency_ps", [0, 77_300])
+def test_span_is_the_longest_path(label: str, latency_ps: int) -> None:
+    work = small(label)
+    assert span_ps(work, latency_ps) == longest_path_ps(work, latency_ps)
+
+
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(1, 4), st.integers(0, 2**64 - 1))
+@settings(max_examples=30, deadline=None)
+def test_span_of_layered_graphs(layers: int, width: int, degree: int, seed: int) -> None:
+    work = make("random-layered", layers=layers, width=width, degree=degree, low_ns=0, high_ns=9, graph_seed=seed)
+    assert span_ps(work, 0) == longest_path_ps(work, 0)
+    assert span_tasks(work) == 1 + layers
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_span_is_at_most_the_work_and_at_least_the_longest_segment(label: str) -> None:
+    work = small(label)
+    longest = int(segment_ps(work, 77_300).max(initial=0))
+    assert longest <= span_ps(work, 77_300, seed=3) <= serial_ps(work, 77_300, seed=3)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_span_of_fib(n: int) -> None:
+    work = make("fib", n=n, spawn_ns=3, leaf_ns=100, join_ns=5)
+    assert span_ps(work, 77_300) == (n - 1) * 8_000 + 100_000
+    assert span_tasks(work) == depth(work) == n
+
+
+def test_a_serial_phase_counts_all_its_work() -> None:
+    """Step k of the loop version: its diagonal block alone, then its longest division, then its longest update."""
+    work = make("sparselu-for", blocks=6, block_size=8)
+    times = segment_ps(work, 0)
+    longest = [int(times[work.segment_kernel == kernel].max()) for kernel in range(4)]
+    division = max(longest[1], longest[2])
+    assert span_ps(work, 0) == 6 * longest[0] + 5 * (division + longest[3])
+    assert span_tasks(work) == 5 * 2
+
+
+def test_span_of_a_range_is_its_longest_item() -> None:
+    work = make("independent", tasks=2, low_ns=5, high_ns=5)
+    assert (span_ps(work, 0), span_tasks(work), depth(work)) == (5_000, 1, 1)
+
+
+def test_depth_of_strassen_is_its_levels() -> None:
+    assert depth(make("strassen", n=64, cutoff=8)) == 4

@@ -1,0 +1,261 @@
+"""Task graphs in JSON: what is written is read back array for array, and bad files are named, not traced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from workload_setup import SMALL, make, small
+
+from numasim.errors import InputError
+from numasim.spec.workload import WorkloadFile
+from numasim.workload.builder import Draft, Shape
+from numasim.workload.generate import generate
+from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.json_io import read, write
+from numasim.workload.validate import validate
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal in every field, and in the type of every array."""
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    if hasattr(a, "__dataclass_fields__"):
+        return all(same(getattr(a, name), getattr(b, name)) for name in a.__dataclass_fields__)
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b)
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_every_generated_workload_survives(label: str, tmp_path: Path) -> None:
+    work = small(label)
+    write(work, tmp_path / "graph.json")
+    back = read(tmp_path / "graph.json")
+    assert same(work, back)
+    assert back.digest() == work.digest()
+    assert same(generate(WorkloadFile(file=str(tmp_path / "graph.json"))), work)
+
+
+@st.composite
+def workloads(draw: st.DrawFn) -> Workload:
+    """A random forest with random programs, accesses, dependences and phases."""
+    size = draw(st.integers(1, 12))
+    parent = np.array([-1] + [draw(st.integers(-1, task - 1)) for task in range(1, size)])
+    shapes, shape_of = [], []
+    for task in range(size):
+        ops: list[Op] = []
+        for _ in range(np.count_nonzero(parent == task)):
+            ops += draw(st.lists(st.sampled_from([Op.RUN, Op.WAIT]), max_size=2))
+            ops.append(Op.SPAWN)
+        ops += draw(st.lists(st.sampled_from([Op.RUN, Op.WAIT]), max_size=2))
+        runs = ops.count(Op.RUN)
+        kernels = draw(st.lists(st.integers(0, 1), min_size=runs, max_size=runs))
+        accesses = draw(st.lists(st.integers(0, 2), min_size=runs, max_size=runs))
+        shapes.append(Shape(ops, kernels, accesses))
+        shape_of.append(task)
+    draft = Draft(parent, np.array(shape_of), shapes)
+    for task, shape in enumerate(shapes):
+        for run, count in enumerate(shape.accesses):
+            draft.compute(task, draw(st.integers(0, 10**12)), run=run)
+            for number in range(count):
+                draft.access(
+                    task,
+                    number,
+                    run=run,
+                    region=draw(st.integers(0, 1)),
+                    offset=draw(st.integers(0, 100)),
+                    row_bytes=draw(st.integers(1, 50)),
+                    rows=draw(st.integers(1, 4)),
+                    stride=draw(st.integers(0, 200)),
+                    mode=draw(st.sampled_from(Mode)),
+                    pattern=draw(st.sampled_from(Pattern)),
+                    passes=draw(st.integers(1, 2**31)),
+                )
+    roots = np.flatnonzero(draft.parent < 0).tolist()
+    cut = draw(st.integers(1, len(roots)))
+    phases = [Phase(roots=tuple(roots[:cut]), deal=draw(st.sampled_from(Deal)), repeat=draw(st.integers(1, 9)))]
+    if roots[cut:]:
+        phases.append(Phase(roots=tuple(roots[cut:]), serial=draw(st.booleans()), name=draw(st.text(max_size=3))))
+    leaves = [t for t in range(size) if t not in parent and parent[t] == 0]
+    edges = [(a, b) for a in leaves for b in leaves if a < b and draw(st.booleans())]
+    sources, targets = np.array(edges, np.int64).reshape(-1, 2).T
+    regions = (Region("a", 4096, draw(st.booleans())), Region("b b", draw(st.integers(1000, 2**60)), False))
+    return draft.finish(
+        name=draw(st.text(max_size=5)),
+        parameters={"n": draw(st.integers(-5, 2**70)), "text": draw(st.text(max_size=5)), "none": None},
+        kernels=("k", draw(st.text(max_size=3)) + "x"),
+        regions=regions,
+        phases=phases,
+        edges=(sources, targets),
+        facts={"tasks": draw(st.integers(0, 2**62))},
+    )
+
+
+@given(workloads())
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+def test_random_workloads_survive(tmp_path: Path, work: Workload) -> None:
+    validate(work)
+    write(work, tmp_path / "graph.json")
+    assert same(work, read(tmp_path / "graph.json"))
+
+
+def test_a_file_by_hand_needs_little(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    tasks = [{"ops": [["spawn", 1], ["spawn", 2], ["wait"]]}, {"ops": [["run", 0]], "then": [2]}, {"ops": [["run", 0]]}]
+    path.write_text(json.dumps({"tasks": tasks, "segments": [{"compute_ps": 5}]}))
+    work = read(path)
+    assert work.tasks == 3
+    assert work.phases == (Phase(roots=(0,)),)
+    assert work.parent.tolist() == [-1, 0, 0]
+    assert work.op_arg[work.op_code == Op.RUN].tolist() == [0, 0]
+
+
+LEAF = {"ops": [["run", 0]]}
+SEGMENTS = [{"compute_ps": 1}]
+FORK = {"ops": [["spawn", 1], ["spawn", 2], ["wait"]]}
+REGION = [{"name": "a", "bytes": 100}]
+
+
+def graph(**parts: Any) -> dict[str, Any]:
+    return {"tasks": [FORK, LEAF, LEAF], "segments": SEGMENTS, **parts}
+
+
+def access(**parts: Any) -> dict[str, Any]:
+    return graph(regions=REGION, segments=[{"accesses": [{"region": "a", "row_bytes": 8, **parts}]}])
+
+
+def items(**parts: Any) -> dict[str, Any]:
+    return {"ranges": [{"count": 4, "low_ps": 1, "high_ps": 2, **parts}], "phases": [{"range": 0}], "regions": REGION}
+
+
+BAD = {
+    "unknown key": (graph(task=[]), "there is no key 'task'; expected one of .*; did you mean 'tasks'"),
+    "unknown nested key": (graph(tasks=[{"op": []}]), r"tasks\[0\].op: there is no key 'op'.*did you mean 'ops'"),
+    "dangling spawn": (graph(tasks=[{"ops": [["spawn", 7]]}]), r"tasks\[0\].ops\[0\]: task 7 does not exist"),
+    "dangling edge": (graph(tasks=[FORK, {"then": [9]}, LEAF]), r"tasks\[1\].then\[0\]: task 9 does not exist"),
+    "dangling segment": (graph(tasks=[{"ops": [["run", 3]]}]), r"tasks\[0\].ops\[0\]: segment 3 does not exist"),
+    "dangling root": (graph(phases=[{"roots": [5]}]), r"phases\[0\].roots\[0\]: task 5 does not exist"),
+    "dangling range": (graph(phases=[{"roots": [0], "range": 0}]), r"phases\[0\].range: range 0 does not exist"),
+    "spawned twice": (
+        graph(tasks=[{"ops": [["spawn", 1], ["spawn", 1]]}, LEAF]),
+        r"tasks\[1\]: task 1 is started twice: by task 0 and by task 0",
+    ),
+    "spawned root": (
+        graph(phases=[{"roots": [0, 1]}]),
+        r"task 1 is started twice: by task 0 and as the root of a phase",
+    ),
+    "never spawned": (graph(phases=[{"roots": []}]), r"tasks\[0\]: task 0 is never spawned"),
+    "spawns itself": (graph(tasks=[{"ops": [["spawn", 0]]}]), r"tasks\[0\]: task 0 spawns itself"),
+    "spawn cycle": (
+        graph(tasks=[LEAF, {"ops": [["spawn", 2]]}, {"ops": [["spawn", 1]]}]),
+        r"tasks\[1\]: task 1 spawns itself, directly or through others",
+    ),
+    "out of preorder": (
+        graph(tasks=[{"ops": [["spawn", 2], ["spawn", 1]]}, LEAF, LEAF]),
+        r"tasks\[2\]: task 2 is out of order; expected number 1",
+    ),
+    "breadth first": (
+        graph(tasks=[FORK, {"ops": [["spawn", 3]]}, LEAF, LEAF]),
+        r"tasks\[3\]: task 3 is out of order; expected number 2",
+    ),
+    "cycle": (
+        graph(tasks=[FORK, {"then": [2]}, {"then": [1]}]),
+        r"tasks\[1\]: tasks wait for each other in a circle: 1 after 2 after 1",
+    ),
+    "waits for itself": (graph(tasks=[FORK, {"then": [1]}, LEAF]), "in a circle: 1 after 1"),
+    "child before parent": (
+        graph(tasks=[{**FORK, "then": [1]}, LEAF, LEAF]),
+        r"in a circle: 0 after 1 after 0|in a circle: 1 after 0 after 1",
+    ),
+    "other phase": (
+        graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [1]}, {"roots": [0]}]),
+        r"task 1 waits for task 0 of another phase",
+    ),
+    "not an op": (graph(tasks=[{"ops": [["jump", 0]]}]), r'tasks\[0\].ops\[0\]: an op is \["run", segment\]'),
+    "op without argument": (graph(tasks=[{"ops": [["run"]]}]), r"tasks\[0\].ops\[0\]: an op is"),
+    "negative argument": (graph(tasks=[{"ops": [["run", -1]]}]), r"tasks\[0\].ops\[0\]: an op is"),
+    "kind of a call": (
+        graph(tasks=[{"ops": [["call", 1]]}, LEAF]),
+        r"tasks\[1\].kind: the kind is task; expected call",
+    ),
+    "kind of a child": (graph(tasks=[FORK, {"kind": "implicit"}, LEAF]), r"tasks\[1\].kind: the kind is implicit"),
+    "unknown kind": (graph(tasks=[{"kind": "tusk"}]), r"tasks\[0\].kind: .*'task', 'call' or 'implicit', not 'tusk'"),
+    "wrong type": (graph(segments=[{"compute_ps": "soon"}]), r"segments\[0\].compute_ps: a whole number .*'soon'"),
+    "fraction": (graph(segments=[{"compute_ps": 1.5}]), r"segments\[0\].compute_ps: a whole number is needed"),
+    "negative time": (graph(segments=[{"compute_ps": -1}]), r"segments\[0\].compute_ps: .*greater than or equal to 0"),
+    "unknown kernel": (
+        graph(kernels=["multiply"], segments=[{"kernel": "multiplu"}]),
+        r"segments\[0\].kernel: there is no kernel 'multiplu'.*did you mean 'multiply'",
+    ),
+    "unknown region": (access(region="b"), r"segments\[0\].accesses\[0\].region: there is no region 'b'"),
+    "region twice": (graph(regions=REGION * 2), r"regions\[1\]: the name 'a' is given twice"),
+    "access past the end": (access(offset=93), r"accesses\[0\].offset: the value is 93; expected an end inside"),
+    "rows past the end": (access(rows=3, stride=50), r"accesses\[0\].offset: .*inside the region"),
+    "overflowing access": (access(rows=2**61, stride=2**61), r"accesses\[0\].offset: .*inside the region"),
+    "huge passes": (access(passes=2**31, row_bytes=100, rows=2, stride=0), r"accesses\[0\].passes: the value is"),
+    "no rows": (access(rows=0), r"accesses\[0\].rows: .*greater than or equal to 1"),
+    "unknown mode": (access(mode="append"), r"accesses\[0\].mode: .*not 'append'"),
+    "no phase": (graph(phases=[]), r"tasks\[0\]: task 0 is never spawned"),
+    "nothing": ({"phases": []}, "phases: there is no phase"),
+    "no repeat": (graph(phases=[{"roots": [0], "repeat": 0}]), r"phases\[0\].repeat: .*greater than or equal to 1"),
+    "empty range": (items(count=0), r"ranges\[0\].count: "),
+    "range upside down": (items(low_ps=3), r"ranges\[0\].low_ps: the times are 3 to 2 ps"),
+    "range leaves its region": (
+        items(accesses=[{"region": "a", "row_bytes": 8, "step_div": 31}]),
+        r"ranges\[0\].accesses\[0\].offset: ",
+    ),
+    "range goes below": (
+        items(accesses=[{"region": "a", "row_bytes": 8, "divisor": 2, "step_mod": -1}]),
+        r"ranges\[0\].accesses\[0\].offset: ",
+    ),
+    "wrong format": (graph(format="csv"), "format: .*not 'csv'"),
+    "a list": ([], "valid dictionary"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_graphs_name_place_and_remedy(case: str, tmp_path: Path) -> None:
+    document, message = BAD[case]
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=message) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+BAD_TEXT = {
+    "not JSON": (b'{"tasks":\n  [,]}', r":2:4: this is not JSON"),
+    "empty": (b"", r":1:1: this is not JSON"),
+    "not a number": (b'{"facts": {"a": NaN}}', "NaN is no number"),
+    "key twice": (b'{"name": "a", "name": "b"}', "the key 'name' is given twice"),
+    "binary": (b"\xff\xfe\x00", "not UTF-8"),
+    "deep": (b"[" * 100_000, "nested too deeply"),
+    "long number": (b'{"facts": {"a": ' + b"9" * 5000 + b"}}", "4300"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TEXT)
+def test_bad_text_is_refused(case: str, tmp_path: Path) -> None:
+    content, message = BAD_TEXT[case]
+    path = tmp_path / "graph.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_unreadable_and_unwritable_places(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read(tmp_path / "missing.json")
+    with pytest.raises(InputError, match="is a directory"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="cannot be written"):
+        write(make("fib", n=2), tmp_path / "no" / "graph.json")

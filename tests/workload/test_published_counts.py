@@ -1,0 +1,147 @@
+"""Task counts, operations and bytes of the BOTS programs at the published sizes, against closed forms."""
+
+import numpy as np
+import pytest
+from workload_setup import make
+
+from numasim.workload.graph import Kind, Op
+
+
+@pytest.mark.parametrize(
+    ("n", "levels", "tasks", "streamed_gb", "allocated_gb"),
+    [(2048, 5, 19_608, 6.03, 1.90), (4096, 6, 137_257, 43.4, 13.7), (8192, 7, 960_800, 308.6, 97.0)],
+)
+def test_strassen(n: int, levels: int, tasks: int, streamed_gb: float, allocated_gb: float) -> None:
+    work = make("strassen", n=n)
+    splits = (7**levels - 1) // 6
+    assert work.tasks == work.facts["tasks"] == tasks == splits + 7**levels
+    assert (work.facts["splits"], work.facts["leaves"]) == (splits, 7**levels)
+    assert work.facts["flops_multiply"] == 7**levels * 2 * 64**3
+    sevenfold = [7**level * (n >> level) ** 2 for level in range(levels)]
+    assert work.facts["flops_add"] == sum(15 * area // 4 for area in sevenfold)
+    assert work.facts["bytes_streamed"] == 70 * sum(sevenfold) == pytest.approx(streamed_gb * 1e9, rel=0.005)
+    assert work.facts["bytes_allocated"] == 22 * sum(sevenfold) == pytest.approx(allocated_gb * 1e9, rel=0.005)
+
+
+@pytest.mark.parametrize("n", [2048, 4096])
+def test_strassen_with_a_depth_cutoff_of_three(n: int) -> None:
+    work = make("strassen", n=n, cutoff_version="manual")
+    assert work.tasks == 57 == 1 + 7 + 49
+    assert np.count_nonzero(work.kind == Kind.CALL) == make("strassen", n=n).tasks - 57
+
+
+def test_traffic_of_strassen_accesses_is_the_closed_form() -> None:
+    work = make("strassen", n=512)
+    factor = np.where(work.accesses.mode == 1, 1, 2)
+    traffic = work.accesses.row_bytes * work.accesses.rows * factor
+    running = np.concatenate([[0], np.cumsum(traffic)])
+    by_segment = np.diff(running[work.segment_accesses])
+    additions = work.segment_kernel == work.kernels.index("add")
+    assert by_segment[additions].sum() == work.facts["bytes_streamed"]
+    assert by_segment[~additions].sum() == work.facts["leaves"] * 4 * 8 * 64**2
+
+
+def literal_sparselu(blocks: int) -> tuple[int, int, int, int, int]:
+    """The counts by running the program's own loops on the pattern of its blocks."""
+
+    def filled(i: int, j: int) -> bool:
+        if abs(i - j) <= 1:
+            return True
+        third = i % 3 if i < j else j % 3
+        return i % 2 == 0 and j % 2 == 0 and third == 0
+
+    block = [[filled(i, j) for j in range(blocks)] for i in range(blocks)]
+    initial = sum(map(sum, block))
+    fwd = bdiv = bmod = 0
+    for k in range(blocks):
+        fwd += sum(block[k][j] for j in range(k + 1, blocks))
+        for i in range(k + 1, blocks):
+            if block[i][k]:
+                bdiv += 1
+                for j in range(k + 1, blocks):
+                    if block[k][j]:
+                        bmod += 1
+                        block[i][j] = True
+    return fwd, bdiv, bmod, initial, sum(map(sum, block))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "size", "fwd", "bmod", "tasks", "initial", "final", "gflop"),
+    [
+        (50, 100, 625, 10_425, 11_675, 364, 1_300, 22.1),
+        (128, 64, 4_096, 174_784, 182_976, 1_768, 8_320, 93.8),
+        (128, 32, 4_096, 174_784, 182_976, 1_768, 8_320, 11.7),
+        (30, 125, 225, 2_255, 2_705, 168, 480, 9.72),
+        (100, 100, 2_500, 83_350, 88_350, None, None, 171.7),
+    ],
+)
+@pytest.mark.parametrize("version", ["sparselu-single", "sparselu-for"])
+def test_sparselu_with_an_even_number_of_blocks(
+    version: str, blocks: int, size: int, fwd: int, bmod: int, tasks: int, initial: int, final: int, gflop: float
+) -> None:
+    work = make(version, blocks=blocks, block_size=size)
+    m = blocks // 2
+    assert work.facts["fwd"] == work.facts["bdiv"] == fwd == m**2
+    assert work.facts["bmod"] == bmod == m**2 + m * (m - 1) * (2 * m - 1) // 3
+    assert work.facts["tasks_spawned"] == tasks == work.tasks - (version == "sparselu-single")
+    assert work.facts["blocks_final"] == blocks + 2 * m**2
+    if initial is not None:
+        assert (work.facts["blocks_initial"], work.facts["blocks_final"]) == (initial, final)
+    assert work.facts["flops"] == pytest.approx(gflop * 1e9, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "size", "counts", "gflop"),
+    [
+        (25, 25, (168, 168, 1_468), 0.05),
+        (25, 100, (168, 168, 1_468), 3.3),
+        (75, 100, (1_443, 1_443, 36_593), 76.1),
+    ],
+)
+def test_sparselu_with_an_odd_number_of_blocks(
+    blocks: int, size: int, counts: tuple[int, int, int], gflop: float
+) -> None:
+    facts = make("sparselu-single", blocks=blocks, block_size=size).facts
+    assert literal_sparselu(blocks)[:3] == counts == (facts["fwd"], facts["bdiv"], facts["bmod"])
+    assert literal_sparselu(blocks)[3:] == (facts["blocks_initial"], facts["blocks_final"])
+    assert facts["flops"] == pytest.approx(gflop * 1e9, rel=0.1 if gflop < 1 else 0.01)
+
+
+def test_sort_at_the_published_size() -> None:
+    """Every split follows the real permutation, so the counts are those of the program itself."""
+    work = make("sort", n=33_554_432)
+    facts = work.facts
+    splits, leaves = (4**8 - 1) // 3, 4**8
+    assert (facts["sort_splits"], facts["sort_leaves"]) == (splits, leaves) == (21_845, 65_536)
+    assert facts["sort_tasks_spawned"] == 4 * splits == 87_380
+    assert facts["merge_splits"] == 126_003
+    assert facts["merges_serial"] == 191_538 == 3 * splits + facts["merge_splits"]
+    assert facts["merge_tasks_spawned"] == 295_696 == 2 * splits + 2 * facts["merge_splits"]
+    assert work.tasks == 1 + 87_380 + 295_696
+    assert facts["elements_sorted"] == 33_554_432
+    assert facts["elements_merged"] == 536_744_909 == 16 * 33_554_432 - facts["merge_splits"]
+    merging = work.segment_kernel == work.kernels.index("merge")
+    written = work.accesses.row_bytes[work.segment_accesses[:-1][merging] + 1] // 8
+    assert written.sum() == 536_744_909
+    assert (written.min(), written.max()) == (1_024, 8_165)
+    assert round(written.mean()) == 2_802
+
+
+@pytest.mark.parametrize(("n", "calls"), [(0, 1), (1, 1), (2, 3), (10, 177), (20, 21_891)])
+def test_fib_makes_a_task_a_call(n: int, calls: int) -> None:
+    a, b = 0, 1
+    for _ in range(n + 1):
+        a, b = b, a + b
+    assert make("fib", n=n).tasks == calls == 2 * a - 1
+
+
+def test_matmul_at_the_published_size_has_its_tasks_and_no_rows() -> None:
+    work = make("matmul", n=8192)
+    assert work.tasks == 67_108_864
+    assert (work.rows, work.segments, len(work.op_code)) == (0, 0, 0)
+    assert work.facts["flops"] == 2 * 8192**3
+
+
+def test_ops_of_sparselu_single_wait_twice_a_step() -> None:
+    work = make("sparselu-single", blocks=9, block_size=2)
+    assert np.count_nonzero(work.op_code == Op.WAIT) == 2 * 9

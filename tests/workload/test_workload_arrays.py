@@ -1,0 +1,143 @@
+"""What holds for every generated workload: valid, read-only, small, with a digest of all its contents."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from workload_setup import SMALL, make, small
+
+from numasim.errors import InputError
+from numasim.workload.describe import describe
+from numasim.workload.graph import Kind, Workload
+from numasim.workload.validate import validate
+
+
+def arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
+    for entry in dataclasses.fields(value):
+        part = getattr(value, entry.name)
+        if isinstance(part, np.ndarray):
+            yield (*path, entry.name), part
+        elif dataclasses.is_dataclass(part):
+            yield from arrays(part, (*path, entry.name))
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_generated_workloads_are_well_formed(label: str) -> None:
+    validate(small(label))
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_arrays_are_read_only(label: str) -> None:
+    work = small(label)
+    assert not any(array.flags.writeable for _, array in arrays(work))
+    assert not work.subtree_end().flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("strassen", {"n": 2048}),
+        ("sort", {"n": 2**20}),
+        ("sparselu-single", {"blocks": 50}),
+        ("sparselu-for", {"blocks": 50}),
+        ("fib", {"n": 18}),
+        ("nqueens", {"n": 7}),
+        ("fft", {"n": 2**16}),
+        ("uts", {}),
+        ("random-fork-join", {"tasks": 2000, "low_ns": 1, "high_ns": 2}),
+    ],
+)
+def test_a_task_takes_at_most_256_bytes(name: str, parameters: dict[str, int]) -> None:
+    work = make(name, **parameters)
+    assert sum(array.nbytes for _, array in arrays(work)) <= 256 * work.tasks
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_tasks_are_counted_from_the_arrays(label: str) -> None:
+    work = small(label)
+    items = sum(family.count for family in work.ranges)
+    assert work.tasks == np.count_nonzero(work.kind == Kind.TASK) + items
+    assert work.facts.get("tasks", work.tasks) == work.tasks
+
+
+def test_repeats_multiply_tasks() -> None:
+    work = small("fib")
+    thrice = dataclasses.replace(work, phases=(dataclasses.replace(work.phases[0], repeat=3),))
+    assert thrice.tasks == 3 * work.tasks
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_digest_is_of_the_contents(label: str) -> None:
+    assert small(label).digest() == small(label).digest()
+
+
+def test_digests_differ_between_workloads() -> None:
+    assert len({small(label).digest() for label in SMALL}) == len(SMALL)
+
+
+def changed(work: Workload, path: tuple[str, ...]) -> Workload:
+    """The workload with one element of one array changed."""
+    owner = work if len(path) == 1 else getattr(work, path[0])
+    array = getattr(owner, path[-1]).copy()
+    array.flat[-1] += 1
+    inner = dataclasses.replace(owner, **{path[-1]: array})
+    return inner if len(path) == 1 else dataclasses.replace(work, **{path[0]: inner})
+
+
+def test_digest_sees_every_array() -> None:
+    work = make("random-layered", layers=3, width=3, low_ns=1, high_ns=2, task_bytes=64)
+    paths = [path for path, array in arrays(work) if array.size]
+    assert len(paths) == 18
+    assert len({changed(work, path).digest() for path in paths} | {work.digest()}) == 19
+
+
+BROKEN = {
+    "pointer": ({"op_ptr": np.array([0, 1, 2])}, "op_ptr"),
+    "length": ({"parent": np.array([-1])}, "parent"),
+    "op": ({"op_code": np.array([9, 1, 1, 3, 0, 0, 0], np.uint8)}, "op code 9 does not exist"),
+    "parent": ({"parent": np.array([-1, 0, 1])}, "the parent is 1, but task 0 spawns it"),
+    "kernel": ({"segment_kernel": np.array([0, 9, 0, 0], np.uint8)}, "kernel 9 does not exist"),
+    "time": ({"segment_compute_ps": np.array([1, -1, 1, 1])}, "the time is -1 ps"),
+    "kind": ({"kind": np.array([0, 1, 0], np.uint8)}, "the kind is call; expected task"),
+    "edges": ({"successor_ptr": np.array([0, 0, 1, 0])}, "successor_ptr"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_arrays_are_refused(case: str) -> None:
+    work = make("fib", n=2)
+    fields, message = BROKEN[case]
+    validate(work)
+    with pytest.raises(InputError, match=message):
+        validate(dataclasses.replace(work, **fields))
+
+
+def test_sparselu_for_deals_every_row_of_every_step() -> None:
+    work = make("sparselu-for", blocks=5, block_size=2)
+    assert [len(phase.roots) for phase in work.phases] == [1, 4, 4, 1, 3, 3, 1, 2, 2, 1, 1, 1, 1]
+    assert [phase.serial for phase in work.phases] == [
+        len(phase.roots) == 1 and "lu0" in phase.name for phase in work.phases
+    ]
+    roots = [root for phase in work.phases for root in phase.roots]
+    assert (work.kind[roots] == Kind.IMPLICIT).all()
+    assert np.count_nonzero(work.kind == Kind.IMPLICIT) == len(roots) == 5 + 5 * 4
+
+
+def test_description_gives_the_figures() -> None:
+    text = describe(make("strassen", n=256))
+    assert "strassen n=256 cutoff=64 cutoff_version=none cutoff_depth=3" in text
+    assert "tasks            57" in text
+    assert "depth            3" in text
+    assert "critical path    3 tasks" in text
+    assert "region A         524,288 bytes, initialised" in text
+    assert "flops_multiply   25,690,112" in text
+
+
+def test_description_of_a_range() -> None:
+    text = describe(make("matmul", n=100))
+    assert "tasks            10,000" in text
+    assert f"region A         80,000 bytes, initialised, {100 * 100 * 800:,} bytes accessed" in text

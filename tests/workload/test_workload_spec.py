@@ -1,0 +1,99 @@
+"""Parameters of benchmarks: names, defaults, limits, and what is said about bad ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+from workload_setup import make
+
+from numasim.errors import InputError
+from numasim.spec.workload import PARAMETERS, WorkloadFile, WorkloadSpec, workload_spec
+from numasim.workload.generate import GENERATORS
+
+ADAPTER: TypeAdapter[Any] = TypeAdapter(WorkloadSpec)
+BOTS = {"strassen", "sort", "sparselu-single", "sparselu-for", "nqueens", "fft", "uts"}
+TIMES = {"low_ns": 1, "high_ns": 2}
+
+
+def test_every_name_has_parameters_and_a_generator() -> None:
+    assert list(PARAMETERS) == list(GENERATORS)
+    assert all(model.model_fields["name"].annotation.__args__ == (name,) for name, model in PARAMETERS.items())
+
+
+def test_bots_programs_run_on_the_runtime_of_the_thesis() -> None:
+    assert {name for name, model in PARAMETERS.items() if model.default_runtime == "ompi"} == BOTS
+    assert {model.default_runtime for model in PARAMETERS.values()} == {"ompi", "bare"}
+
+
+def test_a_mapping_becomes_its_own_model() -> None:
+    for name in ("matmul", "strassen"):
+        assert type(ADAPTER.validate_python({"name": name, "n": 64})) is PARAMETERS[name]
+    assert ADAPTER.validate_python({"file": "graph.json"}) == WorkloadFile(file="graph.json")
+    assert workload_spec("sparselu-for").model_dump() == {"name": "sparselu-for", "blocks": 128, "block_size": 64}
+
+
+def test_an_unknown_name_proposes_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"there is no workload 'strasen'.*did you mean 'strassen'"):
+        workload_spec("strasen", n=64)
+    with pytest.raises(ValidationError, match=r"'strasen' found .* does not match any of the expected tags: 'matmul'"):
+        ADAPTER.validate_python({"name": "strasen", "n": 64})
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("matmul", {"n": 0}, "greater than or equal to 1"),
+        ("matmul", {"n": "8"}, "a whole number is needed"),
+        ("matmul", {}, "Field required"),
+        ("matmul", {"m": 8}, "Extra inputs are not permitted"),
+        ("strassen", {"n": 1000}, "a power of two is needed here, for example 512 or 1024"),
+        ("strassen", {"n": 65536}, "makes too many tasks; n is at most 16384"),
+        ("strassen", {"n": 64, "cutoff": 3}, "a power of two is needed"),
+        ("strassen", {"n": 64, "cutoff_version": "if"}, "'none' or 'manual'"),
+        ("sort", {"n": 3}, "greater than or equal to 4"),
+        ("sort", {"n": 2**27, "merge_cutoff": 2}, "needs larger cut-offs"),
+        ("sparselu-for", {"blocks": 257}, "less than or equal to 256"),
+        ("fib", {"n": 31}, "less than or equal to 30"),
+        ("fib", {"n": 3, "leaf_ns": -1}, "greater than or equal to 0"),
+        ("nqueens", {"n": 13}, "give a cutoff of at most 6"),
+        ("fft", {"n": 48}, "a power of two is needed here, for example 32 or 64"),
+        ("uts", {"probability": 0.5}, "children x probability is below 1"),
+        ("uts", {"depth": 4}, "depth is no parameter of a binomial tree"),
+        ("uts", {"tree": "geometric", "children": 4}, "children is no parameter of a geometric tree"),
+        ("uts", {"tree": "round"}, "'binomial' or 'geometric'"),
+        ("independent", {"tasks": 3, "low_ns": 3, "high_ns": 2}, "low_ns = 3 is above high_ns = 2"),
+        ("random-layered", {"layers": 9_000, "width": 9_000, **TIMES}, "layers x width x degree is at most"),
+        ("random-fork-join", {"tasks": 3, "graph_seed": -1, **TIMES}, "greater than or equal to 0"),
+    ],
+)
+def test_bad_parameters(name: str, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        workload_spec(name, **parameters)
+
+
+def test_random_graphs_follow_their_seed() -> None:
+    trees = [make("random-fork-join", tasks=50, graph_seed=seed, **TIMES) for seed in (1, 1, 2)]
+    assert trees[0].digest() == trees[1].digest()
+    assert trees[0].parent.tolist() != trees[2].parent.tolist()
+
+
+def test_layered_tasks_depend_on_the_layer_before() -> None:
+    work = make("random-layered", layers=4, width=6, degree=3, **TIMES)
+    edges = [(task, after) for task in range(work.rows) for after in successors(work, task)]
+    assert len(edges) == len(set(edges)) == work.facts["edges"]
+    assert all((after - 1) // 6 == (task - 1) // 6 + 1 for task, after in edges)
+    assert {after for _, after in edges} == set(range(7, 25))
+
+
+def successors(work: Any, task: int) -> list[int]:
+    return list(work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist())
+
+
+def test_drawn_times_fill_their_interval() -> None:
+    work = make("random-fork-join", tasks=3000, low_ns=5, high_ns=6)
+    times = work.segment_compute_ps
+    assert times.min() >= 5_000
+    assert times.max() <= 6_000
+    assert len(set(times.tolist())) > 900

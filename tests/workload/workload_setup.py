@@ -1,0 +1,72 @@
+"""Small instances of every benchmark, and a slow reading of op programs to hold fast code against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from numasim.spec.workload import workload_spec
+from numasim.workload.generate import generate
+from numasim.workload.graph import Op, Workload
+
+SMALL = {
+    "matmul": {"n": 5},
+    "strassen": {"n": 32, "cutoff": 8},
+    "strassen manual": {"n": 64, "cutoff": 8, "cutoff_version": "manual", "cutoff_depth": 2},
+    "sort": {"n": 3000, "quicksort_cutoff": 64, "merge_cutoff": 32},
+    "sparselu-single": {"blocks": 7, "block_size": 4},
+    "sparselu-for": {"blocks": 7, "block_size": 4},
+    "fib": {"n": 9},
+    "nqueens": {"n": 5},
+    "nqueens cut": {"n": 6, "cutoff": 2},
+    "fft": {"n": 4096},
+    "uts": {"root_children": 20, "tree_seed": 3},
+    "uts linear": {"tree": "geometric", "shape": "linear", "tree_seed": 1},
+    "uts cyclic": {"tree": "geometric", "shape": "cyclic", "root_children": 2, "tree_seed": 1},
+    "uts exponential": {"tree": "geometric", "shape": "exponential", "root_children": 3, "depth": 4, "tree_seed": 5},
+    "independent": {"tasks": 11, "low_ns": 100, "high_ns": 900},
+    "random-fork-join": {"tasks": 60, "low_ns": 1, "high_ns": 50, "task_bytes": 100},
+    "random-layered": {"layers": 4, "width": 5, "low_ns": 1, "high_ns": Decimal("50.5"), "degree": 3},
+}
+
+
+def make(name: str, **parameters: object) -> Workload:
+    """The generated workload of a benchmark."""
+    return generate(workload_spec(name, **parameters))
+
+
+def small(label: str) -> Workload:
+    """A small instance by its label in `SMALL`."""
+    return make(label.partition(" ")[0], **SMALL[label])
+
+
+def program(workload: Workload, task: int) -> list[tuple[Op, int]]:
+    """The ops of a task."""
+    at = slice(workload.op_ptr[task], workload.op_ptr[task + 1])
+    return [
+        (Op(code), arg) for code, arg in zip(workload.op_code[at].tolist(), workload.op_arg[at].tolist(), strict=True)
+    ]
+
+
+def serial_segments(workload: Workload) -> Iterator[int]:
+    """The segments in the order of a serial run: a spawned task runs where its parent next waits, or ends."""
+    for phase in workload.phases:
+        for _ in range(phase.repeat):
+            waiting = list(phase.roots)
+            while waiting:
+                yield from _run(workload, waiting.pop(0), waiting)
+
+
+def _run(workload: Workload, task: int, left: list[int]) -> Iterator[int]:
+    mine: list[int] = []
+    for code, arg in program(workload, task):
+        if code == Op.RUN:
+            yield arg
+        elif code == Op.SPAWN:
+            mine.append(arg)
+        elif code == Op.CALL:
+            yield from _run(workload, arg, mine)
+        else:
+            while mine:
+                yield from _run(workload, mine.pop(0), mine)
+    left.extend(mine)
