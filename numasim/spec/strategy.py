@@ -227,7 +227,7 @@ class DispatchSpec(Grammar):
 
 
 class QueueSpec(Grammar):
-    """A family of queues, one a unit. What is left out is the runtime's for worker queues; other queues have no bound."""
+    """A family of queues, one a unit; what is left out is the runtime's for worker queues, and no bound for others."""
 
     later: ClassVar[Mapping[str, str]] = {"lock": "locked queues"}
 

@@ -103,7 +103,7 @@ def threshold_words(plan: StealPlan) -> list[str]:
     if plan.refill is not None and not (plan.watch < 0).any():
         return []
     rule = plan.thresholds
-    low = "ceil(rate of execution * pop time)" if rule.min_tasks is None else f"{rule.min_tasks}"
+    low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
     return [f"Thresholds: S = {_high_words(rule)}, s = {low}; {WHEN_WORDS[rule.when]}."]
 
 
@@ -117,12 +117,13 @@ def _high_words(rule: Thresholds) -> str:
     }[rule.rule]
 
 
-def backoff_words(backoff: Backoff) -> str:
-    """Say what happens after a fruitless round."""
+def backoff_words(backoff: Backoff, in_task_times: bool) -> str:
+    """Say what happens after a fruitless round; ``in_task_times``: the first wait is the mean time of a task."""
     counted = "counts as an attempt" if backoff.empty == "count" else "is no attempt"
     tail = f"a round without a candidate {counted}."
-    if not backoff.first_ps:
+    if not (backoff.first_ps or in_task_times):
         return f"After a fruitless {backoff.after} it polls again at the runtime's pace; {tail}"
     most = "" if backoff.max_ps is None else f", at most {backoff.max_ps / PS_PER_NS:g} ns"
     grows = "" if backoff.factor == 1 else f", times {backoff.factor} each time"
-    return f"After a fruitless {backoff.after} it waits {backoff.first_ps / PS_PER_NS:g} ns{grows}{most}; {tail}"
+    first = "the mean time of a task" if in_task_times else f"{backoff.first_ps / PS_PER_NS:g} ns"
+    return f"After a fruitless {backoff.after} it waits {first}{grows}{most}; {tail}"

@@ -57,7 +57,7 @@ def in_words(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
     lines += [
         _full_words(plan),
         *threshold_words(plan),
-        backoff_words(plan.backoff),
+        backoff_words(plan.backoff, runtime.backoff.first_ns == "task"),
         *_spawn_words(plan, runtime),
     ]
     return "\n".join(lines)

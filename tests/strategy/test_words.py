@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from strategy_setup import STRATEGIES, compiled, on_nodes, runtime, stealing, strategy, toy_machine
+from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 
 from numasim.errors import InputError
 from numasim.spec.strategy import StrategySpec
-from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.compile import effective_runtime
 from numasim.strategy.words import in_words
 
 TWO_NODES = [0, 1, 0, 1]
@@ -15,8 +15,7 @@ TWO_NODES = [0, 1, 0, 1]
 
 def words(spec: StrategySpec, worker: int = 0, preset: str = "bare") -> str:
     how = runtime(preset)
-    plan = compile_strategy(spec, how, toy_machine(), on_nodes(TWO_NODES), task_ps=2500)
-    return in_words(plan, worker, effective_runtime(spec, how))
+    return in_words(compiled(spec, TWO_NODES, how), worker, effective_runtime(spec, how))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -41,7 +40,7 @@ def test_topology_aware_in_words() -> None:
         in text
     )
     assert "S = capacity - ceil(rate of arrival * push time)" in text
-    assert "After a fruitless round it waits 2.5 ns, times 2 each time" in text
+    assert "After a fruitless round it waits the mean time of a task, times 2 each time" in text
 
 
 def test_conditions_amounts_and_chances() -> None:
@@ -65,6 +64,12 @@ def test_conditions_amounts_and_chances() -> None:
         "while its queue holds no more than 1 tasks",
     ):
         assert clause in text
+
+
+def test_back_off_in_words() -> None:
+    text = words(strategy("randomized", backoff={"first_ns": 2.5, "factor": 3, "max_ns": 40, "empty": "count"}))
+    assert "it waits 2.5 ns, times 3 each time, at most 40 ns; a round without a candidate counts as an attempt" in text
+    assert "polls again at the runtime's pace" in words(strategy("randomized"))
 
 
 def test_long_lists_are_cut_short() -> None:
