@@ -67,7 +67,7 @@ def _runs(frame: pd.DataFrame) -> _Runs:
         return np.where(broken, np.nan, numbers(frame, name))
 
     return _Runs(
-        pair=frame.groupby(["seed", "repeat"], sort=False).ngroup().to_numpy(np.intp),
+        pair=np.asarray(frame.groupby(["seed", "repeat"], sort=False).ngroup(), np.intp),
         makespan_ps=column("makespan_ps"),
         attempts=column("steal_attempts"),
         misses=column("steal_false"),

@@ -18,6 +18,7 @@ from numasim.report.components import COMPONENTS
 from numasim.report.units import MISSING, ratio_text, time_text
 
 WIDTH = 120
+STRATEGY_WIDTH = 14  # at the least, however narrow the terminal
 ROW_LIMIT = 120  # cells printed in full; a longer sweep is folded
 FAILURE_LIMIT = 10  # different messages printed
 CONFIDENT_PAIRS = 6  # the fewest pairs with which a sign test can reach 0.05
@@ -28,7 +29,17 @@ Row = dict[Hashable, Any]  # of the answer
 
 
 def render(frame: pd.DataFrame, console: Console) -> None:
-    """Print the `answer` of a results table, how to read it, what was folded away, and the failed runs."""
+    """Print the `answer` of a results table, how to read it, what was folded away, and the failed runs.
+
+    A console that is no terminal, such as a file, is as wide as the table needs.
+    """
+    given = console.width
+    console.width = given if console.is_terminal else max(given, WIDTH)
+    _render(frame, console)
+    console.width = given
+
+
+def _render(frame: pd.DataFrame, console: Console) -> None:
     table = answer(frame)
     if table.empty:
         console.print("no runs")
@@ -38,7 +49,8 @@ def render(frame: pd.DataFrame, console: Console) -> None:
     names = [label(contender, values) for values in table[contender].itertuples(index=False, name=None)]
     shown = shown.assign(contender=[names[at] for at in shown.index])
     for values, rows in groups(shown, setting):
-        console.print(_setting_table(shown.iloc[rows], label(setting, values), names[0]), width=WIDTH)
+        cells = shown.iloc[rows].sort_values("workers", kind="stable")  # what is compared stands together
+        console.print(_setting_table(cells, label(setting, values), names[0]), width=WIDTH)
     for line in (*folded, *_notes(table)):
         console.print(line, style="dim", width=WIDTH, highlight=False)
     _print_failures(failed(frame), cell_columns(frame), console)
@@ -68,10 +80,10 @@ def fold(table: pd.DataFrame, columns: Sequence[str], limit: int) -> tuple[pd.Da
 def _setting_table(cells: pd.DataFrame, title: str, first: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     compared = bool(cells["pairs"].any())
-    table.add_column("workers", justify="right")
-    table.add_column("strategy", overflow="fold")
+    table.add_column("workers", justify="right", no_wrap=True)
+    table.add_column("strategy", overflow="fold", min_width=STRATEGY_WIDTH)
     for heading in ("makespan", "miss ratio", "remote share", *((f"vs {first}", "because") * compared)):
-        table.add_column(heading, no_wrap=True)
+        table.add_column(heading)
     previous = None
     for row in cells.to_dict("records"):
         workers = "" if row["workers"] == previous else str(row["workers"])

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 PANEL_LIMIT = 24  # more would not be readable on one page
 CHARACTER_INCHES = 0.078  # of legend text
 BOLD_CHARACTER_INCHES = 0.095  # of a panel's title
+SMALL_CHARACTER_INCHES = 0.07  # of its subtitle
 SUBTITLE_POINTS = 11  # height of a line
 LINE_INCHES = 0.17  # height of a line of a title or subtitle
 MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into it would narrow the panel
@@ -81,7 +82,9 @@ def _wrapped(title: Title, width: float) -> tuple[list[str], list[str]]:
     """Break title and subtitle into lines that fit a panel of ``width`` inches."""
     room = width - MARGIN_INCHES
     above, below = title
-    return textwrap.wrap(above, int(room / BOLD_CHARACTER_INCHES)), textwrap.wrap(below, int(room / CHARACTER_INCHES))
+    return textwrap.wrap(above, int(room / BOLD_CHARACTER_INCHES)), textwrap.wrap(
+        below, int(room / SMALL_CHARACTER_INCHES)
+    )
 
 
 def _write_title(axes: Axes, above: list[str], below: list[str]) -> None:

@@ -23,6 +23,25 @@ def test_fits_120_columns(frame):
     assert max(len(line) for line in printed(frame).splitlines()) <= 120
 
 
+def test_a_file_gets_the_whole_table_and_a_narrow_terminal_every_word(frame):
+    file, narrow = io.StringIO(), io.StringIO()
+    console = Console(file=file, width=80)
+    render(frame, console)
+    assert file.getvalue() == printed(frame)
+    assert console.width == 80
+    render(frame, Console(file=narrow, width=80, force_terminal=True, no_color=True))
+    assert narrow.getvalue().count("topology-aware") == file.getvalue().count("topology-aware")
+    assert "…" not in narrow.getvalue()
+
+
+def test_strategies_to_compare_stand_together(frame):
+    by_strategy = frame.sort_values(["workload", "strategy", "workers"], kind="stable")
+    text = printed(by_strategy)
+    rows = [line.split() for line in text.splitlines() if " ms " in line][:6]
+    assert [row[0] for row in rows if row[0].isdigit()] == ["2", "4"]
+    assert rows[2][0] == "topology-aware"
+
+
 def test_rows_say_what_the_answer_holds(frame_maker):
     frame = frame_maker(programs=["matmul n=256"], workers=[12])
     row = answer(frame).iloc[2]
