@@ -170,7 +170,8 @@ def test_every_figure_names_its_axes_and_units(tables, name):
 
 @pytest.mark.parametrize("name", list(PLOTS))
 def test_no_title_leaves_the_figure_or_touches_another(tables, name):
-    frame = tables.frame.assign(**{"runtime.costs.push_ns": tables.frame.index % 2})
+    frame = tables.frame[tables.frame.strategy != "threshold"].assign(**{"runtime.costs.push_ns": 7})
+    frame.loc[frame["repeat"] == 1, "runtime.costs.push_ns"] = 8
     frame["strategy"] += ", as the runtime library that everybody uses has it"
     figure = plot(name, Tables(frame, tables.workers, tables.node_pairs))
     renderer = FigureCanvasAgg(figure).get_renderer()
@@ -254,13 +255,13 @@ def test_the_readers_settings_are_neither_used_nor_changed(small):
 
 
 def test_save_all_writes_the_same_bytes_twice(tables, tmp_path):
-    paths = save_all(tables.frame, tables.workers, tables.node_pairs, tmp_path / "figures")
+    frame = tables.frame[(tables.frame.workers == 8) & (tables.frame.workload == "matmul n=256")]
+    paths = save_all(frame, tables.workers, tables.node_pairs, tmp_path / "figures")
     assert [path.name for path in paths] == [f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg")]
     assert all(path.stat().st_size > 1000 for path in paths)
-    name = "speedup"
     for kind in ("png", "svg"):
-        again = save(plot(name, tables), tmp_path / f"again.{kind}").read_bytes()
-        assert again == (tmp_path / "figures" / f"{name}.{kind}").read_bytes()
+        again = save(speedup(frame), tmp_path / f"again.{kind}").read_bytes()
+        assert again == (tmp_path / "figures" / f"speedup.{kind}").read_bytes()
     assert b"<dc:date>" not in (tmp_path / "again.svg").read_bytes()
 
 
