@@ -1,19 +1,113 @@
-"""Ranges in bulk: production in steady state is passed over, not gone through item by item (model 1.8).
+"""Ranges in bulk: like items advance in closed form between the events that couple workers (model 1.8).
 
-All counters and the trace hash come out as if every item had been an event; the event hash is not known then.
+Items that a worker takes from its own queue are one stretch, and production in steady state is followed take by take.
+All counters and the trace hash come out as if every item had been an event; after production was passed over the event
+hash is not known.
 """
 
 from __future__ import annotations
 
-from numasim.engine.production import Production
+import numpy as np
+from simpy import Event
+
+from numasim.engine.ledger import Executed
 from numasim.engine.producer import Producer
+from numasim.engine.production import Production
 from numasim.engine.steady import Moment, Steady, follow, taken_before
+from numasim.engine.stretch import Stretch, next_items
 from numasim.engine.timeline import SEG_END
 from numasim.engine.worker import Worker
 
 
 class Bulk(Production):
     """Passes over steady production when the producer finds every queue full."""
+
+    def _start_item(self, w: Worker, task: int) -> None:
+        entry = self._own_range(w) if self.tables.stretches else None
+        if entry is None:
+            super()._start_item(w, task)
+        else:
+            self._start_stretch(w, task, entry)
+
+    # ---- stretches -------------------------------------------------------------------------------------------------
+
+    def _own_range(self, w: Worker) -> range | None:
+        """The range from which the worker takes its next items."""
+        assert w.own is not None
+        entries = self.queues.entries[w.own]
+        entry = entries[-1 if self.tables.own_end[w.own] else 0] if entries else None
+        return entry if isinstance(entry, range) else None
+
+    def _start_stretch(self, w: Worker, task: int, entry: range) -> None:
+        assert w.own is not None
+        tasks = next_items(task, entry, bool(self.tables.own_end[w.own]))
+        family, _ = self.tables.item(task)
+        items = tasks - self.tables.range_base[family]
+        total, local = self.ranges[family].items(w.node, items)
+        end = self.now + w.owed_ps + np.cumsum(total) + np.arange(len(items)) * self.tables.pop_ps
+        w.stretch = Stretch(family, items, total, local, end, planned=len(items) - 1)
+        w.overhead_ps += w.owed_ps
+        w.owed_ps = 0
+        self._schedule(w, SEG_END, int(end[-1]) - self.now)
+
+    def _observe(self, q: int) -> None:
+        w = self.workers[self.tables.owner[q]]
+        if w.stretch is not None and w.own == q:
+            self._bring_up_to_date(w, w.stretch, q)
+
+    def _bring_up_to_date(self, w: Worker, stretch: Stretch, q: int) -> None:
+        """Let what has been taken by now leave the queue."""
+        taken = stretch.taken_at(self.now)
+        if taken > stretch.taken:
+            self.queues.drop(q, self.tables.own_end[q], taken - stretch.taken)
+            stretch.taken = taken
+
+    def _robbed(self, q: int) -> None:
+        """A thief may have taken items off the far end of the owner's stretch."""
+        w = self.workers[self.tables.owner[q]]
+        if w.stretch is None or w.own != q:
+            return
+        entry = self._own_range(w)
+        planned = w.stretch.taken + (len(entry) if entry is not None else 0)
+        if planned < w.stretch.planned:
+            w.stretch.planned = planned
+            self._cancel(w)
+            self._schedule(w, SEG_END, int(w.stretch.end[planned]) - self.now)
+
+    def _on_segment_end(self, event: Event) -> None:
+        w: Worker = event.actor  # type: ignore[attr-defined]
+        if w.stretch is None:
+            super()._on_segment_end(event)
+            return
+        self.now = w.due
+        stretch, w.stretch = w.stretch, None
+        assert w.own is not None
+        self._bring_up_to_date(w, stretch, w.own)
+        self._count_stretch(w, stretch)
+        w.stack.pop()
+        self._proceed(w)
+
+    def _count_stretch(self, w: Worker, stretch: Stretch) -> None:
+        """Count the items of a finished stretch as if each had ended with an event."""
+        done = stretch.planned + 1
+        items, total, local = stretch.items[:done], stretch.total_ps[:done], stretch.local_ps[:done]
+        tasks = items + self.tables.range_base[stretch.family]
+        columns = (stretch.end[:done], np.zeros(done), np.full(done, w.id), tasks, np.zeros(done))
+        self.trace.details.add(np.stack(columns, axis=1).astype(np.uint64))
+        if self.ledger.log is not None:
+            ends = stretch.end[:done].tolist()
+            rows = zip(tasks.tolist(), ends, total.tolist(), strict=True)
+            self.ledger.log += [Executed(task, 0, w.id, end - step, end) for task, end, step in rows]
+        self.ledger.add_items(stretch.family, w.node, items)
+        w.tasks += done
+        w.work_local_ps += int(local.sum())
+        w.inflation_numa_ps += int(total.sum() - local.sum())
+        w.overhead_ps += stretch.planned * self.tables.pop_ps
+        self.phase_span_ps = max(self.phase_span_ps, int(local.max()))
+        self.outstanding -= done - 1
+        self._one_less()
+
+    # ---- production ------------------------------------------------------------------------------------------------
 
     def _producer_waits(self, p: Producer) -> None:
         if self.plan.skip and len(p.items) < p.try_below and self._is_steady():
@@ -82,5 +176,7 @@ class Bulk(Production):
         """The items in hand and in the queues are those that come ``made`` items later."""
         for w in self.workers:
             w.stack[0] += made
-        for q, entries in enumerate(self.queues.entries):
-            self.queues.entries[q] = type(entries)(int(item) + made for item in entries)
+        for entries in self.queues.entries:
+            for place, item in enumerate(entries):
+                assert isinstance(item, int)  # a producer makes items one by one
+                entries[place] = item + made

@@ -42,6 +42,10 @@ class Ledger:
         """Count the bytes of ``count`` items of a uniform family on ``node``."""
         self.node_bytes[node] += self._ranges[family].traffic(np.zeros(1, np.int64)) * count
 
+    def add_items(self, family: int, node: int, items: npt.NDArray[np.int64]) -> None:
+        """Count the bytes of ``items`` of a family, executed on ``node``."""
+        self.node_bytes[node] += self._ranges[family].traffic(items)
+
     def fold(self) -> None:
         """Turn what ran since the last call into bytes per node pair."""
         for node, segments in enumerate(self.ran):

@@ -73,6 +73,17 @@ class TaskQueues:
             self.mark(q)
         return task
 
+    def drop(self, q: int, back: int, count: int) -> None:
+        """Take ``count`` tasks off the range at one end of queue ``q``."""
+        entries = self.entries[q]
+        items = entries.pop() if back else entries.popleft()
+        assert isinstance(items, range)
+        rest = items[: len(items) - count] if back else items[count:]
+        if rest:
+            (entries.append if back else entries.appendleft)(rest)
+        self.length[q] -= count
+        self.total -= count
+
     def peek(self, q: int, back: int) -> int:
         """The task that `pop` would take."""
         entry = self.entries[q][-1 if back else 0]

@@ -36,6 +36,12 @@ class Search(Execution):
     def _room_made(self) -> None:
         """A task has left a queue; a producer may wait for that."""
 
+    def _observe(self, q: int) -> None:
+        """Somebody other than the owner is about to look at queue ``q``."""
+
+    def _robbed(self, q: int) -> None:
+        """Tasks have been taken from queue ``q`` by somebody else."""
+
     # ---- own queue -------------------------------------------------------------------------------------------------
 
     def _seek(self, w: Worker) -> bool:
@@ -179,6 +185,7 @@ class Search(Execution):
         self.now = w.due
         q, level = w.target, w.level
         end = self.tables.probe_end[level][q]
+        self._observe(q)
         count = self.prober.amount(level, self.queues.length[q])
         if count and self.strict and not self._may_run(w, q, end):
             count = 0
@@ -211,6 +218,7 @@ class Search(Execution):
         self._record_step(LOOK, w.id, q, count)
         w.owed_ps += w.take_ps[q] + (count - 1) * self.plan.costs.move_ps
         taken = [self._pop(q, end) for _ in range(count)]
+        self._robbed(q)
         if self.tables.refill == 0:
             self._begin(w, taken.pop(0))
         else:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+import numpy as np
+
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.machine.distance import line_transfer_ps
-from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, StealPlan
+from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Pick, StealPlan
 
 LONGEST_WAIT_PS = 2**60  # a back-off without bound stops doubling at thirteen days
 
@@ -36,6 +38,7 @@ class Tables:
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
         self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))
+        self.stretches = plan.skip and self._may_stretch(plan)
         self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
         self.push_ps = costs.push_ps
         self.pop_ps = costs.pop_ps
@@ -49,6 +52,12 @@ class Tables:
     def _sees_marks_only(self, plan: Plan, watched: bool) -> bool:
         """Whether idle workers can find tasks in queues that a watch has marked, and nowhere else."""
         return watched and self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
+
+    def _may_stretch(self, plan: Plan) -> bool:
+        """Whether nobody sees a queue's length but whoever probes it, and owners take all that is theirs."""
+        steal = plan.steal
+        sighted = np.isin(steal.level["pick"], (Pick.LONGEST, Pick.SHORTEST)).any() or len(steal.watch)
+        return self.own_dispatch and self.one_queue_each and not sighted and self.refill == 0 and plan.join != "strict"
 
     def home(self, q: int, node: int) -> int:
         """The node of queue ``q``; a queue of the whole machine is at home on the asking ``node``."""

@@ -121,13 +121,13 @@ class RangeTimes:
         block, at = divmod(item, BLOCK_ITEMS)
         times = self._blocks.get((node, block))
         if times is None:
-            total, local = self.block(node, block * BLOCK_ITEMS, (block + 1) * BLOCK_ITEMS)
+            last = min((block + 1) * BLOCK_ITEMS, self._family.count)
+            total, local = self.items(node, np.arange(block * BLOCK_ITEMS, last))
             times = self._blocks[node, block] = (total.tolist(), local.tolist())
         return times[0][at], times[1][at]
 
-    def block(self, node: int, low: int, high: int) -> tuple[I64, I64]:
-        """[high - low] times and local times of the items ``low`` to ``high - 1`` (cut at the family's count)."""
-        items = np.arange(low, min(high, self._family.count))
+    def items(self, node: int, items: I64) -> tuple[I64, I64]:
+        """([items] times, [items] times if all bytes were local) on ``node``, in ps."""
         compute = item_compute_ps(self._family, items, self._seed)
         wait = np.zeros(len(items), np.int64)
         for table in self._tables:

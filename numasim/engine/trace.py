@@ -62,14 +62,17 @@ class RecordSet:
         self.count = 0
         self._listener = listener
 
+    def add(self, records: npt.NDArray[np.uint64]) -> None:
+        """Hash ``records`` [n, 5]."""
+        self.total = (self.total + hash_sum(records)) & MASK
+        self.count += len(records)
+        if self._listener:
+            self._listener(records)
+
     def flush(self) -> None:
         """Hash what has gathered and forget it."""
         if self.words:
-            records = np.array(self.words, np.uint64).reshape(-1, WORDS)
-            self.total = (self.total + hash_sum(records)) & MASK
-            self.count += len(records)
-            if self._listener:
-                self._listener(records)
+            self.add(np.array(self.words, np.uint64).reshape(-1, WORDS))
             self.words.clear()
 
 

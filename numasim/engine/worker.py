@@ -9,6 +9,7 @@ from typing import Any
 
 from simpy import Environment, Event
 
+from numasim.engine.stretch import Stretch
 from numasim.engine.trace import Rank
 
 TIMES = (
@@ -85,6 +86,7 @@ class Worker:
     failed: int = 0  # failed attempts of the open idle episode
     failed_remote: int = 0
     thresholds_known: bool = False
+    stretch: Stretch | None = None  # the range items that the pending event ends
 
     tasks: int = 0
     steal_attempts: int = 0
