@@ -1,0 +1,42 @@
+"""Every notebook runs from top to bottom and shows what it talks about; its two forms say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import pytest
+from nbclient import NotebookClient
+
+import numasim
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.py"))
+LONGEST_CELL_S = 120
+
+
+def contents(notebook: Any) -> list[tuple[str, str]]:
+    return [(cell["cell_type"], cell["source"]) for cell in notebook["cells"]]
+
+
+def test_there_are_notebooks() -> None:
+    assert "quickstart" in {path.stem for path in NOTEBOOKS}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_both_forms_are_the_same_and_without_output(path: Path) -> None:
+    script, notebook = jupytext.read(path), jupytext.read(path.with_suffix(".ipynb"))
+    assert contents(script) == contents(notebook)
+    assert not [cell for cell in notebook["cells"] if cell.get("outputs") or cell.get("execution_count")]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs_and_shows_a_figure_for_every_plot(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(numasim.__file__).parents[1]))  # the notebook imports what is tested here
+    notebook = jupytext.read(path)
+    here = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=LONGEST_CELL_S, kernel_name="python3", resources=here).execute()
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    plots = sum(cell["source"].count("ns.plot.") for cell in code)
+    images = [output for cell in code for output in cell["outputs"] if "image/png" in output.get("data", {})]
+    assert len(images) == plots > 0

@@ -1,0 +1,112 @@
+"""What README.md promises in commands and examples is true, and the files of the project speak of it alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from numasim.cli import main
+from numasim.spec.sweep import load_sweep
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+TEXT_FILES = [
+    path
+    for name in (
+        "README.md",
+        "CITATION.cff",
+        "pyproject.toml",
+        ".ci",
+        "configs",
+        "experiments",
+        "notebooks",
+        "numasim",
+        "tests",
+    )
+    for path in ((ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name])
+    if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".png", ".svg"}
+]
+
+
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def command(heading: str) -> str:
+    """The one line of the one shell block below a heading."""
+    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    (block,) = blocks("sh", section)
+    (line,) = block.splitlines()
+    return line
+
+
+def test_run_it_is_one_line_that_leaves_figures() -> None:
+    assert command("Run it").endswith("numasim sweep quickstart -o results/quickstart --plot")
+
+
+@pytest.mark.parametrize("tool", ["ruff check", "ruff format --check", "mypy", "pytest"])
+def test_test_it_is_one_line_that_checks_everything(tool: str) -> None:
+    assert f"/{tool}" in command("Test it")
+
+
+def test_ci_runs_the_test_command(tmp_path: Path) -> None:
+    """The script runs, in a copy of the tree, the line below the heading: here one that says where it is."""
+    tree = tmp_path / "tree"
+    (tree / ".ci").mkdir(parents=True)
+    (tree / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
+    (tree / "README.md").write_text(
+        "## Run it\n\n```sh\nfalse\n```\n\n## Test it\n\n```sh\npwd && ls && cat\n```\n\n## More\n"
+    )
+    done = subprocess.run(["bash", str(tree / ".ci" / "run")], capture_output=True, text=True, check=True)
+    where, *files = done.stdout.split()
+    assert files == ["README.md"]
+    assert Path(where) != tree
+    assert not Path(where).exists(), "the copy is removed"
+
+
+def test_ci_can_be_executed() -> None:
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_the_specification_is_valid(tmp_path: Path) -> None:
+    example, _strategy = blocks("yaml")
+    file = tmp_path / "spec.yaml"
+    file.write_text(example)
+    assert load_sweep(file).runs == 2 * 12 * 10
+
+
+def test_the_strategy_can_be_shown_and_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _specification, strategy = blocks("yaml")
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(strategy)
+    show, run = next(block for block in blocks("sh") if "mine.yaml" in block).splitlines()
+    small = ["--set", "workload.n=16", "--json"]
+    assert main(show.split()[1:]) == 0
+    assert main([*run.split()[1:], *small]) == 0
+    assert '"strategy": "mine"' in capsys.readouterr().out
+
+
+def test_the_python_example_is_python() -> None:
+    (example,) = blocks("python")
+    compile(example, "README.md", "exec")
+    assert len(example.splitlines()) <= 12
+
+
+def test_links_lead_to_files() -> None:
+    paths = re.findall(r"\]\(([^)#]+)\)", README)
+    paths += re.findall(r"`((?:numasim|configs|notebooks|experiments)/[\w./-]+)`", README)
+    assert paths
+    assert not [path for path in paths if not path.startswith("http") and not (ROOT / path).exists()]
+
+
+@pytest.mark.parametrize("path", TEXT_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_names_a_place_on_the_machine_it_was_written_on(path: Path) -> None:
+    homes = "|".join(("work", "root", "home", "Users", "tmp/w"))
+    found = re.search(rf"(?<![\w.$<>*])/(?:{homes})/[\w.]+", path.read_text("utf-8", errors="ignore"))
+    assert found is None, found
