@@ -80,7 +80,9 @@ def _resolved(strategy: str = "randomized", runtime: str = "bare") -> Any:
 
 def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:
     """A strategy of the given levels; the default steals from the first other worker."""
-    return StrategySpec.model_validate({"name": "test", "steal": levels or [{"from": "others", "pick": "in-order"}], **keys})
+    return StrategySpec.model_validate(
+        {"name": "test", "steal": levels or [{"from": "others", "pick": "in-order"}], **keys}
+    )
 
 
 FIRST = stealing()  # every thief probes worker 0 first (worker 0 itself worker 1)

@@ -25,29 +25,29 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("state", sorted(PUBLISHED))
-def test_draws_are_splitmix64(state: int):
+def test_draws_are_splitmix64(state: int) -> None:
     assert tuple(draws.draw(state, k) for k in range(len(PUBLISHED[state]))) == PUBLISHED[state]
 
 
-def test_classes_are_numbered_as_in_the_model():
+def test_classes_are_numbered_as_in_the_model() -> None:
     names = ["VICTIM", "BACKOFF", "DURATION", "PLACEMENT", "DISPATCH", "CONFLICT", "WORKER_SPEED", "ARRIVAL"]
     assert [kind.name for kind in draws.DrawClass] == names
     assert [int(kind) for kind in draws.DrawClass] == list(range(1, 9))
 
 
 @given(U64, st.integers(1, 8), st.integers(0, 2**40))
-def test_streams_start_where_the_definition_says(seed: int, kind: int, ident: int):
+def test_streams_start_where_the_definition_says(seed: int, kind: int, ident: int) -> None:
     inner = draws.mix((kind * draws.GAMMA + ident + 1) % 2**64)
     assert draws.base(seed, kind, ident) == draws.mix(seed ^ inner)
 
 
 @given(U64, st.integers(1, 2**63))
-def test_below_is_the_high_half_of_the_product(x: int, n: int):
+def test_below_is_the_high_half_of_the_product(x: int, n: int) -> None:
     assert draws.below(x, n) == x * n // 2**64
     assert 0 <= draws.below(x, n) < n
 
 
-def test_mix_is_a_bijection_where_it_can_be_inverted():
+def test_mix_is_a_bijection_where_it_can_be_inverted() -> None:
     def unmix(z: int) -> int:
         z ^= z >> 31 ^ z >> 62
         z = z * pow(0x94D049BB133111EB, -1, 2**64) % 2**64
@@ -60,7 +60,7 @@ def test_mix_is_a_bijection_where_it_can_be_inverted():
 
 
 @given(st.lists(U64, min_size=1, max_size=5), U64, st.integers(1, 8), st.integers(0, 2**20), st.integers(1, 2**63))
-def test_array_forms_equal_the_scalar_ones(numbers: list[int], seed: int, kind: int, k: int, n: int):
+def test_array_forms_equal_the_scalar_ones(numbers: list[int], seed: int, kind: int, k: int, n: int) -> None:
     array = np.array(numbers, np.uint64)
     assert draws.mix_array(array).tolist() == [draws.mix(z) for z in numbers]
     assert draws.draw_array(array, k).tolist() == [draws.draw(z, k) for z in numbers]
@@ -69,7 +69,7 @@ def test_array_forms_equal_the_scalar_ones(numbers: list[int], seed: int, kind: 
     assert draws.base_array(seed, kind, idents).tolist() == [draws.base(seed, kind, int(i)) for i in idents]
 
 
-def test_repeats_have_seeds_of_their_own():
+def test_repeats_have_seeds_of_their_own() -> None:
     seeds = [draws.repeat_seed(7, repeat) for repeat in range(1000)]
     assert len(set(seeds)) == 1000
     assert seeds[0] == draws.mix((7 + draws.GAMMA) % 2**64)

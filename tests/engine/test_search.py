@@ -1,4 +1,4 @@
-"""Rounds, amounts, early stealing, back-off and empty rounds, each followed by hand (model 4.1, 4.3; thesis chapter 3)."""
+"""Rounds, amounts, early stealing, back-off, empty rounds, followed by hand (model 4.1, 4.3; thesis chapter 3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from engine_setup import NS, Seen, event_by_event, observe, plan_of, runtime, stealing, toy
 from engine_setup import run as simulated
-from task_graphs import graph, items, task
+from task_graphs import body, graph, items, phase, task
+
+from numasim.workload.graph import Deal
 
 IN_ORDER = {"from": "others", "pick": "in-order"}
 
@@ -23,7 +25,7 @@ def run(*args: Any, **keys: Any) -> Seen:
 # ---- back-off ------------------------------------------------------------------------------------------------------
 
 
-def test_waits_double_up_to_the_longest():
+def test_waits_double_up_to_the_longest() -> None:
     # probes of 100 ns, waits of 50, 100, then 150 ns: looks at 100, 250, 450, 700, 950, ..., 1950 ns
     how = runtime(backoff={"first_ns": 50, "factor": 2, "max_ns": 150})
     seen = run(graph(task(2000 * NS)), how=how)
@@ -32,14 +34,14 @@ def test_waits_double_up_to_the_longest():
     assert seen.of_worker("idle_backoff_ps") == [0, (50 + 100 + 6 * 150 + 50) * NS]
 
 
-def test_waits_grow_by_the_factor_without_bound():
+def test_waits_grow_by_the_factor_without_bound() -> None:
     # waits of 10, 30, 90, 270, 810 ns: looks at 100, 210, 340, 530, 900, 1810 ns
     seen = run(graph(task(2000 * NS)), how=runtime(backoff={"first_ns": 10, "factor": 3}))
     assert seen.of_worker("steal_attempts") == [0, 6]
     assert seen.of_worker("idle_steal_ps") == [0, 600 * NS]
 
 
-def test_a_success_starts_the_waits_anew():
+def test_a_success_starts_the_waits_anew() -> None:
     # looks at 100, 300, 600, 1100 (found), 1300, 1500, 1800, 2300 (found), 2500, 2700, 3000 ns
     work = graph(task(1000 * NS, task(100 * NS), 1000 * NS, task(100 * NS), 1000 * NS))
     seen = run(work, how=runtime(backoff={"first_ns": 100, "factor": 2}))
@@ -47,22 +49,18 @@ def test_a_success_starts_the_waits_anew():
     assert seen["steal_attempts"] == 11
 
 
-def test_polls_without_back_off_come_at_the_poll_time():
+def test_polls_without_back_off_come_at_the_poll_time() -> None:
     # looks at 100, 470, 840 ns: a probe of 100 ns and a wait of 270 ns in turn
     seen = run(graph(task(1000 * NS)), how=runtime(poll_ns=270))
     assert seen.of_worker("steal_attempts") == [0, 3]
     assert seen.of_worker("idle_backoff_ps") == [0, (3 * 270 - 110) * NS]
 
 
-def test_the_wait_follows_a_round_or_each_probe():
+def test_the_wait_follows_a_round_or_each_probe() -> None:
     # three victims a round: 100, 200, 300 ns, then a wait of 1000 ns; or a wait after each probe
     level = {"from": "others", "pick": "after-me", "tries": "all"}
-    rounds = run(
-        graph(task(2000 * NS)), 4, stealing(level, backoff={"first_ns": 1000, "factor": 1, "after": "round"})
-    )
-    probes = run(
-        graph(task(2000 * NS)), 4, stealing(level, backoff={"first_ns": 1000, "factor": 1, "after": "probe"})
-    )
+    rounds = run(graph(task(2000 * NS)), 4, stealing(level, backoff={"first_ns": 1000, "factor": 1, "after": "round"}))
+    probes = run(graph(task(2000 * NS)), 4, stealing(level, backoff={"first_ns": 1000, "factor": 1, "after": "probe"}))
     assert rounds.of_worker("steal_attempts")[1:] == [6] * 3  # 100, 200, 300, 1400, 1500, 1600
     assert probes.of_worker("steal_attempts")[1:] == [2] * 3  # 100, 1200
 
@@ -72,17 +70,17 @@ def test_the_wait_follows_a_round_or_each_probe():
 NOBODY = {"from": "others", "if": {"length": 1000}}
 
 
-@pytest.mark.parametrize(("empty", "attempts"), [("skip", 0), ("count", 11)])
-def test_a_round_without_a_candidate(empty: str, attempts: int):
-    # one round every local probe time: at 0, 100, ..., 1000 ns
+@pytest.mark.parametrize(("empty", "attempts"), [("skip", [0, 0]), ("count", [1, 11])])
+def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
+    # one round every local probe time: at 0, 100, ..., 1000 ns; worker 0 decides once, when it ends its task
     seen = run(graph(task(1000 * NS)), strategy=stealing(NOBODY, backoff={"empty": empty}))
-    assert seen.of_worker("no_victim") == [0, 11]
-    assert seen.of_worker("steal_attempts") == [0, attempts]
-    assert seen["steal_false"] == attempts
+    assert seen.of_worker("no_victim") == [1, 11]
+    assert seen.of_worker("steal_attempts") == attempts
+    assert seen["steal_false"] == sum(attempts)
     assert seen.of_worker("idle_backoff_ps") == [0, 1000 * NS]
 
 
-def test_a_worker_without_victims_wakes_up_for_its_own_queue():
+def test_a_worker_without_victims_wakes_up_for_its_own_queue() -> None:
     assert run(items(3, 100 * NS), workers=1)["steal_attempts"] == 0
 
 
@@ -112,24 +110,24 @@ def stolen(amount: Any, leave: int = 0) -> tuple[int, ...]:
         ({"count": 6}, 2, 5),
     ],
 )
-def test_amount_of_a_queue_of_seven(amount: Any, leave: int, count: int):
+def test_amount_of_a_queue_of_seven(amount: Any, leave: int, count: int) -> None:
     assert stolen(amount, leave) == (100 * NS, 1, 0, count)
 
 
-def test_a_queue_no_longer_than_what_is_left_is_not_robbed():
+def test_a_queue_no_longer_than_what_is_left_is_not_robbed() -> None:
     seen = run(items(3, 1000 * NS), strategy=stealing({**IN_ORDER, "leave": 1}))
     assert seen.steals == ((100 * NS, 1, 0, 1),)  # a queue of 2 gives one, the last one stays
     assert seen["makespan_ps"] == 2000 * NS
 
 
-def test_the_first_stolen_task_is_run_and_the_others_are_kept_in_order():
+def test_the_first_stolen_task_is_run_and_the_others_are_kept_in_order() -> None:
     # 3 of the front: item 0 runs, 1 and 2 are pushed; worker 1 pops its back
     seen = run(items(8, 1000 * NS), strategy=stealing({**IN_ORDER, "amount": {"count": 3}}))
     assert seen.order(1)[:3] == [0, 2, 1]
     assert seen.order(0)[:3] == [7, 6, 5]
 
 
-def test_take_and_move_are_paid_before_the_first_stolen_task():
+def test_take_and_move_are_paid_before_the_first_stolen_task() -> None:
     how = runtime(costs={"take_ns": 60, "move_ns": 20})
     seen = run(items(8, 1000 * NS), strategy=stealing({**IN_ORDER, "amount": {"count": 3}}), how=how)
     assert (1, 0, (100 + 60 + 2 * 20) * NS, 1200 * NS) in seen.stretches
@@ -139,18 +137,18 @@ def test_take_and_move_are_paid_before_the_first_stolen_task():
 
 
 @pytest.mark.parametrize(
-    ("order", "own", "thief"), [("lifo-fifo", [5, 4, 3, 2], [0, 1]), ("fifo-lifo", [0, 1, 2, 3], [5, 4])]
+    ("order", "own", "thief"), [("lifo-fifo", [5, 4, 3], [0, 1, 2]), ("fifo-lifo", [0, 1, 2], [5, 4, 3])]
 )
-def test_own_end_and_steal_end(order: str, own: list[int], thief: list[int]):
-    # worker 1 looks at 100, 700 and 1300 ns, worker 0 starts its items at 0, 500, 1000 and 1500 ns
-    seen = run(items(6, 500 * NS), how=runtime(queue_order=order, join="help"))
-    assert [seen.order(0), seen.order(1)] == [own[:3] + own[3:], thief]
+def test_own_end_and_steal_end(order: str, own: list[int], thief: list[int]) -> None:
+    # worker 1 looks at 100, 700 and 1300 ns, worker 0 starts its items at 0, 500 and 1000 ns
+    seen = run(items(6, 500 * NS), how=runtime(queue_order=order))
+    assert [seen.order(0), seen.order(1)] == [own, thief]
 
 
 # ---- early stealing (A-10) -----------------------------------------------------------------------------------------
 
 
-def test_refill_looks_for_work_before_the_own_queue_is_empty():
+def test_refill_looks_for_work_before_the_own_queue_is_empty() -> None:
     # worker 1 takes at 100 and 200 ns and runs; at 1000 ns worker 0 has one left, takes one back at 1100 ns;
     # at 1200 ns worker 1 is empty, takes at 1300 ns, looks again in vain at 1400 ns and runs what it holds;
     # worker 0 looks in vain at 2200, 2300 and 2400 ns
@@ -164,16 +162,17 @@ def test_refill_looks_for_work_before_the_own_queue_is_empty():
     assert (seen["steal_attempts"], seen["makespan_ps"]) == (8, 2400 * NS)
 
 
-def test_without_refill_the_own_queue_is_emptied_first():
+def test_without_refill_the_own_queue_is_emptied_first() -> None:
+    # worker 0 looks in vain at 2100 and at 2200 ns, the instant at which worker 1 ends
     seen = run(items(4, 1000 * NS), strategy=stealing(IN_ORDER))
     assert seen.steals == ((100 * NS, 1, 0, 1), (1200 * NS, 1, 0, 1))
-    assert (seen["steal_attempts"], seen["makespan_ps"]) == (2, 2200 * NS)
+    assert (seen["steal_attempts"], seen["makespan_ps"]) == (4, 2200 * NS)
 
 
 # ---- probes of near and far queues ---------------------------------------------------------------------------------
 
 
-def test_probes_of_another_node_take_their_own_time_and_are_remote():
+def test_probes_of_another_node_take_their_own_time_and_are_remote() -> None:
     machine = toy(sockets=2, cores=1)
     seen = run(items(2, 1000 * NS), machine=machine, how=runtime(costs={"probe_ns": 100, "probe_remote_ns": 300}))
     assert seen.steals == ((300 * NS, 1, 0, 1),)
@@ -181,7 +180,7 @@ def test_probes_of_another_node_take_their_own_time_and_are_remote():
     assert seen.result.node_success.tolist() == [[0, 0], [1, 0]]
 
 
-def test_probes_and_takes_pay_for_the_cache_line():
+def test_probes_and_takes_pay_for_the_cache_line() -> None:
     # 100 ns + the line of another socket 40 ns; the take 60 + 40 ns
     how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100, "take_ns": 60, "line": True})
     seen = simulated(items(2, 1000 * NS), machine=toy(sockets=2, cores=1), how=how)
@@ -189,16 +188,19 @@ def test_probes_and_takes_pay_for_the_cache_line():
     assert (1, 0, 240 * NS, 1240 * NS) in seen.stretches
 
 
-def test_a_probe_takes_a_nanosecond_at_least():
+def test_a_probe_takes_a_nanosecond_at_least() -> None:
     seen = run(items(1, 10 * NS), how=runtime(costs={"probe_ns": 0}))
     assert seen["steal_attempts"] == 10
 
 
-def test_a_level_stops_at_its_first_success_and_goes_on_after_a_failure():
-    # worker 2 probes worker 0 (empty at 100 ns) and then worker 1 (which has one item left) at 200 ns
-    level = {**IN_ORDER, "tries": "all"}
-    work = graph(task(50 * NS, task(1000 * NS)))
-    seen = run(work, 3, stealing(level))
-    assert seen.steals == ()
-    dealt = run(items(4, 1000 * NS), 3, stealing(level))
-    assert dealt.steals[:2] == ((100 * NS, 1, 0, 1), (100 * NS, 2, 0, 1))
+def test_a_round_goes_on_after_a_failure() -> None:
+    # worker 2 finds nothing at worker 0 at 100 ns; at worker 1, at 200 ns, it finds the item that was put there
+    bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
+    seen = run(bodies, 3, stealing({**IN_ORDER, "tries": "all"}))
+    assert seen.steals == ((200 * NS, 2, 1, 1),)
+
+
+def test_a_round_with_one_try_starts_anew_after_a_failure() -> None:
+    bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
+    seen = run(bodies, 3, stealing(IN_ORDER))
+    assert [thief for _, thief, _, _ in seen.steals] == []

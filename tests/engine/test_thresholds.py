@@ -25,7 +25,15 @@ def rule(name: str = "literal", high: int | None = None, low: int | None = None,
     return Thresholds(max_tasks=high, min_tasks=low, rule=name, fraction_ppm=ppm, when="first-drain")
 
 
-def seen(capacity: int = 500, pushes: int = 0, span: int = 1, executed: int = 0, busy: int = 1, peaks: int = 0, queues: int = 1) -> Measured:  # fmt: skip
+def seen(
+    capacity: int = 500,
+    pushes: int = 0,
+    span: int = 1,
+    executed: int = 0,
+    busy: int = 1,
+    peaks: int = 0,
+    queues: int = 1,
+) -> Measured:
     return Measured(capacity, pushes, span, executed, busy, peaks, queues)
 
 
@@ -40,7 +48,7 @@ def seen(capacity: int = 500, pushes: int = 0, span: int = 1, executed: int = 0,
         (10**6, 10**6, 1, 1),  # never below one
     ],
 )
-def test_high_threshold_is_eq_3_3(pushes: int, push_ps: int, span: int, high: int):
+def test_high_threshold_is_eq_3_3(pushes: int, push_ps: int, span: int, high: int) -> None:
     assert computed_thresholds(rule(), push_ps, 0, seen(pushes=pushes, span=span)) == (high, 1)
 
 
@@ -48,7 +56,7 @@ def test_high_threshold_is_eq_3_3(pushes: int, push_ps: int, span: int, high: in
     ("executed", "pop_ps", "busy", "low"),
     [(7, 40, 100, 3), (5, 40, 100, 2), (5, 40, 101, 2), (5, 40, 99, 3), (0, 40, 0, 1), (1, 1, 10**15, 1)],
 )
-def test_low_threshold_is_eq_3_4(executed: int, pop_ps: int, busy: int, low: int):
+def test_low_threshold_is_eq_3_4(executed: int, pop_ps: int, busy: int, low: int) -> None:
     assert computed_thresholds(rule(), 0, pop_ps, seen(executed=executed, busy=busy))[1] == low
 
 
@@ -56,14 +64,16 @@ NUMBER = st.integers(1, 10**12)
 
 
 @given(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER)
-def test_thresholds_equal_rational_arithmetic(pushes: int, push: int, span: int, executed: int, pop: int, busy: int):
+def test_thresholds_equal_rational_arithmetic(
+    pushes: int, push: int, span: int, executed: int, pop: int, busy: int
+) -> None:
     capacity = 10**30
     high, low = computed_thresholds(rule(), push, pop, seen(capacity, pushes, span, executed, busy))
     assert high == capacity - ceil(Fraction(pushes, span) * push)
     assert low == max(1, ceil(Fraction(executed, busy) * pop))
 
 
-def test_other_rules_for_the_high_threshold():
+def test_other_rules_for_the_high_threshold() -> None:
     measured = seen(executed=7, busy=100, peaks=90, queues=4)  # the mean peak length is 22.5, s = 3
     assert computed_thresholds(rule("avail"), 0, 40, measured) == (4, 3)
     assert computed_thresholds(rule("fraction", ppm=500_000), 0, 40, measured) == (11, 3)
@@ -72,7 +82,7 @@ def test_other_rules_for_the_high_threshold():
     assert computed_thresholds(rule("literal", high=9, low=2), 0, 40, measured) == (9, 2)
 
 
-def test_thresholds_before_anything_is_measured():
+def test_thresholds_before_anything_is_measured() -> None:
     assert first_thresholds(rule(), [500, 20]) == ([499, 19], [1, 1])
     assert first_thresholds(rule("avail"), [500]) == ([2], [1])
     assert first_thresholds(rule("avail", low=3), [500]) == ([4], [3])
@@ -99,19 +109,19 @@ def flags(condition: Any, lengths: list[int]) -> list[int]:
 UP_AND_DOWN = [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]
 
 
-def test_announced_is_set_at_max_and_latched_until_min():
+def test_announced_is_set_at_max_and_latched_until_min() -> None:
     assert flags("announced", UP_AND_DOWN) == [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]
 
 
-def test_length_max_is_not_latched():
+def test_length_max_is_not_latched() -> None:
     assert flags({"length": "max"}, UP_AND_DOWN) == [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1]
 
 
-def test_length_of_a_number_is_not_latched():
+def test_length_of_a_number_is_not_latched() -> None:
     assert flags({"length": 3}, UP_AND_DOWN) == [0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1]
 
 
-def test_new_thresholds_take_effect_at_once():
+def test_new_thresholds_take_effect_at_once() -> None:
     spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2})
     queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
     for _ in range(3):
@@ -123,7 +133,7 @@ def test_new_thresholds_take_effect_at_once():
     assert queues.watch[0][0] == 0
 
 
-def test_a_latched_victim_is_robbed_below_max():
+def test_a_latched_victim_is_robbed_below_max() -> None:
     # worker 0 starts 5 items of 1 us: 4 are left at 0, 3 after the first steal, 2 at 1 us; max 3, min 1
     levels = {"from": "others", "if": "announced"}
     seen = run(items(5, 1000 * NS), strategy=stealing(levels, thresholds={"max": 3, "min": 1}))
@@ -131,7 +141,7 @@ def test_a_latched_victim_is_robbed_below_max():
     assert seen["makespan_ps"] == 3000 * NS
 
 
-def test_a_strict_victim_is_robbed_at_max_only():
+def test_a_strict_victim_is_robbed_at_max_only() -> None:
     levels = {"from": "others", "if": {"length": "max"}}
     seen = run(items(5, 1000 * NS), strategy=stealing(levels, thresholds={"max": 3, "min": 1}))
     assert seen.steals == ((100 * NS, 1, 0, 1),)
@@ -153,29 +163,29 @@ def thresholds_after(work: Any, workers: int = 1, **keys: Any) -> tuple[list[int
 THREE = graph(task(*[task(20 * NS) for _ in range(3)], WAIT))
 
 
-def test_thresholds_are_computed_when_a_queue_first_drains():
-    # 3 pushes of 10 ns each in 3 * 10 + 3 * (30 + 20) = 180 ns: S = 8 - ceil(30 / 180); 4 tasks in 60 ns: s = ceil(120 / 60)
+def test_thresholds_are_computed_when_a_queue_first_drains() -> None:
+    # 3 pushes of 10 ns in 3 * 10 + 3 * (30 + 20) = 180 ns: S = 8 - ceil(30 / 180); 4 tasks in 60 ns: s = ceil(120 / 60)
     assert thresholds_after(THREE) == ([7], [2])
 
 
-def test_fixed_thresholds_stay_as_they_began():
+def test_fixed_thresholds_stay_as_they_began() -> None:
     assert thresholds_after(THREE, when="fixed") == ([7], [1])
 
 
-def test_thresholds_of_the_first_drain_are_kept():
+def test_thresholds_of_the_first_drain_are_kept() -> None:
     # the first phase gives s = ceil(30 * 1 / 10) = 3; by the second one 2 tasks ran in 1010 ns, which would give 1
     long = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
     assert thresholds_after(long) == ([8], [3])
 
 
-def test_thresholds_of_each_phase_are_computed_anew():
+def test_thresholds_of_each_phase_are_computed_anew() -> None:
     long = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
     assert thresholds_after(long, when="phase") == ([8], [1])
 
 
-def test_a_worker_that_has_run_nothing_computes_nothing():
+def test_a_worker_that_has_run_nothing_computes_nothing() -> None:
     assert thresholds_after(THREE, 2)[1][1] == 1
 
 
-def test_default_strategy_steals_without_thresholds():
+def test_default_strategy_steals_without_thresholds() -> None:
     assert plan_of(items(1, NS), strategy=FIRST).steal.watch.shape == (0, 2)

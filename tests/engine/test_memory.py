@@ -1,0 +1,172 @@
+"""Memory times, bytes by node, first touch and page faults, on two nodes by hand (model 2.2 to 2.5).
+
+A line takes 100 ns from the own node and 200 ns from the other one; ten sequential misses overlap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from engine_setup import NS, Seen, run, runtime, stealing, toy
+from hypothesis import given
+from hypothesis import strategies as st
+from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
+
+from numasim.engine.pages import split
+from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
+
+TWO_NODES = toy(sockets=2, cores=1)
+DATA = Region("data", 1 << 20, True)
+FRESH = Region("fresh", 1 << 20, False)
+KIB = 1024
+GRANULE = 16 * 4 * KIB  # bytes placed together
+
+
+def on_both(*steps: Run, regions: tuple[Region, ...] = (DATA,)) -> Workload:
+    """The steps as a body on worker 0 (node 0) and the same steps on worker 1 (node 1)."""
+    return graph(body(*steps), body(*steps), phases=(phase(0, 1, deal=Deal.CYCLIC),), regions=regions)
+
+
+def times(seen: Seen) -> list[int]:
+    """Time of the one segment of each of two workers."""
+    return [end - start for _, _, start, end in seen.stretches]
+
+
+def test_remote_bytes_take_the_latency_of_their_home() -> None:
+    # 6400 bytes are 100 lines: 1000 ns from node 0, 2000 ns from node 1; all data are at home on node 0
+    seen = run(on_both(Run(0, (Access(0, 0, 6400),))), machine=TWO_NODES)
+    assert times(seen) == [1000 * NS, 2000 * NS]
+    assert seen.result.node_bytes.tolist() == [[6400, 0], [6400, 0]]
+    assert (seen["bytes_local"], seen["bytes_remote"]) == (6400, 6400)
+    assert seen.of_worker("inflation_numa_ps") == [0, 1000 * NS]
+    assert seen["work_local_ps"] == 2000 * NS
+
+
+def test_computing_hides_memory_up_to_its_own_length() -> None:
+    seen = run(on_both(Run(1500 * NS, (Access(0, 0, 6400),))), machine=TWO_NODES)
+    assert times(seen) == [1500 * NS, 2000 * NS]
+    assert seen.of_worker("work_local_ps") == [1500 * NS, 1500 * NS]
+    assert seen.of_worker("inflation_numa_ps") == [0, 500 * NS]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "overlap_x1000"),
+    [
+        (Pattern.SEQUENTIAL, 10_000),
+        (Pattern.STRIDED, 4_000),
+        (Pattern.RANDOM, 3_000),
+        (Pattern.CHASE, 1_000),
+    ],
+)
+def test_patterns_overlap_their_misses(pattern: Pattern, overlap_x1000: int) -> None:
+    seen = run(on_both(Run(0, (Access(0, 0, 6400, pattern=pattern),))), machine=TWO_NODES)
+    assert times(seen) == [-(-100 * 100 * NS * 1000 // overlap_x1000), -(-100 * 200 * NS * 1000 // overlap_x1000)]
+
+
+@pytest.mark.parametrize(("mode", "factor"), [(Mode.READ, 1), (Mode.WRITE, 2), (Mode.READ_WRITE, 2)])
+@pytest.mark.parametrize("passes", [1, 3])
+def test_writes_move_twice_and_passes_repeat(mode: Mode, factor: int, passes: int) -> None:
+    seen = run(on_both(Run(0, (Access(0, 0, 6400, mode=mode, passes=passes),))), machine=TWO_NODES)
+    assert times(seen) == [1000 * NS * factor * passes, 2000 * NS * factor * passes]
+    assert seen["bytes_local"] == 6400 * factor * passes
+
+
+def test_a_line_is_paid_once_begun_and_so_is_a_picosecond() -> None:
+    # 65 bytes are 2 lines: 2 * 100 ns * 1000 / 3000 rounds up to 66667 ps
+    seen = run(on_both(Run(0, (Access(0, 0, 65, pattern=Pattern.RANDOM),))), machine=TWO_NODES)
+    assert times(seen) == [66_667, 133_334]
+
+
+def test_accesses_of_a_segment_add_up() -> None:
+    both = (Access(0, 0, 6400), Access(0, 8192, 640, rows=2, stride=8192))
+    seen = run(on_both(Run(0, both)), machine=TWO_NODES)
+    assert times(seen) == [1200 * NS, 2400 * NS]
+
+
+def test_interleaved_pages_are_half_local_on_either_node() -> None:
+    strategy = stealing(placement="interleave")
+    seen = run(on_both(Run(0, (Access(0, 0, 16 * KIB),))), strategy=strategy, machine=TWO_NODES)
+    assert seen.result.node_bytes.tolist() == [[8 * KIB, 8 * KIB]] * 2
+    assert times(seen) == [(1280 + 2560) * NS] * 2  # 128 lines from each node
+
+
+def test_bound_pages_stay_where_they_are_bound() -> None:
+    strategy = stealing(placement={"policy": "bind", "node": 1})
+    seen = run(on_both(Run(0, (Access(0, 0, 6400),))), strategy=strategy, machine=TWO_NODES)
+    assert seen.result.node_bytes.tolist() == [[0, 6400], [0, 6400]]
+
+
+# ---- first touch ---------------------------------------------------------------------------------------------------
+
+
+def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> None:
+    # worker 1 steals the first child and touches granule 0, worker 0 touches granule 1; then worker 0 reads both
+    touch = [Run(0, (Access(0, i * GRANULE, GRANULE, mode=Mode.WRITE),)) for i in range(2)]
+    work = graph(task(task(touch[0]), task(touch[1]), WAIT, Run(0, (Access(0, 0, 2 * GRANULE),))), regions=(FRESH,))
+    how = runtime(join="help", costs={"probe_remote_ns": 100, "fault_ns": 10})
+    seen = run(work, machine=TWO_NODES, how=how)
+    # 64 KiB written are 2048 lines of 10 ns each; 16 pages cost 160 ns in front of them
+    written = 20_480 * NS
+    assert seen.stretches[1:] == ((0, 2, 160 * NS, 160 * NS + written), (1, 1, 260 * NS, 260 * NS + written))
+    assert seen["page_faults"] == 32
+    assert seen["overhead_ps"] == 320 * NS
+    # the reader finds 1024 lines on either node
+    read = seen.stretches[0]
+    assert (read[1], read[3] - read[2]) == (0, (10_240 + 20_480) * NS)
+    assert seen.result.node_bytes.tolist() == [[2 * GRANULE + GRANULE, GRANULE], [0, 2 * GRANULE]]
+
+
+def test_a_small_region_has_only_its_own_pages() -> None:
+    small = Region("small", 9 * KIB, False)  # 3 pages
+    seen = run(on_both(Run(0, (Access(0, 0, 9 * KIB, mode=Mode.WRITE),)), regions=(small,)), machine=TWO_NODES)
+    assert seen["page_faults"] == 3
+    assert seen.result.node_bytes.tolist() == [[18 * KIB, 0], [18 * KIB, 0]]  # worker 0 comes first in one instant
+
+
+def test_pages_keep_their_homes_in_later_repeats() -> None:
+    touch = body(Run(0, (Access(0, 0, 64 * KIB),)))
+    work = graph(touch, touch, phases=(phase(1, deal=Deal.BLOCK), phase(0, repeat=3)), regions=(FRESH,))
+    seen = run(work, machine=TWO_NODES)
+    assert seen["page_faults"] == 16
+    assert seen.result.node_bytes.tolist() == [[4 * 64 * KIB, 0], [0, 0]]
+
+
+def test_initialised_regions_are_touched_by_worker_0_before_the_start() -> None:
+    seen = run(on_both(Run(0, (Access(0, 0, 64 * KIB),))), machine=TWO_NODES)
+    assert (seen["page_faults"], seen.result.node_bytes.tolist()) == (0, [[64 * KIB, 0], [64 * KIB, 0]])
+
+
+@given(st.integers(0, 10_000), st.integers(1, 5_000), st.integers(1, 6), st.integers(0, 9_000))
+def test_cutting_at_granules_equals_walking_the_bytes(offset: int, row_bytes: int, rows: int, stride: int) -> None:
+    granule, pieces = split(offset, row_bytes, rows, stride, 1000)
+    found = np.bincount(granule, weights=pieces, minlength=70)
+    starts = offset + np.arange(rows) * stride
+    walked = np.concatenate([np.arange(start, start + row_bytes) for start in starts]) // 1000
+    assert found.tolist() == np.bincount(walked, minlength=70).tolist()
+
+
+# ---- ranges --------------------------------------------------------------------------------------------------------
+
+
+def test_items_of_a_range_move_their_accesses() -> None:
+    # item i reads page i of interleaved data: even items are local on node 0, odd ones on node 1; 64 lines a page
+    work = items(4, 0, accesses=(Access(0, 0, 4 * KIB),), steps=((1, 4 * KIB, 0),), deal=Deal.BLOCK, regions=(DATA,))
+    seen = run(
+        work, strategy=stealing(placement="interleave"), machine=TWO_NODES, how=runtime(costs={"probe_remote_ns": 9000})
+    )
+    assert seen.stretches == (
+        (0, 0, 1280 * NS, 1920 * NS),
+        (0, 1, 0, 1280 * NS),
+        (1, 2, 640 * NS, 1920 * NS),
+        (1, 3, 0, 640 * NS),
+    )
+    assert seen.result.node_bytes.tolist() == [[4 * KIB, 4 * KIB]] * 2
+
+
+def test_drawn_times_of_items_belong_to_the_item() -> None:
+    work = items(50, 100 * NS, 900 * NS)
+    alone, many = run(work, workers=1), run(work, workers=4, machine=toy(2, 2))
+    lengths = [{task_id: end - start for _, task_id, start, end in seen.stretches} for seen in (alone, many)]
+    assert lengths[0] == lengths[1]
+    assert all(100 * NS <= length <= 900 * NS for length in lengths[0].values())
+    assert len(set(lengths[0].values())) > 40
