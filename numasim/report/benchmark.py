@@ -1,8 +1,8 @@
 """Simulation rates of this machine: the reference engine beside bare SimPy, both timed in one run.
 
-A bare timeout is the least that a discrete-event simulation on SimPy can do: one event, no model. The rates of the engine
-are held against it, event by event (`skip: off`) and with both hashes, so that the ratios say what the model costs and
-hardly depend on the machine. Samples of all rates alternate, so that a busy moment of the machine spoils one of each.
+A bare timeout is the least that a simulation on SimPy can do: one event, no model. The engine's rates are held against
+it, event by event (`skip: off`) and with both hashes, so that the ratios say what the model costs and hardly depend on
+the machine. Samples of all rates alternate, so that a busy moment of the machine spoils one of each.
 """
 
 from __future__ import annotations
