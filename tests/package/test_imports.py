@@ -1,0 +1,93 @@
+"""Data goes one way: a module imports only from the packages before its own. And the command line starts at once."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
+ORDER = (
+    "errors",
+    "draws",
+    "spec",
+    "machine",
+    "workload",
+    "strategy",
+    "engine",
+    "sweep",
+    "report",
+    "plot",
+    "api",
+    "cli",
+)
+MODULES = sorted(PACKAGE.rglob("*.py"))
+ENTRANCES = ("__init__", "__main__")
+HEAVY = {"numpy", "pandas", "scipy", "matplotlib", "simpy", "networkx", "pyarrow", "pydantic", "ruamel"}
+
+
+def part(module: Path) -> str:
+    """The first component below the package: a sub-package or a top module."""
+    return module.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported_parts(source: str) -> Iterator[str]:
+    """The parts of numasim that a source imports, late imports included."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        parts = (name.split(".")[1] for name in names if name.startswith("numasim."))
+        yield from (name for name in parts if name != "__version__")
+
+
+def test_the_walk_sees_every_way_to_import() -> None:
+    source = (
+        "import numasim.spec.run\n"
+        "from numasim import draws\n"
+        "from numasim.engine.run import simulate\n"
+        "def f():\n    from numasim.api import run\n"
+    )
+    assert sorted(imported_parts(source)) == ["api", "draws", "engine", "spec"]
+
+
+def test_every_part_has_its_place_in_the_order() -> None:
+    assert {part(module) for module in MODULES} == {*ORDER, *ENTRANCES}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_from_its_left(module: Path) -> None:
+    own = part(module)
+    source = module.read_text()
+    assert "from ." not in source, "imports are absolute, so that this test sees them"
+    if own in ENTRANCES:
+        return
+    allowed = ORDER[: ORDER.index(own) + 1]
+    assert set(imported_parts(source)) <= set(allowed)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys, json; from numasim.cli import main; status = main(['--help']);"
+        "print(json.dumps([status, sorted({name.split('.')[0] for name in sys.modules})]), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    status, loaded = json.loads(done.stderr)
+    assert status == 0
+    assert "Simulate work stealing" in done.stdout
+    assert not HEAVY & set(loaded)
+
+
+def test_the_package_is_a_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "numasim", "strategy", "list"], capture_output=True, text=True, check=True
+    )
+    assert "topology-aware" in done.stdout.split()
