@@ -1,6 +1,6 @@
 """The reference engine: the readable definition of the model, event by event on SimPy (model 1, 3 and 4).
 
-Its layers: `timeline` schedules the workers' events, `execution` runs tasks, `search` finds them, `production` makes the
+Its layers: `timeline` schedules events, `execution` runs tasks, `search` finds them, `production` makes the
 items of ranges, `bulk` passes over them; here are the phases. Readings of the model that are decided in these files:
 
 - A worker's overheads (pop, take, join, resume, ...) are owed until its next timed step and paid with it.

@@ -1,9 +1,9 @@
 """How long a segment takes on which node, and which bytes it moves (model 2.3 to 2.5; contention and cache `none`).
 
 A segment computes for C and waits for memory for M; the two overlap completely (roofline), so it takes max(C, M). M
-sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access pattern
-are under way at once. Every pass over a footprint goes to memory; what is written is also read for ownership, so it
-moves twice.
+sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access
+pattern are under way at once. Every pass over a footprint goes to memory; what is written is also read for ownership,
+so it moves twice.
 """
 
 from __future__ import annotations
