@@ -1,0 +1,235 @@
+"""Every command on a small input: what it prints, what it leaves, and its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from numasim.cli import BAD_INPUT, CHECK_FAILED, INTERRUPTED, OK, main
+from numasim.engine.result import COLUMNS
+from numasim.errors import CheckError
+from numasim.report.plots import PLOTS
+from numasim.spec import catalog
+from numasim.spec.workload import PARAMETERS
+from numasim.sweep.frame import SweepResult
+
+SPEC = """\
+machine: xeon-e5-2620-2s
+workload: {name: fib, n: 8}
+strategy: randomized
+workers: 4
+seed: 7
+"""
+SWEEP = SPEC + "repeat: 2\nsweep:\n  strategy: [randomized, topology-aware]\n  workers: [2, 4]\n"
+FIGURES = {f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg")}
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    return tmp_path
+
+
+def printed(capture: Capture, *arguments: str) -> str:
+    """What a command that succeeds prints; it says nothing on standard error."""
+    assert main(arguments) == OK
+    out, err = capture.readouterr()
+    assert err == ""
+    return out
+
+
+def object_of(capture: Capture, *arguments: str) -> dict[str, object]:
+    found = json.loads(printed(capture, *arguments))
+    assert isinstance(found, dict)
+    return found
+
+
+# ---- run ----
+
+
+@pytest.mark.usefixtures("here")
+def test_run_prints_every_column_as_one_json_object(capsys: Capture) -> None:
+    row = object_of(capsys, "run", "spec.yaml", "--json", "--check")
+    assert list(row) == [name for name in COLUMNS if name != "spec_hash"] + ["engine_s"]
+    assert row["tasks"] == 67  # the calls of fib(8): 2 F(9) - 1
+    assert (row["workers"], row["strategy"], row["seed"]) == (4, "randomized", 7)
+
+
+@pytest.mark.usefixtures("here")
+def test_set_overrides_a_field(capsys: Capture) -> None:
+    row = object_of(capsys, "run", "spec.yaml", "--json", "--set", "workers=2", "--set", "workload.n=5")
+    assert (row["workers"], row["tasks"]) == (2, 15)
+
+
+@pytest.mark.usefixtures("here")
+def test_run_prints_a_summary_for_people(capsys: Capture) -> None:
+    out = printed(capsys, "run", "spec.yaml")
+    assert "fib, xeon-e5-2620-2s, randomized, 4 workers" in out
+    assert "steal miss ratio" in out
+
+
+@pytest.mark.usefixtures("here")
+def test_run_draws_the_standard_figures() -> None:
+    assert main(["run", "spec.yaml", "--json", "--plot", "figures"]) == OK
+    assert {path.name for path in Path("figures").iterdir()} == FIGURES
+
+
+# ---- sweep and plot ----
+
+
+def test_a_sweep_leaves_tables_and_figures_and_says_what_they_answer(here: Path, capsys: Capture) -> None:
+    assert main(["sweep", "sweep.yaml", "-o", "out", "--jobs", "1", "--plot"]) == OK
+    out = capsys.readouterr().out
+    assert "vs randomized" in out
+    assert "out/results.parquet" in out
+    frame = SweepResult(here / "out").to_frame()
+    assert len(frame) == 2 * 2 * 2
+    assert frame["error"].isna().all()
+    assert {path.name for path in (here / "out" / "figures").iterdir()} == FIGURES
+
+    again = [Path(line) for line in printed(capsys, "plot", "out", "-o", "again").splitlines()]
+    assert {path.name for path in again} == FIGURES
+    assert all(path.read_bytes() == (here / "out" / "figures" / path.name).read_bytes() for path in again)
+
+
+def test_a_finished_sweep_is_answered_again_and_not_run_again(here: Path) -> None:
+    arguments = ["sweep", "sweep.yaml", "-o", "out", "--jobs", "1", "--quiet"]
+    assert main(arguments) == OK
+    shards = sorted((here / "out" / "shards").iterdir())
+    results = (here / "out" / "results.parquet").read_bytes()
+    assert main(arguments) == OK
+    assert sorted((here / "out" / "shards").iterdir()) == shards
+    assert (here / "out" / "results.parquet").read_bytes() == results
+
+
+def test_a_sweep_without_a_directory_goes_to_results(here: Path) -> None:
+    assert main(["sweep", "sweep.yaml", "--jobs", "1", "--quiet", "--set", "repeat=1"]) == OK
+    assert (here / "results" / "sweep" / "results.parquet").exists()
+
+
+# ---- what ships ----
+
+
+def test_lists_name_what_ships(capsys: Capture) -> None:
+    machines = printed(capsys, "machine", "list").splitlines()
+    assert [line.split()[0] for line in machines] == list(catalog.names("machines"))
+    workloads = printed(capsys, "workload", "list").splitlines()
+    assert {line.split()[0] for line in workloads} == set(PARAMETERS)
+    assert printed(capsys, "strategy", "list").split() == list(catalog.names("strategies"))
+
+
+@pytest.mark.parametrize("kind", ["run", "sweep", "machine", "strategy", "runtime", "workload"])
+def test_every_schema_is_printed(kind: str, capsys: Capture) -> None:
+    assert object_of(capsys, "schema", kind)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+@pytest.mark.parametrize("name", catalog.names("machines"))
+def test_every_machine_is_shown_and_checked(name: str, capsys: Capture) -> None:
+    assert name in printed(capsys, "machine", "show", name)
+    assert f"{name}: valid" in printed(capsys, "machine", "check", name)
+
+
+def test_a_machine_is_drawn(tmp_path: Path, capsys: Capture) -> None:
+    picture = tmp_path / "machine.png"
+    out = printed(capsys, "machine", "show", "xeon-e5-2620-2s", "--picture", str(picture))
+    assert str(picture) in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", catalog.names("strategies"))
+def test_every_strategy_is_told_in_words(name: str, capsys: Capture) -> None:
+    assert f"Strategy {name}, worker 5 of 24." in printed(capsys, "strategy", "show", name, "--worker", "5")
+
+
+def test_a_strategy_is_told_for_the_machine_and_workers_that_are_named(capsys: Capture) -> None:
+    out = printed(capsys, "strategy", "show", "topology-aware", "--machine", "xeon-x7560-4s", "--workers", "8")
+    assert "worker 0 of 8" in out
+    assert "deque 4" in out  # eight workers over four nodes: worker 4 shares node 0
+    assert "deque 8" not in out
+
+
+# ---- workloads ----
+
+
+def test_a_workload_is_described(capsys: Capture) -> None:
+    assert "2,801" in printed(capsys, "workload", "show", "{name: strassen, n: 1024}")
+
+
+def test_an_exported_workload_is_imported_with_the_same_description(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "fib.json"
+    assert printed(capsys, "workload", "export", "{name: fib, n: 6}", str(file)).strip() == str(file)
+    shown = printed(capsys, "workload", "show", "{name: fib, n: 6}")
+    assert printed(capsys, "workload", "import", str(file)) == shown
+
+
+@pytest.mark.usefixtures("here")
+def test_an_exported_workload_runs_as_the_generated_one(capsys: Capture) -> None:
+    main(["workload", "export", "{name: fib, n: 8}", "fib.json"])
+    capsys.readouterr()
+    generated = object_of(capsys, "run", "spec.yaml", "--json")
+    imported = object_of(capsys, "run", "spec.yaml", "--json", "--set", "workload={file: fib.json}")
+    for column in ("makespan_ps", "trace_hash", "event_hash", "steal_attempts"):
+        assert imported[column] == generated[column]
+
+
+# ---- exit statuses ----
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("frobnicate",),
+        ("run",),
+        ("run", "spec.yaml", "--frobnicate"),
+        ("run", "absent.yaml"),
+        ("run", "spec.yaml", "--set", "wrokers=2"),
+        ("run", "spec.yaml", "--engine", "steam"),
+        ("sweep", "sweep.yaml", "--jobs", "0"),
+        ("plot", "absent"),
+        ("schema", "frobnicate"),
+        ("machine", "show", "absent"),
+        ("machine", "show", "xeon-e5-2620-2s", "--picture", "machine.bmp"),
+        ("workload", "show", "{name: fib, n: -1}"),
+        ("workload", "import", "spec.yaml"),
+        ("workload", "export", "fib", "absent/fib.json"),
+        ("strategy", "show", "absent"),
+        ("strategy", "show", "randomized", "--worker", "24"),
+        ("strategy", "show", "randomized", "--workers", "25"),
+    ],
+    ids=" ".join,
+)
+def test_bad_input_is_status_two_and_no_traceback(here: Path, arguments: tuple[str, ...], capsys: Capture) -> None:
+    before = set(here.rglob("*"))
+    assert main(arguments) == BAD_INPUT
+    err = capsys.readouterr().err
+    assert err
+    assert "Traceback" not in err
+    assert set(here.rglob("*")) == before
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(CheckError("tasks: 3 ran, 4 exist"), CHECK_FAILED), (KeyboardInterrupt(), INTERRUPTED)]
+)
+@pytest.mark.usefixtures("here")
+def test_a_failed_check_and_an_interrupt_have_statuses_of_their_own(
+    error: BaseException, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numasim.api.run_spec", lambda *_: _raise(error))
+    assert main(["run", "spec.yaml"]) == status
+
+
+@pytest.mark.usefixtures("here")
+def test_a_failed_check_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr("numasim.api.run_spec", lambda *_: _raise(CheckError("tasks: 3 ran, 4 exist")))
+    main(["run", "spec.yaml"])
+    assert capsys.readouterr().err == "numasim: tasks: 3 ran, 4 exist\n"
