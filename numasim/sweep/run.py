@@ -31,7 +31,6 @@ class SweepOutcome:
     rows: int  # of the results table: cells x repeats
     executed: int  # runs done by this call
     failures: dict[str, str]
-    set_aside: tuple[str, ...]  # names of damaged shards, now in the directory's damaged/
     complete: bool  # whether every run has ended, so that the tables were written
 
 
@@ -66,4 +65,4 @@ def run_sweep(
         complete = dispatch.executed == len(missing)
         if complete:
             write_tables(store, rows, sweep.axes, identity.spec_hash)
-    return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, store.set_aside, complete)
+    return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, complete)

@@ -3,7 +3,6 @@
 spec.yaml         the sweep as it was last asked for
 provenance.json   whose results these are, and what made them
 shards/           the runs, a file for each batch; the only source of the tables
-damaged/          shards that did not hold what their name promises; their runs are run again
 *.parquet         the tables, made from the shards when every run has ended
 """
 
@@ -12,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ from numasim.sweep.shard import is_whole, read_shards, shard_number
 
 SPEC = "spec.yaml"
 SHARDS = "shards"
-DAMAGED = "damaged"
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,6 @@ class Store:
     """An open results directory; only the holder of its lock has one."""
 
     directory: Path
-    set_aside: tuple[str, ...]  # names of damaged shards found on opening
 
     @property
     def shards(self) -> Path:
@@ -68,14 +64,15 @@ def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
     """Create or extend ``directory`` and hold it alone.
 
     Raises `InputError` where it cannot be written, holds something else, belongs to another specification, or is in
-    use; a refused directory is left exactly as it was.
+    use or damaged; a refused directory is left exactly as it was.
     """
     _known(directory, identity)
     with _existing(directory), locked(directory):
         _identify(directory, identity, _known(directory, identity))
         try:
             _clean(directory)
-            yield Store(directory, _set_damaged_aside(directory))
+            _refuse_damaged(directory)
+            yield Store(directory)
         finally:
             _clean(directory)
 
@@ -144,20 +141,16 @@ def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] |
         (directory / SHARDS).mkdir(exist_ok=True)
 
 
-def _set_damaged_aside(directory: Path) -> tuple[str, ...]:
+def _refuse_damaged(directory: Path) -> None:
+    """InputError for the first shard that does not hold what its name promises: it was cut off, or is no shard."""
     with output_errors(directory):
-        found = sorted((directory / SHARDS).iterdir())
-        damaged = [path for path in found if not path.name.startswith(TEMPORARY) and not is_whole(path)]
-        for path in damaged:
-            (directory / DAMAGED).mkdir(exist_ok=True)
-            path.rename(_free(directory / DAMAGED / path.name))
-    return tuple(path.name for path in damaged)
-
-
-def _free(path: Path) -> Path:
-    """Return ``path``, or where that exists already its first numbered sibling."""
-    siblings = (path.with_name(f"{path.name}.{number}") for number in count(1))
-    return next(each for each in chain([path], siblings) if not each.exists())
+        damaged = [path for path in sorted((directory / SHARDS).iterdir()) if not is_whole(path)]
+    for path in damaged:
+        raise InputError(
+            "is damaged, or no sweep wrote it",
+            place=str(path),
+            expected="whole shards only; delete it and run the sweep again, which does its runs anew",
+        )
 
 
 def _clean(directory: Path) -> None:

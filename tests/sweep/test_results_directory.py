@@ -11,7 +11,7 @@ from toy_sweep import refuse, run_toy, sweep_toy, toy_sweep
 from numasim.errors import InputError
 from numasim.sweep.files import TEMPORARY, locked
 from numasim.sweep.provenance import FILE
-from numasim.sweep.store import DAMAGED, SHARDS, SPEC
+from numasim.sweep.store import SHARDS, SPEC
 from numasim.sweep.tables import RESULTS
 
 
@@ -112,26 +112,31 @@ def alter(shard: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [cut, empty, alter])
-def test_a_damaged_shard_is_named_set_aside_and_run_again(tmp_path: Path, damage: object) -> None:
+def test_a_damaged_shard_is_refused_and_its_runs_are_done_anew_without_it(tmp_path: Path, damage: object) -> None:
     sweep_toy(toy_sweep(repeat=1), tmp_path)
     sweep_toy(toy_sweep(repeat=2), tmp_path)
     before = (tmp_path / RESULTS).read_bytes()
     shard = min((tmp_path / SHARDS).iterdir())
     damage(shard)  # type: ignore[operator]
+    with pytest.raises(InputError, match=rf"{shard.name}: is damaged.*delete it and run the sweep again"):
+        sweep_toy(toy_sweep(repeat=2), tmp_path, refuse)
+    shard.unlink()
     outcome = sweep_toy(toy_sweep(repeat=2), tmp_path, run_toy)
-    assert outcome.set_aside == (shard.name,)
     assert 0 < outcome.executed < outcome.rows
-    assert [path.name for path in (tmp_path / DAMAGED).iterdir()] == [shard.name]
     assert (tmp_path / RESULTS).read_bytes() == before
 
 
-def test_a_foreign_file_and_directory_among_the_shards_are_set_aside(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["other.parquet", "folder"])
+def test_what_no_sweep_wrote_among_the_shards_is_refused(tmp_path: Path, name: str) -> None:
     sweep_toy(toy_sweep(), tmp_path)
-    (tmp_path / SHARDS / "other.parquet").write_bytes((tmp_path / RESULTS).read_bytes())
-    (tmp_path / SHARDS / "folder").mkdir()
-    outcome = sweep_toy(toy_sweep(), tmp_path, refuse)
-    assert outcome.set_aside == ("folder", "other.parquet")
-    assert outcome.executed == 0
+    foreign = tmp_path / SHARDS / name
+    if name == "folder":
+        foreign.mkdir()
+    else:
+        foreign.write_bytes((tmp_path / RESULTS).read_bytes())
+    with pytest.raises(InputError, match=rf"{name}: is damaged, or no sweep wrote it"):
+        sweep_toy(toy_sweep(), tmp_path, refuse)
+    assert foreign.exists()
 
 
 def test_what_a_killed_writer_left_is_cleaned_away(tmp_path: Path) -> None:
@@ -139,14 +144,5 @@ def test_what_a_killed_writer_left_is_cleaned_away(tmp_path: Path) -> None:
     left = [tmp_path / f"{TEMPORARY}9-{RESULTS}", tmp_path / SHARDS / f"{TEMPORARY}9-000007-{'0' * 32}.parquet"]
     for path in left:
         path.touch()
-    assert sweep_toy(toy_sweep(), tmp_path, refuse).set_aside == ()
+    assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
     assert not any(path.exists() for path in left)
-
-
-def test_a_name_that_is_damaged_twice_is_kept_twice(tmp_path: Path) -> None:
-    for _ in range(2):
-        sweep_toy(toy_sweep(), tmp_path)
-        (tmp_path / SHARDS / "folder").mkdir()
-        (tmp_path / SHARDS / "folder" / "file").touch()
-        sweep_toy(toy_sweep(), tmp_path, refuse)
-    assert {path.name for path in (tmp_path / DAMAGED).iterdir()} == {"folder", "folder.1"}
