@@ -102,9 +102,7 @@ class _Rows:
         spawns = np.bincount(row - k - 1, minlength=bodies)
         empty = np.zeros(bodies, np.int64)
         self._add(np.full(bodies, -1), CREATOR + spawns, Kind.IMPLICIT, Calls(empty, empty, empty, empty))
-        order = np.argsort(row, kind="stable")
-        calls = Calls(*(column[order] for column in calls))
-        self._add(first + row[order] - k - 1, calls.kernel, Kind.TASK, calls)
+        self._add(first + row - k - 1, calls.kernel, Kind.TASK, calls)
 
     def _add(self, parent: I64, shape: I64, kind: Kind, calls: Calls) -> None:
         self.parent.append(parent)

@@ -135,6 +135,41 @@ def test_fib_makes_a_task_a_call(n: int, calls: int) -> None:
     assert make("fib", n=n).tasks == calls == 2 * a - 1
 
 
+def test_fib_calls_the_larger_argument_first() -> None:
+    work = make("fib", n=9)
+    assert work.subtree_end()[1] - 1 == make("fib", n=8).rows
+    assert work.rows - work.subtree_end()[1] == make("fib", n=7).rows
+
+
+def literal_fft_tasks(n: int) -> int:
+    """The tasks of a transform by the program's own recursion."""
+    if n <= 32:
+        return 1
+    r = 8 if n in (64, 128, 256, 1024, 2048, 4096) else 16
+    m = n // r
+
+    def loop(a: int, b: int) -> int:
+        return 1 if b - a < 128 else 1 + loop(a, (a + b) // 2) + loop((a + b) // 2, b)
+
+    return 1 + 2 * loop(0, m) + r * literal_fft_tasks(m)
+
+
+def literal_roots(a: int, b: int) -> list[int]:
+    """How many roots each leaf of the first phase computes."""
+    middle = (a + b) // 2
+    return [b - a + 1] if b - a < 128 else literal_roots(a, middle) + literal_roots(middle + 1, b)
+
+
+@pytest.mark.parametrize("n", [2, 32, 64, 512, 4096, 8192, 2**17])
+def test_fft_has_the_tasks_of_the_recursion(n: int) -> None:
+    work = make("fft", n=n)
+    transform = work.phases[1].roots[0]
+    assert work.rows - transform == literal_fft_tasks(n)
+    written = work.accesses.row_bytes[work.segment_accesses[:-1][work.segment_kernel == 0]] // 16
+    assert written.tolist() == literal_roots(0, n // 2)
+    assert transform == 2 * len(written) - 1
+
+
 def test_matmul_at_the_published_size_has_its_tasks_and_no_rows() -> None:
     work = make("matmul", n=8192)
     assert work.tasks == 67_108_864

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -13,6 +14,7 @@ from workload_setup import SMALL, make, serial_segments, small
 from numasim.draws import DrawClass, base, below, below_array, draw
 from numasim.workload.graph import Accesses, Workload
 from numasim.workload.serial import segment_ps, serial_ps
+from numasim.workload.span import span_ps
 
 OVERLAPPING = {0: 10_000, 1: 4_000, 2: 3_000, 3: 1_000}
 
@@ -45,6 +47,14 @@ def literal_serial_ps(work: Workload, latency_ps: int, seed: int) -> int:
 def test_serial_time_is_the_sum_of_its_segments(label: str, latency_ps: int) -> None:
     work = small(label)
     assert serial_ps(work, latency_ps, seed=7) == literal_serial_ps(work, latency_ps, 7)
+
+
+@pytest.mark.parametrize("label", ["fib", "independent", "sparselu-for"])
+def test_repeated_phases_take_their_time_again(label: str) -> None:
+    work = small(label)
+    repeated = replace(work, phases=tuple(replace(phase, repeat=3) for phase in work.phases))
+    assert serial_ps(repeated, 77_300, seed=7) == 3 * serial_ps(work, 77_300, seed=7)
+    assert span_ps(repeated, 77_300, seed=7) == 3 * span_ps(work, 77_300, seed=7)
 
 
 def test_serial_time_of_a_fork_join_tree_is_closed_form() -> None:
