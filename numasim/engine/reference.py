@@ -32,7 +32,7 @@ class ReferenceEngine(Bulk):
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool = False) -> None:
         super().__init__(plan, trace, keep_log)
-        self.schedule = [phase for phase in plan.workload.phases for _ in range(phase.repeat)]
+        self.schedule = [(phase, i) for phase in plan.workload.phases for i in range(phase.repeat)]
         self.phase_index = 0
         self.phase_start = 0
         self.events = 0
@@ -55,8 +55,7 @@ class ReferenceEngine(Bulk):
         if self.phase_index == len(self.schedule):
             self.finished = True
             return
-        phase = self.schedule[self.phase_index]
-        self.queues.iteration = self.phase_index
+        phase, self.queues.iteration = self.schedule[self.phase_index]
         self.phase_start = self.now
         self.phase_span_ps = 0
         self._give_roots(phase)
@@ -93,7 +92,7 @@ class ReferenceEngine(Bulk):
         self.env.schedule(event, priority(Rank.END_OF_INSTANT, 0), 0)  # type: ignore[arg-type]
 
     def _on_phase_end(self, _: Event) -> None:
-        serial = self.schedule[self.phase_index].serial
+        serial = self.schedule[self.phase_index][0].serial
         for w in self.workers:
             if serial and w.id:
                 w.idle_barrier_ps += self.now - self.phase_start

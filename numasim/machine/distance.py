@@ -31,18 +31,6 @@ def _latency_ranks(machine: Machine) -> IntArray:
     return np.searchsorted(np.unique(between), machine.latency_ps)
 
 
-def unit_distances(machine: Machine, workers: WorkerMap, kind: str) -> tuple[IntArray, IntArray]:
-    """Class every unit of ``kind`` that has a worker by the distance of its nearest worker.
-
-    ``kind`` is as in `WorkerMap.unit`. Returns the unit ids in ascending order, [units], and the classes,
-    [workers, units].
-    """
-    ids, unit_of_worker = np.unique(workers.unit(kind), return_inverse=True)
-    order = np.argsort(unit_of_worker, kind="stable")
-    starts = np.searchsorted(unit_of_worker[order], np.arange(len(ids)))
-    return ids, np.minimum.reduceat(distance_classes(machine, workers)[:, order], starts, axis=1)
-
-
 def line_transfer_ps(machine: Machine, workers: WorkerMap) -> IntArray:
     """Time to move a cache line from the row's worker to the column's in picoseconds (thesis Table 6.2).
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from numasim.machine.distance import distance_classes, line_transfer_ps, unit_distances
+from numasim.machine.distance import distance_classes, line_transfer_ps
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
 
@@ -30,18 +30,6 @@ def test_classes_order_workers_like_latency(machines: dict[str, Machine], name: 
     latency = machine.latency_ps[placed.node[:, None], placed.node]
     for row, times in zip(classes, latency, strict=True):
         assert (np.diff(times[np.argsort(row, kind="stable")]) >= 0).all()
-
-
-def test_unit_distance_is_that_of_its_nearest_worker(machines: dict[str, Machine]) -> None:
-    machine = machines["opteron-6161-2s"]
-    placed = map_workers(machine, 13)
-    classes = distance_classes(machine, placed)
-    for kind in ("worker", "core", "llc", "node", "socket", "machine"):
-        ids, distances = unit_distances(machine, placed, kind)
-        assert ids.tolist() == sorted(set(placed.unit(kind).tolist()))
-        for column, unit in enumerate(ids):
-            expected = classes[:, placed.unit(kind) == unit].min(axis=1)
-            assert np.array_equal(distances[:, column], expected)
 
 
 def test_line_transfer_by_hand(machines: dict[str, Machine]) -> None:
