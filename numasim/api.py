@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
-from numasim.engine.run import DEFAULT_ENGINE, simulate, simulate_spec
+from numasim.engine.run import DEFAULT_ENGINE, require_engine, simulate, simulate_spec
 from numasim.spec.identity import run_id
 from numasim.spec.run import RunSpec, load_run, resolve
 from numasim.spec.sweep import SweepSpec, load_sweep
@@ -74,6 +74,7 @@ def sweep(
     ``directory`` (default ``results/<name of the file>``) keeps the results; a sweep that was interrupted goes on where
     it stopped. ``jobs`` is the number of processes (default: one per core).
     """
+    require_engine(engine)
     loaded: SweepSpec = load_sweep(spec, changes=changes)
     outcome = run_sweep(
         loaded,

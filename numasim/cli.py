@@ -71,11 +71,12 @@ def sweep(
 ) -> None:
     """Run every cell of a sweep that is not done yet, and compare the strategies."""
     from numasim.api import default_jobs
-    from numasim.engine.run import simulate_spec
+    from numasim.engine.run import require_engine, simulate_spec
     from numasim.report.single import print_sweep
     from numasim.spec.sweep import load_sweep
     from numasim.sweep.run import run_sweep
 
+    require_engine(engine)
     loaded = load_sweep(spec, sets or ())
     outcome = run_sweep(
         loaded,

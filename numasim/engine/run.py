@@ -39,6 +39,14 @@ ENGINES: dict[str, Engine] = {"reference": _reference}
 DEFAULT_ENGINE = "reference"
 
 
+def require_engine(name: str) -> None:
+    """Raise InputError unless there is an engine of that name."""
+    if name not in ENGINES:
+        raise InputError(
+            f"there is no engine {name!r}", expected=f"one of {', '.join(ENGINES)}", value=name, known=ENGINES
+        )
+
+
 def simulate(
     plan: Plan, engine: str = DEFAULT_ENGINE, *, check: bool = False, listener: Listener | None = None
 ) -> Result:
@@ -47,10 +55,7 @@ def simulate(
 
     Raises InputError for an engine that does not exist and DeadlockError where tasks are left that nobody can run.
     """
-    if engine not in ENGINES:
-        raise InputError(
-            f"there is no engine {engine!r}", expected=f"one of {', '.join(ENGINES)}", value=engine, known=ENGINES
-        )
+    require_engine(engine)
     start = time.perf_counter()
     result, log = ENGINES[engine](plan, check, listener)
     result.engine_s = time.perf_counter() - start
