@@ -17,6 +17,7 @@ from numasim.engine.worker import Worker
 from numasim.errors import NumasimError
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
+PATIENCE_ROUNDS = 256  # fruitless rounds in a row after which a worker asks whether any of them can ever succeed
 
 
 class DeadlockError(NumasimError):
@@ -50,16 +51,15 @@ class Search(Execution):
             self._begin(w, w.agenda.popleft())
             return True
         own = w.own
-        if own is not None and self.queues.length[own] > self._refill(own) and self._pop_own(w, own):
-            return True
+        if own is not None:
+            keep = self.tables.refill  # the own length up to which a worker looks for work before it pops (A-10)
+            if keep is None:
+                keep = self.queues.low[own]
+            if self.queues.length[own] > keep and self._pop_own(w, own):
+                return True
         if not w.idle:
             self._go_idle(w)
         return self._start_round(w)
-
-    def _refill(self, q: int) -> int:
-        """The own length up to which a worker looks for work before it pops (A-10)."""
-        fixed = self.tables.refill
-        return self.queues.low[q] if fixed is None else fixed
 
     def _pop_own(self, w: Worker, q: int) -> bool:
         """Pop the own queue and begin the task, unless a strict join forbids it."""
@@ -163,6 +163,8 @@ class Search(Execution):
     def _back_off(self, w: Worker, wait_ps: int) -> bool:
         """Poll after ``wait_ps``; where nothing can be found before some time, the polls until then are passed over."""
         w.idle_backoff_ps += wait_ps
+        if not w.fails % PATIENCE_ROUNDS and self.outstanding and not self._can_go_on():
+            raise DeadlockError(self._deadlock())
         if not self.queues.total or (self.tables.sees_marks_only and not any(map(any, self.queues.watch))):
             until = self._next_change()
             if self.plan.skip:
@@ -243,11 +245,34 @@ class Search(Execution):
         """The time of the next event that can bring a task into a queue or end a join."""
         if not self.outstanding:
             return self.now
-        due = [w.due for w in self.workers if w.rank < LOOK or self._join_is_over(w)]
+        due = [w.due for w in self.workers if self._is_at_work(w) or self._join_is_over(w)]
         due += [p.due for p in self.producers if p.items and not p.waiting]
         if not due:
             raise DeadlockError(self._deadlock())
         return min(due)
+
+    def _is_at_work(self, w: Worker) -> bool:
+        """Whether the worker's pending event belongs to a task; one that sleeps in a blocking join has none."""
+        return w.rank < LOOK and w.id not in self.blocked.values()
+
+    def _can_go_on(self) -> bool:
+        """Whether anything but fruitless probes can ever happen."""
+        return (
+            any(self._is_at_work(w) or self._join_is_over(w) for w in self.workers)
+            or any(p.items and not p.waiting for p in self.producers)
+            or any(map(self._can_find, self.workers))
+        )
+
+    def _can_find(self, w: Worker) -> bool:
+        """Whether some round of the worker can bring it a task while no queue changes."""
+        if w.id in self.blocked.values() or (w.stack and self.plan.join == "own"):
+            return False
+        length = self.queues.length
+        return any(
+            self.prober.amount(level, length[q])
+            and (not self.strict or self._may_run(w, q, self.tables.probe_end[level][q]))
+            for level, q in self.prober.within_reach(w.id, self.queues)
+        )
 
     def _deadlock(self) -> str:
         return (

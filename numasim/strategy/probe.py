@@ -152,6 +152,19 @@ class Prober:
                     queues += [np.array(segment, np.int64)] * times
         return QuietRound(tuple(levels), tuple(queues))
 
+    def within_reach(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
+        """Yield every (level, queue) that some round of ``worker`` may probe while ``view`` stays as it is."""
+        state = self._states[worker]
+        for level in self._steal:
+            if not level.first_iteration <= view.iteration <= level.last_iteration:
+                continue
+            if level.anchor is Anchor.LAST and state.last != UNKNOWN:
+                yield level.index, state.last
+            for group in self._row(level, state).groups:
+                for segment in group:
+                    for queue in candidates(level, segment, view):
+                        yield level.index, queue
+
     def _start(self, plan: StealPlan, position: int, own: int, seed: int) -> WorkerState:
         victims = Stream(seed, DrawClass.VICTIM, position)
         state = WorkerState(position, own, plan.levels, victims, Stream(seed, DrawClass.DISPATCH, position))

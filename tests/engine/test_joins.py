@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from engine_setup import FIRST, NS, Seen, run, runtime, stealing
+from engine_setup import FIRST, NS, Seen, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
 from numasim.engine.search import DeadlockError
@@ -223,3 +223,25 @@ def test_a_released_task_goes_to_the_queue_of_the_worker_that_released_it() -> N
     seen = run(graph(task(*parts)), strategy=FIRST)
     assert seen.of_rank(Rank.PUT)[-1] == (1100 * NS, 1, 3, 1)
     assert (1, 3, 1100 * NS, 1110 * NS) in seen.stretches
+
+
+# ---- deadlocks -----------------------------------------------------------------------------------------------------
+
+TWO_LEVELS = graph(task(task(task(10 * NS), task(10 * NS), WAIT), task(task(10 * NS), WAIT), WAIT))
+
+
+@pytest.mark.parametrize("skip", [True, False])
+@pytest.mark.parametrize(
+    ("join", "strategy", "workers"),
+    [
+        ("block", "topology-aware", 2),  # the other worker is on another node, whose queue never reaches S
+        ("block", "static-block", 2),  # nobody steals what the sleeper holds
+        ("own", "breadth-first", 1),  # a waiting worker has no queue of its own
+        ("strict", "breadth-first", 1),  # the front of the global queue is a task of another subtree
+    ],
+)
+def test_a_program_that_cannot_go_on_is_named(join: str, strategy: str, workers: int, skip: bool) -> None:
+    given = shipped_strategy(strategy).model_copy(update={"join": join})
+    how = runtime(join=join, s_rule="literal", capacity=100)
+    with pytest.raises(DeadlockError, match=f"tasks are left at .* no worker can run them .*{strategy}"):
+        run(TWO_LEVELS, workers, given, how, toy(sockets=2, cores=1), skip=skip)
