@@ -1,0 +1,72 @@
+"""Random plans for property tests: small machines, graphs, strategies, runtimes and joins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine_setup import plan_of, shipped_runtime, shipped_strategy, toy
+from hypothesis import strategies as st
+
+from numasim.engine.plan import Plan
+from numasim.machine.topology import Machine
+from numasim.spec import catalog
+from numasim.spec.runtime import JoinKind, RuntimeSpec
+from numasim.spec.workload import workload_spec
+from numasim.workload.generate import generate
+from numasim.workload.graph import Workload
+
+STRATEGIES = catalog.names("strategies")
+RUNTIMES = catalog.names("runtimes")
+JOINS: tuple[JoinKind, ...] = ("help", "own", "strict", "continuation", "block")
+SELF_SUFFICIENT: tuple[JoinKind, ...] = ("help", "continuation")  # no deadlock, whatever the graph and the queues
+
+machines: st.SearchStrategy[Machine] = st.builds(
+    toy, sockets=st.integers(1, 3), cores=st.integers(1, 3), threads=st.integers(1, 2), nodes=st.integers(1, 2)
+)
+
+
+@st.composite
+def times(draw: st.DrawFn) -> dict[str, Any]:
+    grain = draw(st.sampled_from([1, 100, 5000]))
+    low, high = sorted((draw(st.integers(0, 10)) * grain, draw(st.integers(0, 10)) * grain))
+    return {"low_ns": low, "high_ns": high}
+
+
+SHAPES = {
+    "random-fork-join": {"tasks": st.integers(1, 40), "task_bytes": st.sampled_from([0, 1000, 70_000])},
+    "random-layered": {
+        "layers": st.integers(1, 5),
+        "width": st.integers(1, 6),
+        "degree": st.integers(1, 3),
+        "task_bytes": st.sampled_from([0, 9000]),
+    },
+    "independent": {"tasks": st.integers(1, 60)},
+}
+
+
+@st.composite
+def workloads(draw: st.DrawFn) -> Workload:
+    name = draw(st.sampled_from(sorted(SHAPES)))
+    shape = {key: draw(values) for key, values in SHAPES[name].items()}
+    if name != "independent":
+        shape["graph_seed"] = draw(st.integers(0, 1000))
+    return generate(workload_spec(name, **shape, **draw(times())))
+
+
+def with_join(name: str, join: JoinKind) -> RuntimeSpec:
+    return shipped_runtime(name).model_copy(update={"join": join})
+
+
+@st.composite
+def plans(draw: st.DrawFn, joins: tuple[JoinKind, ...] = SELF_SUFFICIENT) -> Plan:
+    machine = draw(machines)
+    strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
+    join = draw(st.sampled_from(joins))
+    return plan_of(
+        draw(workloads()),
+        draw(st.integers(1, min(8, machine.threads))),
+        strategy.model_copy(update={"join": join}),
+        with_join(draw(st.sampled_from(RUNTIMES)), join),
+        machine,
+        seed=draw(st.integers(0, 2**64 - 1)),
+    )

@@ -1,0 +1,93 @@
+"""What holds for every plan: the invariants, passing over polls, repeatability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from engine_setup import NS, Seen, event_by_event, observe, plan_of
+from hypothesis import HealthCheck, event, given, settings
+from random_plans import JOINS, plans
+from task_graphs import items
+
+from numasim.engine.invariants import violations
+from numasim.engine.plan import Plan
+from numasim.engine.search import DeadlockError
+
+LENIENT = [HealthCheck.too_slow, HealthCheck.data_too_large]
+quick = settings(max_examples=120, deadline=None, suppress_health_check=LENIENT)
+
+
+def comparable(seen: Seen) -> dict[str, Any]:
+    """Everything that two modes have to agree on; ``event_hash`` only where both went through all events."""
+    tables = {name: column.tolist() for name, column in seen.result.workers.items()}
+    nodes = [seen.result.node_bytes.tolist(), seen.result.node_attempts.tolist(), seen.result.node_success.tolist()]
+    counters = {name: value for name, value in seen.result.counters.items() if name not in ("events", "event_hash")}
+    return {"counters": counters, "workers": tables, "nodes": nodes, "log": seen.stretches}
+
+
+def outcome(plan: Plan) -> Seen | str:
+    try:
+        return observe(plan)
+    except DeadlockError as error:
+        return str(error)
+
+
+@quick
+@given(plans())
+def test_every_result_obeys_the_invariants(plan: Plan) -> None:
+    seen = observe(plan)
+    assert violations(plan, seen.result, seen.log) == []
+
+
+@quick
+@given(plans())
+def test_passing_over_polls_changes_nothing(plan: Plan) -> None:
+    fast, slow = observe(plan), observe(event_by_event(plan))
+    event("fewer events" if fast["events"] < slow["events"] else "as many events")
+    assert comparable(fast) == comparable(slow)
+    assert fast["event_hash"] in (slow["event_hash"], None)
+
+
+@quick
+@given(plans(JOINS))
+def test_every_join_ends_or_names_a_deadlock_in_either_mode(plan: Plan) -> None:
+    fast, slow = outcome(plan), outcome(event_by_event(plan))
+    event(f"{plan.join}: {'deadlock' if isinstance(fast, str) else 'ends'}")
+    if isinstance(fast, str) or isinstance(slow, str):
+        assert fast == slow
+        return
+    assert violations(plan, fast.result, fast.log) == []
+    assert comparable(fast) == comparable(slow)
+
+
+@settings(quick, max_examples=30)
+@given(plans())
+def test_a_seed_gives_one_result(plan: Plan) -> None:
+    first, second = observe(plan), observe(plan)
+    assert comparable(first) == comparable(second)
+    assert (first["event_hash"], first["events"]) == (second["event_hash"], second["events"])
+
+
+def test_seeds_differ() -> None:
+    work = items(40, 200 * NS, 2000 * NS)
+    hashes = {observe(plan_of(work, 4, "randomized", seed=seed))["trace_hash"] for seed in range(30)}
+    assert len(hashes) == 30
+
+
+def arrays_of(part: Any) -> Iterator[bytes]:
+    for entry in fields(part):
+        value = getattr(part, entry.name)
+        if isinstance(value, np.ndarray):
+            yield value.tobytes()
+
+
+@settings(quick, max_examples=40)
+@given(plans())
+def test_running_leaves_the_plan_as_it_was(plan: Plan) -> None:
+    parts = (plan.machine, plan.workers, plan.steal)
+    before = [plan.workload.digest(), *(array for part in parts for array in arrays_of(part))]
+    observe(plan)
+    assert [plan.workload.digest(), *(array for part in parts for array in arrays_of(part))] == before
