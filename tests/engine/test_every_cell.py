@@ -1,0 +1,69 @@
+"""Every workload family under every shipped strategy on every shipped machine, held against the invariants."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from engine_setup import plan_of, shipped_runtime, shipped_strategy
+
+from numasim.engine.run import simulate
+from numasim.machine.build import build
+from numasim.machine.topology import Machine
+from numasim.spec import catalog
+from numasim.spec.run import resolve
+from numasim.spec.workload import PARAMETERS, workload_spec
+from numasim.workload.generate import generate
+from numasim.workload.graph import Workload
+
+SMALL: dict[str, dict[str, Any]] = {
+    "matmul": {"n": 5},
+    "strassen": {"n": 128},
+    "sort": {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128},
+    "sparselu-single": {"blocks": 3, "block_size": 8},
+    "sparselu-for": {"blocks": 3, "block_size": 8},
+    "fib": {"n": 6},
+    "nqueens": {"n": 4},
+    "fft": {"n": 64},
+    "uts": {"root_children": 10, "children": 2, "probability": 0.3},
+    "independent": {"tasks": 30, "low_ns": 100, "high_ns": 2000},
+    "random-fork-join": {"tasks": 25, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
+    "random-layered": {"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
+}
+RUNTIMES = {"matmul": "own"}  # the others run on their own default
+MACHINES = catalog.names("machines")
+STRATEGIES = catalog.names("strategies")
+
+
+@cache
+def workload(name: str) -> Workload:
+    return generate(workload_spec(name, **SMALL[name]))
+
+
+@cache
+def machine(name: str) -> Machine:
+    return build(
+        resolve({"machine": name, "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}).machine
+    )
+
+
+def workers_of(name: str) -> tuple[int, ...]:
+    """A pair, an odd team, and one that fills a small machine."""
+    return 2, 5, min(16, machine(name).threads)
+
+
+def test_the_table_covers_the_registry() -> None:
+    assert set(SMALL) == set(PARAMETERS)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("on", MACHINES)
+def test_cell(on: str, strategy: str) -> None:
+    teams = workers_of(on)
+    for at, name in enumerate(SMALL):
+        preset = shipped_runtime(RUNTIMES.get(name, PARAMETERS[name].default_runtime))
+        workers = teams[(at + STRATEGIES.index(strategy)) % len(teams)]
+        plan = plan_of(workload(name), workers, shipped_strategy(strategy), preset, machine(on), seed=at)
+        result = simulate(plan, check=True)
+        assert result.counters["tasks"] == workload(name).tasks
