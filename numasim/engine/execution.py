@@ -10,6 +10,7 @@ from simpy import Event
 from numasim.engine.ledger import Executed
 from numasim.engine.pages import FirstTouch
 from numasim.engine.plan import Plan
+from numasim.engine.program import END
 from numasim.engine.timeline import PUT, SEG_END, WAKE, Timeline
 from numasim.engine.trace import FLUSH_WORDS, Trace
 from numasim.engine.worker import Worker
@@ -60,38 +61,35 @@ class Execution(Timeline):
 
     def _proceed(self, w: Worker) -> None:
         """Execute ops until one takes time, or until the worker has nothing to do and looks for work."""
-        program, stack = self.program, w.stack
+        program, stack, outbox = self.program, w.stack, w.outbox
+        rows, place, codes, operands = program.rows, program.at, program.code, program.operand
         while True:
-            if w.outbox:
+            if outbox:
                 if not self._put_next(w):
                     return
                 continue
             if not stack and not self._seek(w):
                 return
             task = stack[-1]
-            if task >= program.rows:
+            if task >= rows:
                 self._start_item(w, task)
                 return
             if task == PRODUCTION:
                 self._produce(w)
                 continue
-            at = program.at[task]
-            if at == program.stop[task]:
-                self._finish(w, task)
-                continue
-            code = program.code[at]
+            at = place[task]
+            code = codes[at]
             if code == RUN:
-                self._start_segment(w, task, program.operand[at])
+                self._start_segment(w, task, operands[at])
                 return
-            if code == WAIT:
+            if code == END:
+                self._finish(w, task)
+            elif code == WAIT:
                 if not self._wait(w, task, at):
                     return
-                continue
-            program.at[task] = at + 1
-            if code == SPAWN:
-                self._spawn(w, task, program.operand[at])
             else:
-                self._call(w, task, program.operand[at])
+                place[task] = at + 1
+                (self._spawn if code == SPAWN else self._call)(w, task, operands[at])
 
     def _start_segment(self, w: Worker, task: int, segment: int) -> None:
         total, local = w.total_ps[segment], w.local_ps[segment]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from numasim.workload.graph import Workload
+from numasim.workload.graph import Op, Workload
+
+END = max(Op) + 1  # behind the last op of every task
 
 
 class Program:
@@ -30,7 +32,6 @@ class Program:
         "spawned",
         "spawner",
         "start",
-        "stop",
         "subtree_end",
         "successors",
         "waiting",
@@ -38,11 +39,10 @@ class Program:
 
     def __init__(self, work: Workload) -> None:
         rows = self.rows = work.rows
-        pointer = work.op_ptr.tolist()
-        self.start = pointer[:-1]
-        self.stop = pointer[1:]
-        self.code = work.op_code.tolist()
-        self.operand = work.op_arg.tolist()
+        ends = work.op_ptr[1:]
+        self.start = (work.op_ptr[:-1] + np.arange(rows)).tolist()
+        self.code = np.insert(work.op_code, ends, END).tolist()
+        self.operand = np.insert(work.op_arg, ends, 0).tolist()
         self.kind = work.kind.tolist()
         self.parent = work.parent.tolist()
         self.subtree_end = work.subtree_end().tolist()
