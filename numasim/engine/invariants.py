@@ -110,10 +110,11 @@ def _program_order(
         for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
             op, operand = work.op_code[at], int(work.op_arg[at])
             if op == Op.RUN:
-                if segment_start[task, operand] < now:
-                    yield f"task {task} runs segment {operand} too early, at {segment_start[task, operand]} ps"
+                begun = segment_start.get((task, operand), now)
+                if begun < now:
+                    yield f"task {task} runs segment {operand} too early, at {begun} ps"
                     return
-                now = segment_end[task, operand]
+                now = segment_end.get((task, operand), now)
             elif op == Op.WAIT:
                 now = max([now, *(end[c] for c in children if c in end)])
             else:

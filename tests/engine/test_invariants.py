@@ -1,0 +1,163 @@
+"""Every invariant can fail: a good result is falsified in one place, and the sentence that names it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from engine_setup import NS, Seen, observe, plan_of, runtime, toy
+from task_graphs import WAIT, Access, Run, graph, task
+
+from numasim.engine.invariants import INVARIANTS, assert_valid, violations
+from numasim.engine.ledger import Executed
+from numasim.engine.plan import Plan
+from numasim.engine.run import simulate
+from numasim.errors import CheckError
+from numasim.workload.graph import Region
+
+PARTS = (
+    task(Run(200 * NS, (Access(0, 0, 6400),)), name="a"),
+    task(300 * NS, name="b"),
+    task(100 * NS, name="c", after=("a", "b")),
+)
+WORK = graph(task(50 * NS, *PARTS, WAIT, 70 * NS), regions=(Region("data", 1 << 16, True),))
+Falsify = Callable[[Seen], Any]
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return plan_of(WORK, 2, machine=toy(sockets=2, cores=1), how=runtime(costs={"push_ns": 5, "probe_remote_ns": 100}))
+
+
+@pytest.fixture(scope="module")
+def good(plan: Plan) -> Seen:
+    return observe(plan)
+
+
+def counter(name: str, change: int) -> Falsify:
+    def falsify(seen: Seen) -> None:
+        seen.result.counters[name] += change
+
+    return falsify
+
+
+def of_worker(name: str, worker: int, change: int) -> Falsify:
+    def falsify(seen: Seen) -> None:
+        seen.result.workers[name][worker] += change
+
+    return falsify
+
+
+def entry(of: str, change: int, *at: int) -> Falsify:
+    def falsify(seen: Seen) -> None:
+        getattr(seen.result, of)[at] += change
+
+    return falsify
+
+
+def set_to(name: str, value: int) -> Falsify:
+    def falsify(seen: Seen) -> None:
+        seen.result.counters[name] = value
+
+    return falsify
+
+
+def moved(task_id: int, **changes: int) -> Falsify:
+    """The first stretch of a task is logged with other values."""
+
+    def falsify(seen: Seen) -> None:
+        at = next(i for i, each in enumerate(seen.log) if each.task == task_id)
+        log = list(seen.log)
+        log[at] = log[at]._replace(**changes)
+        seen.log = log
+
+    return falsify
+
+
+def last_segment_of_root(**changes: int) -> Falsify:
+    def falsify(seen: Seen) -> None:
+        log = list(seen.log)
+        log[-1] = log[-1]._replace(**changes)
+        seen.log = log
+
+    return falsify
+
+
+def without_last(seen: Seen) -> None:
+    seen.log = list(seen.log)[:-1]
+
+
+def ran_twice(seen: Seen) -> None:
+    end = seen["makespan_ps"]
+    seen.log = [*seen.log, Executed(1, 1, 1, end, end)]
+
+
+def swapped_idle_parts(seen: Seen) -> None:
+    seen.result.workers["idle_steal_ps"][1] -= 10**9
+    seen.result.workers["idle_backoff_ps"][1] += 10**9
+
+
+LIES: dict[str, tuple[Falsify, str]] = {
+    "a task is missing": (counter("tasks", -1), "3 tasks ran, but the workload has 4"),
+    "a task too many": (counter("tasks", 1), "5 tasks ran"),
+    "a segment did not run": (without_last, r"ran 0 times instead of 1"),
+    "a segment ran twice": (ran_twice, r"task 1 segment 1 ran 2 times instead of 1"),
+    "two at once": (
+        moved(2, worker=1, start_ps=260 * NS, end_ps=261 * NS),
+        r"worker 1 runs task .* before task .* ends",
+    ),
+    "beyond the end": (last_segment_of_root(end_ps=10**12), "works beyond the makespan"),
+    "before the spawn": (moved(1, start_ps=0), "task 1 starts at 0 ps, before task 0 spawns it"),
+    "segments out of order": (last_segment_of_root(start_ps=0, end_ps=1), "task 0 runs segment . too early"),
+    "before the predecessor": (moved(2, end_ps=10**12), "task 3 starts before its predecessor 2 ends"),
+    "more work than time": (counter("work_ps", 10**9), "makespan .* is below work / workers"),
+    "a longer span than time": (counter("span_ps", 10**9), r"is below the span"),
+    "more span than work": (set_to("work_ps", 1), r"span .* exceeds the work 1 ps"),
+    "time that is lost": (of_worker("idle_steal_ps", 1, -1), "the time of worker 1 adds up to"),
+    "time that is won": (of_worker("overhead_ps", 0, 1), "the time of worker 0 adds up to"),
+    "negative time": (swapped_idle_parts, "a part of the time of worker 1 is negative"),
+    "an attempt too many": (counter("steal_attempts", 1), "steal_attempts .* is not .* successes"),
+    "a remote attempt too many": (counter("steal_attempts_remote", 1), "steal_attempts_remote .* is not"),
+    "fewer tasks than steals": (counter("tasks_stolen", -1), "fewer tasks were stolen than steals succeeded"),
+    "more tasks than one a steal": (counter("tasks_stolen", 1), "every steal takes one task"),
+    "a pair's attempt too many": (entry("node_attempts", 1, 0, 0), "node pairs of steal_attempts do not add up to it"),
+    "a far pair's attempt": (entry("node_attempts", 1, 0, 1), "remote node pairs of steal_attempts do not add up"),
+    "a far pair's success": (entry("node_success", 1, 0, 1), "remote node pairs of steal_success do not add up"),
+    "bytes from nowhere": (entry("node_bytes", 64, 0, 0), "bytes were moved, but the workload declares 6400"),
+    "local bytes too many": (counter("bytes_local", 64), "bytes_local and bytes_remote do not add up"),
+}
+
+
+def test_the_untouched_result_is_good(plan: Plan, good: Seen) -> None:
+    assert violations(plan, good.result, good.log) == []
+    assert good["steal_success"] >= 1
+    assert good["bytes_remote"] + good["bytes_local"] == 6400
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_seen(plan: Plan, good: Seen, lie: str) -> None:
+    falsify, sentence = LIES[lie]
+    seen = deepcopy(good)
+    falsify(seen)
+    found = violations(plan, seen.result, seen.log)
+    assert found
+    with pytest.raises(CheckError, match=sentence):
+        assert_valid(plan, seen.result, seen.log)
+
+
+def test_every_invariant_is_shown_to_fail(plan: Plan, good: Seen) -> None:
+    failed = set()
+    for falsify, _ in LIES.values():
+        seen = deepcopy(good)
+        falsify(seen)
+        failed |= {each.__name__ for each in INVARIANTS if list(each(plan, seen.result, seen.log))}
+    assert failed == {each.__name__ for each in INVARIANTS}
+
+
+def test_checking_is_part_of_a_run_that_asks_for_it(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numasim.engine.invariants.INVARIANTS", (lambda *_: iter(["broken"]),))
+    assert simulate(plan).counters["tasks"] == 4
+    with pytest.raises(CheckError, match="broken"):
+        simulate(plan, check=True)
