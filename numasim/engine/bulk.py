@@ -11,25 +11,33 @@ import numpy as np
 from simpy import Event
 
 from numasim.engine.ledger import Executed
+from numasim.engine.plan import Plan
 from numasim.engine.producer import Producer
 from numasim.engine.production import Production
 from numasim.engine.steady import Moment, Steady, follow, taken_before
 from numasim.engine.stretch import Stretch, next_items
 from numasim.engine.timeline import SEG_END
+from numasim.engine.trace import Trace
 from numasim.engine.worker import Worker
 
 
 class Bulk(Production):
     """Passes over steady production when the producer finds every queue full."""
 
-    def _start_item(self, w: Worker, task: int) -> None:
-        entry = self._own_range(w) if self.tables.stretches else None
-        if entry is None:
-            super()._start_item(w, task)
-        else:
-            self._start_stretch(w, task, entry)
+    def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
+        super().__init__(plan, trace, keep_log)
+        if self.tables.stretches:
+            self.start_item = self._start_items
+            self.callbacks[SEG_END] = self.segment_end = [self._on_stretch_end]
 
     # ---- stretches -------------------------------------------------------------------------------------------------
+
+    def _start_items(self, w: Worker, task: int) -> None:
+        entry = self._own_range(w)
+        if entry is None:
+            self._start_item(w, task)
+        else:
+            self._start_stretch(w, task, entry)
 
     def _own_range(self, w: Worker) -> range | None:
         """The range from which the worker takes its next items."""
@@ -74,10 +82,10 @@ class Bulk(Production):
             self._cancel(w)
             self._schedule(w, SEG_END, int(w.stretch.end[planned]) - self.now)
 
-    def _on_segment_end(self, event: Event) -> None:
+    def _on_stretch_end(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
         if w.stretch is None:
-            super()._on_segment_end(event)
+            self._on_segment_end(event)
             return
         self.now = w.due
         stretch, w.stretch = w.stretch, None

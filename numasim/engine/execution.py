@@ -40,6 +40,10 @@ class Execution(Timeline):
             "block": self._block,
         }
         self.join = joins[plan.join]
+        self.start_item = self._start_item
+        self.log = self.ledger.log
+        self.open_accesses = self.times.open_accesses
+        self.segment_end = self.callbacks[SEG_END]
 
     @abstractmethod
     def _seek(self, w: Worker) -> bool:
@@ -65,14 +69,13 @@ class Execution(Timeline):
         rows, place, codes, operands = program.rows, program.at, program.code, program.operand
         while True:
             if outbox:
-                if not self._put_next(w):
-                    return
-                continue
+                self._schedule_overhead(w, PUT, self.tables.push_ps)
+                return
             if not stack and not self._seek(w):
                 return
             task = stack[-1]
             if task >= rows:
-                self._start_item(w, task)
+                self.start_item(w, task)
                 return
             if task == PRODUCTION:
                 self._produce(w)
@@ -93,7 +96,7 @@ class Execution(Timeline):
 
     def _start_segment(self, w: Worker, task: int, segment: int) -> None:
         total, local = w.total_ps[segment], w.local_ps[segment]
-        if segment in self.times.open_accesses:
+        if segment in self.open_accesses:
             total = self._touch(w, segment)
         w.ran.append(segment)
         self.program.path_ps[task] += local
@@ -103,7 +106,8 @@ class Execution(Timeline):
     def _start_item(self, w: Worker, task: int) -> None:
         family, item = self.tables.item(task)
         total, local = self.ranges[family].item(w.node, item)
-        self.ledger.ran_items[family][w.node].append(item)
+        if self.ranges[family].moves_bytes:
+            self.ledger.ran_items[family][w.node].append(item)
         if local > self.phase_span_ps:
             self.phase_span_ps = local
         w.segment = 0
@@ -117,10 +121,13 @@ class Execution(Timeline):
             w.overhead_ps += owed
         w.work_local_ps += local_ps
         w.inflation_numa_ps += total_ps - local_ps
-        if self.ledger.log is not None:
-            start = self.now + owed
-            self.ledger.log.append(Executed(task, w.segment, w.id, start, start + total_ps))
-        self._schedule(w, SEG_END, owed + total_ps)
+        delay = owed + total_ps
+        if self.log is not None:
+            self.log.append(Executed(task, w.segment, w.id, self.now + owed, self.now + delay))
+        w.rank = SEG_END
+        w.due = self.now + delay
+        w.event.callbacks = self.segment_end
+        self.env.schedule(w.event, w.priority[SEG_END], delay)  # type: ignore[arg-type]
 
     def _touch(self, w: Worker, segment: int) -> int:
         """Time of a segment that places pages; their faults are owed overhead."""
@@ -168,7 +175,9 @@ class Execution(Timeline):
             self._join_parent(w, task, parent, path)
         if task in program.successors:
             self._release(w, task, path)
-        self._one_less()
+        self.outstanding -= 1
+        if not self.outstanding:
+            self._end_phase_after_instant()
 
     def _one_less(self) -> None:
         self.outstanding -= 1
@@ -204,7 +213,7 @@ class Execution(Timeline):
             program.path_ps[s] = max(program.path_ps[s], path_ps)
             program.held[s] -= 1
             if program.spawned[s] and not program.held[s]:
-                w.outbox.append(s)
+                self._offer(w, s)
 
     # ---- spawning and placing --------------------------------------------------------------------------------------
 
@@ -218,13 +227,13 @@ class Execution(Timeline):
             program.path_ps[child] = program.path_ps[task]
         if program.held[child]:
             return
-        if self._must_inline(w):
+        if self.tables.inlines and self._must_inline(w):
             w.stack.append(child)
-        elif self.plan.steal.work_first:
+        elif self.tables.work_first:
             w.stack[-1] = child
-            w.outbox.append(task)
+            self._offer(w, task)
         else:
-            w.outbox.append(child)
+            self._offer(w, child)
 
     def _call(self, w: Worker, task: int, callee: int) -> None:
         """An inline call: the caller is off the stack until the callee's end puts it back, wherever that is."""
@@ -243,30 +252,32 @@ class Execution(Timeline):
             self.tables.overflowed[q] = False
         return self.tables.overflowed[q]
 
-    def _put_next(self, w: Worker) -> bool:
-        """Put the first task of the outbox into a queue; False where that takes time."""
+    def _offer(self, w: Worker, task: int) -> None:
+        """Put a task into a queue: at once, or where that takes time, as the worker's next step."""
         if self.tables.push_ps:
-            self._schedule_overhead(w, PUT, self.tables.push_ps)
-            return False
-        self._put(w)
-        return True
+            w.outbox.append(task)
+        else:
+            self._put(w, task)
 
     def _on_put(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = w.due
-        self._put(w)
+        self._put(w, w.outbox.popleft())
         self._proceed(w)
 
-    def _put(self, w: Worker) -> None:
-        task = w.outbox.popleft()
+    def _put(self, w: Worker, task: int) -> None:
         q = self._place(w.id, task)
         if q < 0:
             w.stack.append(task)
         else:
-            self._record_detail(PUT, w.id, task, q)
+            self.trace.details.words.extend((self.now, PUT, w.id, task, q))
 
     def _place(self, position: int, task: int) -> int:
         """Push a task where the dispatch rules say; negative where every queue that they name is full."""
+        own: int | None = self.tables.boundless_own[position]
+        if own is not None:
+            self.queues.push(own, task)
+            return own
         index, count = self.tables.index_and_count(task)
         q = self.prober.place(position, self.queues, index, count)
         if q >= 0:

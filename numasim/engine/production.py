@@ -49,7 +49,10 @@ class Production(Search):
             return
         item = self.production[0]
         self.production = self.production[1:]
-        (w.stack if self._must_inline(w) else w.outbox).append(item)
+        if self._must_inline(w):
+            w.stack.append(item)
+        else:
+            self._offer(w, item)
 
     def _produce_later(self, p: Producer) -> None:
         p.due = self.now + self.tables.push_ps
@@ -64,7 +67,7 @@ class Production(Search):
         item = p.items[0]
         q = self._place(p.id, item)
         if q >= 0:
-            self._record_detail(PUT, p.id, item, q)
+            self.trace.details.words.extend((self.now, PUT, p.id, item, q))
             p.items = p.items[1:]
         if not p.items:
             return

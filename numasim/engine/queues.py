@@ -66,7 +66,12 @@ class TaskQueues:
         entries = self.entries[q]
         task = entries.pop() if back else entries.popleft()
         if type(task) is range:
-            task = self._split(entries, task, back)
+            if back:
+                rest, task = task[:-1], task[-1]
+            else:
+                rest, task = task[1:], task[0]
+            if rest:
+                (entries.append if back else entries.appendleft)(rest)
         self.length[q] -= 1
         self.total -= 1
         if self._bounds:
@@ -102,16 +107,6 @@ class TaskQueues:
         """Give queue ``q`` the thresholds S = ``high`` and s = ``low``."""
         self.high[q], self.low[q] = high, low
         self.mark(q)
-
-    @staticmethod
-    def _split(entries: deque[int | range], items: range, back: int) -> int:
-        if back:
-            task, rest = items[-1], items[:-1]
-        else:
-            task, rest = items[0], items[1:]
-        if rest:
-            (entries.append if back else entries.appendleft)(rest)
-        return task
 
     def _pushed(self, q: int, count: int) -> None:
         self.pushes[q] += count

@@ -67,7 +67,9 @@ class Search(Execution):
         if self.strict and not self._may_run(w, q, end):
             return False
         w.owed_ps += self.tables.pop_ps
-        self._begin(w, self._pop(q, end))
+        self._begin(w, self.queues.pop(q, end))
+        if self.producers:
+            self._room_made()
         return True
 
     def _may_run(self, w: Worker, q: int, end: int) -> bool:
@@ -76,12 +78,6 @@ class Search(Execution):
             return True
         top = w.stack[-1]
         return bool(top < self.queues.peek(q, end) < self.program.subtree_end[top])
-
-    def _pop(self, q: int, end: int) -> int:
-        task = self.queues.pop(q, end)
-        if self.producers:
-            self._room_made()
-        return task
 
     def _begin(self, w: Worker, task: int) -> None:
         if w.idle:
@@ -219,8 +215,10 @@ class Search(Execution):
         """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all do)."""
         self._record_step(LOOK, w.id, q, count)
         w.owed_ps += w.take_ps[q] + (count - 1) * self.plan.costs.move_ps
-        taken = [self._pop(q, end) for _ in range(count)]
+        taken = [self.queues.pop(q, end) for _ in range(count)]
         self._robbed(q)
+        if self.producers:
+            self._room_made()
         if self.tables.refill == 0:
             self._begin(w, taken.pop(0))
         else:

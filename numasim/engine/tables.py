@@ -9,7 +9,7 @@ import numpy as np
 
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.machine.distance import line_transfer_ps
-from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Pick, StealPlan
+from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, Pick, StealPlan
 
 LONGEST_WAIT_PS = 2**60  # a back-off without bound stops doubling at thirteen days
 
@@ -33,8 +33,12 @@ class Tables:
         self.attempt = [bool(flags & FLAG_ATTEMPT) for flags in steal.level["flags"].tolist()]
         ends = {True: queues["steal_end"].tolist(), False: self.own_end}
         self.probe_end = [ends[attempt] for attempt in self.attempt]
+        self.work_first = steal.work_first
+        self.inlines = bool((queues["full"] == Full.INLINE).any())
         self.refill = steal.refill
         self.own_dispatch = has_own_dispatch(steal)
+        boundless = self.own_dispatch and not any(capacity)
+        self.boundless_own = [*(self.own if boundless else [None] * len(self.own)), None]  # the last is the producer's
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
         self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))

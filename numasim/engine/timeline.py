@@ -91,9 +91,6 @@ class Timeline:
     def _record_step(self, rank: int, actor: int, first: int, second: int) -> None:
         self.trace.steps.words.extend((self.now, rank, actor, first, second))
 
-    def _record_detail(self, rank: int, actor: int, first: int, second: int) -> None:
-        self.trace.details.words.extend((self.now, rank, actor, first, second))
-
     def _flush(self) -> None:
         """Hash and fold what has gathered."""
         self.trace.flush_full()

@@ -114,6 +114,7 @@ class RangeTimes:
         local = [access_ps(family.accesses, int(self._latency[a, a])) for a in range(plan.machine.nodes)]
         self._local_wait = [int(wait.sum()) for wait in local]
         self._blocks: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+        self.moves_bytes = bool(self._tables)
         self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self._tables)
 
     def item(self, node: int, item: int) -> tuple[int, int]:

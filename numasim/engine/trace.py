@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numasim.draws import GAMMA, MASK, mix, mix_array
 
 WORDS = 5
-FLUSH_WORDS = WORDS * 65_536
+FLUSH_WORDS = WORDS * 8_192  # small enough to stay in the cache, large enough for NumPy to pay
 
 Listener = Callable[[npt.NDArray[np.uint64]], None]
 
