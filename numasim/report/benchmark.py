@@ -1,8 +1,9 @@
 """Simulation rates of this machine: the reference engine beside bare SimPy, both timed in one run.
 
 A bare timeout is the least that a simulation on SimPy can do: one event, no model. The engine's rates are held against
-it, event by event (`skip: off`) and with both hashes, so that the ratios say what the model costs and hardly depend on
-the machine. Samples of all rates alternate, so that a busy moment of the machine spoils one of each.
+it with both hashes: event by event (`skip: off`), where the ratios say what the model costs and hardly depend on the
+machine, and with like tasks in bulk (model 1.8), as a run does unless told otherwise. Samples of all rates alternate,
+so that a busy moment of the machine spoils one of each.
 """
 
 from __future__ import annotations
@@ -73,19 +74,21 @@ class Rates:
 def measure(sizes: Sizes | None = None) -> Rates:
     """Time bare SimPy, the reference engine on independent tasks and on fib, and a sweep of very short runs."""
     sizes = sizes or Sizes()
-    tasks = _plan({"name": "independent", "tasks": sizes.tasks, "low_ns": 500, "high_ns": 1500})
-    calls = _plan({"name": "fib", "n": sizes.fib_n})
+    tasks = {"name": "independent", "tasks": sizes.tasks, "low_ns": 500, "high_ns": 1500}
+    timed = (
+        ("independent tasks, event by event", _plan(tasks, skip="off"), TASKS_TARGET),
+        ("fib calls, event by event", _plan({"name": "fib", "n": sizes.fib_n}, skip="off"), CALLS_TARGET),
+        ("independent tasks, in bulk", _plan(tasks, skip="auto"), None),
+    )
     samples = [
-        (timeouts_per_second(sizes.timeouts), tasks_per_second(tasks), tasks_per_second(calls))
+        (timeouts_per_second(sizes.timeouts), *(tasks_per_second(plan) for _, plan, _ in timed))
         for _ in range(sizes.samples)
     ]
-    bare, of_tasks, of_calls = (statistics.median(column) for column in zip(*samples, strict=True))
-    rates = (
-        Rate("bare SimPy timeouts", bare, 1.0),
-        Rate("independent tasks", of_tasks, of_tasks / bare, TASKS_TARGET),
-        Rate("fib calls", of_calls, of_calls / bare, CALLS_TARGET),
-    )
-    return Rates(rates, sweep_overhead_ms(sizes.sweep_runs), peak_memory_mib())
+    bare, *engine = (statistics.median(column) for column in zip(*samples, strict=True))
+    rates = [Rate("bare SimPy timeouts", bare, 1.0)]
+    for (name, _, target), rate in zip(timed, engine, strict=True):
+        rates.append(Rate(name, rate, rate / bare, target))
+    return Rates(tuple(rates), sweep_overhead_ms(sizes.sweep_runs), peak_memory_mib())
 
 
 def timeouts_per_second(timeouts: int, processes: int = WORKERS) -> float:
@@ -143,9 +146,9 @@ def print_rates(rates: Rates, as_json: bool) -> None:
     console.print(f"peak memory                  {rates.peak_memory_mib:.0f} MiB", highlight=False)
 
 
-def _plan(workload: dict[str, Any]) -> Plan:
+def _plan(workload: dict[str, Any], skip: str) -> Plan:
     spec = {"machine": MACHINE, "workload": workload, "strategy": "randomized", "runtime": "bare", "workers": WORKERS}
-    return build_plan(resolve({**spec, "model": {"skip": "off"}}), SEED)
+    return build_plan(resolve({**spec, "model": {"skip": skip}}), SEED)
 
 
 def _waiter(env: simpy.Environment, times: int, delay: int) -> Generator[simpy.Event, Any, None]:

@@ -30,11 +30,12 @@ def test_the_bare_simulation_has_as_many_timeouts_as_asked(monkeypatch: pytest.M
 
 def test_everything_is_measured_and_ratios_are_to_the_bare_rate() -> None:
     found = measure(TINY)
-    bare, tasks, calls = found.rates
+    bare, tasks, calls, bulk = found.rates
     assert bare.ratio == 1.0
     assert tasks.ratio == pytest.approx(tasks.per_second / bare.per_second)
     assert calls.ratio == pytest.approx(calls.per_second / bare.per_second)
-    assert (bare.target, tasks.target, calls.target) == (None, 1 / 4, 1 / 8)
+    assert bulk.ratio == pytest.approx(bulk.per_second / bare.per_second)
+    assert [rate.target for rate in found.rates] == [None, 1 / 4, 1 / 8, None]
     assert min(rate.per_second for rate in found.rates) > 0
     assert found.sweep_overhead_ms > 0
     assert 10 < found.peak_memory_mib < 100_000
@@ -42,12 +43,12 @@ def test_everything_is_measured_and_ratios_are_to_the_bare_rate() -> None:
 
 def test_the_median_of_alternating_samples_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     bare = iter([100.0, 900.0, 400.0])
-    engine = iter([10.0, 1.0, 90.0, 2.0, 40.0, 9.0])  # tasks and calls in turn
+    engine = iter([10.0, 1.0, 800.0, 90.0, 2.0, 700.0, 40.0, 9.0, 900.0])  # tasks, calls and bulk in turn
     monkeypatch.setattr(benchmark, "timeouts_per_second", lambda _: next(bare))
     monkeypatch.setattr(benchmark, "tasks_per_second", lambda _: next(engine))
     found = measure(TINY)
-    assert [rate.per_second for rate in found.rates] == [400.0, 40.0, 2.0]
-    assert [rate.ratio for rate in found.rates] == [1.0, 0.1, 0.005]
+    assert [rate.per_second for rate in found.rates] == [400.0, 40.0, 2.0, 800.0]
+    assert [rate.ratio for rate in found.rates] == [1.0, 0.1, 0.005, 2.0]
 
 
 def test_rates_are_printed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
