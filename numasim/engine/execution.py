@@ -12,7 +12,7 @@ from numasim.engine.pages import FirstTouch
 from numasim.engine.plan import Plan
 from numasim.engine.program import END
 from numasim.engine.timeline import PUT, SEG_END, WAKE, Timeline
-from numasim.engine.trace import FLUSH_WORDS, Trace
+from numasim.engine.trace import FLUSH_RECORDS, Trace, pack
 from numasim.engine.worker import Worker
 from numasim.strategy.plan import Full
 from numasim.workload.graph import Kind, Op
@@ -42,6 +42,7 @@ class Execution(Timeline):
         self.join = joins[plan.join]
         self.start_item = self._start_item
         self.log = self.ledger.log
+        self.details = self.trace.details.rows
         self.open_accesses = self.times.open_accesses
         self.segment_end = self.callbacks[SEG_END]
 
@@ -144,9 +145,9 @@ class Execution(Timeline):
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = now = w.due
         task = w.stack[-1]
-        words = self.trace.details.words
-        words.extend((now, SEG_END, w.id, task, w.segment))
-        if len(words) > FLUSH_WORDS:
+        details = self.details
+        details.append(pack(now, SEG_END, w.id, task, w.segment))
+        if len(details) >= FLUSH_RECORDS:
             self._flush()
         if task < self.program.rows:
             self.program.at[task] += 1
@@ -266,18 +267,18 @@ class Execution(Timeline):
         self._proceed(w)
 
     def _put(self, w: Worker, task: int) -> None:
-        q = self._place(w.id, task)
+        q = w.boundless_own
+        if q is None:
+            q = self._place(w.id, task)
+        else:
+            self.queues.push(q, task)
         if q < 0:
             w.stack.append(task)
         else:
-            self.trace.details.words.extend((self.now, PUT, w.id, task, q))
+            self.details.append(pack(self.now, PUT, w.id, task, q))
 
     def _place(self, position: int, task: int) -> int:
         """Push a task where the dispatch rules say; negative where every queue that they name is full."""
-        own: int | None = self.tables.boundless_own[position]
-        if own is not None:
-            self.queues.push(own, task)
-            return own
         index, count = self.tables.index_and_count(task)
         q = self.prober.place(position, self.queues, index, count)
         if q >= 0:

@@ -15,7 +15,7 @@ from numasim.engine.plan import Plan
 from numasim.engine.producer import Producer
 from numasim.engine.search import Search
 from numasim.engine.timeline import PUT
-from numasim.engine.trace import Rank, Trace
+from numasim.engine.trace import Rank, Trace, pack
 from numasim.engine.worker import ActorEvent, Worker, priority
 
 
@@ -67,7 +67,7 @@ class Production(Search):
         item = p.items[0]
         q = self._place(p.id, item)
         if q >= 0:
-            self.trace.details.words.extend((self.now, PUT, p.id, item, q))
+            self.details.append(pack(self.now, PUT, p.id, item, q))
             p.items = p.items[1:]
         if not p.items:
             return

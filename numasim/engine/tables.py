@@ -37,8 +37,7 @@ class Tables:
         self.inlines = bool((queues["full"] == Full.INLINE).any())
         self.refill = steal.refill
         self.own_dispatch = has_own_dispatch(steal)
-        boundless = self.own_dispatch and not any(capacity)
-        self.boundless_own = [*(self.own if boundless else [None] * len(self.own)), None]  # the last is the producer's
+        self.own_never_full = self.own_dispatch and not any(capacity)
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
         self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))

@@ -16,7 +16,7 @@ from numasim.engine.program import Program
 from numasim.engine.queues import TaskQueues
 from numasim.engine.tables import Tables
 from numasim.engine.timing import RangeTimes, segment_times
-from numasim.engine.trace import Rank, Trace
+from numasim.engine.trace import Rank, Trace, pack
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.strategy.probe import Prober
 
@@ -50,6 +50,7 @@ class Timeline:
             id=ident,
             node=node,
             own=tables.own[ident],
+            boundless_own=tables.own[ident] if tables.own_never_full else None,
             event=ActorEvent(self.env),
             priority=tuple(priority(rank, ident) for rank in Rank),
             probe_ps=tables.probe_ps(ident),
@@ -89,7 +90,7 @@ class Timeline:
         w.event = ActorEvent(self.env, w)
 
     def _record_step(self, rank: int, actor: int, first: int, second: int) -> None:
-        self.trace.steps.words.extend((self.now, rank, actor, first, second))
+        self.trace.steps.rows.append(pack(self.now, rank, actor, first, second))
 
     def _flush(self) -> None:
         """Hash and fold what has gathered."""

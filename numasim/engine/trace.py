@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,8 @@ import numpy.typing as npt
 from numasim.draws import GAMMA, MASK, mix, mix_array
 
 WORDS = 5
-FLUSH_WORDS = WORDS * 8_192  # small enough to stay in the cache, large enough for NumPy to pay
+FLUSH_RECORDS = 8_192  # few enough to stay in the cache, enough for NumPy to pay
+pack = Struct("=5Q").pack  # one record
 
 Listener = Callable[[npt.NDArray[np.uint64]], None]
 
@@ -52,12 +54,12 @@ def hash_sum(records: npt.NDArray[np.uint64]) -> int:
 
 
 class RecordSet:
-    """Records buffered as a flat list of words and hashed in batches; `words` is extended by the engine directly."""
+    """Records gathered as packed bytes and hashed in batches; the engine appends `pack` (t, rank, actor, a0, a1)."""
 
-    __slots__ = ("_listener", "count", "total", "words")
+    __slots__ = ("_listener", "count", "rows", "total")
 
     def __init__(self, listener: Listener | None = None) -> None:
-        self.words: list[int] = []
+        self.rows: list[bytes] = []
         self.total = 0
         self.count = 0
         self._listener = listener
@@ -71,9 +73,9 @@ class RecordSet:
 
     def flush(self) -> None:
         """Hash what has gathered and forget it."""
-        if self.words:
-            self.add(np.array(self.words, np.uint64).reshape(-1, WORDS))
-            self.words.clear()
+        if self.rows:
+            self.add(np.frombuffer(b"".join(self.rows), np.uint64).reshape(-1, WORDS))
+            self.rows.clear()
 
 
 class Trace:
@@ -89,7 +91,7 @@ class Trace:
     def flush_full(self) -> None:
         """Hash the buffers that have grown long."""
         for records in (self.steps, self.details):
-            if len(records.words) >= FLUSH_WORDS:
+            if len(records.rows) >= FLUSH_RECORDS:
                 records.flush()
 
     def hashes(self) -> tuple[str, str | None]:

@@ -58,7 +58,8 @@ class Worker:
 
     id: int
     node: int
-    own: int | None
+    own: int | None  # its own queue
+    boundless_own: int | None  # the same where every new task goes there and it is never full
     event: ActorEvent
     priority: tuple[int, ...]
     probe_ps: list[int]  # [queues]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.trace import Rank, RecordSet, Trace, hash_sum, record_hash
+from numasim.engine.trace import Rank, RecordSet, Trace, hash_sum, pack, record_hash
 
 WORD = st.integers(0, 2**64 - 1)
 RECORDS = st.lists(st.tuples(WORD, WORD, WORD, WORD, WORD), max_size=8)
@@ -55,8 +55,8 @@ def test_batches_do_not_change_the_hash() -> None:
     records = [(i, i + 1, i + 2, i + 3, i + 4) for i in range(10)]
     at_once, one_by_one = RecordSet(), RecordSet()
     for record in records:
-        at_once.words.extend(record)
-        one_by_one.words.extend(record)
+        at_once.rows.append(pack(*record))
+        one_by_one.rows.append(pack(*record))
         one_by_one.flush()
     at_once.flush()
     assert at_once.total == one_by_one.total == sum(map(by_definition, records)) % 2**64
@@ -65,8 +65,8 @@ def test_batches_do_not_change_the_hash() -> None:
 
 def test_the_event_hash_covers_steps_and_details() -> None:
     trace = Trace()
-    trace.steps.words.extend((1, 2, 3, 4, 5))
-    trace.details.words.extend((6, 7, 8, 9, 10))
+    trace.steps.rows.append(pack(1, 2, 3, 4, 5))
+    trace.details.rows.append(pack(6, 7, 8, 9, 10))
     first = by_definition((1, 2, 3, 4, 5))
     assert trace.hashes() == (f"{first:016x}", f"{(first + by_definition((6, 7, 8, 9, 10))) % 2**64:016x}")
 
