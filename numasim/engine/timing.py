@@ -20,7 +20,8 @@ from numasim.workload.serial import LINE_BYTES, MLP, access_ps, item_compute_ps
 
 I64 = npt.NDArray[np.int64]
 
-BLOCK_ITEMS = 4096  # range items whose times are computed together
+BLOCK_BITS = 14  # the times of so many range items, as a power of two, are computed together
+BLOCK_MASK = (1 << BLOCK_BITS) - 1
 MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
 
 
@@ -113,19 +114,22 @@ class RangeTimes:
         self._tables = [_AccessTable(plan, family, j) for j in range(len(family.accesses))]
         local = [access_ps(family.accesses, int(self._latency[a, a])) for a in range(plan.machine.nodes)]
         self._local_wait = [int(wait.sum()) for wait in local]
-        self._blocks: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+        self._blocks: list[dict[int, tuple[list[int], list[int]]]] = [{} for _ in range(plan.machine.nodes)]
         self.moves_bytes = bool(self._tables)
         self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self._tables)
 
     def item(self, node: int, item: int) -> tuple[int, int]:
         """(time, time if all bytes were local) of ``item`` on ``node``, in ps."""
-        block, at = divmod(item, BLOCK_ITEMS)
-        times = self._blocks.get((node, block))
-        if times is None:
-            last = min((block + 1) * BLOCK_ITEMS, self._family.count)
-            total, local = self.items(node, np.arange(block * BLOCK_ITEMS, last))
-            times = self._blocks[node, block] = (total.tolist(), local.tolist())
-        return times[0][at], times[1][at]
+        block = self._blocks[node].get(item >> BLOCK_BITS)
+        if block is None:
+            block = self._blocks[node][item >> BLOCK_BITS] = self._block(node, item >> BLOCK_BITS)
+        at = item & BLOCK_MASK
+        return block[0][at], block[1][at]
+
+    def _block(self, node: int, number: int) -> tuple[list[int], list[int]]:
+        last = min((number + 1) << BLOCK_BITS, self._family.count)
+        total, local = self.items(node, np.arange(number << BLOCK_BITS, last))
+        return total.tolist(), local.tolist()
 
     def items(self, node: int, items: I64) -> tuple[I64, I64]:
         """([items] times, [items] times if all bytes were local) on ``node``, in ps."""
