@@ -1,0 +1,107 @@
+"""Work stealing under arrivals against its mean-field limit (model 8, item 5; Mitzenmacher, SPAA 1998).
+
+Tasks arrive at every server at rate lambda and take an exponential time of mean 1. A server that has become empty makes
+one attempt to steal one task from a random other that holds at least two. With S_i the share of servers that hold at
+least i tasks: S_1 = lambda, S_2 = ((1 + lambda) - sqrt((1 + lambda)^2 - 4 lambda^2)) / 2, and
+S_i - S_(i+1) = (S_(i-1) - S_i) lambda / (1 + lambda - S_2).
+
+Nothing but ordinary parts is needed. A server and its source of arrivals are two workers of one core, whose queue is
+the server's. The source executes one long body that computes for a gap, spawns a task, and so on. The level that
+steals is entered with a chance that a task found at home raises to one and a failed attempt lowers to zero: one
+attempt after each time of being busy. A task in execution is not in the queue, so a victim holds two tasks when its
+queue holds one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy
+from task_graphs import Task, body, graph, phase, task
+
+from numasim.engine.trace import Rank
+from numasim.workload.graph import Deal, Workload
+
+SERVERS = 64
+MEAN_PS = 1000 * NS
+WARM_UP, END = 50, 350  # in mean service times
+LEVELS = 6
+
+ONCE = stealing(
+    {"from": "own", "queue": "station"},
+    {"from": "others", "queue": "station", "chance": {"first": 0, "most": 1, "miss": -1, "elsewhere-hit": 1}},
+    queues={"station": {"per": "core", "own": "fifo", "steal": "fifo"}},
+    dispatch=[{"to": "own", "queue": "station"}],
+)
+HOW = runtime(poll_ns=50, costs={"probe_ns": 1, "probe_remote_ns": 1})
+
+
+def exponentials(count: int, mean_ps: float, chance: np.random.Generator) -> Iterator[int]:
+    """Picoseconds in random order, one from each of ``count`` equally likely strata, so that their mean is exact."""
+    quantiles = (np.arange(count) + 0.5) / count
+    return iter(np.rint(-mean_ps * np.log(chance.permutation(quantiles))).astype(np.int64).tolist())
+
+
+def arrivals(rate: float, seed: int) -> Workload:
+    """Server i is worker i, its source worker 64 + i."""
+    chance = np.random.default_rng(seed)
+    count = int(1.1 * rate * SERVERS * END)
+    gaps, services = exponentials(count, MEAN_PS / rate, chance), exponentials(count, MEAN_PS, chance)
+
+    def source() -> Task:
+        steps: list[int | Task] = []
+        now = 0
+        while now < END * MEAN_PS:
+            gap = next(gaps)
+            now += gap
+            steps += [gap, task(next(services))]
+        return body(*steps)
+
+    servers = [body() for _ in range(SERVERS)]
+    roots = [*servers, *(source() for _ in range(SERVERS))]
+    first = np.cumsum([0, *(1 + sum(isinstance(step, Task) for step in root.steps) for root in roots)])
+    return graph(*roots, phases=(phase(*first[:-1].tolist(), deal=Deal.BLOCK),))
+
+
+def tail_shares(seen: Seen) -> npt.NDArray[np.float64]:
+    """[LEVELS] time average of the share of servers that hold at least 1, 2, ... tasks, from the trace."""
+    changes = []
+    for t, rank, actor, first, second in seen.records.astype(np.int64).tolist():
+        if rank == Rank.PUT:
+            changes.append((t, second, 1))
+        elif rank == Rank.LOOK and actor != first:
+            changes += [(t, first, -1), (t, actor, 1)]
+        elif rank == Rank.SEG_END and actor < SERVERS:
+            changes.append((t, actor, -1))
+    holds = np.zeros(SERVERS, np.int64)
+    shares = np.zeros(LEVELS)
+    counts = np.zeros(LEVELS + 20)  # servers that hold at least 1, 2, ... tasks
+    last = WARM_UP * MEAN_PS
+    for t, server, change in sorted(each for each in changes if each[0] < END * MEAN_PS):
+        shares += counts[:LEVELS] * max(0, t - last)
+        last = max(t, last)
+        held = max(holds[server], holds[server] + change)
+        holds[server] += change
+        counts[held - 1] += change
+    shares += counts[:LEVELS] * (END * MEAN_PS - last)
+    return shares / (SERVERS * (END - WARM_UP) * MEAN_PS)
+
+
+def limit(rate: float) -> npt.NDArray[np.float64]:
+    shares = [1.0, rate, ((1 + rate) - sqrt((1 + rate) ** 2 - 4 * rate**2)) / 2]
+    while len(shares) <= LEVELS:
+        shares.append(shares[-1] - (shares[-2] - shares[-1]) * rate / (1 + rate - shares[2]))
+    return np.array(shares[1:])
+
+
+@pytest.mark.parametrize("rate", [0.7, 0.9])
+def test_tail_shares_are_those_of_the_limit(rate: float) -> None:
+    """64 servers for 300 mean service times: S_1, S_2 and S_3 within 3 %; fewer servers hold more, and these are noisier."""
+    seen = observe(plan_of(arrivals(rate, 1), 2 * SERVERS, ONCE, HOW, toy(1, SERVERS, 2)))
+    found, expected = tail_shares(seen), limit(rate)
+    print(f"lambda = {rate}: found {found.round(4)}, limit {expected.round(4)}")
+    assert found[:3] == pytest.approx(expected[:3], rel=0.03)
