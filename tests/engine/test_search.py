@@ -9,6 +9,8 @@ from engine_setup import NS, Seen, event_by_event, observe, plan_of, runtime, st
 from engine_setup import run as simulated
 from task_graphs import body, graph, items, phase, task
 
+from numasim import draws
+from numasim.engine.trace import Rank
 from numasim.workload.graph import Deal
 
 IN_ORDER = {"from": "others", "pick": "in-order"}
@@ -204,3 +206,24 @@ def test_a_round_with_one_try_starts_anew_after_a_failure() -> None:
     bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
     seen = run(bodies, 3, stealing(IN_ORDER))
     assert [thief for _, thief, _, _ in seen.steals] == []
+
+
+# ---- draws ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_victim_is_the_next_draw_of_the_thief_s_own_stream(seed: int) -> None:
+    # workers 0 to 2 hold items, worker 3 has none and looks at one of them at 100 ns
+    shared = graph(
+        *[body(task(NS), task(NS), 10_000 * NS) for _ in range(3)], phases=(phase(0, 3, 6, deal=Deal.CYCLIC),)
+    )
+    seen = run(shared, 4, "randomized", seed=seed)
+    first = draws.below(draws.draw(draws.base(seed, 1, 3), 0), 3)
+    assert seen.steals[0] == (100 * NS, 3, first, 1)
+
+
+def test_polls_are_passed_over_up_to_the_instant_of_the_next_change() -> None:
+    # 49 probes fail, the 50th looks at 5000 ns, when the child has just been put
+    seen = run(graph(task(5000 * NS, task(1000 * NS), 5000 * NS)))
+    assert seen.steals == ((5000 * NS, 1, 0, 1),)
+    assert seen.of_rank(Rank.POLL)[0] == (5000 * NS, 1, 49, 0)

@@ -100,7 +100,7 @@ def limit(rate: float) -> npt.NDArray[np.float64]:
 
 @pytest.mark.parametrize("rate", [0.7, 0.9])
 def test_tail_shares_are_those_of_the_limit(rate: float) -> None:
-    """64 servers for 300 mean service times: S_1, S_2 and S_3 within 3 %; fewer servers hold more, and these are noisier."""
+    """64 servers for 300 mean service times: S_1, S_2 and S_3 within 3 %; what is rarer is noisier."""
     seen = observe(plan_of(arrivals(rate, 1), 2 * SERVERS, ONCE, HOW, toy(1, SERVERS, 2)))
     found, expected = tail_shares(seen), limit(rate)
     print(f"lambda = {rate}: found {found.round(4)}, limit {expected.round(4)}")
