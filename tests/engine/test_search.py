@@ -11,16 +11,18 @@ from task_graphs import body, graph, items, phase, task
 
 from numasim import draws
 from numasim.engine.trace import Rank
-from numasim.workload.graph import Deal
+from numasim.spec.strategy import StrategySpec
+from numasim.workload.graph import Deal, Workload
 
 IN_ORDER = {"from": "others", "pick": "in-order"}
 
 
-def run(*args: Any, **keys: Any) -> Seen:
+def run(work: Workload, workers: int = 2, strategy: StrategySpec | str = "randomized", **keys: Any) -> Seen:
     """Run with and without passing over polls; both have to be the same."""
-    plan = plan_of(*args, **keys)
+    plan = plan_of(work, workers, strategy, **keys)
     seen, slow = observe(plan), observe(event_by_event(plan))
     assert {**seen.result.counters, "events": 0} == {**slow.result.counters, "events": 0}
+    assert seen.steals == slow.steals
     return slow
 
 

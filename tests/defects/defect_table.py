@@ -1,0 +1,166 @@
+"""Defects to be seeded into the engine, and the tests that have to notice each of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Defect(NamedTuple):
+    """``old``, which occurs once in ``file``, becomes ``new``; at least one of ``tests`` has to fail then."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+DEFECTS = (
+    Defect(
+        "a queue announces itself one task too late",
+        "numasim/engine/queues.py",
+        "if n >= self._bound(q, at):",
+        "if n > self._bound(q, at):",
+        ("test_thresholds.py",),
+    ),
+    Defect(
+        "the latch of an announced queue is lost",
+        "numasim/engine/queues.py",
+        "elif n <= self._bound(q, until):",
+        "else:",
+        ("test_thresholds.py",),
+    ),
+    Defect(
+        "thresholds are rounded down",
+        "numasim/engine/thresholds.py",
+        "return -(-part // whole) if whole else 0",
+        "return part // whole if whole else 0",
+        ("test_thresholds.py",),
+    ),
+    Defect(
+        "thieves take from the owner's end of the deque",
+        "numasim/engine/tables.py",
+        'ends = {True: queues["steal_end"].tolist(), False: self.own_end}',
+        "ends = {True: self.own_end, False: self.own_end}",
+        ("test_search.py",),
+    ),
+    Defect(
+        "of two thieves in one instant the higher one wins",
+        "numasim/engine/worker.py",
+        "return 2 + (rank << 32 | actor)",
+        "return 2 + (rank << 32 | 2**31 - actor)",
+        ("test_event_order.py",),
+    ),
+    Defect(
+        "a probe looks before the work of its instant ends",
+        "numasim/engine/worker.py",
+        "return 2 + (rank << 32 | actor)",
+        "return 2 + (0 if rank == Rank.LOOK else rank + 1 << 32 | actor)",
+        ("test_event_order.py",),
+    ),
+    Defect(
+        "a task that is taken in an instant has left the queue only later",
+        "numasim/engine/stretch.py",
+        'np.searchsorted(self.end, now, side="right")',
+        'np.searchsorted(self.end, now, side="left")',
+        ("test_event_order.py",),
+    ),
+    Defect(
+        "bytes that are read are counted twice",
+        "numasim/engine/timing.py",
+        "np.where(accesses.mode == Mode.READ, 1, 2)",
+        "np.where(accesses.mode == Mode.READ, 2, 2)",
+        ("test_memory.py",),
+    ),
+    Defect(
+        "a page is placed on node 0 instead of its first toucher's",
+        "numasim/engine/pages.py",
+        "homes[fresh] = node",
+        "homes[fresh] = 0",
+        ("test_memory.py",),
+    ),
+    Defect(
+        "victims are drawn from the streams of the back-off",
+        "numasim/strategy/probe.py",
+        "Stream(seed, DrawClass.VICTIM, position)",
+        "Stream(seed, DrawClass.BACKOFF, position)",
+        ("test_search.py",),
+    ),
+    Defect(
+        "half of a queue is rounded down",
+        "numasim/strategy/probe.py",
+        "-(-length // amount) if shared",
+        "length // amount if shared",
+        ("test_search.py",),
+    ),
+    Defect(
+        "the back-off is not reset by a success",
+        "numasim/engine/search.py",
+        "            self._end_idle(w)\n        w.fails = 0\n",
+        "            self._end_idle(w)\n",
+        ("test_search.py",),
+    ),
+    Defect(
+        "moving one task too many is paid",
+        "numasim/engine/search.py",
+        "(count - 1) * self.plan.costs.move_ps",
+        "count * self.plan.costs.move_ps",
+        ("test_search.py",),
+    ),
+    Defect(
+        "a join opens with one child to go",
+        "numasim/engine/execution.py",
+        "        if program.pending[task]:\n",
+        "        if program.pending[task] > 1:\n",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a task does not wait for its other predecessors",
+        "numasim/engine/execution.py",
+        "if program.spawned[s] and not program.held[s]:",
+        "if program.spawned[s]:",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "overhead is spent but not counted",
+        "numasim/engine/timeline.py",
+        "        owed = w.owed_ps + step_ps\n        w.owed_ps = 0\n        w.overhead_ps += owed\n",
+        "        owed = w.owed_ps + step_ps\n        w.owed_ps = 0\n",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a queue that overflowed takes tasks again one task too early",
+        "numasim/engine/execution.py",
+        "length * 1_000_000 < capacity * self.plan.inline_resume_ppm",
+        "length * 1_000_000 <= capacity * self.plan.inline_resume_ppm",
+        ("test_bounded_queues.py",),
+    ),
+    Defect(
+        "a poll is passed over at the very instant of a change",
+        "numasim/engine/polling.py",
+        'np.searchsorted(last_look, until_ps, side="left")',
+        'np.searchsorted(last_look, until_ps, side="right")',
+        ("test_search.py",),
+    ),
+    Defect(
+        "thief and victim change places in the table of nodes",
+        "numasim/engine/search.py",
+        "self.ledger.node_success[w.node][home] += 1",
+        "self.ledger.node_success[home][w.node] += 1",
+        ("test_search.py",),
+    ),
+    Defect(
+        "the last word of a record is left out of its hash",
+        "numasim/engine/trace.py",
+        "for column in records.T:",
+        "for column in records.T[:4]:",
+        ("test_trace_hash.py",),
+    ),
+    Defect(
+        "time that a probe still had to go counts although the phase is over",
+        "numasim/engine/reference.py",
+        "cut = min(left_ps, w.step_ps)",
+        "cut = 0",
+        ("test_phases.py",),
+    ),
+)
