@@ -1,19 +1,37 @@
 """numasim: a discrete-event simulator of work stealing on NUMA multicores.
 
->>> import numasim as ns                                                    # doctest: +SKIP
->>> result = ns.run("quickstart", workers=24, strategy="topology-aware")    # doctest: +SKIP
->>> frame = ns.sweep("quickstart").to_frame()                               # doctest: +SKIP
->>> ns.plot.remote_steal_ratio(frame)                                       # doctest: +SKIP
+import numasim as ns
+result = ns.run("quickstart", workers=24, strategy="topology-aware")
+frame = ns.sweep("quickstart").to_frame()
+ns.plot.remote_steal_ratio(frame)
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
 
 _LATE = {"run": "numasim.api", "sweep": "numasim.api", "simulate": "numasim.api"}
+
+
+class _Package(ModuleType):
+    """The package, whose ``sweep`` stays a function although a sub-package has the same name."""
+
+    @property
+    def sweep(self) -> Any:
+        """The function of the Python interface."""
+        return import_module(_LATE["sweep"]).sweep
+
+    @sweep.setter
+    def sweep(self, module: ModuleType) -> None:
+        """Take the sub-package from the import system, which finds it again in ``sys.modules``."""
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

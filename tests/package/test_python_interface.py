@@ -1,0 +1,73 @@
+"""The Python interface as its documentation shows it, in fresh interpreters: what came before must not matter."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SWEEP = """\
+machine: xeon-e5-2620-2s
+workload: {name: fib, n: 5}
+strategy: randomized
+workers: 2
+sweep:
+  workers: [2, 4]
+"""
+PREAMBLES = {
+    "nothing": "",
+    "a run": "ns.run('sweep.yaml')",
+    "a sweep": "ns.sweep('sweep.yaml', 'before', jobs=1)",
+    "the sub-package": "import numasim.sweep.frame",
+    "the figures": "ns.plot.PLOTS",
+}
+
+
+def interpret(program: str, folder: Path) -> str:
+    """Standard output of a program in a new interpreter that imports the numasim of this checkout."""
+    found = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", found + program], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("preamble", PREAMBLES.values(), ids=PREAMBLES)
+def test_every_name_works_whatever_came_before(preamble: str, tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    program = f"""
+import numasim as ns
+if __name__ == '__main__':
+    {preamble or "pass"}
+    print(ns.run('sweep.yaml', workers=4).row()['tasks'])
+    frame = ns.sweep('sweep.yaml', 'results', jobs=1).to_frame()
+    again = ns.sweep('sweep.yaml', 'results', jobs=1).to_frame()
+    print(len(frame), type(ns.plot.miss_ratio(frame)).__name__, len(again))
+"""
+    assert interpret(program, tmp_path).split() == ["15", "2", "Figure", "2"]
+
+
+def test_the_sub_package_can_still_be_imported(tmp_path: Path) -> None:
+    program = "import numasim as ns; ns.sweep; from numasim.sweep.frame import SweepResult; print(SweepResult.__name__)"
+    assert interpret(program, tmp_path) == "SweepResult\n"
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error(tmp_path: Path) -> None:
+    program = "import numasim as ns\ntry:\n    ns.steal\nexcept AttributeError as error:\n    print(error)"
+    assert interpret(program, tmp_path) == "module 'numasim' has no attribute 'steal'\n"
+
+
+def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
+    """With smaller programs than a reader's, so that it takes seconds."""
+    (example,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    small = example.replace('"n": 1024', '"n": 128').replace('ns.sweep("quickstart"', 'ns.sweep("sweep.yaml"')
+    assert small.count("128") == small.count("sweep.yaml") == 1
+    lines = interpret(small, tmp_path).splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["randomized", "threshold", "topology-aware"]
+    assert (tmp_path / "miss_ratio.png").exists()
