@@ -27,13 +27,13 @@ class Measured:
 
 
 def first_thresholds(rule: Thresholds, capacity: list[int]) -> tuple[list[int], list[int]]:
-    """(S, s) of every queue before anything is measured: S = C - 1, by rule `avail` s + 1, and s = 1."""
+    """(S, s) of every queue before anything is measured: S = C - 1 (at least 1), by rule `avail` s + 1, and s = 1."""
     low = [rule.min_tasks if rule.min_tasks is not None else 1] * len(capacity)
     if rule.max_tasks is not None:
         return [rule.max_tasks] * len(capacity), low
     if rule.rule == "avail":
         return [s + 1 for s in low], low
-    return [c - 1 for c in capacity], low
+    return [max(1, c - 1) for c in capacity], low
 
 
 def computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measured) -> tuple[int, int]:

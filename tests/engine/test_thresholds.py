@@ -84,6 +84,7 @@ def test_other_rules_for_the_high_threshold() -> None:
 
 def test_thresholds_before_anything_is_measured() -> None:
     assert first_thresholds(rule(), [500, 20]) == ([499, 19], [1, 1])
+    assert first_thresholds(rule(), [2, 1]) == ([1, 1], [1, 1])  # an empty queue is never a victim
     assert first_thresholds(rule("avail"), [500]) == ([2], [1])
     assert first_thresholds(rule("avail", low=3), [500]) == ([4], [3])
     assert first_thresholds(rule(high=7, low=2), [500]) == ([7], [2])
