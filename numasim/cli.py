@@ -14,7 +14,7 @@ import typer
 
 from numasim.errors import CheckError, InputError, NumasimError
 
-OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, CHECK_FAILED, BAD_INPUT = 0, 1, 2
 
 app = typer.Typer(
     help="Simulate work stealing on NUMA multicores.",
@@ -246,12 +246,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; errors are one sentence on standard error."""
     try:
         app(list(argv) if argv is not None else None, prog_name="numasim")
-    except SystemExit as leaving:  # usage errors are printed by typer, with the status of bad input
+    except SystemExit as leaving:  # typer prints usage errors (2) and interrupts (130)
         return int(leaving.code or OK)
     except NumasimError as error:
         print(f"numasim: {error}", file=sys.stderr)
         return BAD_INPUT if isinstance(error, InputError) else CHECK_FAILED
-    except KeyboardInterrupt:
-        print("numasim: interrupted", file=sys.stderr)
-        return INTERRUPTED
     return OK

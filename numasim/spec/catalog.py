@@ -49,4 +49,4 @@ def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
 def find_spec(text: str) -> Path:
     """Return the file of a run or sweep named on the command line: a path, or the name of a shipped sweep."""
     path = Path(text)
-    return path if path.exists() or text not in names("sweeps") else find("sweeps", text)
+    return path if path.is_file() or text not in names("sweeps") else find("sweeps", text)

@@ -18,11 +18,14 @@ def main_module() -> str | None:
     return getattr(sys.modules["__main__"], "__file__", None)
 
 
-def test_a_worker_leaves_an_interrupt_to_its_parent_and_knows_nothing_of_its_main_module() -> None:
+def test_a_worker_leaves_an_interrupt_to_its_parent_and_knows_nothing_of_its_main_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", __file__, raising=False)
     with processes(1) as executor:
         assert executor.submit(interrupted_by_terminal).result() == "still here"
         assert executor.submit(main_module).result() is None
-    assert main_module() is not None
+    assert main_module() == __file__
 
 
 def test_in_process_an_error_waits_in_the_future_and_an_interrupt_does_not() -> None:
