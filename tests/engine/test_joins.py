@@ -245,3 +245,13 @@ def test_a_program_that_cannot_go_on_is_named(join: str, strategy: str, workers:
     how = runtime(join=join, s_rule="literal", capacity=100)
     with pytest.raises(DeadlockError, match=f"tasks are left at .* no worker can run them .*{strategy}"):
         run(TWO_LEVELS, workers, given, how, toy(sockets=2, cores=1), skip=skip)
+
+
+def test_a_nested_join_above_its_own_child_waits_for_itself() -> None:
+    # worker 1 steals the child at 100 ns, waits in it, and steals the continuation of its parent on top at 200 ns:
+    # the parent waits for the child, and the child cannot go on before the parent has left the stack
+    work = graph(task(task(task(3000 * NS), WAIT), WAIT))
+    how = runtime(join="help", queue_order="fifo-lifo")
+    with pytest.raises(DeadlockError, match=r"2 tasks are left .*join 'help', 2 workers"):
+        run(work, 2, stealing(spawn="work-first"), how)
+    assert run(work, 2, stealing(spawn="work-first"), runtime(queue_order="fifo-lifo"))["makespan_ps"] == 3000 * NS
