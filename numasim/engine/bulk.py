@@ -112,8 +112,9 @@ class Bulk(Production):
         w.inflation_numa_ps += int(total.sum() - local.sum())
         w.overhead_ps += stretch.planned * self.tables.pop_ps
         self.phase_span_ps = max(self.phase_span_ps, int(local.max()))
-        self.outstanding -= done - 1
-        self._one_less()
+        self.outstanding -= done
+        if not self.outstanding:
+            self._end_phase_after_instant()
 
     # ---- production ------------------------------------------------------------------------------------------------
 

@@ -41,6 +41,7 @@ class Execution(Timeline):
         }
         self.join = joins[plan.join]
         self.start_item = self._start_item
+        self.one_family = len(self.ranges) == 1
         self.log = self.ledger.log
         self.details = self.trace.details.rows
         self.open_accesses = self.times.open_accesses
@@ -105,9 +106,10 @@ class Execution(Timeline):
         self._work(w, task, total, local)
 
     def _start_item(self, w: Worker, task: int) -> None:
-        family, item = self.tables.item(task)
-        total, local = self.ranges[family].item(w.node, item)
-        if self.ranges[family].moves_bytes:
+        family, item = (0, task - self.program.rows) if self.one_family else self.tables.item(task)
+        times = self.ranges[family]
+        total, local = times.item(w.node, item)
+        if times.moves_bytes:
             self.ledger.ran_items[family][w.node].append(item)
         if local > self.phase_span_ps:
             self.phase_span_ps = local
@@ -154,7 +156,9 @@ class Execution(Timeline):
         else:
             w.stack.pop()
             w.tasks += 1
-            self._one_less()
+            self.outstanding -= 1
+            if not self.outstanding:
+                self._end_phase_after_instant()
         self._proceed(w)
 
     # ---- the end of a task -----------------------------------------------------------------------------------------
@@ -176,11 +180,6 @@ class Execution(Timeline):
             self._join_parent(w, task, parent, path)
         if task in program.successors:
             self._release(w, task, path)
-        self.outstanding -= 1
-        if not self.outstanding:
-            self._end_phase_after_instant()
-
-    def _one_less(self) -> None:
         self.outstanding -= 1
         if not self.outstanding:
             self._end_phase_after_instant()

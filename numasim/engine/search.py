@@ -67,7 +67,12 @@ class Search(Execution):
         if self.strict and not self._may_run(w, q, end):
             return False
         w.owed_ps += self.tables.pop_ps
-        self._begin(w, self.queues.pop(q, end))
+        task = self.queues.pop(q, end)
+        if w.idle or task < self.program.rows:
+            self._begin(w, task)
+        else:
+            w.fails = 0
+            w.stack.append(task)
         if self.producers:
             self._room_made()
         return True
