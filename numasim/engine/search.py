@@ -14,14 +14,17 @@ from numasim.engine.thresholds import Measured, computed_thresholds
 from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Trace
 from numasim.engine.worker import Worker
-from numasim.errors import NumasimError
+from numasim.errors import InputError
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
 PATIENCE_ROUNDS = 256  # fruitless rounds in a row after which a worker asks whether any of them can ever succeed
 
 
-class DeadlockError(NumasimError):
-    """Tasks are left, and no worker can ever run one of them."""
+class DeadlockError(InputError):
+    """Tasks are left, and no worker can ever run one of them: the join does not fit the strategy."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem, expected="a join that lets waiting workers run other tasks, such as continuation")
 
 
 class Search(Execution):
@@ -32,6 +35,7 @@ class Search(Execution):
         self.producers: list[Producer] = []
         self.quiet: dict[int, QuietRounds | None] = {}
         self.strict = plan.join == "strict"
+        self.backs_off_after_probes = plan.steal.backoff.after == "probe"
         self.callbacks |= {LOOK: [self._on_look], POLL: [self._on_poll]}
 
     def _room_made(self) -> None:
@@ -105,7 +109,7 @@ class Search(Execution):
             self._compute_thresholds(w)
 
     def _end_idle(self, w: Worker) -> None:
-        w.idle = False
+        w.idle = w.round_goes_on = False
         self._record_step(POLL, w.id, w.failed, w.failed_remote)
 
     def _join_is_over(self, w: Worker) -> bool:
@@ -133,6 +137,10 @@ class Search(Execution):
     # ---- rounds ----------------------------------------------------------------------------------------------------
 
     def _start_round(self, w: Worker) -> bool:
+        """Begin a round, or go on with the one that the back-off after a probe has interrupted (A-30)."""
+        if w.round_goes_on:
+            w.round_goes_on = False
+            return self._next_probe(w)
         w.probed = False
         w.probes = NO_PROBES if w.stack and self.plan.join == "own" else self.prober.probes(w.id, self.queues)
         return self._next_probe(w)
@@ -158,6 +166,8 @@ class Search(Execution):
             if self.plan.steal.backoff.empty == "count":
                 w.steal_attempts += 1
                 w.failed += 1
+        if w.probed and self.backs_off_after_probes:
+            return self._start_round(w)  # each probe has had its wait
         w.fails += 1
         return self._back_off(w, self.tables.wait_ps(w.fails, w.probed))
 
@@ -237,8 +247,9 @@ class Search(Execution):
         """After a fruitless probe: whether the worker has something to run."""
         if self._join_is_over(w):
             return True
-        if self.plan.steal.backoff.after == "probe":
+        if self.backs_off_after_probes:
             w.fails += 1
+            w.round_goes_on = True
             return self._back_off(w, self.tables.wait_ps(w.fails, True))
         return self._next_probe(w)
 
@@ -300,7 +311,7 @@ class Search(Execution):
 
     def _quiet_rounds(self, w: Worker) -> QuietRounds | None:
         """The fruitless rounds of the worker, or None where they have to be gone through probe by probe."""
-        if self.plan.steal.backoff.after == "probe" or (w.stack and self.plan.join == "own"):
+        if self.backs_off_after_probes or (w.stack and self.plan.join == "own"):
             return None
         if w.id not in self.quiet or not self.tables.fixed_rounds:
             shape = self.prober.quiet_round(w.id)

@@ -81,6 +81,7 @@ class Worker:
     parked: bool = False
     probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))
     probed: bool = False
+    round_goes_on: bool = False  # the next poll goes on with the round
     level: int = 0
     target: int = 0
     fails: int = 0  # fruitless rounds (or probes) in a row

@@ -69,6 +69,15 @@ def test_the_wait_follows_a_round_or_each_probe() -> None:
     assert probes.of_worker("steal_attempts")[1:] == [2] * 3  # 100, 1200
 
 
+def test_a_round_goes_on_to_its_next_level_after_the_wait_that_follows_a_probe() -> None:
+    # worker 1 asks worker 3 at 100 ns, waits 1000 ns, and asks worker 2 on the other node 300 ns later, at 1400 ns
+    levels = ({"from": "own-node", "pick": "after-me"}, {"from": "other-nodes", "by": "node", "pick": "after-me"})
+    strategy = stealing(*levels, backoff={"first_ns": 1000, "factor": 1, "after": "probe"})
+    seen = run(graph(task(2000 * NS)), 4, strategy, machine=toy(sockets=2, cores=2))
+    assert seen.of_worker("steal_attempts")[1:] == [2] * 3
+    assert seen.of_worker("steal_attempts_remote")[1:] == [1] * 3
+
+
 # ---- rounds without a candidate ------------------------------------------------------------------------------------
 
 NOBODY = {"from": "others", "if": {"length": 1000}}

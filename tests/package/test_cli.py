@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from numasim.cli import BAD_INPUT, CHECK_FAILED, INTERRUPTED, OK, main
+from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
 from numasim.engine.result import COLUMNS
 from numasim.errors import CheckError
 from numasim.report.plots import PLOTS
 from numasim.spec import catalog
 from numasim.spec.workload import PARAMETERS
 from numasim.sweep.frame import SweepResult
+
+INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT
 
 SPEC = """\
 machine: xeon-e5-2620-2s
