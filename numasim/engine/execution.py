@@ -12,7 +12,7 @@ from numasim.engine.pages import FirstTouch
 from numasim.engine.plan import Plan
 from numasim.engine.program import END
 from numasim.engine.timeline import PUT, SEG_END, WAKE, Timeline
-from numasim.engine.trace import FLUSH_RECORDS, Trace, pack
+from numasim.engine.trace import Trace, pack
 from numasim.engine.worker import Worker
 from numasim.strategy.plan import Full
 from numasim.workload.graph import Kind, Op
@@ -44,6 +44,12 @@ class Execution(Timeline):
         self.one_family = len(self.ranges) == 1
         self.log = self.ledger.log
         self.details = self.trace.details.rows
+        self.has_dependences = bool(self.program.successors)
+        self.joins_cost = bool(self.tables.join_ps or self.tables.line)
+        self.resume_ps = plan.costs.resume_ps
+        self.push_ps = self.tables.push_ps
+        self.work_first = self.tables.work_first
+        self.inlines = self.tables.inlines
         self.open_accesses = self.times.open_accesses
         self.segment_end = self.callbacks[SEG_END]
 
@@ -147,10 +153,7 @@ class Execution(Timeline):
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = now = w.due
         task = w.stack[-1]
-        details = self.details
-        details.append(pack(now, SEG_END, w.id, task, w.segment))
-        if len(details) >= FLUSH_RECORDS:
-            self._flush()
+        self.details.append(pack(now, SEG_END, w.id, task, w.segment))
         if task < self.program.rows:
             self.program.at[task] += 1
         else:
@@ -178,7 +181,7 @@ class Execution(Timeline):
             self.phase_span_ps = path
         if parent >= 0:
             self._join_parent(w, task, parent, path)
-        if task in program.successors:
+        if self.has_dependences and task in program.successors:
             self._release(w, task, path)
         self.outstanding -= 1
         if not self.outstanding:
@@ -186,9 +189,8 @@ class Execution(Timeline):
 
     def _join_parent(self, w: Worker, task: int, parent: int, path_ps: int) -> None:
         program = self.program
-        w.owed_ps += self.tables.join_ps
-        if self.tables.line:
-            w.owed_ps += w.line_ps[program.spawner[task]]
+        if self.joins_cost:
+            w.owed_ps += self.tables.join_ps + (w.line_ps[program.spawner[task]] if self.tables.line else 0)
         if path_ps > program.joined_ps[parent]:
             program.joined_ps[parent] = path_ps
         left = program.pending[parent] = program.pending[parent] - 1
@@ -202,8 +204,10 @@ class Execution(Timeline):
             sleeper = self.workers[self.blocked.pop(parent)]
             self._schedule(sleeper, WAKE, self.tables.wake_ps[sleeper.node != w.node])
             return
-        self.program.path_ps[parent] = max(self.program.path_ps[parent], self.program.joined_ps[parent])
-        w.owed_ps += self.plan.costs.resume_ps
+        program = self.program
+        if program.joined_ps[parent] > program.path_ps[parent]:
+            program.path_ps[parent] = program.joined_ps[parent]
+        w.owed_ps += self.resume_ps
         w.stack.append(parent)
 
     def _release(self, w: Worker, task: int, path_ps: int) -> None:
@@ -221,19 +225,22 @@ class Execution(Timeline):
         program = self.program
         program.pending[task] += 1
         self.outstanding += 1
-        program.spawned[child] = 1
         program.spawner[child] = w.id
         if program.path_ps[task] > program.path_ps[child]:
             program.path_ps[child] = program.path_ps[task]
-        if program.held[child]:
-            return
-        if self.tables.inlines and self._must_inline(w):
+        if self.has_dependences:
+            program.spawned[child] = 1
+            if program.held[child]:
+                return
+        if self.inlines and self._must_inline(w):
             w.stack.append(child)
-        elif self.tables.work_first:
+        elif self.work_first:
             w.stack[-1] = child
             self._offer(w, task)
+        elif self.push_ps:
+            w.outbox.append(child)
         else:
-            self._offer(w, child)
+            self._put(w, child)
 
     def _call(self, w: Worker, task: int, callee: int) -> None:
         """An inline call: the caller is off the stack until the callee's end puts it back, wherever that is."""
@@ -254,7 +261,7 @@ class Execution(Timeline):
 
     def _offer(self, w: Worker, task: int) -> None:
         """Put a task into a queue: at once, or where that takes time, as the worker's next step."""
-        if self.tables.push_ps:
+        if self.push_ps:
             w.outbox.append(task)
         else:
             self._put(w, task)

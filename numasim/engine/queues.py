@@ -27,17 +27,20 @@ class TaskQueues:
         "length",
         "low",
         "peak",
+        "piece",
         "pushes",
         "total",
         "watch",
     )
 
-    def __init__(self, plan: StealPlan) -> None:
+    def __init__(self, plan: StealPlan, piece: int = 1) -> None:
+        """Begin with empty queues; ``piece`` items of a range become single entries when one of them is taken."""
         count = len(plan.queues)
         self.entries: list[deque[int | range]] = [deque() for _ in range(count)]
         self.length = [0] * count
         self.total = 0
         self.iteration = 0
+        self.piece = piece
         self.pushes = [0] * count
         self.peak = [0] * count
         self.capacity = [int(c) or UNBOUNDED_TASKS for c in plan.queues["capacity"]]
@@ -66,17 +69,24 @@ class TaskQueues:
         entries = self.entries[q]
         task = entries.pop() if back else entries.popleft()
         if type(task) is range:
-            if back:
-                rest, task = task[:-1], task[-1]
-            else:
-                rest, task = task[1:], task[0]
-            if rest:
-                (entries.append if back else entries.appendleft)(rest)
+            task = self._open(entries, task, back)
         self.length[q] -= 1
         self.total -= 1
         if self._bounds:
             self.mark(q)
         return task
+
+    def _open(self, entries: deque[int | range], items: range, back: int) -> int:
+        """Put the range back but for a few items at its end, which become entries of their own; the first is taken."""
+        count = min(self.piece, len(items))
+        rest, few = (items[:-count], items[-count:]) if back else (items[count:], items[:count])
+        if rest:
+            (entries.append if back else entries.appendleft)(rest)
+        if back:
+            entries.extend(few[:-1])
+            return few[-1]
+        entries.extendleft(few[:0:-1])
+        return few[0]
 
     def drop(self, q: int, back: int, count: int) -> None:
         """Take ``count`` tasks off the range at one end of queue ``q``."""

@@ -26,6 +26,8 @@ from numasim.engine.trace import Rank, Trace
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.workload.graph import Deal, Phase
 
+EVENTS_PER_FLUSH = 4096
+
 
 class ReferenceEngine(Bulk):
     """One run of one plan; call `run` once and read ``ledger``, ``trace``, ``workers`` and ``producers`` afterwards."""
@@ -46,6 +48,8 @@ class ReferenceEngine(Bulk):
             while not self.finished:
                 step()
                 self.events += 1
+                if not self.events % EVENTS_PER_FLUSH:
+                    self._flush()
         except EmptySchedule:
             raise DeadlockError(self._deadlock()) from None
 

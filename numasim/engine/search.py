@@ -35,6 +35,10 @@ class Search(Execution):
         self.producers: list[Producer] = []
         self.quiet: dict[int, QuietRounds | None] = {}
         self.strict = plan.join == "strict"
+        self.refill = self.tables.refill
+        self.own_end = self.tables.own_end
+        self.pop_ps = self.tables.pop_ps
+        self.tracks_parent = self.prober.tracks_parent
         self.backs_off_after_probes = plan.steal.backoff.after == "probe"
         self.callbacks |= {LOOK: [self._on_look], POLL: [self._on_poll]}
 
@@ -54,24 +58,25 @@ class Search(Execution):
         if w.agenda and not w.stack:
             self._begin(w, w.agenda.popleft())
             return True
-        own = w.own
-        if own is not None:
-            keep = self.tables.refill  # the own length up to which a worker looks for work before it pops (A-10)
-            if keep is None:
-                keep = self.queues.low[own]
-            if self.queues.length[own] > keep and self._pop_own(w, own):
-                return True
+        if self._pop_own(w, self.refill):
+            return True
         if not w.idle:
             self._go_idle(w)
         return self._start_round(w)
 
-    def _pop_own(self, w: Worker, q: int) -> bool:
-        """Pop the own queue and begin the task, unless a strict join forbids it."""
-        end = self.tables.own_end[q]
+    def _pop_own(self, w: Worker, keep: int | None) -> bool:
+        """Begin the next own task where the queue holds more than ``keep`` (None: its threshold s; A-10)."""
+        q = w.own
+        if q is None:
+            return False
+        queues = self.queues
+        if queues.length[q] <= (queues.low[q] if keep is None else keep):
+            return False
+        end = self.own_end[q]
         if self.strict and not self._may_run(w, q, end):
             return False
-        w.owed_ps += self.tables.pop_ps
-        task = self.queues.pop(q, end)
+        w.owed_ps += self.pop_ps
+        task = queues.pop(q, end)
         if w.idle or task < self.program.rows:
             self._begin(w, task)
         else:
@@ -94,9 +99,9 @@ class Search(Execution):
         w.fails = 0
         program = self.program
         if task < program.rows:
-            if program.at[task] != program.start[task]:
-                w.owed_ps += self.plan.costs.resume_ps
-            if self.prober.tracks_parent:
+            if self.work_first and program.at[task] != program.start[task]:
+                w.owed_ps += self.resume_ps
+            if self.tracks_parent:
                 self.prober.ran(w.id, program.spawner[task])
         w.stack.append(task)
 
@@ -159,7 +164,7 @@ class Search(Execution):
 
     def _end_round(self, w: Worker) -> bool:
         """Nothing was found: what is left in the own queue, else wait and decide again."""
-        if w.own is not None and self.queues.length[w.own] and self._pop_own(w, w.own):
+        if self._pop_own(w, 0):
             return True
         if not w.probed:
             w.no_victim += 1

@@ -21,6 +21,7 @@ from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.strategy.probe import Prober
 
 SEG_END, WAKE, PUT, LOOK, POLL = (int(r) for r in (Rank.SEG_END, Rank.WAKE, Rank.PUT, Rank.LOOK, Rank.POLL))
+PIECE_ITEMS = 32
 NOBODY: list[Callable[[Event], None]] = []
 
 Callbacks = list[Callable[[Event], None]]
@@ -39,7 +40,7 @@ class Timeline:
         self.ledger = Ledger(plan, self.times, self.ranges, keep_log)
         self.tables = Tables(plan)
         self.program = Program(plan.workload)
-        self.queues = TaskQueues(plan.steal)
+        self.queues = TaskQueues(plan.steal, piece=1 if self.tables.stretches else PIECE_ITEMS)
         self.prober = Prober(plan.steal, plan.seed)
         self.workers = [self._new_worker(w) for w in range(plan.workers.workers)]
         self.callbacks: dict[int, Callbacks] = {}  # by rank
