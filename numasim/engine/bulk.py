@@ -17,12 +17,12 @@ from numasim.engine.production import Production
 from numasim.engine.steady import Moment, Steady, follow, taken_before
 from numasim.engine.stretch import Stretch, next_items
 from numasim.engine.timeline import SEG_END
-from numasim.engine.trace import Trace
+from numasim.engine.trace import WORDS, Trace
 from numasim.engine.worker import Worker
 
 
 class Bulk(Production):
-    """Passes over steady production when the producer finds every queue full."""
+    """Makes one event of the items that a worker takes from its own range, and none of steady production."""
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
         super().__init__(plan, trace, keep_log)
@@ -33,7 +33,7 @@ class Bulk(Production):
     # ---- stretches -------------------------------------------------------------------------------------------------
 
     def _start_items(self, w: Worker, task: int) -> None:
-        entry = self._own_range(w)
+        entry = self._own_range(w) if len(w.stack) == 1 else None  # a nested item may be the last before a join's end
         if entry is None:
             self._start_item(w, task)
         else:
@@ -100,8 +100,9 @@ class Bulk(Production):
         done = stretch.planned + 1
         items, total, local = stretch.items[:done], stretch.total_ps[:done], stretch.local_ps[:done]
         tasks = items + self.tables.range_base[stretch.family]
-        columns = (stretch.end[:done], np.zeros(done), np.full(done, w.id), tasks, np.zeros(done))
-        self.trace.details.add(np.stack(columns, axis=1).astype(np.uint64))
+        records = np.zeros((done, WORDS), np.uint64)
+        records[:, 0], records[:, 1], records[:, 2], records[:, 3] = stretch.end[:done], SEG_END, w.id, tasks
+        self.trace.details.add(records)
         if self.ledger.log is not None:
             ends = stretch.end[:done].tolist()
             rows = zip(tasks.tolist(), ends, total.tolist(), strict=True)
@@ -133,7 +134,12 @@ class Bulk(Production):
             self.tables.one_queue_each
             and all(times.uniform for times in self.ranges)
             and all(w.rank == SEG_END and w.due > self.now and self._has_only_an_item(w) for w in self.workers)
+            and self._queues_hold_only_items()
         )
+
+    def _queues_hold_only_items(self) -> bool:
+        rows = self.program.rows
+        return all(isinstance(entry, int) and entry >= rows for entries in self.queues.entries for entry in entries)
 
     def _has_only_an_item(self, w: Worker) -> bool:
         return len(w.stack) == 1 and w.stack[0] >= self.program.rows and not w.agenda

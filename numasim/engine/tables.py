@@ -57,8 +57,12 @@ class Tables:
         return watched and self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
 
     def _may_stretch(self, plan: Plan) -> bool:
-        """Whether nobody sees a queue's length but whoever probes it, and owners take all that is theirs."""
+        """Whether nobody sees a queue's length but whoever probes it, owners take all that is theirs, and thieves take
+        from the other end.
+        """
         steal = plan.steal
+        if (steal.queues["own_end"] == steal.queues["steal_end"]).any():
+            return False
         sighted = np.isin(steal.level["pick"], (Pick.LONGEST, Pick.SHORTEST)).any() or len(steal.watch)
         return self.own_dispatch and self.one_queue_each and not sighted and self.refill == 0 and plan.join != "strict"
 

@@ -1,0 +1,65 @@
+"""Ranges in bulk where it is easy to go wrong: ends of queues, nested items, times beyond what a float holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from engine_setup import NS, event_by_event, observe, plan_of, runtime, stealing
+from task_graphs import WAIT, body, graph, items, phase, task
+from test_engine_properties import comparable
+
+from numasim.engine.invariants import violations
+from numasim.engine.plan import Plan
+from numasim.workload.graph import Deal
+
+
+def same_in_both_modes(plan: Plan) -> tuple[int, int]:
+    """Hold bulk against item by item, every record included; the events that each took."""
+    bulk, single = observe(plan), observe(event_by_event(plan))
+    assert comparable(bulk) == comparable(single)
+    assert bulk["event_hash"] == single["event_hash"]
+    return bulk["events"], single["events"]
+
+
+def test_a_range_of_its_own_is_one_event() -> None:
+    assert same_in_both_modes(plan_of(items(500, 100 * NS), workers=1)) == (2, 501)  # and the end of the phase
+
+
+@pytest.mark.parametrize("own", ["lifo", "fifo"])
+@pytest.mark.parametrize("steal", ["lifo", "fifo"])
+@pytest.mark.parametrize("amount", ["one", "half", {"count": 3}])
+def test_thieves_at_either_end_of_the_queue(own: str, steal: str, amount: object) -> None:
+    queues = {"deque": {"per": "worker", "own": own, "steal": steal}}
+    strategy = stealing({"from": "others", "amount": amount}, queues=queues)
+    work = items(400, 90 * NS, 410 * NS, deal=Deal.MASTER)
+    bulk, single = same_in_both_modes(plan_of(work, 4, strategy, runtime(costs={"pop_ns": 7, "take_ns": 11})))
+    assert bulk < single or own == steal
+
+
+def test_tasks_among_the_items_of_a_producer_keep_their_names() -> None:
+    # worker 0 starts with ten spawned tasks in its queue, and the producer fills up what is left of the queues
+    spawning = graph(body(*(task(50 * NS) for _ in range(10))))
+    mixed = phase(0, range_family=0, deal=Deal.MASTER)
+    work = replace(spawning, ranges=items(900, 1000 * NS).ranges, phases=(mixed,))
+    how = runtime(producer="extra", capacity=20, on_full="next", costs={"push_ns": 3, "pop_ns": 5})
+    bulk, single = observe(plan_of(work, 3, how=how)), observe(event_by_event(plan_of(work, 3, how=how)))
+    assert violations(plan_of(work, 3, how=how), bulk.result, bulk.log) == []
+    tables = {name: column.tolist() for name, column in bulk.result.workers.items()}
+    assert tables == {name: column.tolist() for name, column in single.result.workers.items()}
+
+
+def test_times_that_no_float_holds() -> None:
+    odd = 4_000_000_000_000_001  # three of them exceed 2 ** 53 ps
+    seen = observe(plan_of(items(3, odd), workers=1))
+    assert seen["makespan_ps"] == 3 * odd
+    same_in_both_modes(plan_of(items(3, odd), workers=1))
+
+
+@pytest.mark.parametrize("join", ["help", "own", "strict", "continuation"])
+def test_items_nested_in_a_join_make_way_where_the_join_ends(join: str) -> None:
+    # worker 0 waits for a child that a thief runs, and takes items meanwhile, from the other end of its queue
+    waiting = graph(task(10 * NS, task(1000 * NS), WAIT, 10 * NS))
+    mixed = phase(0, range_family=0, deal=Deal.MASTER)
+    work = replace(waiting, ranges=items(60, 170 * NS).ranges, phases=(mixed,))
+    same_in_both_modes(plan_of(work, 3, how=runtime(join=join, queue_order="fifo-lifo")))
