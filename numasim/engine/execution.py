@@ -140,14 +140,14 @@ class Execution(Timeline):
 
     def _touch(self, w: Worker, segment: int) -> int:
         """Time of a segment that places pages; their faults are owed overhead."""
-        wait = self.times.settled_ps[w.node][segment]
+        wait = int(self.times.settled_ps[w.node, segment])
         for access in self.times.open_accesses[segment]:
             touch = self.first_touch.touch(access, w.node)
             wait += touch.wait_ps
             w.owed_ps += touch.pages_placed * self.plan.costs.fault_ps
             self.ledger.page_faults += touch.pages_placed
             self.ledger.node_bytes[w.node] += touch.traffic
-        return max(self.times.compute_ps[segment], wait)
+        return max(int(self.times.compute_ps[segment]), wait)
 
     def _on_segment_end(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]

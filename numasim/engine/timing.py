@@ -54,43 +54,54 @@ def segment_sums(values: I64, pointer: I64) -> I64:
 
 @dataclass(frozen=True)
 class SegmentTimes:
-    """Times of the graph's segments, as lists for the hot loop.
+    """Times of the graph's segments; those that are looked up for every segment are lists.
 
     ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold where no access of the segment waits for a first
-    touch; ``open_accesses[segment]`` lists the accesses that do (empty for most), whose wait is added when it starts:
-    ``compute_ps`` and ``settled_ps[node]`` are then the parts that are known.
+    touch; ``open_accesses[segment]`` lists the accesses that do (none for most), whose wait is added when it starts:
+    ``compute_ps[segment]`` and ``settled_ps[node, segment]`` are then the parts that are known. Nodes without workers
+    have empty lists.
     """
 
-    compute_ps: list[int]
+    compute_ps: I64  # [segments]
     total_ps: list[list[int]]
     local_ps: list[list[int]]
-    settled_ps: list[list[int]]
+    settled_ps: I64  # [nodes, segments]
     open_accesses: dict[int, list[int]]
     traffic: I64  # [segments, nodes] bytes of the settled accesses
 
 
 def segment_times(plan: Plan) -> SegmentTimes:
-    """Times of every graph segment on every node."""
+    """Times of every graph segment on every node that has workers."""
     work, machine = plan.workload, plan.machine
-    accesses, pointer = work.accesses, work.segment_accesses
-    traffic = traffic_by_home(accesses, plan.placement)
-    mlp = MLP_BY_PATTERN[accesses.pattern]
+    traffic = traffic_by_home(work.accesses, plan.placement)
     compute = work.segment_compute_ps
-    total, local, settled = [], [], []
-    for node in range(machine.nodes):
-        wait = segment_sums(wait_ps(traffic, machine.latency_ps[node], mlp), pointer)
-        alone = segment_sums(access_ps(accesses, int(machine.latency_ps[node, node])), pointer)
-        settled.append(wait.tolist())
-        total.append(np.maximum(compute, wait).tolist())
-        local.append(np.maximum(compute, alone).tolist())
+    settled = np.zeros((machine.nodes, work.segments), np.int64)
+    total: list[list[int]] = [[] for _ in range(machine.nodes)]
+    local: list[list[int]] = [[] for _ in range(machine.nodes)]
+    shared = compute.tolist() if not len(work.accesses) else None
+    for node in np.unique(plan.workers.node).tolist():
+        if shared is not None:
+            total[node] = local[node] = shared
+            continue
+        settled[node], alone = _waits(plan, node, traffic)
+        total[node] = np.maximum(compute, settled[node]).tolist()
+        local[node] = np.maximum(compute, alone).tolist()
     return SegmentTimes(
-        compute_ps=compute.tolist(),
+        compute_ps=compute,
         total_ps=total,
         local_ps=local,
         settled_ps=settled,
         open_accesses=_open_accesses(plan),
-        traffic=segment_sums(traffic, pointer),
+        traffic=segment_sums(traffic, work.segment_accesses),
     )
+
+
+def _waits(plan: Plan, node: int, traffic: I64) -> tuple[I64, I64]:
+    """([segments] memory time on ``node`` of the settled accesses, [segments] that of all if they were local)."""
+    accesses, pointer = plan.workload.accesses, plan.workload.segment_accesses
+    latency = plan.machine.latency_ps[node]
+    wait = wait_ps(traffic, latency, MLP_BY_PATTERN[accesses.pattern])
+    return segment_sums(wait, pointer), segment_sums(access_ps(accesses, int(latency[node])), pointer)
 
 
 def _open_accesses(plan: Plan) -> dict[int, list[int]]:
