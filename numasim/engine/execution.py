@@ -171,32 +171,28 @@ class Execution(Timeline):
         program = self.program
         w.stack.pop()
         path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]
-        if kind == CALLED:
+        if kind == TASK:
+            w.tasks += 1
+        elif kind == CALLED:
             program.path_ps[parent] = path
             w.stack.append(parent)
             return
-        if kind == TASK:
-            w.tasks += 1
         if path > self.phase_span_ps:
             self.phase_span_ps = path
         if parent >= 0:
-            self._join_parent(w, task, parent, path)
+            if self.joins_cost:
+                w.owed_ps += self.tables.join_ps + (w.line_ps[program.spawner[task]] if self.tables.line else 0)
+            if path > program.joined_ps[parent]:
+                program.joined_ps[parent] = path
+            left = program.pending[parent] = program.pending[parent] - 1
+            if not left and program.waiting[parent]:
+                program.waiting[parent] = 0
+                self._resume(w, parent)
         if self.has_dependences and task in program.successors:
             self._release(w, task, path)
         self.outstanding -= 1
         if not self.outstanding:
             self._end_phase_after_instant()
-
-    def _join_parent(self, w: Worker, task: int, parent: int, path_ps: int) -> None:
-        program = self.program
-        if self.joins_cost:
-            w.owed_ps += self.tables.join_ps + (w.line_ps[program.spawner[task]] if self.tables.line else 0)
-        if path_ps > program.joined_ps[parent]:
-            program.joined_ps[parent] = path_ps
-        left = program.pending[parent] = program.pending[parent] - 1
-        if not left and program.waiting[parent]:
-            program.waiting[parent] = 0
-            self._resume(w, parent)
 
     def _resume(self, w: Worker, parent: int) -> None:
         """The last child has finished: go on with the parent here, or wake the worker that is blocked in it."""

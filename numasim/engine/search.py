@@ -39,6 +39,7 @@ class Search(Execution):
         self.own_end = self.tables.own_end
         self.pop_ps = self.tables.pop_ps
         self.tracks_parent = self.prober.tracks_parent
+        self.beginnings_matter = self.work_first or self.tracks_parent
         self.backs_off_after_probes = plan.steal.backoff.after == "probe"
         self.callbacks |= {LOOK: [self._on_look], POLL: [self._on_poll]}
 
@@ -77,7 +78,7 @@ class Search(Execution):
             return False
         w.owed_ps += self.pop_ps
         task = queues.pop(q, end)
-        if w.idle or task < self.program.rows:
+        if w.idle or self.beginnings_matter:
             self._begin(w, task)
         else:
             w.fails = 0
