@@ -54,9 +54,9 @@ def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
-    if done.returncode not in (0, 1):
-        raise SandboxError(done.stdout + done.stderr)
     found = FAILURE.search(done.stdout)
+    if done.returncode not in (0, 1) or bool(done.returncode) != bool(found):
+        raise SandboxError(done.stdout + done.stderr)
     return found[1] if found else None
 
 
