@@ -120,18 +120,21 @@ class Bulk(Production):
     # ---- production ------------------------------------------------------------------------------------------------
 
     def _producer_waits(self, p: Producer) -> None:
-        if self.plan.skip and len(p.items) < p.try_below and self._is_steady():
+        rule = self.prober.dealing_rule(p.id)
+        if self.plan.skip and rule is not None and len(p.items) < p.try_below and self._is_steady():
             family, _ = self.tables.item(p.items[0])
-            steady = self._steady_state(p, family)
+            steady = self._steady_state(p, family, self.prober.turn(p.id, rule))
             moment = follow(steady)
             p.try_below = len(p.items) // 2
             if moment is not None:
+                self.prober.turn_to(p.id, rule, moment.cursor)
                 self._move_on(p, family, moment, taken_before(steady, moment.time_ps))
 
     def _is_steady(self) -> bool:
         """Whether nothing but the taking and the making of like items goes on."""
         return (
             self.tables.one_queue_each
+            and self.queues.total == self.tables.room
             and all(times.uniform for times in self.ranges)
             and all(w.rank == SEG_END and w.due > self.now and self._has_only_an_item(w) for w in self.workers)
             and self._queues_hold_only_items()
@@ -144,13 +147,13 @@ class Bulk(Production):
     def _has_only_an_item(self, w: Worker) -> bool:
         return len(w.stack) == 1 and w.stack[0] >= self.program.rows and not w.agenda
 
-    def _steady_state(self, p: Producer, family: int) -> Steady:
+    def _steady_state(self, p: Producer, family: int, cursor: int) -> Steady:
         tables, queues = self.tables, self.queues
         low = [max(low, tables.refill or 0) for low in queues.low]
         own = [w.own for w in self.workers if w.own is not None]
         return Steady(
             waiting_since=self.now,
-            cursor=self.prober.turn(p.id),
+            cursor=cursor,
             end=[w.due for w in self.workers],
             period=[tables.pop_ps + self.ranges[family].item(w.node, 0)[0] for w in self.workers],
             spare=[max(0, queues.capacity[q] - low[q] - 2) for q in own],
@@ -169,7 +172,6 @@ class Bulk(Production):
         p.overhead_ps += made * self.tables.push_ps
         p.parked_ps += moment.waiting_since - p.waiting_since - made * self.tables.push_ps
         p.waiting_since = moment.waiting_since
-        self.prober.turn_to(p.id, moment.cursor)
         self.ledger.passed_items[family] += made
         self.trace.complete = False
 

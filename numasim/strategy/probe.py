@@ -99,14 +99,29 @@ class Prober:
         """Record that ``worker`` ran a task that ``spawner`` spawned; a worker is not its own parent (A-3)."""
         self._states[worker].parent = UNKNOWN if spawner == worker else spawner
 
-    def turn(self, position: int) -> int:
-        """Return where the round robin of dispatch stands for a worker or the producer."""
-        return max(self._states[position].cursor[rule.index] for rule in self._rules)
+    def dealing_rule(self, position: int) -> int | None:
+        """Return the rule by which a worker or the producer deals round robin over all queues, or None if it does not.
 
-    def turn_to(self, position: int, place: int) -> None:
-        """Let the round robin of dispatch go on from ``place`` for a worker or the producer."""
+        The rules before it find no queue for this position.
+        """
+        every = tuple(range(len(self._capacity)))
         for rule in self._rules:
-            self._states[position].cursor[rule.index] = place
+            if rule.anchor not in (Anchor.ALL, Anchor.ME):
+                return None
+            groups = rule.row(0 if rule.anchor is Anchor.ALL else position).groups
+            queues = tuple(queue for group in groups for segment in group for queue in segment)
+            if queues:
+                deals = rule.pick is Pick.ROUND_ROBIN and rule.watch < 0 and len(groups) == 1 and queues == every
+                return rule.index if deals else None
+        return None
+
+    def turn(self, position: int, rule: int) -> int:
+        """Return where the round robin of dispatch rule ``rule`` stands for a worker or the producer."""
+        return self._states[position].cursor[rule]
+
+    def turn_to(self, position: int, rule: int, place: int) -> None:
+        """Let the round robin of dispatch rule ``rule`` go on from ``place`` for a worker or the producer."""
+        self._states[position].cursor[rule] = place
 
     def amount(self, level: int, length: int) -> int:
         """Return how many tasks ``level`` takes from a queue of ``length``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from engine_setup import NS, event_by_event, observe, plan_of, runtime, stealing
+from engine_setup import NS, event_by_event, observe, plan_of, runtime, stealing, toy
 from task_graphs import WAIT, body, graph, items, phase, task
 from test_engine_properties import comparable
 
@@ -47,6 +47,33 @@ def test_tasks_among_the_items_of_a_producer_keep_their_names() -> None:
     assert violations(plan_of(work, 3, how=how), bulk.result, bulk.log) == []
     tables = {name: column.tolist() for name, column in bulk.result.workers.items()}
     assert tables == {name: column.tolist() for name, column in single.result.workers.items()}
+
+
+def test_a_second_phase_goes_on_with_the_round_robin_of_the_first() -> None:
+    how = runtime(producer="extra", capacity=4, on_full="next", costs={"push_ns": 0})
+    plan = plan_of(items(66, 1 * NS, repeat=2), 5, "nearest-first", how, toy(sockets=2, cores=3))
+    bulk, single = comparable(observe(plan)), comparable(observe(event_by_event(plan)))
+    assert {**bulk, "log": ()} == {**single, "log": ()}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"to": "any", "pick": "shortest"},
+        {"to": "any", "pick": "random"},
+        {"to": "any", "pick": "in-order"},
+        {"to": "any", "pick": "block"},
+        {"to": "any", "pick": "cyclic"},
+        {"to": "any", "pick": "rotate"},
+        {"to": "lightest", "pick": "round-robin"},
+    ],
+)
+def test_a_producer_that_does_not_deal_round_robin(rule: dict[str, str]) -> None:
+    how = runtime(producer="extra", capacity=6, on_full="next", costs={"push_ns": 2, "pop_ns": 1})
+    strategy = stealing({"from": "others"}, dispatch=[rule])
+    plan = plan_of(items(400, 90 * NS), 4, strategy, how, toy(sockets=2, cores=2))
+    bulk, single = comparable(observe(plan)), comparable(observe(event_by_event(plan)))
+    assert {**bulk, "log": ()} == {**single, "log": ()}
 
 
 def test_times_that_no_float_holds() -> None:
