@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from engine_setup import NS, event_by_event, observe, plan_of, runtime, stealing, toy
+from engine_setup import NS, event_by_event, observe, plan_of, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, body, graph, items, phase, task
 from test_engine_properties import comparable
 
@@ -50,8 +50,8 @@ def test_tasks_among_the_items_of_a_producer_keep_their_names() -> None:
 
 
 def test_a_second_phase_goes_on_with_the_round_robin_of_the_first() -> None:
-    how = runtime(producer="extra", capacity=4, on_full="next", costs={"push_ns": 0})
-    plan = plan_of(items(66, 1 * NS, repeat=2), 5, "nearest-first", how, toy(sockets=2, cores=3))
+    how = runtime(producer="extra", capacity=4, on_full="next", s_rule="avail", costs={"push_ns": 0})
+    plan = plan_of(items(66, 1 * NS, repeat=2), 5, shipped_strategy("nearest-first"), how, toy(2, 3, 2), seed=0)
     bulk, single = comparable(observe(plan)), comparable(observe(event_by_event(plan)))
     assert {**bulk, "log": ()} == {**single, "log": ()}
 
