@@ -12,15 +12,6 @@ from simpy import Environment, Event
 from numasim.engine.stretch import Stretch
 from numasim.engine.trace import Rank
 
-TIMES = (
-    "work_local_ps",
-    "inflation_numa_ps",
-    "overhead_ps",
-    "idle_steal_ps",
-    "idle_backoff_ps",
-    "idle_barrier_ps",
-    "parked_ps",
-)
 COUNTS = (
     "tasks",
     "steal_attempts",
@@ -78,7 +69,6 @@ class Worker:
     step_ps: int = 0  # the idle part of the pending step
     segment: int = 0
     idle: bool = False
-    parked: bool = False
     probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))
     probed: bool = False
     round_goes_on: bool = False  # the next poll goes on with the round
