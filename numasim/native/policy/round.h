@@ -1,0 +1,63 @@
+/* Who probes which queue, in which order, with which draws: the interpreter of steal levels.
+ *
+ * Equal, draw for draw, to numasim/strategy/probe.py. No function keeps state of its own: what a worker remembers is in
+ * its `ns_actor`, its place in a round in its `ns_round`, and what it sees of the run in an `ns_view`.
+ */
+#ifndef NUMASIM_POLICY_ROUND_H
+#define NUMASIM_POLICY_ROUND_H
+
+#include "draws.h"
+#include "plan.h"
+
+#define NS_UNKNOWN (-1)
+
+/* What a worker sees of the run at the instant of a decision. */
+typedef struct {
+    const int64_t *length;  /* [queues] tasks in each queue */
+    const uint8_t *watch;   /* [watches][queues] watch bits, one byte each */
+    uint32_t iteration;     /* the iteration that is running, from zero */
+} ns_view;
+
+/* What the interpreter remembers of a worker, or of an extra producer (position == workers). */
+typedef struct {
+    int32_t position, own, last, parent, thief; /* NS_UNKNOWN where there is none */
+    ns_stream victims, dispatch;
+    int64_t *cursor;     /* [levels] round-robin cursors */
+    int32_t *chance_ppm; /* [chances] */
+} ns_actor;
+
+/* A worker's place in its round; opaque. */
+typedef struct {
+    uint32_t level, row, groups, group, segment, tried, start, step;
+    uint8_t stage, only;
+} ns_round;
+
+/* Set up `self` at the start of a run; `cursor` [levels] and `chance_ppm` [chances] are the caller's memory. */
+void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64_t seed, int64_t *cursor, int32_t *chance_ppm);
+
+/* Begin a round. */
+void ns_round_begin(ns_round *self);
+
+/* The next probe of the round of `actor`: true with its level and queue, false where the round is over. The choice is made
+ * from `view` as it is now. */
+bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *level, uint32_t *queue);
+
+/* How many tasks `level` takes from a queue of `length`. */
+int64_t ns_level_amount(const ns_level *self, int64_t length);
+
+/* Record that a probe of `queue` by `level` brought `tasks` tasks (0: none) to actors[worker]; `robber` is the other side. */
+void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue, int64_t tasks);
+
+/* Record that `self` ran a task that `spawner` spawned. */
+void ns_actor_ran(ns_actor *self, int32_t spawner);
+
+/* Whether `visit` is true of some (level, queue) that some round of `actor` may probe while `view` stays as it is. */
+bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_view *view,
+                         bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context);
+
+/* The probes of a fruitless round while all queues are empty, one victim draw each: probe i picks among the queues of
+ * segment `segments[i]` for level `levels[i]`. Returns their number; -1 where rounds are not plain random picks or where
+ * there are more than `most`. */
+int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most);
+
+#endif

@@ -1,0 +1,30 @@
+/* The thresholds S and s of a queue (thesis eq. 3.3 and 3.4; numasim/engine/thresholds.py), and the watch bits on them. */
+#ifndef NUMASIM_POLICY_THRESHOLDS_H
+#define NUMASIM_POLICY_THRESHOLDS_H
+
+#include "plan.h"
+
+enum ns_threshold_rule { NS_RULE_LITERAL, NS_RULE_AVAIL, NS_RULE_FRACTION };
+
+/* How S (high) and s (low) come about; -1 where `max_tasks` or `min_tasks` is computed. */
+typedef struct {
+    int64_t max_tasks, min_tasks, fraction_ppm;
+    enum ns_threshold_rule rule;
+} ns_threshold_rules;
+
+typedef struct {
+    int64_t high, low;
+} ns_thresholds;
+
+/* What a worker knows of its queue when it computes the thresholds. */
+typedef struct {
+    int64_t capacity, pushes, span_ps, executed, busy_ps, peak_sum, queues;
+} ns_measured;
+
+ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capacity);
+ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps, const ns_measured *seen);
+
+/* Bring the watch bits of queue `q` up to date with its `length`; `bits` is [watches][queues]. */
+void ns_watch_mark(const ns_plan *plan, uint8_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
+
+#endif
