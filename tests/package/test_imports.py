@@ -19,6 +19,7 @@ ORDER = (
     "machine",
     "workload",
     "strategy",
+    "native",
     "engine",
     "sweep",
     "report",

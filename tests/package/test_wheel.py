@@ -1,0 +1,96 @@
+"""The wheel holds the compiled engine and all that the program reads at run time; the source archive, what builds it."""
+
+from __future__ import annotations
+
+import fcntl
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.tags import sys_tags
+from packaging.utils import parse_wheel_filename
+from scikit_build_core import build
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+NATIVE = ROOT / "numasim" / "native"
+SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt"}
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The wheel of this tree, built once however many processes run the tests, with warnings as errors."""
+    own = tmp_path_factory.getbasetemp()
+    shared = (own if worker_id == "master" else own.parent) / "wheel"
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not list(shared.glob("numasim-*.whl")):
+            build_wheel(shared)
+    (found,) = shared.glob("numasim-*.whl")
+    return found
+
+
+def build_wheel(folder: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline
+    strict = ["--config-settings=cmake.define.NUMASIM_WERROR=ON"]
+    subprocess.run([*pip, *strict, "--wheel-dir", str(folder), str(ROOT)], check=True, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="session")
+def wheel_names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_the_wheel_is_of_this_python_and_platform(wheel: Path) -> None:
+    name, version, _, tags = parse_wheel_filename(wheel.name)
+    assert (name, str(version)) == ("numasim", VERSION)
+    assert tags <= set(sys_tags())
+    assert {tag.platform for tag in tags} != {"any"}
+
+
+@pytest.mark.parametrize(
+    ("source", "pattern", "target"),
+    [
+        ("numasim", "**/*.py", "numasim"),
+        ("numasim", "**/*.pyi", "numasim"),
+        ("configs", "**/*.yaml", "numasim/configs"),
+        ("experiments", "**/*.yaml", "numasim/experiments"),
+        ("experiments", "**/*.csv", "numasim/experiments"),
+    ],
+)
+def test_the_wheel_holds_every_file(wheel_names: set[str], source: str, pattern: str, target: str) -> None:
+    expected = {f"{target}/{path.relative_to(ROOT / source).as_posix()}" for path in (ROOT / source).glob(pattern)}
+    assert expected
+    assert expected <= wheel_names
+
+
+def test_the_wheel_is_typed_and_holds_nothing_else(wheel_names: set[str]) -> None:
+    assert "numasim/py.typed" in wheel_names
+    tops = {name.split("/")[0] for name in wheel_names}
+    assert tops == {"numasim", f"numasim-{VERSION}.dist-info"}
+    assert not [name for name in wheel_names if name.endswith((".pyc", ".ipynb"))]
+
+
+def test_the_wheel_holds_the_engine_and_none_of_its_sources(wheel_names: set[str]) -> None:
+    native = {Path(name) for name in wheel_names if name.startswith("numasim/native/")}
+    (extension,) = (path for path in native if path.suffix in {".so", ".pyd"})
+    assert extension.name.split(".")[0] == "_engine"
+    assert not [path for path in native if path.suffix in SOURCES]
+
+
+def test_the_source_archive_holds_what_builds_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    archive = tmp_path / build.build_sdist(str(tmp_path))
+    with tarfile.open(archive) as opened:
+        names = {name.removeprefix(f"numasim-{VERSION}/") for name in opened.getnames()}
+    sources = {path.relative_to(ROOT).as_posix() for path in NATIVE.rglob("*") if path.suffix in SOURCES}
+    assert "numasim/native/CMakeLists.txt" in sources
+    assert sources <= names
+    assert {"pyproject.toml", "LICENSE", "README.md"} <= names
+    assert not [name for name in names if name.endswith((".so", ".pyc"))]
