@@ -22,7 +22,10 @@ Engine = Callable[[Plan, bool, Listener | None], tuple[Result, Log | None]]
 
 def _reference(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, Log | None]:
     engine = ReferenceEngine(plan, Trace(listener), keep_log)
-    engine.run()
+    try:
+        engine.run()
+    finally:
+        engine.trace.hashes()  # what a listener has heard is complete up to a deadlock
     result = collect(
         plan,
         engine.workers,

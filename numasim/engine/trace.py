@@ -2,7 +2,8 @@
 
 A record is five 64-bit words ``(t, rank, actor, a0, a1)``. Its hash is a mix chain over the words; the hash of a set of
 records is their sum modulo 2**64, so the order in which an engine emits them does not matter. ``trace_hash`` covers the
-records that every mode of every engine produces, ``event_hash`` all of them.
+records that every mode of every engine produces, ``event_hash`` all of them. `WindowSums` are partial sums over time,
+from which the place where two runs part can be found.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ WORDS = 5
 FLUSH_RECORDS = 8_192  # few enough to stay in the cache, enough for NumPy to pay
 pack = Struct("=5Q").pack  # one record
 
-Listener = Callable[[npt.NDArray[np.uint64]], None]
+Records = npt.NDArray[np.uint64]
+Listener = Callable[[Records], None]
 
 
 class Rank(IntEnum):
@@ -37,6 +39,9 @@ class Rank(IntEnum):
     END_OF_INSTANT = 8  # a hook, never a record
 
 
+STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # of the records that every mode produces
+
+
 def record_hash(words: Sequence[int]) -> int:
     """The hash of one record: ``h = mix((h + GAMMA) ^ word)`` over its words, from 0."""
     value = 0
@@ -45,12 +50,17 @@ def record_hash(words: Sequence[int]) -> int:
     return value
 
 
-def hash_sum(records: npt.NDArray[np.uint64]) -> int:
-    """The sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
+def record_hashes(records: Records) -> Records:
+    """[n] the `record_hash` of each row of ``records`` [n, 5]."""
     value = np.zeros(len(records), np.uint64)
     for column in records.T:
         value = mix_array((value + np.uint64(GAMMA)) ^ column)
-    return int(value.sum(dtype=np.uint64))
+    return value
+
+
+def hash_sum(records: Records) -> int:
+    """The sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
+    return int(record_hashes(records).sum(dtype=np.uint64))
 
 
 class RecordSet:
@@ -64,7 +74,7 @@ class RecordSet:
         self.count = 0
         self._listener = listener
 
-    def add(self, records: npt.NDArray[np.uint64]) -> None:
+    def add(self, records: Records) -> None:
         """Hash ``records`` [n, 5]."""
         self.total = (self.total + hash_sum(records)) & MASK
         self.count += len(records)
@@ -100,3 +110,41 @@ class Trace:
         self.details.flush()
         every = (self.steps.total + self.details.total) & MASK
         return f"{self.steps.total:016x}", f"{every:016x}" if self.complete else None
+
+
+class WindowSums:
+    """The records of a trace counted, and their hashes summed, in each of `WINDOWS` windows of time from ``begin_ps``.
+
+    The windows are ``1 << shift`` ps wide, and twice as wide whenever the trace outgrows them: memory is bounded, and
+    neither the order nor the number of the records needs to be known beforehand.
+    """
+
+    WINDOWS = 4096
+
+    def __init__(self, begin_ps: int = 0, end_ps: int = MASK) -> None:
+        """Begin empty; records before ``begin_ps`` and from ``end_ps`` on are left out."""
+        self.begin_ps = begin_ps
+        self.shift = 0
+        self.counts = np.zeros(self.WINDOWS, np.uint64)
+        self.totals = np.zeros(self.WINDOWS, np.uint64)
+        self._end_ps = end_ps
+
+    def add(self, records: Records) -> None:
+        """Count and hash ``records`` [n, 5]; a `Listener`."""
+        inside = records[(records[:, 0] >= np.uint64(self.begin_ps)) & (records[:, 0] < np.uint64(self._end_ps))]
+        if not len(inside):
+            return
+        since = inside[:, 0] - np.uint64(self.begin_ps)
+        while int(since.max()) >> self.shift >= self.WINDOWS:
+            self.widen()
+        window = since >> np.uint64(self.shift)
+        np.add.at(self.counts, window, np.uint64(1))
+        np.add.at(self.totals, window, record_hashes(inside))
+
+    def widen(self) -> None:
+        """Make every window twice as wide."""
+        self.shift += 1
+        for sums in (self.counts, self.totals):
+            pairs = sums.reshape(-1, 2).sum(axis=1, dtype=np.uint64)
+            sums[: len(pairs)] = pairs
+            sums[len(pairs) :] = 0

@@ -1,0 +1,161 @@
+"""Finding where two engines part: an engine with a planted defect is caught, and its first wrong event is named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from engine_setup import NS, event_by_event, plan_of, runtime
+from hypothesis import given
+from hypothesis import strategies as st
+from task_graphs import WAIT, graph, items, task
+
+from numasim.engine.compare import Record, difference, disagreements, first_parting, outcome
+from numasim.engine.plan import Plan
+from numasim.engine.run import ENGINES
+from numasim.engine.trace import Listener, Records, WindowSums, hash_sum
+
+WORK = graph(task(*[task(300 * NS) for _ in range(6)], WAIT, 50 * NS))
+PLAN = plan_of(WORK, 3, "randomized", runtime(join="help", costs={"push_ns": 10}))
+
+
+@pytest.fixture
+def register() -> Iterator[dict[str, Any]]:
+    """The registry of engines, in which tests may put one of their own."""
+    before = dict(ENGINES)
+    yield ENGINES
+    ENGINES.clear()
+    ENGINES.update(before)
+
+
+def with_other_seed(plan: Plan, keep_log: bool, listener: Listener | None) -> Any:
+    return ENGINES["reference"](replace(plan, seed=plan.seed + 1), keep_log, listener)
+
+
+def test_an_engine_agrees_with_itself() -> None:
+    assert difference(PLAN, "reference", "reference") is None
+
+
+def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, Any]) -> None:
+    register["wrong"] = with_other_seed
+    found = difference(PLAN, "reference", "wrong")
+    assert found is not None
+    assert found.parting is not None
+    left, right = traces(PLAN), traces(replace(PLAN, seed=PLAN.seed + 1))
+    first = min([*(left - right), *(right - left)])
+    assert found.parting.event == first
+    assert found.parting.by == ("reference" if first in left else "wrong")
+    report = str(found)
+    assert "trace_hash" in report
+    assert f"at {first.time_ps:,} ps" in report
+    assert "seed 1" in report
+
+
+def traces(plan: Plan) -> Counter[Record]:
+    found: Counter[Record] = Counter()
+    outcome(plan, "reference", lambda records: found.update(map(Record._make, records.tolist())))
+    return found
+
+
+def test_a_deadlock_differs_from_a_result_and_from_another_deadlock(register: dict[str, Any]) -> None:
+    stuck = "1 tasks are left"
+    result = outcome(PLAN, "reference")
+    assert not list(disagreements(stuck, stuck))
+    assert [each.name for each in disagreements(stuck, "2 tasks are left")] == ["deadlock"]
+    assert "deadlock" in {each.name for each in disagreements(stuck, result)}
+
+
+def test_costs_of_the_run_are_no_difference() -> None:
+    plan = plan_of(items(1, 30_000 * NS), 2, "randomized")
+    fast, slow = outcome(plan, "reference"), outcome(event_by_event(plan), "reference")
+    assert not isinstance(fast, str)
+    assert not isinstance(slow, str)
+    assert fast.counters["events"] < slow.counters["events"]
+    assert not list(disagreements(fast, slow))
+
+
+@pytest.mark.parametrize("table", ["node_bytes", "node_attempts", "node_success"])
+def test_every_table_counts(table: str) -> None:
+    one, other = outcome(PLAN, "reference"), outcome(PLAN, "reference")
+    getattr(other, table)[0, 0] += 1
+    assert [each.name for each in disagreements(one, other)] == [f"{table}[0, 0]"]
+
+
+def test_every_counter_of_every_worker_counts() -> None:
+    one = outcome(PLAN, "reference")
+    assert not isinstance(one, str)
+    for name, column in one.workers.items():
+        changed = column.copy()
+        changed[1] = "other" if name == "role" else changed[1] + 1
+        other = replace(one, workers={**one.workers, name: changed})
+        assert [each.name for each in disagreements(one, other)] == [f"workers.{name}[1]"]
+
+
+# ---- traces that are made up --------------------------------------------------------------------------------------
+
+TIMES = st.one_of(st.integers(0, 50), st.integers(0, 10**7), st.integers(0, 2**62))
+RECORD = st.builds(Record, TIMES, st.sampled_from([0, 4, 5, 6]), st.integers(0, 3), st.integers(0, 3), st.just(0))
+
+
+def rows(records: list[Record]) -> Records:
+    return np.array(records, np.uint64).reshape(-1, 5)
+
+
+def in_batches(records: list[Record], size: int) -> Any:
+    def replay(listener: Listener) -> None:
+        for at in range(0, len(records), size):
+            listener(rows(records[at : at + size]))
+
+    return replay
+
+
+@given(st.lists(RECORD, max_size=30), st.lists(RECORD, max_size=3), st.lists(RECORD, max_size=3), st.randoms())
+def test_the_first_event_of_the_multiset_difference_is_found(
+    common: list[Record], more: list[Record], other: list[Record], chance: Any
+) -> None:
+    left, right = [*common, *more], [*other, *common]
+    chance.shuffle(left)
+    chance.shuffle(right)
+    parting = first_parting("left", in_batches(left, 4), "right", in_batches(right, 7))
+    only_left, only_right = Counter(left) - Counter(right), Counter(right) - Counter(left)
+    expected = min([*only_left, *only_right], default=None)
+    if expected is None:
+        assert parting is None
+        return
+    assert parting is not None
+    assert parting.event == expected
+    assert parting.by == ("left" if expected in only_left else "right")
+    there = right if expected in only_left else left
+    later = [each for each in there if each.actor == expected.actor and each >= expected]
+    assert parting.instead == min(later, default=None)
+
+
+@given(st.lists(RECORD, max_size=30), st.integers(0, 10**6), st.integers(1, 9))
+def test_the_sums_of_the_windows_are_those_of_their_records(records: list[Record], begin: int, batch: int) -> None:
+    sums = WindowSums(begin)
+    in_batches(records, batch)(sums.add)
+    for window in np.flatnonzero(sums.counts).tolist():
+        inside = [each for each in records if each.time_ps >= begin and each.time_ps - begin >> sums.shift == window]
+        assert int(sums.counts[window]) == len(inside)
+        assert int(sums.totals[window]) == hash_sum(rows(inside))
+    assert int(sums.counts.sum()) == sum(1 for each in records if each.time_ps >= begin)
+
+
+def test_a_crowded_window_is_narrowed_until_it_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numasim.engine.compare.MOST_KEPT", 3)
+    left = [Record(10**9 + i // 2, 0, i % 2, i, 0) for i in range(2000)]
+    right = [*left[:1500], Record(10**9 + 750, 0, 0, 77, 0), *left[1501:]]
+    parting = first_parting("left", in_batches(left, 100), "right", in_batches(right, 100))
+    assert parting is not None
+    assert parting.event == right[1500]
+    assert (parting.by, parting.other) == ("right", "left")
+
+
+def test_records_speak() -> None:
+    seen = {Record._make(row) for row in traces(PLAN)} | {Record._make(row) for row in traces(plan_of(items(3, NS)))}
+    assert all(str(record).startswith(f"at {record.time_ps:,} ps ") for record in seen)
+    assert str(Record(1_234_000, 5, 3, 5, 1)) == "at 1,234,000 ps worker 3 probes queue 5 and takes 1 task"
