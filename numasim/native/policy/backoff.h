@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NS_LONGEST_WAIT_PS (INT64_C(1) << 60)
 
 typedef struct {
@@ -18,5 +22,9 @@ int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed);
 
 /* Whether spawns are executed at once: from a full queue on, until it has fallen below `resume_ppm` of its capacity. */
 bool ns_overflows(bool overflowed, int64_t length, int64_t capacity, int64_t resume_ppm);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

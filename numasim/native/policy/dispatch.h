@@ -4,10 +4,18 @@
 
 #include "round.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The queue for new task number `index` of `count`, or NS_UNKNOWN where every rule finds no room. */
 int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, uint64_t index, uint64_t count);
 
 /* The rule by which a position deals round robin over all queues, or NS_UNKNOWN where it does not. */
 int32_t ns_dealing_rule(const ns_plan *plan, int32_t position);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

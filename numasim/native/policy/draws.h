@@ -43,6 +43,8 @@ static inline uint64_t ns_below(uint64_t x, uint64_t n) {
 }
 
 /* Take one draw of `self` and map it to [0, n). */
-static inline uint64_t ns_stream_below(ns_stream *self, uint64_t n) { return ns_below(ns_draw(self->base, self->drawn++), n); }
+static inline uint64_t ns_stream_below(ns_stream *self, uint64_t n) {
+    return ns_below(ns_draw(self->base, self->drawn++), n);
+}
 
 #endif

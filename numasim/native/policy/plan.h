@@ -1,12 +1,13 @@
 /* A compiled strategy as an executor reads it: the records and tables of numasim/strategy/plan.py, in memory as there.
  *
- * Level records come steal levels first, then dispatch rules. `row[level.row + anchor] .. row[level.row + anchor + 1]` are
- * the segments of an anchor; a group is `level.segments` consecutive segments; segment s holds `queue[seg[s]]` to
+ * Level records come steal levels first, then dispatch rules. `row[level.row + anchor] .. row[level.row + anchor + 1]`
+ * are the segments of an anchor; a group is `level.segments` consecutive segments; segment s holds `queue[seg[s]]` to
  * `queue[seg[s + 1] - 1]`. The plan is never written to; all that changes lives in `ns_actor` and `ns_round`.
  */
 #ifndef NUMASIM_POLICY_PLAN_H
 #define NUMASIM_POLICY_PLAN_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,6 +43,7 @@ typedef struct {
     uint8_t anchor, pick, visit, segments, watch, flags, chance, amount_kind;
     uint16_t pad;
 } ns_level;
+static_assert(sizeof(ns_level) == 32, "the record LEVEL of plan.py");
 
 typedef struct {
     int32_t home;     /* node of the queue's words; -1 for a queue of the whole machine */
@@ -49,10 +51,12 @@ typedef struct {
     int32_t capacity; /* 0: without bound */
     uint8_t family, own_end, steal_end, full;
 } ns_queue;
+static_assert(sizeof(ns_queue) == 16, "the record QUEUE of plan.py");
 
 typedef struct {
     int32_t first_ppm, most_ppm, hit_ppm, miss_ppm, elsewhere_hit_ppm, elsewhere_miss_ppm, level;
 } ns_chance;
+static_assert(sizeof(ns_chance) == 28, "the record CHANCE of plan.py");
 
 typedef struct {
     const ns_level *level;

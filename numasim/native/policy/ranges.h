@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ns_deal { NS_DEAL_MASTER, NS_DEAL_BLOCK, NS_DEAL_CYCLIC };
 
 /* `count` items: first, first + step, ... */
@@ -21,5 +25,9 @@ ns_items ns_dealt_items(enum ns_deal deal, uint32_t worker, uint32_t workers, ui
 /* Take one item off the front, or the back, of `self`, which is not empty. */
 uint64_t ns_items_take_front(ns_items *self);
 uint64_t ns_items_take_back(ns_items *self);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,12 +9,16 @@
 #include "draws.h"
 #include "plan.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NS_UNKNOWN (-1)
 
 /* What a worker sees of the run at the instant of a decision. */
 typedef struct {
     const int64_t *length;  /* [queues] tasks in each queue */
-    const uint8_t *watch;   /* [watches][queues] watch bits, one byte each */
+    const uint8_t *watch;   /* [watches][queues] watch bits, one byte each: 0 or 1 */
     uint32_t iteration;     /* the iteration that is running, from zero */
 } ns_view;
 
@@ -26,27 +30,38 @@ typedef struct {
     int32_t *chance_ppm; /* [chances] */
 } ns_actor;
 
+/* A place in the segments of one level; opaque. */
+typedef struct {
+    uint32_t segment, end;      /* still to visit; the first of them may have been begun */
+    uint32_t left, start, step; /* in the segment begun: probes left; where its ring starts, how far it has come */
+    bool begun;
+} ns_walk;
+
 /* A worker's place in its round; opaque. */
 typedef struct {
-    uint32_t level, row, groups, group, segment, tried, start, step;
-    uint8_t stage, only;
+    ns_walk walk;
+    uint32_t level, next; /* the level being walked, the level to enter after it */
 } ns_round;
 
 /* Set up `self` at the start of a run; `cursor` [levels] and `chance_ppm` [chances] are the caller's memory. */
-void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64_t seed, int64_t *cursor, int32_t *chance_ppm);
+void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64_t seed, int64_t *cursor,
+                   int32_t *chance_ppm);
 
 /* Begin a round. */
 void ns_round_begin(ns_round *self);
 
-/* The next probe of the round of `actor`: true with its level and queue, false where the round is over. The choice is made
- * from `view` as it is now. */
-bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *level, uint32_t *queue);
+/* The next probe of the round of `actor`: true with its level and queue, false where the round is over. The choice is
+ * made from `view` as it is now. */
+bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *level,
+                   uint32_t *queue);
 
 /* How many tasks `level` takes from a queue of `length`. */
 int64_t ns_level_amount(const ns_level *self, int64_t length);
 
-/* Record that a probe of `queue` by `level` brought `tasks` tasks (0: none) to actors[worker]; `robber` is the other side. */
-void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue, int64_t tasks);
+/* Record that a probe of `queue` by `level` brought `tasks` tasks (0: none) to actors[worker]. The worker whose own queue
+ * this is, which is the queue's `owner` if anybody, remembers its thief. */
+void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue,
+                    int64_t tasks);
 
 /* Record that `self` ran a task that `spawner` spawned. */
 void ns_actor_ran(ns_actor *self, int32_t spawner);
@@ -56,8 +71,12 @@ bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_vi
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context);
 
 /* The probes of a fruitless round while all queues are empty, one victim draw each: probe i picks among the queues of
- * segment `segments[i]` for level `levels[i]`. Returns their number; -1 where rounds are not plain random picks or where
- * there are more than `most`. */
+ * segment `segments[i]` for level `levels[i]`. Returns their number; -1 where rounds are not plain random picks or
+ * where there are more than `most`. */
 int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

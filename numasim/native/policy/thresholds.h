@@ -1,8 +1,12 @@
-/* The thresholds S and s of a queue (thesis eq. 3.3 and 3.4; numasim/engine/thresholds.py), and the watch bits on them. */
+/* The thresholds S and s of a queue (thesis eq. 3.3, 3.4; numasim/engine/thresholds.py), and the watch bits on them. */
 #ifndef NUMASIM_POLICY_THRESHOLDS_H
 #define NUMASIM_POLICY_THRESHOLDS_H
 
 #include "plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum ns_threshold_rule { NS_RULE_LITERAL, NS_RULE_AVAIL, NS_RULE_FRACTION };
 
@@ -21,10 +25,18 @@ typedef struct {
     int64_t capacity, pushes, span_ps, executed, busy_ps, peak_sum, queues;
 } ns_measured;
 
+/* Before anything is measured; `capacity` of a queue without bound is 2^62. */
 ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capacity);
-ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps, const ns_measured *seen);
+
+/* From what a queue's worker has measured; beyond 2^63 - 1, that. */
+ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps,
+                                     const ns_measured *seen);
 
 /* Bring the watch bits of queue `q` up to date with its `length`; `bits` is [watches][queues]. */
 void ns_watch_mark(const ns_plan *plan, uint8_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

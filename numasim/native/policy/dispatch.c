@@ -1,0 +1,104 @@
+#include "dispatch.h"
+
+#include <stddef.h>
+
+#include "pick.h"
+
+static bool has_room(const ns_plan *plan, const ns_view *view, uint32_t queue) {
+    int32_t capacity = plan->queues[queue].capacity;
+    return !capacity || view->length[queue] < capacity;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static int64_t tasks_in(const ns_plan *plan, ns_row row, const ns_view *view) {
+    int64_t tasks = 0;
+    for (uint32_t at = plan->seg[row.first]; at < plan->seg[row.end]; at++) tasks += view->length[plan->queue[at]];
+    return tasks;
+}
+
+static uint32_t anchors_of(const ns_plan *plan, const ns_level *rule) {
+    bool last = rule + 1 == plan->level + plan->levels;
+    return (last ? plan->rows - 1 : rule[1].row) - rule->row;
+}
+
+/* The row of the node whose queues hold the fewest tasks; ties go to the lower node. */
+static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_view *view) {
+    ns_row lightest = {0, 0};
+    int64_t fewest = INT64_MAX;
+    uint32_t anchors = anchors_of(plan, rule);
+    for (uint32_t node = 0; node < anchors; node++) {
+        ns_row row = ns_row_at(plan, rule, (int32_t)node);
+        if (row.first == row.end) continue;
+        int64_t tasks = tasks_in(plan, row, view);
+        if (tasks < fewest) {
+            fewest = tasks;
+            lightest = row;
+        }
+    }
+    return lightest;
+}
+
+static ns_row rule_row(const ns_plan *plan, const ns_level *rule, int32_t position, const ns_view *view) {
+    switch (rule->anchor) {
+    case NS_ANCHOR_ME: return ns_row_at(plan, rule, position);
+    case NS_ANCHOR_ALL: return ns_row_at(plan, rule, 0);
+    default: return lightest_row(plan, rule, view);
+    }
+}
+
+/* ---- placing ----------------------------------------------------------------------------------------------------- */
+
+/* The queue that dispatch always tries first and without a draw, or NS_UNKNOWN: a short way to what the rules say. */
+static int32_t usual_home(const ns_plan *plan, int32_t position) {
+    const ns_level *rule = &plan->level[plan->steal_levels];
+    bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8;
+    if (!plain) return NS_UNKNOWN;
+    ns_row row = ns_row_at(plan, rule, position);
+    uint32_t first = plan->seg[row.first];
+    return plan->seg[row.end] - first == 1 ? (int32_t)plan->queue[first] : NS_UNKNOWN;
+}
+
+/* The first queue with room that the rule of `turn` names. */
+static int32_t place_by_rule(const ns_turn *turn) {
+    ns_walk walk = ns_walk_over(rule_row(turn->plan, turn->level, turn->actor->position, turn->view));
+    uint32_t queue;
+    while (ns_walk_next(&walk, turn, &queue)) {
+        if (has_room(turn->plan, turn->view, queue)) return (int32_t)queue;
+    }
+    return NS_UNKNOWN;
+}
+
+int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, uint64_t index, uint64_t count) {
+    int32_t queue = usual_home(plan, actor->position);
+    if (queue != NS_UNKNOWN && has_room(plan, view, (uint32_t)queue)) return queue;
+    ns_turn turn = {plan, NULL, actor, &actor->dispatch, view, index, count};
+    queue = NS_UNKNOWN;
+    for (uint32_t rule = plan->steal_levels; queue == NS_UNKNOWN && rule < plan->levels; rule++) {
+        turn.level = &plan->level[rule];
+        queue = place_by_rule(&turn);
+    }
+    return queue;
+}
+
+/* ---- round robin over all queues --------------------------------------------------------------------------------- */
+
+static bool holds_every_queue(const ns_plan *plan, ns_row row) {
+    uint32_t first = plan->seg[row.first], size = plan->seg[row.end] - first;
+    bool every = size == plan->queue_count;
+    for (uint32_t at = 0; every && at < size; at++) every = plan->queue[first + at] == at;
+    return every;
+}
+
+int32_t ns_dealing_rule(const ns_plan *plan, int32_t position) {
+    for (uint32_t index = plan->steal_levels; index < plan->levels; index++) {
+        const ns_level *rule = &plan->level[index];
+        if (rule->anchor != NS_ANCHOR_ALL && rule->anchor != NS_ANCHOR_ME) return NS_UNKNOWN;
+        ns_row row = ns_row_at(plan, rule, rule->anchor == NS_ANCHOR_ALL ? 0 : position);
+        if (plan->seg[row.first] == plan->seg[row.end]) continue;
+        bool deals = rule->pick == NS_PICK_ROUND_ROBIN && rule->watch == NS_NONE8;
+        bool one_group = row.end - row.first == rule->segments;
+        return deals && one_group && holds_every_queue(plan, row) ? (int32_t)index : NS_UNKNOWN;
+    }
+    return NS_UNKNOWN;
+}

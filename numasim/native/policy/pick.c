@@ -1,0 +1,121 @@
+/* What a pick reads of the run, it reads at the instant at which the next queue is asked for; so does the generator of
+ * numasim/strategy/picking.py that it mirrors. */
+#include "pick.h"
+
+#include "candidates.h"
+#include "wide.h"
+
+static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
+    uint32_t count = ns_candidates_count(some);
+    if (count) *queue = ns_candidates_draw(some, count, turn->stream);
+    return count;
+}
+
+static bool is_better(const ns_turn *turn, uint32_t queue, uint32_t best) {
+    const int64_t *length = turn->view->length;
+    return turn->level->pick == NS_PICK_LONGEST ? length[queue] > length[best] : length[queue] < length[best];
+}
+
+/* The best of `sample` draws among `count` candidates. */
+static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_turn *turn) {
+    uint32_t best = ns_candidates_draw(some, count, turn->stream);
+    for (uint32_t drawn = 1; drawn < turn->level->sample; drawn++) {
+        uint32_t queue = ns_candidates_draw(some, count, turn->stream);
+        if (is_better(turn, queue, best)) best = queue;
+    }
+    return best;
+}
+
+/* The best of all candidates, of which there is one at least. */
+static uint32_t best_of_all(const ns_candidates *some, const ns_turn *turn) {
+    uint32_t at = 0;
+    while (!ns_candidates_has(some, at)) at++;
+    uint32_t best = some->queue[at];
+    while (++at < some->size) {
+        if (ns_candidates_has(some, at) && is_better(turn, some->queue[at], best)) best = some->queue[at];
+    }
+    return best;
+}
+
+static bool pick_by_length(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
+    uint32_t count = ns_candidates_count(some);
+    if (!count) return false;
+    bool samples = turn->level->sample < count && turn->level->sample != NS_ALL16;
+    *queue = samples ? best_drawn(some, count, turn) : best_of_all(some, turn);
+    return true;
+}
+
+static bool pick_by_index(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
+    if (!ns_candidates_count(some)) return false;
+    bool block = turn->level->pick == NS_PICK_BLOCK;
+    *queue = some->queue[block ? (ns_uwide)turn->index * some->size / turn->count : turn->index % some->size];
+    return true;
+}
+
+static bool pick_along_ring(ns_walk *walk, const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
+    while (walk->step < some->size) {
+        uint32_t at = (uint32_t)(((uint64_t)walk->start + walk->step++) % some->size);
+        if (!ns_candidates_has(some, at)) continue;
+        if (turn->level->pick == NS_PICK_ROUND_ROBIN) turn->actor->cursor[turn->level - turn->plan->level] = at + 1;
+        *queue = some->queue[at];
+        return true;
+    }
+    return false;
+}
+
+/* The first place in the segment, taken as ascending, of a queue not below that of the last success, or else the own
+ * one; 0 behind all of them. */
+static uint32_t place_after_last(const ns_candidates *some, const ns_actor *actor) {
+    int64_t sought = actor->last == NS_UNKNOWN ? actor->own : actor->last;
+    uint32_t low = 0, high = some->size;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (some->queue[middle] < sought) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low % some->size;
+}
+
+static uint32_t ring_start(const ns_candidates *some, const ns_turn *turn) {
+    switch (turn->level->pick) {
+    case NS_PICK_ROTATE: return (uint32_t)ns_stream_below(turn->stream, some->size);
+    case NS_PICK_ROUND_ROBIN: return (uint32_t)(turn->actor->cursor[turn->level - turn->plan->level] % some->size);
+    case NS_PICK_AFTER_LAST: return place_after_last(some, turn->actor);
+    default: return 0;
+    }
+}
+
+static void begin_segment(ns_walk *self, const ns_candidates *some, const ns_turn *turn) {
+    bool once = turn->level->pick == NS_PICK_CYCLIC || turn->level->pick == NS_PICK_BLOCK;
+    uint32_t most = once ? 1 : turn->level->tries;
+    self->begun = true;
+    self->left = most < some->size ? most : some->size;
+    self->start = some->size ? ring_start(some, turn) : 0;
+    self->step = 0;
+}
+
+static bool pick_next(ns_walk *self, const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
+    switch (turn->level->pick) {
+    case NS_PICK_RANDOM: return pick_random(some, turn, queue);
+    case NS_PICK_LONGEST:
+    case NS_PICK_SHORTEST: return pick_by_length(some, turn, queue);
+    case NS_PICK_CYCLIC:
+    case NS_PICK_BLOCK: return pick_by_index(some, turn, queue);
+    default: return pick_along_ring(self, some, turn, queue);
+    }
+}
+
+bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue) {
+    for (; self->segment < self->end; self->segment++, self->begun = false) {
+        ns_candidates some = ns_candidates_of(turn->plan, turn->level, self->segment, turn->view);
+        if (!self->begun) begin_segment(self, &some, turn);
+        if (self->left && pick_next(self, &some, turn, queue)) {
+            self->left--;
+            return true;
+        }
+    }
+    return false;
+}

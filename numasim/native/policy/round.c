@@ -1,0 +1,216 @@
+#include "round.h"
+
+#include "candidates.h"
+#include "pick.h"
+
+enum { MILLION = 1000000 };
+
+/* ---- what a worker remembers ------------------------------------------------------------------------------------ */
+
+void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64_t seed, int64_t *cursor,
+                   int32_t *chance_ppm) {
+    bool has_own = (uint32_t)position < plan->workers && plan->own[position] != NS_NO_QUEUE;
+    uint64_t ident = (uint32_t)position;
+    *self = (ns_actor){
+        .position = position,
+        .own = has_own ? (int32_t)plan->own[position] : NS_UNKNOWN,
+        .last = NS_UNKNOWN,
+        .parent = NS_UNKNOWN,
+        .thief = NS_UNKNOWN,
+        .victims = {ns_base(seed, NS_DRAW_VICTIM, ident), 0},
+        .dispatch = {ns_base(seed, NS_DRAW_DISPATCH, ident), 0},
+        .cursor = cursor,
+        .chance_ppm = chance_ppm,
+    };
+    for (uint32_t level = 0; level < plan->levels; level++) cursor[level] = 0;
+    for (uint32_t at = 0; at < plan->chances; at++) chance_ppm[at] = plan->chance[at].first_ppm;
+}
+
+static int32_t clamped(int64_t value, int32_t least, int32_t most) {
+    int64_t raised = value > least ? value : least;
+    return raised < most ? (int32_t)raised : most;
+}
+
+static void learn(const ns_chance *chance, int32_t *ppm, uint32_t level, bool hit) {
+    bool here = (uint32_t)chance->level == level;
+    int32_t on_hit = here ? chance->hit_ppm : chance->elsewhere_hit_ppm;
+    int32_t on_miss = here ? chance->miss_ppm : chance->elsewhere_miss_ppm;
+    *ppm = clamped((int64_t)*ppm + (hit ? on_hit : on_miss), chance->first_ppm, chance->most_ppm);
+}
+
+void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue,
+                    int64_t tasks) {
+    ns_actor *self = &actors[worker];
+    for (uint32_t at = 0; at < plan->chances; at++) learn(&plan->chance[at], &self->chance_ppm[at], level, tasks > 0);
+    if (tasks <= 0) return;
+    self->last = (int32_t)queue;
+    int32_t robbed = plan->queues[queue].owner;
+    if (plan->own[robbed] == queue && robbed != worker) actors[robbed].thief = worker;
+}
+
+void ns_actor_ran(ns_actor *self, int32_t spawner) { self->parent = spawner == self->position ? NS_UNKNOWN : spawner; }
+
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
+
+int64_t ns_level_amount(const ns_level *self, int64_t length) {
+    if (length <= self->leave) return 0;
+    bool shared = self->amount_kind == NS_AMOUNT_SHARE;
+    int64_t wanted = shared ? (length - 1) / self->amount + 1 : self->amount;
+    int64_t most = length - self->leave;
+    return wanted < most ? wanted : most;
+}
+
+static bool is_running(const ns_level *level, const ns_view *view) {
+    return level->first_iteration <= view->iteration && view->iteration <= level->last_iteration;
+}
+
+static int32_t anchor_of(const ns_level *level, const ns_actor *actor) {
+    switch (level->anchor) {
+    case NS_ANCHOR_ME: return actor->position;
+    case NS_ANCHOR_PARENT: return actor->parent;
+    case NS_ANCHOR_THIEF: return actor->thief;
+    default: return NS_UNKNOWN;
+    }
+}
+
+static ns_row row_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
+    int32_t anchor = anchor_of(level, actor);
+    return anchor == NS_UNKNOWN ? (ns_row){0, 0} : ns_row_at(plan, level, anchor);
+}
+
+/* The first of `groups` groups of `row` whose cumulative weight exceeds a draw below their sum. */
+static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segments, uint32_t groups, ns_stream *stream) {
+    const uint64_t *weight = plan->weight + row.first + segments - 1; /* of group g at [g * segments] */
+    uint64_t drawn = ns_stream_below(stream, weight[(groups - 1) * segments]);
+    uint32_t low = 0, high = groups;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (drawn < weight[middle * segments]) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+/* The segments of `row` that are entered: all, or those of the group that a draw chooses. */
+static ns_row entered(const ns_plan *plan, const ns_level *level, ns_row row, ns_stream *stream) {
+    if (level->visit == NS_VISIT_NEAREST) return row;
+    uint32_t segments = level->segments, groups = (row.end - row.first) / segments;
+    uint32_t chosen = level->visit == NS_VISIT_RANDOM ? (uint32_t)ns_stream_below(stream, groups)
+                                                      : weighted_group(plan, row, segments, groups, stream);
+    uint32_t first = row.first + chosen * segments;
+    return (ns_row){first, chosen < groups ? first + segments : first};
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
+
+void ns_round_begin(ns_round *self) { *self = (ns_round){.next = 0}; }
+
+/* Set out on the segments of the level that comes next, where it is for this worker and its chance says so. */
+static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
+    const ns_level *level = &plan->level[self->level];
+    ns_row row = row_of(plan, level, actor);
+    if (row.first == row.end) return;
+    if (level->chance != NS_NONE8) {
+        if ((int64_t)ns_stream_below(&actor->victims, MILLION) >= actor->chance_ppm[level->chance]) return;
+        self->next = plan->steal_levels; /* taken instead of the rest */
+    }
+    self->walk = ns_walk_over(entered(plan, level, row, &actor->victims));
+}
+
+/* The next probe of the level under way. */
+static bool next_here(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *queue) {
+    ns_turn turn = {plan, &plan->level[self->level], actor, &actor->victims, view, 0, 1};
+    return ns_walk_next(&self->walk, &turn, queue);
+}
+
+bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *level,
+                   uint32_t *queue) {
+    bool found = next_here(self, plan, actor, view, queue);
+    while (!found && self->next < plan->steal_levels) {
+        self->level = self->next++;
+        const ns_level *entering = &plan->level[self->level];
+        if (!is_running(entering, view)) continue;
+        if (entering->anchor == NS_ANCHOR_LAST) {
+            *queue = (uint32_t)actor->last;
+            found = actor->last != NS_UNKNOWN;
+        } else {
+            enter_level(self, plan, actor);
+            found = next_here(self, plan, actor, view, queue);
+        }
+    }
+    *level = self->level;
+    return found;
+}
+
+/* ---- what rounds may come to ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    bool (*call)(void *context, uint32_t level, uint32_t queue);
+    void *context;
+} visitor;
+
+static bool any_in_row(const ns_plan *plan, const ns_level *level, ns_row row, const ns_view *view, visitor visit) {
+    uint32_t index = (uint32_t)(level - plan->level);
+    for (uint32_t segment = row.first; segment < row.end; segment++) {
+        ns_candidates some = ns_candidates_of(plan, level, segment, view);
+        for (uint32_t at = 0; at < some.size; at++) {
+            if (ns_candidates_has(&some, at) && visit.call(visit.context, index, some.queue[at])) return true;
+        }
+    }
+    return false;
+}
+
+bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_view *view,
+                         bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context) {
+    for (uint32_t index = 0; index < plan->steal_levels; index++) {
+        const ns_level *level = &plan->level[index];
+        if (!is_running(level, view)) continue;
+        bool knows_last = level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN;
+        if (knows_last && visit(context, index, (uint32_t)actor->last)) return true;
+        if (any_in_row(plan, level, row_of(plan, level, actor), view, (visitor){visit, context})) return true;
+    }
+    return false;
+}
+
+/* Whether every round of the level is random picks alone: one draw a probe, none where there is no candidate. */
+static bool is_steady(const ns_level *level) {
+    bool always = level->first_iteration == 0 && level->last_iteration == UINT32_MAX && level->chance == NS_NONE8;
+    bool plain = level->visit == NS_VISIT_NEAREST && level->pick == NS_PICK_RANDOM;
+    return always && plain && !(level->flags & NS_FLAG_INVERT);
+}
+
+/* Quiet probes while they are listed. */
+typedef struct {
+    uint32_t *levels, *segments;
+    int32_t count, most;
+} quiet_list;
+
+/* Append the probes of one level; false where there is no room for them. */
+static bool append_quiet(quiet_list *list, const ns_plan *plan, uint32_t index, ns_row row) {
+    for (uint32_t segment = row.first; segment < row.end; segment++) {
+        uint32_t size = plan->seg[segment + 1] - plan->seg[segment];
+        for (uint32_t probe = 0; probe < size && probe < plan->level[index].tries; probe++) {
+            if (list->count == list->most) return false;
+            list->levels[list->count] = index;
+            list->segments[list->count++] = segment;
+        }
+    }
+    return true;
+}
+
+int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most) {
+    quiet_list list = {levels, segments, 0, most};
+    for (uint32_t index = 0; index < plan->steal_levels; index++) {
+        const ns_level *level = &plan->level[index];
+        ns_row row = row_of(plan, level, actor);
+        if (level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN) return -1;
+        if (row.first == row.end) continue;
+        if (!is_steady(level)) return -1;
+        bool has_candidates = level->watch == NS_NONE8; /* empty queues pass no watch */
+        if (has_candidates && !append_quiet(&list, plan, index, row)) return -1;
+    }
+    return list.count;
+}

@@ -1,0 +1,61 @@
+#include "thresholds.h"
+
+#include "wide.h"
+
+enum { PPM = 1000000 };
+
+static ns_wide at_least(ns_wide least, ns_wide value) { return value > least ? value : least; }
+
+/* part * times / whole, rounded up; 0 where `whole` is 0. */
+static ns_wide ceil_product(int64_t part, int64_t times, int64_t whole) {
+    return whole ? ((ns_wide)part * times + whole - 1) / whole : 0;
+}
+
+ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capacity) {
+    int64_t low = rules->min_tasks >= 0 ? rules->min_tasks : 1;
+    if (rules->max_tasks >= 0) return (ns_thresholds){rules->max_tasks, low};
+    if (rules->rule == NS_RULE_AVAIL) return (ns_thresholds){ns_saturate((ns_wide)low + 1), low};
+    return (ns_thresholds){capacity > 2 ? capacity - 1 : 1, low};
+}
+
+/* S where it is not given. */
+static ns_wide high_of(const ns_threshold_rules *rules, int64_t push_ps, ns_wide low, const ns_measured *seen) {
+    switch (rules->rule) {
+    case NS_RULE_AVAIL: return low + 1;
+    case NS_RULE_FRACTION:
+        return at_least(low + 1, (ns_wide)seen->peak_sum * rules->fraction_ppm / ((ns_wide)seen->queues * PPM));
+    default: return at_least(1, seen->capacity - ceil_product(seen->pushes, push_ps, seen->span_ps));
+    }
+}
+
+ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps,
+                                     const ns_measured *seen) {
+    ns_wide low = rules->min_tasks;
+    if (low < 0) low = at_least(1, ceil_product(seen->executed, pop_ps, seen->busy_ps));
+    ns_wide high = rules->max_tasks;
+    if (high < 0) high = high_of(rules, push_ps, low, seen);
+    return (ns_thresholds){ns_saturate(high), ns_saturate(low)};
+}
+
+/* The length that a bound of a watch stands for. */
+static int64_t length_at(int32_t bound, ns_thresholds thresholds) {
+    switch (bound) {
+    case NS_MIN_MARK: return thresholds.low;
+    case NS_MAX_MARK: return thresholds.high;
+    case NS_BELOW_MIN_MARK: return thresholds.low - 1;
+    case NS_BELOW_MAX_MARK: return thresholds.high - 1;
+    default: return bound;
+    }
+}
+
+void ns_watch_mark(const ns_plan *plan, uint8_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds) {
+    for (uint32_t w = 0; w < plan->watches; w++) {
+        uint8_t *bit = &bits[(uint64_t)w * plan->queue_count + q];
+        const int32_t *bound = &plan->watch[2 * w];
+        if (length >= length_at(bound[0], thresholds)) {
+            *bit = 1;
+        } else if (length <= length_at(bound[1], thresholds)) {
+            *bit = 0;
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/* Products of 64-bit numbers, and their way back into 64 bits. */
+#ifndef NUMASIM_POLICY_WIDE_H
+#define NUMASIM_POLICY_WIDE_H
+
+#include <stdint.h>
+
+__extension__ typedef __int128 ns_wide;
+__extension__ typedef unsigned __int128 ns_uwide;
+
+/* `value`, at most 2^63 - 1. */
+static inline int64_t ns_saturate(ns_wide value) { return value < INT64_MAX ? (int64_t)value : INT64_MAX; }
+
+static inline int64_t ns_multiply(int64_t a, int64_t b) { return ns_saturate((ns_wide)a * b); }
+
+#endif
