@@ -28,10 +28,9 @@ PREAMBLES = {
 
 
 def interpret(program: str, folder: Path) -> str:
-    """Standard output of a program in a new interpreter that imports the numasim of this checkout."""
-    found = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    """Standard output of a program in a new interpreter."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", found + program], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", program], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""The wheel holds the compiled engine and all that the program reads at run time; the source archive, what builds it."""
+"""The wheel holds the compiled engine and all that is read at run time; the source archive, what builds it."""
 
 from __future__ import annotations
 

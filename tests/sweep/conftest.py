@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def start_sweep(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subpr
     def start(directory: Path, jobs: int, runner: str, repeat: int, before: str = "") -> subprocess.Popen[str]:
         call = f"{before}\nimport toy_sweep\ntoy_sweep.main({str(directory)!r}, '{jobs}', '{runner}', '{repeat}')"
         script.write_text(call)
-        path = os.pathsep.join([str(HERE), str(ROOT), os.environ.get("PYTHONPATH", "")])
+        path = os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])
         return subprocess.Popen(
             [sys.executable, script],
             env={**os.environ, "PYTHONPATH": path},

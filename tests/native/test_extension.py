@@ -1,0 +1,63 @@
+"""The tests reach the compiled engine, as it is in the sources, and its stub says what it has."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from nanobind.stubgen import StubGen
+
+import numasim
+from numasim import native
+
+ROOT = Path(__file__).resolve().parents[2]
+NATIVE = ROOT / "numasim" / "native"
+SOURCES = [path for path in NATIVE.rglob("*") if path.suffix in {".c", ".cpp", ".h", ".hpp"}]
+COMPILERS = ("c++", "g++", "clang++")
+
+
+@pytest.fixture(scope="module")
+def engine() -> ModuleType:
+    if importlib.util.find_spec("numasim.native._engine") is None:
+        if not any(map(shutil.which, COMPILERS)):
+            pytest.skip("no C++ compiler here: only the reference engine can be tested")
+        pytest.fail(
+            f"the native engine is not built in {Path(numasim.__file__).parent}, so that no test reaches it; "
+            "see numasim/native/CMakeLists.txt"
+        )
+    return importlib.import_module("numasim.native._engine")
+
+
+def test_an_engine_built_in_place_is_newer_than_its_sources(engine: ModuleType) -> None:
+    extension = Path(str(engine.__file__))
+    if extension.parent != NATIVE:
+        pytest.skip("numasim is installed")
+    stale = [path.name for path in SOURCES if path.stat().st_mtime > extension.stat().st_mtime]
+    assert not stale, "build it again: see numasim/native/CMakeLists.txt"
+
+
+def test_a_new_interpreter_imports_the_same_package_wherever_it_starts() -> None:
+    program = "import numasim; print(numasim.__file__)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()) == Path(numasim.__file__)
+
+
+def signatures(stub: str) -> dict[str, list[str]]:
+    """The names of the arguments of every function and method, by its name."""
+    functions = (node for node in ast.walk(ast.parse(stub)) if isinstance(node, ast.FunctionDef))
+    return {node.name: [argument.arg for argument in node.args.args] for node in functions}
+
+
+def test_the_stub_has_the_functions_of_the_engine_with_their_arguments(engine: ModuleType) -> None:
+    generator = StubGen(engine)
+    generator.put(engine)
+    (stub,) = (Path(folder) / "_engine.pyi" for folder in native.__path__)
+    assert signatures(generator.get())
+    assert signatures(stub.read_text()) == signatures(generator.get())
