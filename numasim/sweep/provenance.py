@@ -16,7 +16,7 @@ from numasim import __version__
 from numasim.errors import InputError
 
 FILE = "provenance.json"
-_DEPENDENCIES = ("simpy", "numpy", "networkx", "pydantic", "ruamel.yaml", "pyarrow")
+_DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")
 
 
 def read_provenance(directory: Path) -> dict[str, Any] | None:
