@@ -1,4 +1,7 @@
-"""The Python interface: one run, or a sweep, from a YAML file, a shipped name or a mapping."""
+"""The Python interface: one run, or a sweep, from a YAML file, a shipped name or a mapping.
+
+A single run needs none of what a sweep is kept with, which takes longer to import than most runs to simulate.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,10 @@ from numasim.draws import repeat_seed
 from numasim.engine.run import DEFAULT_ENGINE, require_engine, simulate, simulate_spec
 from numasim.spec.identity import run_id
 from numasim.spec.run import RunSpec, load_run, resolve
-from numasim.spec.sweep import SweepSpec, load_sweep
-from numasim.sweep.frame import SweepResult
-from numasim.sweep.run import run_sweep
 
 if TYPE_CHECKING:
     from numasim.engine.result import Result
+    from numasim.sweep.frame import SweepResult
 
 __all__ = ["identity", "run", "simulate", "sweep"]
 
@@ -74,8 +75,12 @@ def sweep(
     ``directory`` (default ``results/<name of the file>``) keeps the results; a sweep that was interrupted goes on where
     it stopped. ``jobs`` is the number of processes (default: one per core).
     """
+    from numasim.spec.sweep import load_sweep
+    from numasim.sweep.frame import SweepResult
+    from numasim.sweep.run import run_sweep
+
     require_engine(engine)
-    loaded: SweepSpec = load_sweep(spec, changes=changes)
+    loaded = load_sweep(spec, changes=changes)
     outcome = run_sweep(
         loaded,
         Path("results") / Path(spec).stem if directory is None else directory,

@@ -15,9 +15,9 @@ from rich.text import Text
 from numasim.report.answer import answer
 from numasim.report.cells import cell_columns, contender_columns, failed, groups, label, setting_columns
 from numasim.report.components import COMPONENTS
+from numasim.report.summary import WIDTH
 from numasim.report.units import MISSING, ratio_text, time_text
 
-WIDTH = 120
 STRATEGY_WIDTH = 14  # at the least, however narrow the terminal
 ROW_LIMIT = 120  # cells printed in full; a longer sweep is folded
 FAILURE_LIMIT = 10  # different messages printed

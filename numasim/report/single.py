@@ -1,19 +1,18 @@
-"""What the commands `run`, `sweep` and `plot` print and draw."""
+"""What the commands `run`, `sweep` and `plot` print and draw.
+
+Tables and figures are imported where they are drawn: a run that only prints its counters must not wait for them.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-
-import numpy as np
-import pandas as pd
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from numasim.engine.result import Result
-from numasim.report.answer_table import WIDTH, render
-from numasim.report.plots import save_all
-from numasim.report.summary import summary
-from numasim.sweep.frame import SweepResult
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def print_run(result: Result, as_json: bool) -> None:
@@ -21,16 +20,24 @@ def print_run(result: Result, as_json: bool) -> None:
     row = result.row()
     if as_json:
         print(json.dumps({**row, "engine_s": round(result.engine_s, 6)}))
-    else:
-        Console(width=WIDTH).print(summary(row, result.workers))
+        return
+    from rich.console import Console
+
+    from numasim.report.summary import WIDTH, summary
+
+    Console(width=WIDTH).print(summary(row, result.workers))
 
 
 def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
     """Print the answer of a finished sweep, and where its tables and figures are."""
-    found = SweepResult(directory)
+    from rich.console import Console
+
+    from numasim.report.answer_table import render
+    from numasim.sweep.frame import SweepResult
+
     console = Console()
     if not quiet:
-        render(found.to_frame(), console)
+        render(SweepResult(directory).to_frame(), console)
     if draw:
         save_sweep_plots(directory, directory / "figures")
         console.print(f"figures: {directory / 'figures'}", highlight=False)
@@ -39,18 +46,39 @@ def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
 
 def save_sweep_plots(results: Path, output: Path) -> list[Path]:
     """Draw the standard figures of a results directory."""
+    from numasim.report.plots import save_all
+    from numasim.sweep.frame import SweepResult
+
     found = SweepResult(results)
     return save_all(found.to_frame(), found.workers(), found.node_pairs(), output)
 
 
 def save_run_plots(result: Result, output: Path) -> list[Path]:
     """Draw the standard figures of a single run."""
-    run_id = result.identity["run_id"]
-    workers = pd.DataFrame({"run_id": run_id, "worker": np.arange(len(result.workers["node"])), **result.workers})
+    import pandas as pd
+
+    from numasim.report.plots import save_all
+
+    frame = pd.DataFrame([{**result.row(), "error": None}])
+    return save_all(frame, _worker_rows(result), _node_pair_rows(result), output)
+
+
+def _worker_rows(result: Result) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    identity = {"run_id": result.identity["run_id"], "worker": np.arange(len(result.workers["node"]))}
+    return pd.DataFrame({**identity, **result.workers})
+
+
+def _node_pair_rows(result: Result) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
     node_from, node_to = np.indices(result.node_bytes.shape)
-    pairs = pd.DataFrame(
+    return pd.DataFrame(
         {
-            "run_id": run_id,
+            "run_id": result.identity["run_id"],
             "node_from": node_from.ravel(),
             "node_to": node_to.ravel(),
             "steal_attempts": result.node_attempts.ravel(),
@@ -58,5 +86,3 @@ def save_run_plots(result: Result, output: Path) -> list[Path]:
             "bytes": result.node_bytes.ravel(),
         }
     )
-    frame = pd.DataFrame([{**result.row(), "error": None}])
-    return save_all(frame, workers, pairs, output)

@@ -16,6 +16,7 @@ from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS
 from numasim.report.components import COMPONENTS
 from numasim.report.units import bytes_text, count_text, ratio_text, time_text
 
+WIDTH = 120  # characters of a line
 BAR_WIDTH = 60  # characters
 WORKER_LIMIT = 64  # bars of single workers printed; more would scroll the counters away
 GROUPS = {"outcome": OUTCOME, "steals": STEALS, "memory": MEMORY, "locks": LOCKS}

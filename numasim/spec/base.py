@@ -21,9 +21,14 @@ _BYTES = re.compile(r"(\d+)\s*([A-Za-z]*)")
 
 
 class Model(BaseModel):
-    """A frozen specification model that refuses unknown keys."""
+    """A frozen specification model that refuses unknown keys.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False)
+    Validators are built when they are first needed: one run needs a few of them, and building all takes longer.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False, defer_build=True
+    )
 
     @cached_property
     def contents_json(self) -> str:

@@ -100,9 +100,10 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken[plan.own[plan.own < len(taken)]] = True
     split = _first_queue_of_dispatch(plan)
     taken[plan.queue[:split]] = True
-    lost = np.setdiff1d(plan.queue[split:], np.flatnonzero(taken))
+    filled = plan.queue[split:]
+    lost = filled[~taken[filled]]
     if len(lost):
-        queue = plan.queues[lost[0]]
+        queue = plan.queues[lost.min()]
         raise InputError(
             f"a task put into the {plan.families[queue['family']]} of worker {queue['owner']} would stay there, "
             "because no worker takes from it",
