@@ -16,6 +16,7 @@ from numasim.errors import InputError
 from numasim.spec.base import Bytes, Fraction, Model, Nanoseconds, Seed, _integer
 
 MAX_TASKS = 8_000_000  # more materialised tasks than this do not fit a laptop's memory
+MAX_WORK_NS = 2**62 // 1000  # sums of times are counted in 63 bits of picoseconds
 
 
 def _power_of_two(value: int) -> int:
@@ -109,14 +110,33 @@ class SparseLuForParameters(SparseLuParameters):
     name: Literal["sparselu-for"]
 
 
+def fib_calls(n: int) -> tuple[int, int]:
+    """(calls, those of them that are leaves) which the recursive Fibonacci function of ``n`` makes."""
+    leaves, following = 1, 1
+    for _ in range(n):
+        leaves, following = following, leaves + following
+    return 2 * leaves - 1, leaves
+
+
 class FibParameters(WorkloadParameters):
-    """A task per call of the recursive Fibonacci function, with given times for its three parts."""
+    """A task per call of the recursive Fibonacci function, with given times for its three parts.
+
+    Above 32 the tasks do not fit in memory: such a run has to be one that skips ahead.
+    """
 
     name: Literal["fib"]
-    n: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=30)]
+    n: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=50)]
     spawn_ns: Nanoseconds = Decimal(50)  # assumed
     leaf_ns: Nanoseconds = Decimal(100)  # assumed
     join_ns: Nanoseconds = Decimal(50)  # assumed
+
+    @model_validator(mode="after")
+    def _fits(self) -> FibParameters:
+        calls, leaves = fib_calls(self.n)
+        work_ns = leaves * self.leaf_ns + (calls - leaves) * (self.spawn_ns + self.join_ns)
+        if work_ns > MAX_WORK_NS:
+            raise ValueError(f"n = {self.n} with these times is {work_ns} ns of work; at most {MAX_WORK_NS} ns fit")
+        return self
 
 
 class NqueensParameters(WorkloadParameters):

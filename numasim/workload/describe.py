@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from numasim.workload.graph import Workload
-from numasim.workload.serial import serial_ps
+from numasim.workload.graph import I64, Accesses, Workload
+from numasim.workload.layout import offsets
+from numasim.workload.serial import serial_ps, task_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 NO_LATENCY_PS = 0
@@ -28,6 +29,8 @@ def _lines(workload: Workload) -> Iterator[str]:
     yield f"  compute          {work:,} ps" + (f", parallelism {work / span:.1f}" if span else "")
     yield f"  phases           {sum(phase.repeat for phase in workload.phases):,}"
     yield f"  kernels          {', '.join(workload.kernels)}"
+    if workload.folded:
+        yield f"  classes          {workload.rows:,} of equal subtrees"
     yield f"  digest           {workload.digest()}"
     yield from _regions(workload)
     for name, value in workload.facts.items():
@@ -35,13 +38,20 @@ def _lines(workload: Workload) -> Iterator[str]:
 
 
 def _regions(workload: Workload) -> Iterator[str]:
-    footprint = workload.accesses.row_bytes * workload.accesses.rows * workload.accesses.passes
     for number, region in enumerate(workload.regions):
-        used = int(footprint[workload.accesses.region == number].sum())
-        used += sum(
-            family.count * int((family.accesses.row_bytes * family.accesses.rows * family.accesses.passes)[at].sum())
-            for family in workload.ranges
-            for at in [np.flatnonzero(family.accesses.region == number)]
+        used = _graph_bytes(workload, number) + sum(
+            family.count * int(_footprint(family.accesses, number).sum()) for family in workload.ranges
         )
         state = "initialised" if region.initialised else "fresh"
         yield f"  region {region.name:<9} {region.bytes:,} bytes, {state}, {used:,} bytes accessed"
+
+
+def _footprint(accesses: Accesses, region: int) -> I64:
+    """[accesses] bytes that each access walks over in ``region``, every pass counted."""
+    return np.where(accesses.region == region, accesses.row_bytes * accesses.rows * accesses.passes, 0)
+
+
+def _graph_bytes(workload: Workload, region: int) -> int:
+    by_segment = np.diff(offsets(_footprint(workload.accesses, region))[workload.segment_accesses])
+    inside = workload.below(task_ps(workload, by_segment))
+    return sum(int(inside[root]) for phase in workload.phases for root in phase.roots)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from numasim.spec.workload import WorkloadFile, WorkloadParameters
 from numasim.workload.fft import fft
-from numasim.workload.fib import fib
+from numasim.workload.fib import fib, folded_fib
 from numasim.workload.graph import Workload
 from numasim.workload.independent import independent
 from numasim.workload.matmul import matmul
@@ -32,12 +32,18 @@ GENERATORS: dict[str, Callable[..., Workload]] = {
     "random-fork-join": random_fork_join,
     "random-layered": random_layered,
 }
+FOLDED: dict[str, Callable[..., Workload]] = {"fib": folded_fib}
 
 
-def generate(spec: WorkloadParameters | WorkloadFile) -> Workload:
-    """The workload that ``spec`` describes; the same spec always gives the same arrays."""
+def generate(spec: WorkloadParameters | WorkloadFile, *, folded: bool = False) -> Workload:
+    """The workload that ``spec`` describes; the same spec always gives the same arrays.
+
+    With ``folded`` it is the folded form of families that have one, which takes no more memory for many tasks than for
+    few; else an InputError says where the tasks do not fit.
+    """
     if isinstance(spec, WorkloadFile):
         from numasim.workload.json_io import read
 
         return read(Path(spec.file))
-    return GENERATORS[spec.name](spec)
+    generator = FOLDED.get(spec.name) if folded else None
+    return (generator or GENERATORS[spec.name])(spec)

@@ -2,6 +2,10 @@
 
 Models section 3 of the model. Task ids are the depth-first preorder of the generator, so the descendants of task i are
 ``i + 1 .. subtree_end[i] - 1``.
+
+A workload may be folded: its rows are then classes of equal subtrees, each written down once however often it is
+spawned, and the ids of its tasks are those of `Workload.unfolded`. A child lies as many ids behind its parent as 1 +
+the sizes of the subtrees that earlier ops of the same program create.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from numasim.workload.layout import offsets
 
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
@@ -125,7 +131,11 @@ class Phase:
 
 @dataclass(frozen=True)
 class Workload:
-    """A program: its tasks, its memory, its phases. All arrays are read-only."""
+    """A program: its tasks, its memory, its phases. All arrays are read-only.
+
+    In a ``folded`` one the row of a child has a higher number than that of its parent, ``parent`` is -1 throughout,
+    ``roots`` are rows, of which one may stand for several trees, and there are no dependences.
+    """
 
     name: str
     parameters: dict[str, Any]
@@ -145,10 +155,11 @@ class Workload:
     successor_ptr: I64  # [tasks + 1]
     successor: U32  # dependence edges: task -> tasks that wait for it
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
+    folded: bool = False  # rows are classes of equal subtrees
 
     @property
     def rows(self) -> int:
-        """Number of rows of the task arrays (tasks, calls and implicit bodies)."""
+        """Number of rows of the task arrays (tasks, calls and implicit bodies, or classes of them)."""
         return len(self.kind)
 
     @property
@@ -159,28 +170,72 @@ class Workload:
     @cached_property
     def tasks(self) -> int:
         """Number of tasks one run executes: graph tasks and range items, repeats of phases included."""
-        before = np.concatenate([[0], np.cumsum(self.kind == Kind.TASK)])
-        ends = self.subtree_end()
+        counted = self.below((self.kind == Kind.TASK).astype(np.int64))
 
         def inside(phase: Phase) -> int:
-            roots = np.asarray(phase.roots, np.int64)
             items = self.ranges[phase.range_family].count if phase.range_family is not None else 0
-            return items + int((before[ends[roots]] - before[roots]).sum())
+            return items + int(counted[np.asarray(phase.roots, np.int64)].sum())
 
         return sum(phase.repeat * inside(phase) for phase in self.phases)
 
+    def unfolded(self) -> Workload:
+        """The same program with a row for every task: itself, unless it is folded; computed once.
+
+        Raises InputError where there are more tasks than fit in memory.
+        """
+        return self._unfolded if self.folded else self
+
+    @cached_property
+    def _unfolded(self) -> Workload:
+        from numasim.workload.unfold import unfold
+
+        return unfold(self)
+
+    def sizes(self) -> I64:
+        """[rows] how many rows of the unfolded arrays each row's subtree takes, itself included; computed once."""
+        return self._sizes
+
+    @cached_property
+    def _sizes(self) -> I64:
+        sizes = self.below(np.ones(self.rows, np.int64))
+        sizes.setflags(write=False)
+        return sizes
+
+    def below(self, own: I64) -> I64:
+        """[rows] the sum of ``own`` [rows] over the tasks of each row's subtree, itself included."""
+        if not self.folded:
+            before = offsets(own)
+            return before[self.subtree_end()] - before[:-1]
+        creating = np.flatnonzero(self.creates)
+        row = np.searchsorted(self.op_ptr, creating, side="right") - 1
+        total = own.tolist()
+        for parent, child in zip(row[::-1].tolist(), self.op_arg[creating[::-1]].tolist(), strict=True):
+            total[parent] += total[child]
+        return np.array(total, np.int64)
+
+    @cached_property
+    def creates(self) -> npt.NDArray[np.bool_]:
+        """[ops] whether the op spawns or calls a task."""
+        return np.isin(self.op_code, (Op.SPAWN, Op.CALL))
+
     def subtree_end(self) -> I64:
-        """[tasks] one past the last descendant of each task in preorder; computed once."""
+        """[tasks] one past the last descendant of each task in preorder, of a workload that is not folded; computed
+        once.
+        """
         return self._subtree_end
 
     @cached_property
     def _subtree_end(self) -> I64:
+        assert not self.folded  # rows are no task ids there
         end = subtree_end(self.parent)
         end.setflags(write=False)
         return end
 
     def digest(self) -> str:
-        """The workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits."""
+        """The workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits.
+
+        A folded workload has another one than the same program unfolded.
+        """
         state = hashlib.blake2b(digest_size=16)
         for part in _parts(self):
             state.update(part)
@@ -216,6 +271,8 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
         yield np.ascontiguousarray(value).data
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
+            if entry.name == "folded" and not value.folded:
+                continue  # as if the field did not exist: digests outlive it
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))
     elif isinstance(value, tuple):

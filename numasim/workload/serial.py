@@ -42,7 +42,7 @@ def segment_ps(workload: Workload, latency_ps: int) -> I64:
 
 
 def task_ps(workload: Workload, segment_times_ps: I64) -> I64:
-    """[tasks] summed time of the segments that each task runs itself, in ps."""
+    """[rows] summed time of the segments that each task runs itself, in ps."""
     runs = workload.op_code == Op.RUN
     spent = np.zeros(len(runs), np.int64)
     spent[runs] = segment_times_ps[workload.op_arg[runs]]
@@ -72,12 +72,10 @@ def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
 
 def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
     """Time of the whole workload on one worker with all bytes local, in ps; ``seed`` draws the times of range items."""
-    before = offsets(task_ps(workload, segment_ps(workload, local_latency_ps)))
-    ends = workload.subtree_end()
+    below_ps = workload.below(task_ps(workload, segment_ps(workload, local_latency_ps)))
     total = 0
     for phase in workload.phases:
-        roots = np.asarray(phase.roots, np.int64)
-        once = int((before[ends[roots]] - before[roots]).sum())
+        once = int(below_ps[np.asarray(phase.roots, np.int64)].sum())
         if phase.range_family is not None:
             once += range_ps(workload.ranges[phase.range_family], local_latency_ps, seed)
         total += phase.repeat * once

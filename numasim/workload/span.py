@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
 from numasim.workload.dataflow import Dataflow
-from numasim.workload.graph import I64, Kind, Phase, RangeFamily, Workload
+from numasim.workload.graph import I64, Kind, Op, Phase, RangeFamily, Workload
 from numasim.workload.serial import access_ps, item_blocks, segment_ps, task_ps
 
 
@@ -27,6 +28,8 @@ def span_tasks(workload: Workload) -> int:
 
 def depth(workload: Workload) -> int:
     """Number of levels of the deepest spawn tree; 1 for tasks without children, also for range items."""
+    if workload.folded:
+        return _depth_of_classes(workload)
     levels = np.zeros(workload.rows, np.int64)
     ancestor = workload.parent.copy()
     while (inside := ancestor >= 0).any():
@@ -35,26 +38,58 @@ def depth(workload: Workload) -> int:
     return int(levels.max(initial=-1)) + 1 if workload.rows else 1
 
 
+def _depth_of_classes(workload: Workload) -> int:
+    levels = [1] * workload.rows
+    for row in reversed(range(workload.rows)):
+        ops = slice(workload.op_ptr[row], workload.op_ptr[row + 1])
+        children = workload.op_arg[ops][workload.creates[ops]].tolist()
+        levels[row] = 1 + max((levels[child] for child in children), default=0)
+    return max((levels[root] for phase in workload.phases for root in phase.roots), default=1)
+
+
 def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item: list[int], spent: I64) -> int:
-    flow = Dataflow(workload, segment_times, start_times)
-    ends = workload.subtree_end()
+    below = workload.below(spent)
+    longest_chain = (_chains_of_classes if workload.folded else _chains)(workload, segment_times, start_times)
     total = 0
     for phase in workload.phases:
-        flow.run(phase)
-        inside = [(root, int(ends[root])) for root in phase.roots]
-        once = _serial(inside, spent) if phase.serial else _longest(phase, inside, flow, longest_item)
+        chain = longest_chain(phase)
+        items = longest_item[phase.range_family] if phase.range_family is not None else 0
+        # a serial phase lasts as long as all its work
+        once = sum(int(below[root]) for root in phase.roots) if phase.serial else max(chain, items)
         total += phase.repeat * once
     return total
 
 
-def _serial(inside: list[tuple[int, int]], spent: I64) -> int:
-    """A serial phase lasts as long as all its work."""
-    return sum(int(spent[low:high].sum()) for low, high in inside)
+def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
+    """The longest chain of tasks of a phase; phases are to be asked for in their order."""
+    flow = Dataflow(workload, segment_times, start_times)
+    ends = workload.subtree_end()
+
+    def longest(phase: Phase) -> int:
+        flow.run(phase)
+        return max((max(flow.finish[root : ends[root]]) for root in phase.roots), default=0)
+
+    return longest
 
 
-def _longest(phase: Phase, inside: list[tuple[int, int]], flow: Dataflow, longest_item: list[int]) -> int:
-    items = longest_item[phase.range_family] if phase.range_family is not None else 0
-    return max(itertools.chain([items], *(flow.finish[low:high] for low, high in inside)))
+def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
+    """The same, class by class: without dependences nothing outside a subtree delays it."""
+    program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
+    segments = segment_times.tolist()
+    end, last = [0] * workload.rows, [0] * workload.rows  # of a task, and of the last of its subtree
+    for row in reversed(range(workload.rows)):
+        clock, joined = int(start_times[row]), 0
+        for code, arg in program[workload.op_ptr[row] : workload.op_ptr[row + 1]]:
+            if code == Op.RUN:
+                clock += segments[arg]
+            elif code == Op.WAIT:
+                clock = max(clock, joined)
+            else:
+                joined = max(joined, clock + end[arg])
+                last[row] = max(last[row], clock + last[arg])
+                clock += end[arg] if code == Op.CALL else 0
+        end[row], last[row] = clock, max(last[row], clock)
+    return lambda phase: max((last[root] for root in phase.roots), default=0)
 
 
 def _longest_item_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:

@@ -55,7 +55,7 @@ def test_an_unknown_name_proposes_the_nearest() -> None:
         ("sort", {"n": 3}, "greater than or equal to 4"),
         ("sort", {"n": 2**27, "merge_cutoff": 2}, "needs larger cut-offs"),
         ("sparselu-for", {"blocks": 257}, "less than or equal to 256"),
-        ("fib", {"n": 31}, "less than or equal to 30"),
+        ("fib", {"n": 51}, "less than or equal to 50"),
         ("fib", {"n": 3, "leaf_ns": -1}, "greater than or equal to 0"),
         ("nqueens", {"n": 13}, "give a cutoff of at most 6"),
         ("fft", {"n": 48}, "a power of two is needed here, for example 32 or 64"),

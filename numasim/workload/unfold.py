@@ -1,0 +1,133 @@
+"""From classes of equal subtrees to the tasks themselves: the arrays of a folded workload, written out.
+
+Task ids are the depth-first preorder, so a subtree's place follows from the sizes of those before it, and the tasks of
+one depth are placed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.spec.workload import MAX_TASKS
+from numasim.workload.builder import frozen
+from numasim.workload.graph import I64, Accesses, Op, Phase, Workload
+from numasim.workload.layout import offsets, ragged
+
+GIB = 2**30
+TASK_BYTES = 8 + 1 + 8 + 8  # op_ptr, kind, parent, successor_ptr
+OP_BYTES = 1 + 4
+SEGMENT_BYTES = 8 + 1 + 8
+
+
+def unfold(work: Workload) -> Workload:
+    """The tasks of a folded workload, each with ops and segments of its own.
+
+    Raises InputError where they are more than `MAX_TASKS`.
+    """
+    roots = np.array([root for phase in work.phases for root in phase.roots], np.int64)
+    starts = offsets(work.sizes()[roots])
+    _require_room(work, int(starts[-1]))
+    tasks = _Tasks.of(work, roots, starts)
+    op_ptr, op_code, op_arg, segments = _programs(work, tasks)
+    segment_accesses, accesses = _accesses(work, segments)
+    return replace(
+        work,
+        folded=False,
+        phases=tuple(_phases(work, starts)),
+        op_ptr=frozen(op_ptr),
+        op_code=frozen(op_code),
+        op_arg=frozen(op_arg),
+        kind=frozen(work.kind[tasks.row]),
+        parent=frozen(tasks.parent),
+        segment_compute_ps=frozen(work.segment_compute_ps[segments]),
+        segment_kernel=frozen(work.segment_kernel[segments]),
+        segment_accesses=frozen(segment_accesses),
+        accesses=accesses,
+        successor_ptr=frozen(np.zeros(len(tasks.row) + 1, np.int64)),
+    )
+
+
+@dataclass(frozen=True)
+class _Tasks:
+    """[tasks] the row of each task and its parent, and [ops] how far behind a task each op's child lies."""
+
+    row: I64
+    parent: I64
+    child_distance: I64
+
+    @classmethod
+    def of(cls, work: Workload, roots: I64, starts: I64) -> _Tasks:
+        """Place the trees below ``roots`` at ``starts``, depth by depth."""
+        creating = np.flatnonzero(work.creates)
+        pointer = np.searchsorted(creating, work.op_ptr)
+        distance = _child_distance(work)
+        row = np.empty(starts[-1], np.int64)
+        parent = np.full(starts[-1], -1, np.int64)
+        level, at = roots, starts[:-1]
+        while len(level):
+            row[at] = level
+            children = pointer[level + 1] - pointer[level]
+            ops = creating[ragged(pointer[level], children)]
+            parents = np.repeat(at, children)
+            level, at = work.op_arg[ops].astype(np.int64), parents + distance[ops]
+            parent[at] = parents
+        return cls(row, parent, distance)
+
+
+def _child_distance(work: Workload) -> I64:
+    """[ops] 1 + the sizes of the subtrees that earlier ops of the same program create."""
+    created = np.zeros(len(work.op_code), np.int64)
+    created[work.creates] = work.sizes()[work.op_arg[work.creates]]
+    before = offsets(created)
+    return 1 + before[:-1] - np.repeat(before[work.op_ptr[:-1]], np.diff(work.op_ptr))
+
+
+def _programs(work: Workload, tasks: _Tasks) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
+    """(op_ptr, op_code, op_arg) of all tasks, and which of ``work``'s segments each of theirs is a copy of."""
+    lengths = np.diff(work.op_ptr)[tasks.row]
+    ops = ragged(work.op_ptr[tasks.row], lengths)
+    code, arg = work.op_code[ops], work.op_arg[ops]
+    creates, runs = work.creates[ops], code == Op.RUN
+    segments = arg[runs].astype(np.int64)
+    arg[creates] = np.repeat(np.arange(len(tasks.row)), lengths)[creates] + tasks.child_distance[ops[creates]]
+    arg[runs] = np.arange(len(segments))
+    return offsets(lengths), code, arg, segments
+
+
+def _accesses(work: Workload, segments: I64) -> tuple[I64, Accesses]:
+    """(segment_accesses, accesses) of copies of ``segments``."""
+    counts = np.diff(work.segment_accesses)[segments]
+    rows = ragged(work.segment_accesses[segments], counts)
+    columns = {entry.name: frozen(getattr(work.accesses, entry.name)[rows]) for entry in fields(Accesses)}
+    return offsets(counts), Accesses(**columns)
+
+
+def _phases(work: Workload, starts: I64) -> Iterator[Phase]:
+    done = 0
+    for phase in work.phases:
+        yield replace(phase, roots=tuple(starts[done : done + len(phase.roots)].tolist()))
+        done += len(phase.roots)
+
+
+def _require_room(work: Workload, tasks: int) -> None:
+    if tasks > MAX_TASKS:
+        raise InputError(
+            f"the {tasks:,} tasks of {work.name} would take {_unfolded_bytes(work) / GIB:,.0f} GiB as arrays",
+            expected=f"at most {MAX_TASKS:,} tasks, or an engine and a run that skip ahead",
+        )
+
+
+def _unfolded_bytes(work: Workload) -> int:
+    """The size of the arrays that `unfold` would make."""
+    runs = work.op_code == Op.RUN
+    op_bytes = np.full(len(runs), OP_BYTES)
+    access_bytes = sum(getattr(work.accesses, entry.name).itemsize for entry in fields(Accesses))
+    accesses = np.diff(work.segment_accesses)[work.op_arg[runs]]
+    op_bytes[runs] += SEGMENT_BYTES + access_bytes * accesses
+    inside = work.below(TASK_BYTES + np.diff(offsets(op_bytes)[work.op_ptr]))
+    return sum(int(inside[root]) for phase in work.phases for root in phase.roots)

@@ -1,0 +1,295 @@
+"""Folded workloads against the program that they stand for, written out by a slow recursion."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workload_setup import make
+
+from numasim.errors import InputError
+from numasim.spec.workload import workload_spec
+from numasim.workload.builder import ACCESS_TYPES, Draft, Shape, accesses_of
+from numasim.workload.describe import describe
+from numasim.workload.generate import generate
+from numasim.workload.graph import Accesses, Kind, Op, Phase, Region, Workload
+from numasim.workload.serial import serial_ps
+from numasim.workload.span import depth, span_ps, span_tasks
+from numasim.workload.validate import validate
+
+Program = list[tuple[Op, int]]
+REGION_BYTES = 1 << 20
+
+
+def folded_fib(n: int, **times: object) -> Workload:
+    return generate(workload_spec("fib", n=n, **times), folded=True)
+
+
+def offsets(lengths: Sequence[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))]).astype(np.int64)
+
+
+@st.composite
+def programs(draw: st.DrawFn, row: int, kinds: list[Kind], segments: int) -> Program:
+    """Ops of a row, which may create rows behind it."""
+    children = [child for child in range(row + 1, len(kinds)) if kinds[child] != Kind.IMPLICIT]
+    codes = [Op.RUN] * (segments > 0) + [Op.WAIT] + [Op.SPAWN] * bool(children) * 2
+    ops: Program = []
+    for code in draw(st.lists(st.sampled_from(codes), max_size=5)):
+        if code == Op.SPAWN:
+            child = draw(st.sampled_from(children))
+            ops.append((Op.CALL if kinds[child] == Kind.CALL else Op.SPAWN, child))
+        else:
+            ops.append((code, draw(st.integers(0, segments - 1)) if code == Op.RUN else 0))
+    return ops
+
+
+accesses = st.tuples(
+    st.integers(0, 1), st.integers(0, 999), st.integers(1, 5000), st.integers(1, 3), st.just(8), st.integers(1, 3),
+    st.integers(0, 3), st.integers(1, 3),
+)  # fmt: skip
+
+
+def table(rows: Sequence[tuple[int, ...]]) -> Accesses:
+    columns = zip(*rows, strict=True) if rows else [()] * len(ACCESS_TYPES)
+    return accesses_of(**{name: list(column) for name, column in zip(ACCESS_TYPES, columns, strict=True)})
+
+
+@st.composite
+def folded(draw: st.DrawFn) -> Workload:
+    """A few classes, spawned and called often and by several others; roots of several phases, some of them twice."""
+    kinds = [Kind(draw(st.sampled_from([0, 0, 1, 2]))) for _ in range(draw(st.integers(1, 6)))]
+    kinds[0] = Kind.IMPLICIT if kinds[0] == Kind.CALL else kinds[0]
+    segments = draw(st.lists(st.lists(accesses, max_size=2), max_size=3))
+    rows = [draw(programs(row, kinds, len(segments))) for row in range(len(kinds))]
+    roots = st.sampled_from([row for row, kind in enumerate(kinds) if kind != Kind.CALL])
+    phases = [
+        Phase(tuple(draw(st.lists(roots, min_size=1, max_size=3))), None, repeat=draw(st.integers(1, 3)))
+        for _ in range(draw(st.integers(1, 2)))
+    ]
+    ops = [op for program in rows for op in program]
+    return Workload(
+        name="classes",
+        parameters={},
+        kernels=("a", "b"),
+        regions=(Region("first", REGION_BYTES, True), Region("second", REGION_BYTES, False)),
+        phases=tuple(phases),
+        ranges=(),
+        op_ptr=offsets([len(program) for program in rows]),
+        op_code=np.array([code for code, _ in ops], np.uint8),
+        op_arg=np.array([arg for _, arg in ops], np.uint32),
+        kind=np.array(kinds, np.uint8),
+        parent=np.full(len(kinds), -1, np.int64),
+        segment_compute_ps=np.array([draw(st.integers(0, 10**6)) for _ in segments], np.int64),
+        segment_kernel=np.array([draw(st.integers(0, 1)) for _ in segments], np.uint8),
+        segment_accesses=offsets([len(rows) for rows in segments]),
+        accesses=table([access for rows in segments for access in rows]),
+        successor_ptr=np.zeros(len(kinds) + 1, np.int64),
+        successor=np.zeros(0, np.uint32),
+        folded=True,
+    )
+
+
+@dataclasses.dataclass
+class Written:
+    """The tasks of a folded workload, appended one by one in preorder."""
+
+    work: Workload
+    row: list[int] = dataclasses.field(default_factory=list)
+    parent: list[int] = dataclasses.field(default_factory=list)
+    programs: list[list[tuple[int, int]]] = dataclasses.field(default_factory=list)
+
+    def add(self, row: int, parent: int) -> int:
+        task = len(self.row)
+        self.row.append(row)
+        self.parent.append(parent)
+        self.programs.append([])
+        for at in range(self.work.op_ptr[row], self.work.op_ptr[row + 1]):
+            code, arg = int(self.work.op_code[at]), int(self.work.op_arg[at])
+            self.programs[task].append((code, self.add(arg, task) if code in (Op.SPAWN, Op.CALL) else arg))
+        return task
+
+
+def tasks_below(work: Workload, row: int) -> int:
+    written = Written(work)
+    written.add(row, -1)
+    return len(written.row)
+
+
+def segment(work: Workload, number: int) -> tuple[Any, ...]:
+    """All that is known of a segment."""
+    at = slice(work.segment_accesses[number], work.segment_accesses[number + 1])
+    columns = [getattr(work.accesses, name)[at].tolist() for name in ACCESS_TYPES]
+    return int(work.segment_compute_ps[number]), int(work.segment_kernel[number]), columns
+
+
+@settings(max_examples=100, deadline=None)
+@given(folded())
+def test_unfolding_is_the_recursion(work: Workload) -> None:
+    whole, written = work.unfolded(), Written(work)
+    for phase, there in zip(work.phases, whole.phases, strict=True):
+        assert there == dataclasses.replace(phase, roots=tuple(written.add(root, -1) for root in phase.roots))
+    validate(whole)
+    assert whole.parent.tolist() == written.parent
+    assert whole.kind.tolist() == work.kind[written.row].tolist()
+    runs = 0
+    for task, program in enumerate(written.programs):
+        at = slice(whole.op_ptr[task], whole.op_ptr[task + 1])
+        assert whole.op_code[at].tolist() == [code for code, _ in program]
+        for code, arg, meant in zip(whole.op_code[at], whole.op_arg[at], program, strict=True):
+            if code == Op.RUN:
+                assert segment(whole, arg) == segment(work, meant[1])
+                assert arg == runs
+                runs += 1
+            else:
+                assert arg == meant[1]
+    assert whole.segments == runs
+
+
+@settings(max_examples=100, deadline=None)
+@given(folded())
+def test_what_is_known_without_unfolding_is_true(work: Workload) -> None:
+    whole = work.unfolded()
+    assert work.sizes().tolist() == [tasks_below(work, row) for row in range(work.rows)]
+    assert work.tasks == whole.tasks
+    assert serial_ps(work, 77_300) == serial_ps(whole, 77_300)
+    assert span_ps(work, 77_300) == span_ps(whole, 77_300)
+    assert span_tasks(work) == span_tasks(whole)
+    lines = [line for line in describe(work).splitlines() if "classes  " not in line and "digest" not in line]
+    assert lines[1:] == [line for line in describe(whole).splitlines() if "digest" not in line][1:]
+
+
+def recursion(n: int) -> tuple[list[int], list[int]]:
+    """(argument, parent) of the calls of fib n, in preorder."""
+    arguments: list[int] = []
+    parents: list[int] = []
+
+    def call(argument: int, parent: int) -> None:
+        arguments.append(argument)
+        parents.append(parent)
+        me = len(arguments) - 1
+        if argument >= 2:
+            call(argument - 1, me)
+            call(argument - 2, me)
+
+    call(n, -1)
+    return arguments, parents
+
+
+def fib_by_drafting(n: int, spawn_ps: int, leaf_ps: int, join_ps: int) -> Workload:
+    """The tasks of fib by way of the builder that all other generators use."""
+    arguments, parents = (np.array(column) for column in recursion(n))
+    inner = [(kernel, time) for kernel, time in ((0, spawn_ps), (2, join_ps)) if time]
+    leaf = [(1, leaf_ps)] if leaf_ps else []
+    before, after = [Op.RUN] * bool(spawn_ps), [Op.RUN] * bool(join_ps)
+    shapes = [
+        Shape([Op.RUN] * len(leaf), [kernel for kernel, _ in leaf], [0] * len(leaf)),
+        Shape(
+            [*before, Op.SPAWN, Op.SPAWN, Op.WAIT, *after], [kernel for kernel, _ in inner], [0] * len(inner)
+        ),
+    ]  # fmt: skip
+    draft = Draft(parents, (arguments >= 2).astype(np.int64), shapes)
+    for shape, segments in enumerate((leaf, inner)):
+        for run, (_, time) in enumerate(segments):
+            draft.compute(shape, time, run=run)
+    times_ns = {"spawn_ns": spawn_ps, "leaf_ns": leaf_ps, "join_ns": join_ps}
+    spec = {"n": n, **{key: str(time // 1000) for key, time in times_ns.items()}}
+    facts = {"tasks": len(arguments), "leaves": int((arguments < 2).sum())}
+    return draft.finish(name="fib", parameters=spec, kernels=("spawn", "leaf", "join"), facts=facts)
+
+
+@pytest.mark.parametrize("times", [(50, 100, 50), (0, 1, 0), (7, 0, 9), (3, 4, 0), (0, 0, 0)])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 8])
+def test_fib_is_the_same_array_for_array(n: int, times: tuple[int, int, int]) -> None:
+    spawn, leaf, join = times
+    drafted = fib_by_drafting(n, *(1000 * time for time in times))
+    unfolded = folded_fib(n, spawn_ns=spawn, leaf_ns=leaf, join_ns=join).unfolded()
+    assert make("fib", n=n, spawn_ns=spawn, leaf_ns=leaf, join_ns=join).digest() == drafted.digest()
+    assert unfolded.digest() == drafted.digest()
+
+
+HASHED = (
+    "name", "parameters", "kernels", "regions", "phases", "ranges", "op_ptr", "op_code", "op_arg", "kind", "parent",
+    "segment_compute_ps", "segment_kernel", "segment_accesses", "accesses", "successor_ptr", "successor", "facts",
+)  # fmt: skip
+
+
+def bytes_of(value: Any) -> Iterator[bytes]:
+    """Arrays with type and shape, records by field, all else as JSON."""
+    if isinstance(value, np.ndarray):
+        yield f"{value.dtype.str}{value.shape}".encode() + value.tobytes()
+    elif dataclasses.is_dataclass(value):
+        for entry in dataclasses.fields(value):
+            yield entry.name.encode()
+            yield from bytes_of(getattr(value, entry.name))
+    elif isinstance(value, tuple):
+        yield f"({len(value)}".encode()
+        for part in value:
+            yield from bytes_of(part)
+    else:
+        yield json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def test_the_digest_of_an_unfolded_workload_does_not_tell_that_it_could_be_folded() -> None:
+    work = make("fib", n=6)
+    parts = [part for name in HASHED for part in (name.encode(), *bytes_of(getattr(work, name)))]
+    assert work.digest() == hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
+    assert folded_fib(6).digest() != work.digest()
+
+
+def test_a_workload_that_is_not_folded_is_its_own_unfolding() -> None:
+    work = make("sort", n=3000, quicksort_cutoff=64, merge_cutoff=32)
+    assert work.unfolded() is work
+    assert work.sizes().tolist() == (work.subtree_end() - np.arange(work.rows)).tolist()
+
+
+def test_unfolding_happens_once() -> None:
+    work = folded_fib(6)
+    assert work.unfolded() is work.unfolded()
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 12])
+def test_fib_has_a_row_an_argument(n: int) -> None:
+    work = folded_fib(n)
+    assert work.rows == max(1, n)
+    assert work.tasks == make("fib", n=n).tasks
+    assert depth(work) == depth(make("fib", n=n)) == max(1, n)
+
+
+def test_families_without_a_folded_form_come_as_they_are() -> None:
+    spec = workload_spec("nqueens", n=4)
+    assert not generate(spec, folded=True).folded
+    assert generate(spec, folded=True).digest() == generate(spec).digest()
+
+
+def test_the_times_of_forty_million_calls() -> None:
+    # 29,860,703 calls, (calls + 1) / 2 of them leaves; the longest chain splits 34 times down to a leaf
+    work, leaves = folded_fib(35, spawn_ns=1, leaf_ns=2, join_ns=4), 14_930_352
+    assert (work.tasks, work.sizes()[0]) == (2 * leaves - 1, 2 * leaves - 1)
+    assert serial_ps(work, 0) == 1000 * (2 * leaves + 5 * (leaves - 1))
+    assert (span_ps(work, 0), span_tasks(work)) == (1000 * (34 * 5 + 2), 35)
+
+
+def test_more_tasks_than_fit_say_how_much_memory_they_would_take() -> None:
+    # 29,860,703 tasks of 25 bytes, 14,930,351 of them with 5 ops and 2 segments, the others with one of each
+    needed = 25 * 29_860_703 + (5 * 5 + 2 * 17) * 14_930_351 + (5 + 17) * 14_930_352
+    assert round(needed / 2**30) == 2
+    with pytest.raises(
+        InputError, match=r"the 29,860,703 tasks of fib would take 2 GiB as arrays; expected at most 8,"
+    ):
+        make("fib", n=35)
+    work = make("fib", n=15)
+    size = sum(getattr(work, name).nbytes for name in HASHED[6:14] + HASHED[15:17])
+    assert abs(size - (25 * 1973 + 59 * 986 + 22 * 987)) <= 3 * 8  # and an end to each of the pointers
+
+
+def test_work_that_no_counter_holds_is_refused() -> None:
+    with pytest.raises(ValueError, match="n = 50 with these times is 20365011074000000000 ns of work; at most 461"):
+        workload_spec("fib", n=50, spawn_ns=0, leaf_ns=10**9, join_ns=0)
