@@ -1,0 +1,240 @@
+"""The C interpreter of strategies behind the methods of the Python one: compiled on the spot, called through ctypes.
+
+The flags of the compiler can be added to, for a run of these tests under the sanitizers:
+
+    NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" ASAN_OPTIONS=detect_leaks=0 \\
+        LD_PRELOAD="$(gcc -print-file-name=libasan.so)" python -m pytest tests/native/test_policy*.py
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from ctypes import POINTER, byref, c_bool, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numasim.strategy.plan import StealPlan
+
+POLICY = Path(__file__).parents[2] / "numasim" / "native" / "policy"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+MOST_QUIET_PROBES = 64
+Visit = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint32, c_uint32)
+
+
+def _fields(kind: Any, names: str) -> list[tuple[str, Any]]:
+    return [(name, kind) for name in names.split()]
+
+
+class PlanStruct(ctypes.Structure):
+    _fields_ = [
+        *_fields(c_void_p, "level row seg queue weight watch chance queues own"),
+        *_fields(c_uint32, "workers steal_levels levels rows watches chances queue_count"),
+    ]
+
+
+class ViewStruct(ctypes.Structure):
+    _fields_ = [*_fields(c_void_p, "length watch"), ("iteration", c_uint32)]
+
+
+class StreamStruct(ctypes.Structure):
+    _fields_ = _fields(c_uint64, "base drawn")
+
+
+class ActorStruct(ctypes.Structure):
+    _fields_ = [
+        *_fields(c_int32, "position own last parent thief"),
+        *_fields(StreamStruct, "victims dispatch"),
+        ("cursor", POINTER(c_int64)),
+        ("chance_ppm", POINTER(c_int32)),
+    ]
+
+
+class WalkStruct(ctypes.Structure):
+    _fields_ = [*_fields(c_uint32, "segment end left start step"), ("begun", c_bool)]
+
+
+class RoundStruct(ctypes.Structure):
+    _fields_ = [("walk", WalkStruct), *_fields(c_uint32, "level next")]
+
+
+class ItemsStruct(ctypes.Structure):
+    _fields_ = [("first", c_uint64), *_fields(c_uint32, "step count")]
+
+
+class RulesStruct(ctypes.Structure):
+    _fields_ = [*_fields(c_int64, "max_tasks min_tasks fraction_ppm"), ("rule", ctypes.c_int)]
+
+
+class ThresholdsStruct(ctypes.Structure):
+    _fields_ = _fields(c_int64, "high low")
+
+
+class MeasuredStruct(ctypes.Structure):
+    _fields_ = _fields(c_int64, "capacity pushes span_ps executed busy_ps peak_sum queues")
+
+
+class BackoffStruct(ctypes.Structure):
+    _fields_ = _fields(c_int64, "first_ps factor max_ps poll_ps scan_ps")
+
+
+PLAN, VIEW, ACTOR, ROUND, ITEMS, RULES, MEASURED, BACKOFF = map(
+    POINTER,
+    (PlanStruct, ViewStruct, ActorStruct, RoundStruct, ItemsStruct, RulesStruct, MeasuredStruct, BackoffStruct),
+)
+DEAL = ctypes.c_int
+SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "ns_actor_init": (None, [ACTOR, PLAN, c_int32, c_uint64, POINTER(c_int64), POINTER(c_int32)]),
+    "ns_round_begin": (None, [ROUND]),
+    "ns_round_next": (c_bool, [ROUND, PLAN, ACTOR, VIEW, POINTER(c_uint32), POINTER(c_uint32)]),
+    "ns_level_amount": (c_int64, [c_void_p, c_int64]),
+    "ns_actor_found": (None, [ACTOR, PLAN, c_int32, c_uint32, c_uint32, c_int64]),
+    "ns_actor_ran": (None, [ACTOR, c_int32]),
+    "ns_any_within_reach": (c_bool, [PLAN, ACTOR, VIEW, Visit, c_void_p]),
+    "ns_quiet_round": (c_int32, [PLAN, ACTOR, POINTER(c_uint32), POINTER(c_uint32), c_int32]),
+    "ns_place": (c_int32, [PLAN, ACTOR, VIEW, c_uint64, c_uint64]),
+    "ns_dealing_rule": (c_int32, [PLAN, c_int32]),
+    "ns_thresholds_first": (ThresholdsStruct, [RULES, c_int64]),
+    "ns_thresholds_computed": (ThresholdsStruct, [RULES, c_int64, c_int64, MEASURED]),
+    "ns_watch_mark": (None, [PLAN, c_void_p, c_uint32, c_int64, ThresholdsStruct]),
+    "ns_backoff_wait_ps": (c_int64, [BACKOFF, c_int64, c_bool]),
+    "ns_overflows": (c_bool, [c_bool, c_int64, c_int64, c_int64]),
+    "ns_dealt_to": (c_uint32, [DEAL, c_uint64, c_uint64, c_uint32]),
+    "ns_dealt_items": (ItemsStruct, [DEAL, c_uint32, c_uint32, c_uint64, c_uint64]),
+    "ns_items_take_front": (c_uint64, [ITEMS]),
+    "ns_items_take_back": (c_uint64, [ITEMS]),
+}
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The folder as a shared library; skips the test where there is no compiler."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("no C compiler: set CC, or install one as cc")
+    flags = ["-std=c11", "-O2", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "libpolicy.so"
+        sources = map(str, sorted(POLICY.glob("*.c")))
+        subprocess.run([compiler, *flags, "-shared", *sources, "-o", str(path)], check=True)
+        loaded = ctypes.CDLL(str(path))
+    for name, (result, arguments) in SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+@dataclass
+class ArrayView:
+    """What a worker sees, in arrays that both interpreters read."""
+
+    length: Any  # [queues] int64
+    watch: Any  # [watches, queues] uint8
+    iteration: int = 0
+
+    @classmethod
+    def of(cls, plan: StealPlan) -> ArrayView:
+        """Empty queues."""
+        queues = len(plan.queues)
+        return cls(np.zeros(queues, np.int64), np.zeros((len(plan.watch), queues), np.uint8))
+
+    def struct(self) -> ViewStruct:
+        return ViewStruct(self.length.ctypes.data, self.watch.ctypes.data, self.iteration)
+
+
+class NativePlan:
+    """A plan's arrays as ``ns_plan``; keeps them alive."""
+
+    def __init__(self, plan: StealPlan) -> None:
+        names = ("level", "row", "seg", "queue", "weight", "watch", "chance", "queues", "own")
+        self._arrays = [np.ascontiguousarray(getattr(plan, name)) for name in names]
+        sizes = (len(plan.row), len(plan.watch), len(plan.chance), len(plan.queues))
+        addresses = [array.ctypes.data for array in self._arrays]
+        self.struct = PlanStruct(*addresses, plan.workers, plan.steal_levels, plan.levels, *sizes)
+        self.levels, self.chances = plan.levels, len(plan.chance)
+        self.segments = [plan.queue[a:b].tolist() for a, b in zip(plan.seg[:-1], plan.seg[1:], strict=True)]
+        self._level_bytes = plan.level.itemsize
+
+    def level_address(self, level: int) -> int:
+        return int(self.struct.level) + level * self._level_bytes
+
+
+class NativeProber:
+    """The functions of ``round.h`` and ``dispatch.h`` with the signatures of `numasim.strategy.probe.Prober`."""
+
+    def __init__(self, plan: StealPlan, seed: int) -> None:
+        self.library, self.plan = library(), NativePlan(plan)
+        count = plan.workers + 1
+        self.actors = (ActorStruct * count)()
+        self._cursor = np.full((count, plan.levels), -7, np.int64)
+        self._chance = np.full((count, len(plan.chance)), -7, np.int32)
+        for at in range(count):
+            cursor = self._cursor[at].ctypes.data_as(POINTER(c_int64))
+            chance = self._chance[at].ctypes.data_as(POINTER(c_int32))
+            self.library.ns_actor_init(self.actors[at], self.plan.struct, at, seed, cursor, chance)
+
+    def probes(self, worker: int, view: ArrayView) -> Iterator[tuple[int, int]]:
+        """Begin a round; each probe is asked for when it is asked for here."""
+        place, level, queue = RoundStruct(), c_uint32(), c_uint32()
+        self.library.ns_round_begin(place)
+        while self.library.ns_round_next(
+            place, self.plan.struct, self.actors[worker], view.struct(), byref(level), byref(queue)
+        ):
+            yield level.value, queue.value
+
+    def found(self, worker: int, level: int, queue: int, tasks: int) -> None:
+        self.library.ns_actor_found(self.actors, self.plan.struct, worker, level, queue, tasks)
+
+    def ran(self, worker: int, spawner: int) -> None:
+        self.library.ns_actor_ran(self.actors[worker], spawner)
+
+    def amount(self, level: int, length: int) -> int:
+        return int(self.library.ns_level_amount(self.plan.level_address(level), length))
+
+    def place(self, position: int, view: ArrayView, index: int = 0, count: int = 1) -> int:
+        return int(self.library.ns_place(self.plan.struct, self.actors[position], view.struct(), index, count))
+
+    def dealing_rule(self, position: int) -> int | None:
+        rule = self.library.ns_dealing_rule(self.plan.struct, position)
+        return None if rule < 0 else int(rule)
+
+    def quiet_round(self, worker: int, most: int = MOST_QUIET_PROBES) -> list[tuple[int, list[int]]] | None:
+        """(level, queues) of each probe; None also for more than ``most`` of them."""
+        levels, segments = (c_uint32 * most)(), (c_uint32 * most)()
+        count = self.library.ns_quiet_round(self.plan.struct, self.actors[worker], levels, segments, most)
+        return None if count < 0 else [(levels[i], self.plan.segments[segments[i]]) for i in range(count)]
+
+    def within_reach(self, worker: int, view: ArrayView, stop_after: int = -1) -> tuple[list[tuple[int, int]], bool]:
+        """What is visited until ``stop_after`` visits (-1: no end), and whether the visitor has stopped it."""
+        seen: list[tuple[int, int]] = []
+
+        def visit(_context: Any, level: int, queue: int) -> bool:
+            seen.append((level, queue))
+            return len(seen) == stop_after
+
+        stopped = self.library.ns_any_within_reach(
+            self.plan.struct, self.actors[worker], view.struct(), Visit(visit), None
+        )
+        return seen, bool(stopped)
+
+    def memory(self, position: int) -> dict[str, Any]:
+        """What the actor remembers."""
+        actor = self.actors[position]
+        return {
+            "last": actor.last,
+            "parent": actor.parent,
+            "thief": actor.thief,
+            "victims": actor.victims.drawn,
+            "dispatch": actor.dispatch.drawn,
+            "chance_ppm": actor.chance_ppm[: self.plan.chances],
+            "cursor": actor.cursor[: self.plan.levels],
+        }

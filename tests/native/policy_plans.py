@@ -1,0 +1,171 @@
+"""Steal plans made table by table, also ones that no strategy compiles to, so that every combination is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from numasim.strategy.plan import (
+    ALL16,
+    ALL32,
+    CHANCE,
+    FLAG_ATTEMPT,
+    FLAG_INVERT,
+    LEVEL,
+    NO_QUEUE,
+    NONE8,
+    QUEUE,
+    AmountKind,
+    Anchor,
+    Backoff,
+    Pick,
+    StealPlan,
+    Thresholds,
+    Visit,
+)
+
+STEAL_ANCHORS = (Anchor.ME, Anchor.PARENT, Anchor.THIEF, Anchor.LAST)
+RULE_ANCHORS = (Anchor.ME, Anchor.ALL, Anchor.LIGHTEST)
+WATCH_FLAGS = (None, 0, FLAG_INVERT)
+BOUNDS = ((-2, -1), (-2, -4), (-1, -3), (3, 2), (1, 0))
+NO_THRESHOLDS = Thresholds(None, None, "literal", 0, "fixed")
+NO_BACKOFF = Backoff(0, 2, None, "round", "skip")
+
+
+@dataclass
+class Tables:
+    """The tables of a plan while they are made."""
+
+    random: Random
+    workers: int
+    queues: int
+    nodes: int
+    level: list[Any] = field(default_factory=list)
+    row: list[int] = field(default_factory=lambda: [0])
+    seg: list[int] = field(default_factory=lambda: [0])
+    queue: list[int] = field(default_factory=list)
+    weight: list[int] = field(default_factory=list)
+    chance: list[tuple[int, ...]] = field(default_factory=list)
+
+    def add(self, anchor: Anchor, pick: Pick, visit: Visit, watch_flag: int | None, chanced: bool) -> None:
+        """Append a level or a rule, with its rows."""
+        random, record = self.random, np.zeros(1, LEVEL)
+        record["row"] = len(self.row) - 1
+        record["anchor"], record["pick"], record["visit"] = anchor, pick, visit
+        record["segments"] = segments = random.choice((1, 1, 2))
+        record["tries"] = random.choice((1, 1, 2, 3, ALL16))
+        record["sample"] = random.choice((1, 2, 3, ALL16))
+        record["leave"] = random.choice((0, 0, 1, 3))
+        record["amount_kind"], record["amount"] = random.choice(list(AmountKind)), random.choice((1, 2, 5))
+        spans = ((0, ALL32), (0, ALL32), (0, 1), (1, 1), (2, ALL32))
+        record["first_iteration"], record["last_iteration"] = random.choice(spans)
+        record["watch"] = NONE8 if watch_flag is None else random.randrange(len(BOUNDS))
+        record["flags"] = random.choice((0, FLAG_ATTEMPT)) | (watch_flag or 0)
+        record["chance"] = self._chance() if chanced else NONE8
+        self.level.append(record)
+        for at in range(self._rows(anchor)):
+            self._add_row(segments, at_least=int(anchor is Anchor.LIGHTEST and at == 0))
+
+    def plan(self, steal_levels: int) -> StealPlan:
+        random = self.random
+        owned = random.sample(range(self.queues), self.workers) if self.queues >= self.workers else []
+        queues = np.zeros(self.queues, QUEUE)
+        queues["owner"] = [random.randrange(self.workers) for _ in range(self.queues)]
+        queues["owner"][owned] = np.arange(len(owned))
+        queues["capacity"] = [random.choice((0, 1, 2, 3)) for _ in range(self.queues)]
+        return StealPlan(
+            name="random",
+            workers=self.workers,
+            steal_levels=steal_levels,
+            level=np.concatenate(self.level),
+            row=np.array(self.row, np.uint32),
+            seg=np.array(self.seg, np.uint32),
+            queue=np.array(self.queue, np.uint32),
+            weight=np.array(self.weight, np.uint64),
+            watch=np.array(BOUNDS, np.int32),
+            chance=np.array(self.chance, CHANCE),
+            queues=queues,
+            own=np.array(owned or [NO_QUEUE] * self.workers, np.uint32),
+            families=("deque",),
+            refill=0,
+            work_first=False,
+            thresholds=NO_THRESHOLDS,
+            backoff=NO_BACKOFF,
+        )
+
+    def _rows(self, anchor: Anchor) -> int:
+        if anchor is Anchor.ME:
+            return self.workers + 1  # also for a producer
+        return {Anchor.ALL: 1, Anchor.LIGHTEST: self.nodes, Anchor.LAST: 0}.get(anchor, self.workers)
+
+    def _add_row(self, segments: int, at_least: int) -> None:
+        weight = 0
+        for _ in range(max(at_least, self.random.choice((0, 1, 1, 2, 4)))):
+            weight += self.random.choice((0, 1, 3, 2**58, 2**58))
+            for _ in range(segments):
+                self.queue += self._some_queues()
+                self.seg.append(len(self.queue))
+                self.weight.append(weight)
+        self.row.append(len(self.seg) - 1)
+
+    def _some_queues(self) -> list[int]:
+        some = self.random.sample(range(self.queues), self.random.randint(0, self.queues))
+        return sorted(some) if self.random.random() < 0.7 else some
+
+    def _chance(self) -> int:
+        first = self.random.choice((0, 250_000, 10**6, 10**6))
+        deltas = [self.random.choice((0, 300_000, -300_000, 2**31 - 1, -(2**31))) for _ in range(4)]
+        self.chance.append((first, max(first, 700_000), *deltas, len(self.level)))
+        return len(self.chance) - 1
+
+
+def random_level(tables: Tables) -> None:
+    """Append a steal level of any kind."""
+    random = tables.random
+    chanced = random.random() < 0.25
+    tables.add(
+        random.choice(STEAL_ANCHORS), random.choice(list(Pick)), random.choice(list(Visit)), _watch(random), chanced
+    )
+
+
+def plain_level(tables: Tables) -> None:
+    """Append a level of random picks alone, for which there are short ways."""
+    tables.add(
+        tables.random.choice((Anchor.ME, Anchor.THIEF)), Pick.RANDOM, Visit.NEAREST, _watch(tables.random), False
+    )
+    always(tables)
+
+
+def always(tables: Tables) -> None:
+    """Let the level that was added last be for every iteration."""
+    tables.level[-1]["first_iteration"], tables.level[-1]["last_iteration"] = 0, ALL32
+
+
+def random_rule(tables: Tables) -> None:
+    """Append a dispatch rule of any kind."""
+    random = tables.random
+    tables.add(random.choice(RULE_ANCHORS), random.choice(list(Pick)), Visit.NEAREST, _watch(random), False)
+
+
+def _watch(random: Random) -> int | None:
+    return random.choice((None, *WATCH_FLAGS))
+
+
+def new_tables(random: Random) -> Tables:
+    """Tables of a few workers and queues."""
+    return Tables(random, random.randint(1, 5), random.randint(1, 8), random.randint(1, 3))
+
+
+def random_plan(random: Random) -> StealPlan:
+    """A plan of up to four levels and three rules."""
+    tables = new_tables(random)
+    level = random.choice((random_level, random_level, plain_level))
+    levels = random.randint(1, 4)
+    for _ in range(levels):
+        level(tables)
+    for _ in range(random.randint(1, 3)):
+        random_rule(tables)
+    return tables.plan(levels)

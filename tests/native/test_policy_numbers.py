@@ -1,0 +1,203 @@
+"""Thresholds, watch bits, back-off, overflow and ranges in C against the Python of the reference engine, to 64 bits."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from policy_library import (
+    ArrayView,
+    BackoffStruct,
+    ItemsStruct,
+    MeasuredStruct,
+    NativePlan,
+    RulesStruct,
+    ThresholdsStruct,
+    library,
+)
+from policy_plans import random_plan
+
+from numasim.engine.execution import Execution
+from numasim.engine.queues import TaskQueues
+from numasim.engine.reference import dealt_items, dealt_to
+from numasim.engine.tables import LONGEST_WAIT_PS, Tables
+from numasim.engine.thresholds import Measured, computed_thresholds, first_thresholds
+from numasim.strategy.plan import Backoff, Full, Thresholds
+from numasim.workload.graph import Deal
+
+GREATEST = 2**63 - 1
+RULES = ("literal", "avail", "fraction")
+small = st.integers(0, 100)
+numbers = st.one_of(small, st.integers(0, GREATEST), st.sampled_from([2**31, 2**62, GREATEST]))
+positive = numbers.map(lambda n: max(1, n))
+given_or_not = st.one_of(st.none(), positive)
+capacities = st.one_of(st.integers(1, 100), st.just(2**62))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """Compile before the clock of an example runs."""
+    library()
+
+
+# ---- thresholds ----------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def threshold_rules(draw: st.DrawFn) -> Thresholds:
+    name, most = draw(st.sampled_from(RULES)), st.integers(0, 10**6)
+    return Thresholds(draw(given_or_not), draw(given_or_not), name, draw(most), "fixed")
+
+
+def struct_of(rule: Thresholds) -> RulesStruct:
+    high, low = (-1 if n is None else n for n in (rule.max_tasks, rule.min_tasks))
+    return RulesStruct(high, low, rule.fraction_ppm, RULES.index(rule.rule))
+
+
+def pair_of(found: Any) -> tuple[int, int]:
+    return found.high, found.low
+
+
+def held(n: int) -> int:
+    """What 64 bits hold of ``n``; no queue is that long, so that no comparison with a length notices."""
+    return min(n, GREATEST)
+
+
+@given(threshold_rules(), capacities)
+@example(Thresholds(None, GREATEST, "avail", 0, "fixed"), 1)
+def test_thresholds_before_anything_is_measured(rule: Thresholds, capacity: int) -> None:
+    (high,), (low,) = first_thresholds(rule, [capacity])
+    assert pair_of(library().ns_thresholds_first(struct_of(rule), capacity)) == (held(high), low)
+
+
+@given(
+    threshold_rules(),
+    numbers,
+    numbers,
+    st.builds(Measured, capacities, numbers, numbers, numbers, numbers, numbers, positive),
+)
+@example(Thresholds(None, None, "avail", 0, "fixed"), 1, 2**62, Measured(1, 0, 0, 2**62, 1, 0, 1))
+@example(Thresholds(None, GREATEST, "fraction", 10**6, "fixed"), 1, 1, Measured(1, 0, 0, 0, 0, GREATEST, 1))
+@example(Thresholds(None, None, "literal", 0, "fixed"), GREATEST, 1, Measured(2**62, GREATEST, 1, 0, 0, 0, 1))
+def test_computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measured) -> None:
+    expected = tuple(held(n) for n in computed_thresholds(rule, push_ps, pop_ps, seen))
+    measured = MeasuredStruct(*vars(seen).values())
+    assert pair_of(library().ns_thresholds_computed(struct_of(rule), push_ps, pop_ps, measured)) == expected
+
+
+bounds = st.lists(st.tuples(st.integers(-4, 6), st.integers(-4, 6)), min_size=1, max_size=4)
+lengths = st.one_of(st.integers(0, 7), st.sampled_from([2**62 - 1, 2**62]))
+
+
+@given(bounds, st.lists(st.tuples(lengths, lengths, lengths), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+def test_watch_bits(watch: list[tuple[int, int]], steps: list[tuple[int, int, int]], state: int) -> None:
+    """The bits of one queue while its length and its thresholds change; those of the others stay."""
+    plan = replace(random_plan(Random(state)), watch=np.array(watch, np.int32))
+    native, view, queues = NativePlan(plan), ArrayView.of(plan), TaskQueues(plan)
+    q = len(plan.queues) - 1
+    for length, high, low in steps:
+        queues.length[q] = length
+        queues.set_thresholds(q, high, low)
+        marks = view.watch.ctypes.data
+        library().ns_watch_mark(native.struct, marks, q, length, ThresholdsStruct(high, low))
+        assert view.watch.tolist() == [list(bits) for bits in queues.watch]
+
+
+# ---- back-off ------------------------------------------------------------------------------------------------------
+
+
+@given(
+    first=numbers,
+    factor=st.one_of(st.integers(1, 1024), st.sampled_from([2**31, 2**62])),
+    most=st.one_of(st.none(), numbers),
+    poll=numbers,
+    scan=numbers,
+    fails=st.one_of(st.integers(1, 200), st.sampled_from([2**62, GREATEST])),
+    probed=st.booleans(),
+)
+@example(first=1, factor=2, most=None, poll=0, scan=0, fails=60, probed=True)
+@example(first=1, factor=2, most=None, poll=0, scan=0, fails=61, probed=True)
+@example(first=1, factor=2, most=GREATEST, poll=0, scan=0, fails=63, probed=True)
+@example(first=1, factor=2, most=GREATEST, poll=0, scan=0, fails=64, probed=True)
+def test_wait(first: int, factor: int, most: int | None, poll: int, scan: int, fails: int, probed: bool) -> None:
+    backoff = Backoff(first, factor, most, "round", "skip")
+    plan = SimpleNamespace(steal=SimpleNamespace(backoff=backoff), poll_ps=poll)
+    expected = Tables.wait_ps(cast(Any, SimpleNamespace(_plan=plan, scan_ps=scan)), fails, probed)
+    struct = BackoffStruct(first, factor, -1 if most is None else most, poll, scan)
+    assert library().ns_backoff_wait_ps(struct, fails, probed) == expected
+
+
+def test_a_wait_without_bound_stops_doubling() -> None:
+    struct = BackoffStruct(1, 2, -1, 0, 0)
+    waits = [library().ns_backoff_wait_ps(struct, fails, True) for fails in range(1, 64)]
+    assert waits == [min(2 ** (fails - 1), LONGEST_WAIT_PS) for fails in range(1, 64)]
+
+
+@given(
+    st.lists(st.one_of(small, st.integers(0, 2**62)), min_size=1, max_size=20),
+    st.one_of(st.integers(1, 100), st.integers(1, 2**62)),
+    st.integers(0, 10**6),
+)
+@example([10, 7, 6, 7, 10], 10, 700_000)
+def test_overflow(fills: list[int], capacity: int, resume_ppm: int) -> None:
+    queues = SimpleNamespace(length=[0], capacity=[capacity])
+    tables = SimpleNamespace(full=[Full.INLINE], overflowed=[False])
+    engine = SimpleNamespace(tables=tables, queues=queues, plan=SimpleNamespace(inline_resume_ppm=resume_ppm))
+    overflowed = False
+    for length in fills:
+        queues.length[0] = length
+        expected = Execution._must_inline(cast(Any, engine), cast(Any, SimpleNamespace(own=0)))
+        overflowed = library().ns_overflows(overflowed, length, capacity, resume_ppm)
+        assert overflowed == expected
+
+
+# ---- ranges --------------------------------------------------------------------------------------------------------
+
+deals = st.sampled_from(list(Deal))
+
+
+@given(deals, st.integers(0, 300), st.integers(1, 40), st.integers(0, 2**40))
+def test_every_item_is_dealt_to_the_worker_that_gets_it(deal: Deal, count: int, workers: int, first: int) -> None:
+    dealt: list[list[int]] = [[] for _ in range(workers)]
+    for index in range(count):
+        dealt[library().ns_dealt_to(deal, index, count, workers)].append(first + index)
+    for worker in range(workers):
+        assert items(library().ns_dealt_items(deal, worker, workers, first, count)) == dealt[worker]
+
+
+def items(dealt: Any) -> list[int]:
+    return list(range(dealt.first, dealt.first + dealt.step * dealt.count, dealt.step))
+
+
+@given(deals, st.integers(1, 2**64 - 1), st.integers(1, 2**32 - 1), st.data())
+def test_large_deals(deal: Deal, count: int, workers: int, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, count - 1))
+    assert library().ns_dealt_to(deal, index, count, workers) == dealt_to(deal, index, count, workers)
+    worker = data.draw(st.integers(0, workers - 1))
+    expected = dealt_items(deal, worker, workers, 0, count % 2**32)
+    found = library().ns_dealt_items(deal, worker, workers, 0, count % 2**32)
+    assert found.count == len(expected)
+    assert not expected or (found.first, found.step) == (expected.start, expected.step)
+
+
+@pytest.mark.parametrize("workers", [1, 3, 2**32 - 1])
+def test_the_last_worker_of_a_block_deal_gets_the_end(workers: int) -> None:
+    found = library().ns_dealt_items(Deal.BLOCK, workers - 1, workers, 5, 2**32 - 1)
+    assert found.first + found.count == 5 + 2**32 - 1
+
+
+@given(st.integers(0, 2**60), st.integers(1, 2**32 - 1), st.lists(st.booleans(), max_size=30))
+def test_items_are_taken_from_both_ends(first: int, step: int, ends: list[bool]) -> None:
+    left = deque(range(first, first + step * len(ends), step))
+    struct = ItemsStruct(first, step, len(ends))
+    for back in ends:
+        take = library().ns_items_take_back if back else library().ns_items_take_front
+        assert take(struct) == (left.pop() if back else left.popleft())
+    assert struct.count == 0

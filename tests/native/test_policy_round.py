@@ -1,0 +1,181 @@
+"""The C interpreter against the Python one: every probe, placement, draw counter and memory, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policy_library import ArrayView, NativeProber
+from policy_plans import STEAL_ANCHORS, WATCH_FLAGS, always, new_tables, plain_level, random_plan, random_rule
+from strategy_setup import STRATEGIES, compiled, runtime, strategy
+
+from numasim.strategy.plan import Pick, StealPlan, Visit
+from numasim.strategy.probe import Prober
+
+seeds = st.integers(0, 2**64 - 1)
+Round = tuple[Iterator[tuple[int, int]], Iterator[tuple[int, int]]]
+
+
+@dataclass
+class Pair:
+    """Both interpreters at work on one view, with the rounds that are under way."""
+
+    plan: StealPlan
+    seed: int
+    random: Random
+    rounds: dict[int, Round] = field(default_factory=dict)
+    probed: set[tuple[int, int]] = field(default_factory=set)  # (level, queue)
+
+    def __post_init__(self) -> None:
+        self.python, self.native = Prober(self.plan, self.seed), NativeProber(self.plan, self.seed)
+        self.view = ArrayView.of(self.plan)
+        self.positions = self.plan.workers + 1
+        self.in_turn = self.plan.level["pick"] == Pick.ROUND_ROBIN
+
+    def walk(self, steps: int) -> None:
+        """Take random steps; after each, both have done and remember the same."""
+        actions = [self.probe] * 6 + [self.place] * 2 + [self.run_task, self.look_ahead]
+        for _ in range(steps):
+            self.change_view()
+            self.random.choice(actions)()
+            for position in range(self.positions):
+                self.check_memory(position)
+
+    def introduce(self) -> None:
+        """Let every worker have run a task of another, and have been robbed by it."""
+        workers = self.plan.workers
+        for w, q in enumerate(self.plan.own.tolist()):
+            other = (w + 1) % workers
+            for prober in (self.python, self.native):
+                prober.ran(w, other)
+                if q < len(self.plan.queues):
+                    prober.found(other, 0, q, 1)
+
+    def change_view(self) -> None:
+        """Other lengths and watch bits, at times a later iteration; at times all bits are alike."""
+        random, view = self.random, self.view
+        view.length[:] = [random.randrange(5) for _ in view.length]
+        for bits in view.watch:
+            bits[:] = random.choice((0, 1, [random.randrange(2) for _ in bits]))
+        view.iteration += random.random() < 0.05
+
+    def probe(self) -> None:
+        """The next probe of a worker's round, which it begins where it is in none; others are in theirs meanwhile."""
+        w = self.random.randrange(self.plan.workers)
+        if w not in self.rounds:
+            self.rounds[w] = self.python.probes(w, self.view), self.native.probes(w, self.view)
+        expected, found = (next(probes, None) for probes in self.rounds[w])
+        assert found == expected
+        if found is None:
+            del self.rounds[w]
+            return
+        level, queue = found
+        self.probed.add(found)
+        length = int(self.view.length[queue])
+        tasks = self.native.amount(level, length)
+        assert tasks == self.python.amount(level, length)
+        self.record(w, level, queue, self.random.choice((0, tasks)))
+
+    def record(self, w: int, level: int, queue: int, tasks: int) -> None:
+        self.python.found(w, level, queue, tasks)
+        self.native.found(w, level, queue, tasks)
+        if tasks and self.random.random() < 0.7:
+            del self.rounds[w]
+
+    def place(self) -> None:
+        position = self.random.randrange(self.positions)
+        count = self.random.choice((1, 7, 1000, 2**40, 2**64 - 1))
+        index = self.random.randrange(count)
+        expected = self.python.place(position, self.view, index, count)
+        assert self.native.place(position, self.view, index, count) == expected
+
+    def run_task(self) -> None:
+        w, spawner = (self.random.randrange(self.plan.workers) for _ in range(2))
+        self.python.ran(w, spawner)
+        self.native.ran(w, spawner)
+
+    def look_ahead(self) -> None:
+        """What a worker may reach, its quiet round, and how it deals."""
+        w, view = self.random.randrange(self.plan.workers), self.view
+        reach = list(self.python.within_reach(w, view))
+        assert self.native.within_reach(w, view) == (reach, False)
+        if reach:
+            stop = self.random.randint(1, len(reach))
+            assert self.native.within_reach(w, view, stop) == (reach[:stop], True)
+        assert self.native.dealing_rule(w) == self.python.dealing_rule(w)
+        self.check_quiet_round(w)
+
+    def check_quiet_round(self, w: int) -> None:
+        quiet = self.python.quiet_round(w)
+        if quiet is None:
+            assert self.native.quiet_round(w) is None
+            return
+        expected = [(level, q.tolist()) for level, q in zip(quiet.levels, quiet.queues, strict=True)]
+        assert self.native.quiet_round(w) == expected
+        if expected:
+            assert self.native.quiet_round(w, len(expected)) == expected
+            assert self.native.quiet_round(w, len(expected) - 1) is None
+
+    def check_memory(self, position: int) -> None:
+        state, memory = self.python._states[position], self.native.memory(position)
+        drawn = {"victims": state.victims.drawn, "dispatch": state.dispatch.drawn}
+        known = {"last": state.last, "parent": state.parent, "thief": state.thief, "chance_ppm": state.chance_ppm}
+        cursor = memory.pop("cursor")
+        assert memory == {**drawn, **known}
+        assert [c for c, turns in zip(cursor, self.in_turn, strict=True) if turns] == [
+            c for c, turns in zip(state.cursor, self.in_turn, strict=True) if turns
+        ]
+
+
+@given(state=st.integers(0, 2**32 - 1), seed=seeds)
+@settings(max_examples=150, deadline=None)
+def test_random_plans(state: int, seed: int) -> None:
+    random = Random(state)
+    Pair(random_plan(random), seed, random).walk(40)
+
+
+@pytest.mark.parametrize(("pick", "visit"), list(product(Pick, Visit)), ids=lambda value: value.name)
+def test_every_combination_of_pick_visit_anchor_watch_and_chance(pick: Pick, visit: Visit) -> None:
+    for anchor, watch_flag, chanced in product(STEAL_ANCHORS, WATCH_FLAGS, (False, True)):
+        random = Random(f"{pick} {visit} {anchor} {watch_flag} {chanced}")
+        assert any(_is_probed(random, anchor, pick, visit, watch_flag, chanced) for _ in range(100))
+
+
+def _is_probed(random: Random, *kind: Any) -> bool:
+    """Walk a plan whose second level is of a kind; whether that has made a probe."""
+    tables = new_tables(random)
+    plain_level(tables)
+    tables.add(*kind)
+    always(tables)
+    random_rule(tables)
+    pair = Pair(tables.plan(2), random.getrandbits(64), random)
+    pair.introduce()
+    pair.walk(20)
+    return any(level == 1 for level, _ in pair.probed)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("nodes", [[0], [0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 0, 1, 1, 2, 3] * 5])
+def test_every_shipped_strategy(name: str, nodes: list[int]) -> None:
+    plan = compiled(strategy(name), nodes)
+    Pair(plan, 5, Random(name)).walk(60)
+
+
+@pytest.mark.parametrize("name", ["ompi", "own", "bare"])
+def test_every_shipped_runtime(name: str) -> None:
+    Pair(compiled(strategy("threshold"), [0, 1, 0, 1], runtime(name)), 5, Random(name)).walk(60)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_own_queues_belong_to_the_owners_of_their_records(name: str) -> None:
+    """The C interpreter finds whom a steal robs by the queue's owner, which holds for every compiled plan."""
+    plan = compiled(strategy(name), [0, 1, 0, 1, 1])
+    for worker, queue in enumerate(plan.own.tolist()):
+        if queue < len(plan.queues):
+            assert plan.queues["owner"][queue] == worker
