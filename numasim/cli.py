@@ -63,6 +63,9 @@ def sweep(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")] = None,
     sets: Sets = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="processes; default one per core")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="a Dask scheduler's address, or local:N for N workers started here")
+    ] = None,
     engine: EngineName = "reference",
     check: Check = False,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="stop at the first run that fails")] = False,
@@ -70,7 +73,6 @@ def sweep(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar, no table")] = False,
 ) -> None:
     """Run every cell of a sweep that is not done yet, and compare the strategies."""
-    from numasim.api import default_jobs
     from numasim.engine.run import require_engine, simulate_spec
     from numasim.report.single import print_sweep
     from numasim.spec.sweep import load_sweep
@@ -81,7 +83,8 @@ def sweep(
     outcome = run_sweep(
         loaded,
         output or Path("results") / Path(spec).stem,
-        jobs=jobs or default_jobs(),
+        jobs=jobs,
+        cluster=cluster,
         engine=engine,
         runner=simulate_spec,
         fail_fast=fail_fast,

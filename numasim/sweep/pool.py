@@ -1,6 +1,6 @@
-"""Executors for batches: this process, or worker processes that end when their parent does.
+"""Who does the batches of a sweep: this process, or worker processes that end when their parent does.
 
-Workers start afresh (spawn) and never import the caller's main module: they start quickly, and a script without a
+Processes start afresh (spawn) and never import the caller's main module: they start quickly, and a script without a
 main guard does not run itself again. An interrupt from the terminal is the parent's business alone.
 """
 
@@ -12,14 +12,63 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from multiprocessing import connection, parent_process, process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from numasim.errors import InputError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class Workers(Protocol):
+    """Where batches are done. An executor's futures raise `BrokenExecutor` for a batch that was lost with its worker.
+
+    What a batch runs is pickled by name: functions and classes must be importable where it is done.
+    """
+
+    def slots(self) -> int:
+        """How many batches can be worked on at once, now."""
+
+    def executor(self, runs: int) -> AbstractContextManager[Executor]:
+        """Give an executor for no more than ``runs`` runs; on an error what is under way is given up."""
+
+    def alone(self) -> AbstractContextManager[Executor]:
+        """Give an executor that does one run at a time, so that a death can be laid at its door."""
+
+    def require_any(self) -> None:
+        """Raise `InputError` where nobody is left and nobody comes."""
+
+
+@dataclass(frozen=True)
+class LocalWorkers:
+    """Processes of this machine; one job is this very process."""
+
+    jobs: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of processes."""
+        if self.jobs < 1:
+            raise InputError(f"jobs is {self.jobs}", expected="at least one process")
+
+    def slots(self) -> int:
+        """One batch a process."""
+        return self.jobs
+
+    def executor(self, runs: int) -> AbstractContextManager[Executor]:
+        """Give an executor of as many processes as there are jobs, or runs where these are fewer."""
+        return in_process() if self.jobs == 1 else processes(min(self.jobs, runs))
+
+    def alone(self) -> AbstractContextManager[Executor]:
+        """Give an executor of one process that is not this one."""
+        return processes(1)
+
+    def require_any(self) -> None:
+        """Nothing to do: a pool whose process died says so itself."""
 
 
 class InProcess(Executor):

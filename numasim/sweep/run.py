@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numasim.errors import InputError
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.dispatch import Dispatch
 from numasim.sweep.plan import missing_runs, plan_rows
+from numasim.sweep.pool import Workers
 from numasim.sweep.progress import progress_bar
 from numasim.sweep.store import Identity, open_store
 from numasim.sweep.tables import write_tables
+from numasim.sweep.workers import chosen_workers
 
 if TYPE_CHECKING:
     from numasim.spec.sweep import SweepSpec
@@ -38,7 +39,8 @@ def run_sweep(
     sweep: SweepSpec,
     directory: str | Path,
     *,
-    jobs: int,
+    jobs: int | None = None,
+    cluster: str | None = None,
     engine: str,
     runner: Runner,
     fail_fast: bool = False,
@@ -52,16 +54,19 @@ def run_sweep(
     the batches in hand are written, and the tables wait until every run has ended. An interrupt leaves a directory
     from which the next call goes on. Raises `InputError` where ``directory`` cannot be written or is not this sweep's.
     """
-    if jobs < 1:
-        raise InputError(f"jobs is {jobs}", expected="at least one process")
+    with chosen_workers(jobs, cluster, engine) as workers:
+        task = Task(runner, engine, check, fail_fast)
+        return _sweep_by(workers, task, sweep, Path(directory), progress)
+
+
+def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, progress: bool) -> SweepOutcome:
     rows = plan_rows(sweep)
     identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text)
-    with open_store(Path(directory), identity) as store:
+    with open_store(directory, identity) as store:
         missing = missing_runs(rows, store.finished())
-        task = Task(runner, engine, check, fail_fast, store.shards)
         with progress_bar(len(missing), progress) as advance:
-            dispatch = Dispatch(task, store.next_number(), advance)
-            dispatch.do(missing, min(jobs, len(missing)))
+            dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)
+            dispatch.do(missing)
         complete = dispatch.executed == len(missing)
         if complete:
             write_tables(store, rows, sweep.axes, identity.spec_hash)

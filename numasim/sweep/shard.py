@@ -1,7 +1,7 @@
 """Shards: immutable files of finished runs, named by a hash of their bytes.
 
-One is written for each batch of runs by the process that ran it. The name lets a reader tell a whole shard from one
-that was cut off or put there by somebody else; the leading number orders the shards in time.
+One is written for each batch of runs, and only by the process that holds the directory. The name lets a reader tell a
+whole shard from one that was cut off or put there by somebody else; the leading number orders the shards in time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numasim.sweep.files import write_whole
-from numasim.sweep.parquet import parquet_bytes, together
+from numasim.sweep.parquet import together
 
 _NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
 
-def write_shard(directory: Path, number: int, rows: pa.Table) -> Path:
-    """Write ``rows`` as shard ``number``. Raises `InputError` where the disk is full or not writable."""
-    content = parquet_bytes(rows)
+def write_shard(directory: Path, number: int, content: bytes) -> Path:
+    """Write the Parquet file ``content`` as shard ``number``. Raises `InputError` where there is no room or right."""
     path = directory / f"{number:06d}-{_checksum(content)}.parquet"
     write_whole(path, content)
     return path

@@ -1,35 +1,55 @@
 from __future__ import annotations
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_sweep import run_toy, toy_spec
 
-from numasim.sweep.batch import TARGET_S, BatchOutcome, BatchSize
+from numasim.engine.result import Result
+from numasim.sweep import batch
+from numasim.sweep.batch import GROWTH, TARGET_S, Batch, BatchOutcome, BatchSize, Task, execute
+from numasim.sweep.plan import Run
 
 
-def steady(size: BatchSize, per_run_s: float, batches: int) -> list[int]:
+def steady(per_run_s: float, batches: int, slots: int = 1) -> list[int]:
     """The sizes of ``batches`` batches of runs that all take ``per_run_s``."""
+    size = BatchSize()
     sizes = []
     for _ in range(batches):
-        sizes.append(size.next(10**6))
-        size.learn(BatchOutcome(sizes[-1], sizes[-1] * per_run_s, {}))
+        sizes.append(size.next(10**6, slots))
+        size.learn(BatchOutcome(sizes[-1], sizes[-1] * per_run_s, {}, b""))
     return sizes
 
 
-def test_batches_of_quick_runs_double_up_to_the_target() -> None:
-    assert steady(BatchSize(1), TARGET_S / 100, 9) == [1, 2, 4, 8, 16, 32, 64, 100, 100]
+def test_batches_of_quick_runs_grow_up_to_the_target() -> None:
+    assert steady(TARGET_S / 100, 5) == [1, GROWTH, GROWTH**2, 100, 100]
 
 
 def test_a_run_longer_than_the_target_is_a_batch_of_its_own() -> None:
-    assert steady(BatchSize(4), TARGET_S * 3, 4) == [1, 1, 1, 1]
+    assert steady(TARGET_S * 3, 4, slots=4) == [1, 1, 1, 1]
 
 
 def test_runs_too_quick_for_the_clock_do_not_divide_by_zero() -> None:
-    assert steady(BatchSize(1), 0.0, 3) == [1, 2, 4]
+    assert steady(0.0, 3) == [1, GROWTH, GROWTH**2]
 
 
-@given(st.integers(1, 64), st.lists(st.floats(0, 10), max_size=20), st.integers(1, 10**6))
-def test_a_batch_has_a_run_and_never_more_than_a_process_share(jobs: int, times_s: list[float], left: int) -> None:
-    size = BatchSize(jobs)
+@given(st.integers(0, 64), st.lists(st.floats(0, 10), max_size=20), st.integers(1, 10**6))
+def test_a_batch_has_a_run_and_never_more_than_a_process_share(slots: int, times_s: list[float], left: int) -> None:
+    size = BatchSize()
     for elapsed_s in times_s:
-        size.learn(BatchOutcome(size.next(left), elapsed_s, {}))
-    assert 1 <= size.next(left) <= -(-left // jobs)
+        size.learn(BatchOutcome(size.next(left, slots), elapsed_s, {}, b""))
+    assert 1 <= size.next(left, slots) <= -(-left // max(1, slots))
+
+
+def sleep_a_little(spec: object, seed: int, engine: str, check: bool) -> Result:
+    time.sleep(0.02)
+    return run_toy(spec, seed, engine, check)  # type: ignore[arg-type]
+
+
+def test_no_run_of_a_batch_begins_after_its_time(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(batch, "LONGEST_S", 0.03)
+    runs = tuple(Run(str(seed), toy_spec(1), seed) for seed in range(9))  # type: ignore[arg-type]
+    outcome = execute(Batch(runs), Task(sleep_a_little, "reference", check=False, fail_fast=False))
+    assert 1 <= outcome.done <= 2
+    assert outcome.elapsed_s < 9 * 0.02

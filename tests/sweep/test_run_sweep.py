@@ -24,8 +24,9 @@ from toy_sweep import (
 from numasim.draws import repeat_seed
 from numasim.engine.result import COLUMNS, RATIOS, TEXT
 from numasim.errors import InputError
+from numasim.sweep import batch
 from numasim.sweep.dispatch import DIED
-from numasim.sweep.parquet import failed_row
+from numasim.sweep.parquet import failed_row, parquet_bytes
 from numasim.sweep.shard import write_shard
 from numasim.sweep.store import SHARDS
 from numasim.sweep.tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
@@ -196,7 +197,7 @@ def test_a_failure_after_a_success_counts_for_nothing(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     before = (tmp_path / RESULTS).read_bytes()
     run_id = pq.read_table(tmp_path / RESULTS)["run_id"][0].as_py()
-    write_shard(tmp_path / SHARDS, 10**6, failed_row(run_id, "reference", "too late"))
+    write_shard(tmp_path / SHARDS, 10**6, parquet_bytes(failed_row(run_id, "reference", "too late")))
     assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
     assert (tmp_path / RESULTS).read_bytes() == before
 
@@ -217,6 +218,16 @@ def test_fail_fast_ends_at_the_first_failure_and_can_be_resumed(tmp_path: Path, 
     assert sweep_toy(sweep, tmp_path / "stopped").executed < outcome.rows
     sweep_toy(sweep, tmp_path / "whole")
     assert same_tables(tmp_path / "stopped", tmp_path / "whole")
+
+
+def test_runs_for_which_a_batch_had_no_time_are_done_by_a_later_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "LONGEST_S", 0.0)
+    outcome = sweep_toy(toy_sweep(), tmp_path / "hasty")
+    assert (outcome.executed, len(list((tmp_path / "hasty" / SHARDS).iterdir()))) == (12, 12)
+    sweep_toy(toy_sweep(), tmp_path / "whole", jobs=2)
+    assert same_tables(tmp_path / "hasty", tmp_path / "whole")
 
 
 def test_an_interrupt_keeps_what_had_ended(tmp_path: Path) -> None:

@@ -137,7 +137,9 @@ def refuse(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     raise AssertionError("this run had ended already")
 
 
-def sweep_toy(sweep: ToySweep, directory: Any, runner: Runner = run_toy, jobs: int = 1, **options: Any) -> SweepOutcome:
+def sweep_toy(
+    sweep: ToySweep, directory: Any, runner: Runner = run_toy, jobs: int | None = 1, **options: Any
+) -> SweepOutcome:
     from numasim.sweep.run import run_sweep  # here, so that worker processes start without it
 
     return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]

@@ -1,0 +1,55 @@
+"""Whether a Dask scheduler answers at an address, asked before a client is made of it.
+
+A client that cannot connect tells little and leaves threads behind; a single question tells a refused connection, an
+unknown host, silence, and a listener of another kind apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from numasim.errors import InputError
+
+ANSWER_S = 5.0
+
+
+def require_scheduler(address: str) -> None:
+    """Raise `InputError`, after `ANSWER_S` seconds at most, unless a Dask scheduler answers at ``address``."""
+    try:
+        with ThreadPoolExecutor(1) as thread:  # of its own, as the caller's may have a running event loop
+            kind = thread.submit(asyncio.run, _kind(address)).result()
+    except Exception as error:  # whatever a stranger's bytes are taken for
+        problem = f"no Dask scheduler answers within {ANSWER_S:.0f} s ({_reason(error)})"
+        raise InputError(problem, place=address, expected=_expected()) from None
+    if kind != "Scheduler":
+        raise InputError(f"a Dask {kind.lower()} answers, not a scheduler", place=address, expected=_expected())
+
+
+def _expected() -> str:
+    return "the address that `dask scheduler` prints when it starts"
+
+
+async def _kind(address: str) -> str:
+    return str((await asyncio.wait_for(_identity(address), ANSWER_S + 1))["type"])
+
+
+async def _identity(address: str) -> dict[str, Any]:
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    comm = await connect(address, timeout=ANSWER_S, **Security().get_connection_args("client"))
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        answer: dict[str, Any] = await comm.read()
+        return answer
+    finally:
+        comm.abort()
+
+
+def _reason(error: BaseException) -> str:
+    """The system's words, from the error that others were made of, where there are any."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

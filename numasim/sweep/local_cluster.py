@@ -1,0 +1,52 @@
+"""A Dask cluster on this machine for the time of one sweep: a scheduler here, workers in processes of their own.
+
+The workers are started as on any cluster, by Dask's command, and not from this process: so they never import the
+caller's main module, an interrupt from the terminal passes them by, and they end when they miss their scheduler.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+LONELY_S = 10  # what a worker waits for a scheduler
+
+
+@contextmanager
+def local_cluster(count: int) -> Iterator[str]:
+    """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting."""
+    from distributed import LocalCluster
+
+    scheduler = LocalCluster(n_workers=0, host="127.0.0.1", scheduler_port=0, dashboard_address=None)
+    with scheduler, TemporaryDirectory(prefix="numasim-") as scratch:
+        address: str = scheduler.scheduler_address
+        workers = _start_workers(address, count, Path(scratch))
+        try:
+            yield address
+        finally:
+            os.killpg(workers.pid, signal.SIGKILL)
+            workers.wait()
+
+
+def _start_workers(address: str, count: int, scratch: Path) -> subprocess.Popen[bytes]:
+    options = {
+        "nworkers": str(count),
+        "nthreads": "1",
+        "memory-limit": "0",
+        "death-timeout": str(LONELY_S),
+        "local-directory": str(scratch),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", "worker", address, "--no-dashboard"]
+        + [f"--{name}={value}" for name, value in options.items()],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
