@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs tests against an engine built with address and undefined-behaviour sanitizers, bounds-checked standard containers
+# and assertions; the first error ends the run.
+#
+#   tests/native/sanitize.sh [ARGUMENTS OF PYTEST]    # by default the tests of the engine and of its native parts
+#
+# PYTHON names the interpreter that has the packages of `.[test]` (default: python3), CXX the compiler, gcc or clang.
+# The build is kept in build/sanitize, so that a second run is quick; the installed package and the checkout stay as they
+# are.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$root/build/sanitize
+python=$(command -v "${PYTHON:-python3}")
+export CXX=${CXX:-c++} PATH=$(dirname "$python"):$PATH
+
+cmake -G Ninja -S "$root/numasim/native" -B "$build" -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE="$python" \
+  -DNUMASIM_SANITIZE=ON -DNUMASIM_WERROR=ON --log-level=WARNING
+cmake --build "$build" -- --quiet
+
+site=$build/site
+rm -rf "$site" && mkdir "$site"
+cp -R "$root/numasim" "$root/configs" "$root/experiments" "$site"
+cmake --install "$build" --prefix "$site/numasim/native" >/dev/null
+
+# Python is not instrumented: the runtimes must come first, with the C++ library whose exceptions they intercept.
+runtime() { "$CXX" -print-file-name="$1"; }
+cd "$root"
+[[ $# -gt 0 ]] || set -- tests/engine tests/native
+export PYTHONPATH=$site PYTHONSAFEPATH=1
+export NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+export LD_PRELOAD="$(runtime libasan.so) $(runtime libubsan.so) $(runtime libstdc++.so.6)"
+exec "$python" -m pytest -p no:cacheprovider "$@"
