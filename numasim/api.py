@@ -5,7 +5,6 @@ A single run needs none of what a sweep is kept with, which takes longer to impo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,6 +65,7 @@ def sweep(
     directory: str | Path | None = None,
     *,
     jobs: int | None = None,
+    cluster: str | None = None,
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
     **changes: Any,
@@ -73,7 +73,8 @@ def sweep(
     """Do what is missing of a sweep and return its tables.
 
     ``directory`` (default ``results/<name of the file>``) keeps the results; a sweep that was interrupted goes on where
-    it stopped. ``jobs`` is the number of processes (default: one per core).
+    it stopped. ``jobs`` is the number of processes (default: one per core); ``cluster`` is, instead, the address of a
+    Dask scheduler whose workers do the runs, or ``local:N`` for N workers that are started here.
     """
     from numasim.spec.sweep import load_sweep
     from numasim.sweep.frame import SweepResult
@@ -84,14 +85,10 @@ def sweep(
     outcome = run_sweep(
         loaded,
         Path("results") / Path(spec).stem if directory is None else directory,
-        jobs=jobs or default_jobs(),
+        jobs=jobs,
+        cluster=cluster,
         engine=engine,
         runner=simulate_spec,
         progress=progress,
     )
     return SweepResult(outcome.directory)
-
-
-def default_jobs() -> int:
-    """One process per core that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
