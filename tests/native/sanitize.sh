@@ -31,4 +31,4 @@ export PYTHONPATH=$site PYTHONSAFEPATH=1
 export NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libubsan.so) $(runtime libstdc++.so.6)"
-exec "$python" -m pytest -p no:cacheprovider "$@"
+exec "$python" -m pytest -p no:cacheprovider --capture=sys "$@" # what a sanitizer writes is not captured
