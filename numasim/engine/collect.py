@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.ledger import Ledger
 from numasim.engine.plan import Plan
-from numasim.engine.producer import Producer
-from numasim.engine.result import LOCKS, TIME, Result, ratio
+from numasim.engine.result import COUNTS, LOCKS, TIME, Result, mode_of, ratio
 from numasim.engine.serial import serial_ps
-from numasim.engine.worker import COUNTS, Worker
 from numasim.machine.topology import Machine
 
 Array = npt.NDArray[Any]
@@ -21,65 +19,83 @@ Array = npt.NDArray[Any]
 PS_PER_S = 10**12
 
 
-def collect(
-    plan: Plan,
-    workers: Sequence[Worker],
-    producers: Sequence[Producer],
-    ledger: Ledger,
-    makespan_ps: int,
-    hashes: tuple[str, str | None],
-    events: int,
-) -> Result:
-    """The Result of a run that ended at ``makespan_ps``."""
-    table = worker_table(workers, producers)
-    total = {name: int(table[name][: len(workers)].sum()) for name in (*COUNTS, *TIME)}
+@dataclass(frozen=True)
+class Finished:
+    """What an engine counted in a run that has ended.
+
+    ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows,
+    ``producers`` likewise [producers], and their ``node``; the matrices are [thief or accessing node, victim or home
+    node].
+    """
+
+    workers: Mapping[str, Array]
+    producers: Mapping[str, Array]
+    node_attempts: Array
+    node_success: Array
+    node_bytes: Array
+    makespan_ps: int
+    span_ps: int
+    page_faults: int
+    passed_items: int
+    hashes: tuple[str, str | None]
+    events: int
+
+
+def collect(plan: Plan, finished: Finished) -> Result:
+    """The Result of a finished run."""
+    total = {name: int(finished.workers[name].sum()) if name in finished.workers else 0 for name in (*COUNTS, *TIME)}
     counters: dict[str, Any] = {
-        "makespan_ps": makespan_ps,
+        "makespan_ps": finished.makespan_ps,
         "serial_ps": serial_ps(plan),
-        "trace_hash": hashes[0],
-        "event_hash": hashes[1],
-        "span_ps": ledger.span_ps,
+        "trace_hash": finished.hashes[0],
+        "event_hash": finished.hashes[1],
+        "span_ps": finished.span_ps,
         "work_ps": total["work_local_ps"],
         **total,
         "steal_false": total["steal_attempts"] - total["steal_success"],
         "steal_false_remote": total["steal_attempts_remote"] - total["steal_success_remote"],
-        **memory_counters(plan.machine, ledger, makespan_ps),
+        **memory_counters(plan.machine, finished),
         **dict.fromkeys(LOCKS, 0),
-        "events": events,
+        "mode": mode_of(plan, finished.passed_items),
+        "events": finished.events,
     }
     return Result(
         counters=counters,
-        workers=table,
-        node_bytes=ledger.node_bytes,
-        node_attempts=np.array(ledger.node_attempts, np.int64),
-        passed_items=sum(ledger.passed_items),
-        node_success=np.array(ledger.node_success, np.int64),
+        workers=worker_table(plan, finished),
+        node_bytes=finished.node_bytes,
+        node_attempts=finished.node_attempts,
+        passed_items=finished.passed_items,
+        node_success=finished.node_success,
     )
 
 
-def worker_table(workers: Sequence[Worker], producers: Sequence[Producer]) -> dict[str, Array]:
+def worker_table(plan: Plan, finished: Finished) -> dict[str, Array]:
     """Counters by name, one entry per worker, then one per producer that is not a worker itself."""
-    actors: list[Worker | Producer] = [*workers, *producers]
+    workers, producers = plan.workers.workers, len(finished.producers["node"])
+
+    def column(name: str) -> Array:
+        none = np.zeros(workers, np.int64), np.zeros(producers, np.int64)
+        return np.concatenate([finished.workers.get(name, none[0]), finished.producers.get(name, none[1])])
+
     table: dict[str, Array] = {
-        "role": np.array(["worker" if isinstance(a, Worker) else "producer" for a in actors]),
-        "node": np.array([a.node for a in actors], np.int64),
+        "role": np.array(["worker"] * workers + ["producer"] * producers),
+        "node": np.concatenate([plan.workers.node, finished.producers["node"]]).astype(np.int64),
     }
-    for name in (*COUNTS, *TIME):
-        table[name] = np.array([getattr(a, name, 0) for a in actors], np.int64)
+    table |= {name: column(name) for name in (*COUNTS, *TIME)}
     table["steal_false"] = table["steal_attempts"] - table["steal_success"]
     return table
 
 
-def memory_counters(machine: Machine, ledger: Ledger, makespan_ps: int) -> dict[str, Any]:
+def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
     """Bytes by distance, and how busy the busiest memory controller and link were."""
-    moved = ledger.node_bytes
+    moved, makespan_ps = finished.node_bytes, finished.makespan_ps
     local = int(np.trace(moved))
     return {
         "bytes_local": local,
         "bytes_remote": int(moved.sum()) - local,
         "bytes_cache": 0,
         "bytes_c2c": 0,
-        "page_faults": ledger.page_faults,
+        "page_faults": finished.page_faults,
         "imc_busy_max": busiest(moved.sum(axis=0), machine.imc_bytes_per_s, makespan_ps),
         "link_busy_max": busiest(link_bytes(machine, moved), machine.links.bytes_per_s, makespan_ps),
     }

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numasim.draws import MASK
+from numasim.engine.deadlock import DeadlockError
 from numasim.engine.plan import Plan
 from numasim.engine.result import Result
 from numasim.engine.run import ENGINES
-from numasim.engine.search import DeadlockError
 from numasim.engine.trace import STEP_RANKS, WORDS, Listener, Rank, Records, WindowSums
 
 Outcome = Result | str  # the text is that of a DeadlockError

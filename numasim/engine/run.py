@@ -4,42 +4,39 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
 from numasim.engine.build import build_plan
-from numasim.engine.collect import collect
 from numasim.engine.invariants import assert_valid
 from numasim.engine.ledger import Executed
 from numasim.engine.plan import Plan
-from numasim.engine.reference import ReferenceEngine
 from numasim.engine.result import Result
-from numasim.engine.trace import Listener, Trace
+from numasim.engine.trace import Listener
 from numasim.errors import InputError
 from numasim.spec.run import RunSpec
+
+COMPILED = "numasim.native._engine"
 
 Log = Sequence[Executed]
 Engine = Callable[[Plan, bool, Listener | None], tuple[Result, Log | None]]
 
 
 def _reference(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, Log | None]:
-    engine = ReferenceEngine(plan, Trace(listener), keep_log)
-    try:
-        engine.run()
-    finally:
-        engine.trace.hashes()  # what a listener has heard is complete up to a deadlock
-    result = collect(
-        plan,
-        engine.workers,
-        engine.producers,
-        engine.ledger,
-        makespan_ps=engine.now,
-        hashes=engine.trace.hashes(),
-        events=engine.events,
-    )
-    return result, engine.ledger.log
+    from numasim.engine.reference import run
+
+    return run(plan, keep_log, listener)
+
+
+def _native(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, Log | None]:
+    from numasim.engine.native import run
+
+    return run(plan, keep_log, listener)
 
 
 ENGINES: dict[str, Engine] = {"reference": _reference}
-DEFAULT_ENGINE = "reference"
+if find_spec(COMPILED):
+    ENGINES["native"] = _native
+DEFAULT_ENGINE = "native" if "native" in ENGINES else "reference"
 
 
 def require_engine(name: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from simpy import Event
 
+from numasim.engine.deadlock import DeadlockError
 from numasim.engine.execution import Execution
 from numasim.engine.plan import Plan
 from numasim.engine.polling import CHUNK_ROUNDS, Passed, QuietRounds
@@ -14,17 +15,9 @@ from numasim.engine.thresholds import Measured, computed_thresholds
 from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Trace
 from numasim.engine.worker import Worker
-from numasim.errors import InputError
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
 PATIENCE_ROUNDS = 256  # fruitless rounds in a row after which a worker asks whether any of them can ever succeed
-
-
-class DeadlockError(InputError):
-    """Tasks are left, and no worker can ever run one of them: the join does not fit the strategy."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem, expected="a join that lets waiting workers run other tasks, such as continuation")
 
 
 class Search(Execution):
@@ -181,7 +174,7 @@ class Search(Execution):
         """Poll after ``wait_ps``; where nothing can be found before some time, the polls until then are passed over."""
         w.idle_backoff_ps += wait_ps
         if not w.fails % PATIENCE_ROUNDS and self.outstanding and not self._can_go_on():
-            raise DeadlockError(self._deadlock())
+            raise self._deadlock()
         if not self.queues.total or (self.tables.sees_marks_only and not any(map(any, self.queues.watch))):
             until = self._next_change()
             if self.plan.skip:
@@ -268,7 +261,7 @@ class Search(Execution):
         due = [w.due for w in self.workers if self._is_at_work(w) or self._join_is_over(w)]
         due += [p.due for p in self.producers if p.items and not p.waiting]
         if not due:
-            raise DeadlockError(self._deadlock())
+            raise self._deadlock()
         return min(due)
 
     def _is_at_work(self, w: Worker) -> bool:
@@ -294,11 +287,8 @@ class Search(Execution):
             for level, q in self.prober.within_reach(w.id, self.queues)
         )
 
-    def _deadlock(self) -> str:
-        return (
-            f"{self.outstanding} tasks are left at {self.now} ps and no worker can run them "
-            f"(join {self.plan.join!r}, {len(self.workers)} workers, strategy {self.plan.steal.name!r})"
-        )
+    def _deadlock(self) -> DeadlockError:
+        return DeadlockError(self.plan, self.outstanding, self.now)
 
     def _pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
         """Count the rounds from ``poll_ps`` on that end before ``until_ps``; the time that they take."""

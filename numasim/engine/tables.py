@@ -6,6 +6,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.machine.distance import line_transfer_ps
@@ -49,7 +50,7 @@ class Tables:
         self.line = costs.line
         self._line_ps = line_transfer_ps(plan.machine, plan.workers)
         self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
-        self.scan_ps = max(MIN_STEP_PS, plan.machine.probe_ps[0] if plan.machine.probe_ps else costs.probe_ps)
+        self.scan_ps = max(MIN_STEP_PS, self.probe_costs_ps[0])
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
 
     def _sees_marks_only(self, plan: Plan, watched: bool) -> bool:
@@ -102,10 +103,20 @@ class Tables:
         times: list[int] = self._line_ps[:, worker].tolist()
         return times
 
+    @property
+    def line_matrix_ps(self) -> npt.NDArray[np.int64]:
+        """[workers, workers] time to move a cache line to the core of each worker from that of each."""
+        return np.ascontiguousarray(self._line_ps.T, np.int64)
+
+    @property
+    def probe_costs_ps(self) -> tuple[int, int]:
+        """What a probe of a queue at home and of one elsewhere takes, line transfers not included."""
+        costs = self._plan.costs
+        return self._plan.machine.probe_ps or (costs.probe_ps, costs.probe_remote_ps)
+
     def probe_ps(self, worker: int) -> list[int]:
         """[queues] time from sending a probe of each queue to its taking effect."""
-        costs, machine = self._plan.costs, self._plan.machine
-        near, far = machine.probe_ps or (costs.probe_ps, costs.probe_remote_ps)
+        near, far = self.probe_costs_ps
         base = [far if self._is_remote(worker, q) else near for q in range(len(self._home))]
         return [max(MIN_STEP_PS, step) for step in self._with_line(worker, base)]
 

@@ -15,7 +15,7 @@ from numasim.engine.plan import Plan
 from numasim.engine.program import Program
 from numasim.engine.queues import TaskQueues
 from numasim.engine.tables import Tables
-from numasim.engine.timing import RangeTimes, segment_times
+from numasim.engine.timing import I64, RangeTimes, segment_times
 from numasim.engine.trace import Rank, Trace, pack
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.strategy.probe import Prober
@@ -36,6 +36,7 @@ class Timeline:
         self.now = 0
         self.trace = trace
         self.times = segment_times(plan)
+        self.total_ps, self.local_ps = _lists(self.times.total_ps), _lists(self.times.local_ps)
         self.ranges = [RangeTimes(plan, family) for family in plan.workload.ranges]
         self.ledger = Ledger(plan, self.times, self.ranges, keep_log)
         self.tables = Tables(plan)
@@ -57,8 +58,8 @@ class Timeline:
             probe_ps=tables.probe_ps(ident),
             take_ps=tables.take_ps(ident),
             line_ps=tables.line_ps(ident),
-            total_ps=self.times.total_ps[node],
-            local_ps=self.times.local_ps[node],
+            total_ps=self.total_ps[node],
+            local_ps=self.local_ps[node],
             ran=self.ledger.ran[node],
         )
 
@@ -97,3 +98,10 @@ class Timeline:
         """Hash and fold what has gathered."""
         self.trace.flush_full()
         self.ledger.fold()
+
+
+def _lists(arrays: list[I64]) -> list[list[int]]:
+    """[nodes][segments] as lists, which are quicker to look up; nodes that share an array share a list."""
+    once = {id(array): array for array in arrays}
+    made = {key: array.tolist() for key, array in once.items()}
+    return [made[id(array)] for array in arrays]

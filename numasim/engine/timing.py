@@ -47,6 +47,8 @@ def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
 
 def segment_sums(values: I64, pointer: I64) -> I64:
     """[segments, ...] sums of the rows of ``values`` that the CSR ``pointer`` gives each segment."""
+    if not len(values):
+        return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # takes no memory until it is written to
     running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
     np.cumsum(values, axis=0, out=running[1:])
     return running[pointer[1:]] - running[pointer[:-1]]
@@ -54,17 +56,17 @@ def segment_sums(values: I64, pointer: I64) -> I64:
 
 @dataclass(frozen=True)
 class SegmentTimes:
-    """Times of the graph's segments; those that are looked up for every segment are lists.
+    """Times of the graph's segments.
 
     ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold where no access of the segment waits for a first
     touch; ``open_accesses[segment]`` lists the accesses that do (none for most), whose wait is added when it starts:
     ``compute_ps[segment]`` and ``settled_ps[node, segment]`` are then the parts that are known. Nodes without workers
-    have empty lists.
+    have empty arrays; where no segment has an access, all others share one.
     """
 
     compute_ps: I64  # [segments]
-    total_ps: list[list[int]]
-    local_ps: list[list[int]]
+    total_ps: list[I64]
+    local_ps: list[I64]
     settled_ps: I64  # [nodes, segments]
     open_accesses: dict[int, list[int]]
     traffic: I64  # [segments, nodes] bytes of the settled accesses
@@ -76,23 +78,24 @@ def segment_times(plan: Plan) -> SegmentTimes:
     traffic = traffic_by_home(work.accesses, plan.placement)
     compute = work.segment_compute_ps
     settled = np.zeros((machine.nodes, work.segments), np.int64)
-    total: list[list[int]] = [[] for _ in range(machine.nodes)]
-    local: list[list[int]] = [[] for _ in range(machine.nodes)]
-    shared = compute.tolist() if not len(work.accesses) else None
+    total = [np.zeros(0, np.int64)] * machine.nodes
+    local = [np.zeros(0, np.int64)] * machine.nodes
     for node in np.unique(plan.workers.node).tolist():
-        if shared is not None:
-            total[node] = local[node] = shared
+        if not len(work.accesses):
+            total[node] = local[node] = compute
             continue
         settled[node], alone = _waits(plan, node, traffic)
-        total[node] = np.maximum(compute, settled[node]).tolist()
-        local[node] = np.maximum(compute, alone).tolist()
+        total[node] = np.maximum(compute, settled[node])
+        local[node] = np.maximum(compute, alone)
     return SegmentTimes(
         compute_ps=compute,
         total_ps=total,
         local_ps=local,
         settled_ps=settled,
         open_accesses=_open_accesses(plan),
-        traffic=segment_sums(traffic, work.segment_accesses),
+        traffic=segment_sums(traffic, work.segment_accesses)
+        if len(traffic)
+        else np.zeros((work.segments, machine.nodes), np.int64),
     )
 
 
@@ -116,18 +119,22 @@ def _open_accesses(plan: Plan) -> dict[int, list[int]]:
 
 
 class RangeTimes:
-    """Times and traffic of the items of one range family, computed block by block on demand."""
+    """Times and traffic of the items of one range family, computed block by block on demand.
+
+    ``tables`` has one entry for each access of the template; ``local_wait_ps[node]`` is the memory time of an item on
+    ``node`` if all its bytes were local.
+    """
 
     def __init__(self, plan: Plan, family: RangeFamily) -> None:
-        self._family = family
+        self.family = family
         self._seed = plan.seed
         self._latency = plan.machine.latency_ps
-        self._tables = [_AccessTable(plan, family, j) for j in range(len(family.accesses))]
+        self.tables = [AccessTable(plan, family, j) for j in range(len(family.accesses))]
         local = [access_ps(family.accesses, int(self._latency[a, a])) for a in range(plan.machine.nodes)]
-        self._local_wait = [int(wait.sum()) for wait in local]
+        self.local_wait_ps = [int(wait.sum()) for wait in local]
         self._blocks: list[dict[int, tuple[list[int], list[int]]]] = [{} for _ in range(plan.machine.nodes)]
-        self.moves_bytes = bool(self._tables)
-        self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self._tables)
+        self.moves_bytes = bool(self.tables)
+        self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self.tables)
 
     def item(self, node: int, item: int) -> tuple[int, int]:
         """(time, time if all bytes were local) of ``item`` on ``node``, in ps."""
@@ -138,36 +145,40 @@ class RangeTimes:
         return block[0][at], block[1][at]
 
     def _block(self, node: int, number: int) -> tuple[list[int], list[int]]:
-        last = min((number + 1) << BLOCK_BITS, self._family.count)
+        last = min((number + 1) << BLOCK_BITS, self.family.count)
         total, local = self.items(node, np.arange(number << BLOCK_BITS, last))
         return total.tolist(), local.tolist()
 
     def items(self, node: int, items: I64) -> tuple[I64, I64]:
         """([items] times, [items] times if all bytes were local) on ``node``, in ps."""
-        compute = item_compute_ps(self._family, items, self._seed)
+        compute = item_compute_ps(self.family, items, self._seed)
         wait = np.zeros(len(items), np.int64)
-        for table in self._tables:
+        for table in self.tables:
             wait += table.wait_ps(node)[table.index(items)]
-        return np.maximum(compute, wait), np.maximum(compute, self._local_wait[node])
+        return np.maximum(compute, wait), np.maximum(compute, self.local_wait_ps[node])
 
     def traffic(self, items: I64) -> I64:
         """[nodes] bytes that the items move from and to each home."""
         total = np.zeros(len(self._latency), np.int64)
-        for table in self._tables:
+        for table in self.tables:
             counts = np.bincount(table.index(items), minlength=len(table.traffic))
             total += counts @ table.traffic
         return total
 
 
-class _AccessTable:
-    """One access template, tabulated over the distinct offsets that the items of the family give it."""
+class AccessTable:
+    """One access template, tabulated over the distinct offsets that the items of the family give it.
+
+    ``traffic`` [rows, nodes] is what an item moves from and to each home; its row is the item's quotient by
+    ``divisor``, its remainder, the item itself where it goes by both, or 0.
+    """
 
     def __init__(self, plan: Plan, family: RangeFamily, j: int) -> None:
         self._latency = plan.machine.latency_ps
         self._mlp = MLP_BY_PATTERN[family.accesses.pattern[j : j + 1]]
-        self._divisor = int(family.divisor[j])
-        self._by_quotient = bool(family.step_div[j])
-        self._by_remainder = bool(family.step_mod[j])
+        self.divisor = int(family.divisor[j])
+        self.by_quotient = bool(family.step_div[j])
+        self.by_remainder = bool(family.step_mod[j])
         self.traffic = self._tabulate(plan, family, j)
         self._wait: dict[int, I64] = {}
 
@@ -176,12 +187,12 @@ class _AccessTable:
         factor = int(traffic_factor(one)[j])
         single = _home_of_all(plan, int(one.region[j]))
         if single is not None:
-            self._by_quotient = self._by_remainder = False
+            self.by_quotient = self.by_remainder = False
             traffic = np.zeros((1, plan.machine.nodes), np.int64)
             traffic[0, single] = int(one.row_bytes[j] * one.rows[j]) * factor
             return traffic
-        quotients = -(-family.count // self._divisor) if self._by_quotient else 1
-        remainders = min(self._divisor, family.count) if self._by_remainder else 1
+        quotients = -(-family.count // self.divisor) if self.by_quotient else 1
+        remainders = min(self.divisor, family.count) if self.by_remainder else 1
         at = np.arange(quotients * remainders)
         offset = one.offset[j] + at // remainders * family.step_div[j] + at % remainders * family.step_mod[j]
         same = [np.full(len(at), values[j]) for values in (one.region, one.row_bytes, one.rows, one.stride)]
@@ -189,11 +200,11 @@ class _AccessTable:
 
     def index(self, items: I64) -> I64:
         """The row of the table for each item."""
-        if self._by_quotient and self._by_remainder:
+        if self.by_quotient and self.by_remainder:
             return items
-        if self._by_quotient:
-            return items // self._divisor
-        return items % self._divisor if self._by_remainder else np.zeros(len(items), np.int64)
+        if self.by_quotient:
+            return items // self.divisor
+        return items % self.divisor if self.by_remainder else np.zeros(len(items), np.int64)
 
     def wait_ps(self, node: int) -> I64:
         """[rows] memory time as seen from ``node``."""

@@ -63,27 +63,36 @@ def hash_sum(records: Records) -> int:
     return int(record_hashes(records).sum(dtype=np.uint64))
 
 
+def hexadecimal(total: int) -> str:
+    """A hash as 16 hex digits."""
+    return f"{total:016x}"
+
+
 class RecordSet:
     """Records gathered as packed bytes and hashed in batches; the engine appends `pack` (t, rank, actor, a0, a1)."""
 
-    __slots__ = ("_listener", "count", "rows", "total")
+    __slots__ = ("_listener", "count", "hashed", "rows", "total")
 
     def __init__(self, listener: Listener | None = None) -> None:
         self.rows: list[bytes] = []
         self.total = 0
         self.count = 0
+        self.hashed = True
         self._listener = listener
 
     def add(self, records: Records) -> None:
         """Hash ``records`` [n, 5]."""
-        self.total = (self.total + hash_sum(records)) & MASK
+        if self.hashed:
+            self.total = (self.total + hash_sum(records)) & MASK
         self.count += len(records)
         if self._listener:
             self._listener(records)
 
     def flush(self) -> None:
         """Hash what has gathered and forget it."""
-        if self.rows:
+        if self.rows and not self.hashed and not self._listener:
+            self.rows.clear()
+        elif self.rows:
             self.add(np.frombuffer(b"".join(self.rows), np.uint64).reshape(-1, WORDS))
             self.rows.clear()
 
@@ -91,12 +100,15 @@ class RecordSet:
 class Trace:
     """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone."""
 
-    __slots__ = ("complete", "details", "steps")
+    __slots__ = ("details", "steps")
 
     def __init__(self, listener: Listener | None = None) -> None:
-        self.complete = True  # whether the details hold every record
         self.steps = RecordSet(listener)
         self.details = RecordSet(listener)
+
+    def forgo_details(self) -> None:
+        """Give up ``event_hash``, because not all events will be gone through; listeners get what there is."""
+        self.details.hashed = False
 
     def flush_full(self) -> None:
         """Hash the buffers that have grown long."""
@@ -105,11 +117,11 @@ class Trace:
                 records.flush()
 
     def hashes(self) -> tuple[str, str | None]:
-        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where details were passed over."""
+        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where details were forgone."""
         self.steps.flush()
         self.details.flush()
         every = (self.steps.total + self.details.total) & MASK
-        return f"{self.steps.total:016x}", f"{every:016x}" if self.complete else None
+        return f"{self.steps.total:016x}", f"{every:016x}" if self.details.hashed else None
 
 
 class WindowSums:

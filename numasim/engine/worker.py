@@ -12,16 +12,6 @@ from simpy import Environment, Event
 from numasim.engine.stretch import Stretch
 from numasim.engine.trace import Rank
 
-COUNTS = (
-    "tasks",
-    "steal_attempts",
-    "steal_success",
-    "steal_attempts_remote",
-    "steal_success_remote",
-    "tasks_stolen",
-    "no_victim",
-)
-
 
 class ActorEvent(Event):
     """The one pending event of an actor: scheduled anew each time, never allocated anew."""

@@ -1,4 +1,18 @@
 """The compiled engine of numasim."""
 
-def draw(stream: int, k: int) -> int:
-    """The k-th (from zero) 64-bit number of the stream that starts at ``stream``, as `numasim.draws.draw`."""
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+class Deadlock(RuntimeError):  # noqa: N818
+    """Tasks are left that no worker can run; ``args`` are their number and the time in picoseconds."""
+
+def run(
+    plan: dict[str, Any], keep_log: bool, listener: Callable[[npt.NDArray[np.uint64]], None] | None
+) -> dict[str, Any]:
+    """Run the plan given as a dict of arrays (numasim.engine.native makes it) and return a dict of arrays.
+
+    Raises ValueError for arrays that do not fit together, Deadlock, OverflowError for times beyond 2**62 ps.
+    """

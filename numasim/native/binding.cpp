@@ -1,17 +1,124 @@
 // The Python module numasim.native._engine: arrays in, arrays out.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
-extern "C" {
-#include "policy/draws.h"
-}
+#include "engine.hpp"
+#include "read_plan.hpp"
 
 namespace nb = nanobind;
+using namespace numasim;
+
+namespace {
+
+// A NumPy array that owns a copy of `count` rows of `columns` values.
+template <typename T>
+nb::object table(const T* values, std::size_t count, std::size_t columns) {
+    auto* copy = new std::vector<T>(values, values + count * columns);
+    const nb::capsule owner(copy, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(copy->data(), {count, columns}, owner));
+}
+
+template <typename Row, typename Field>
+nb::object column(const std::vector<Row>& rows, Field field) {
+    std::vector<std::int64_t> values;
+    values.reserve(rows.size());
+    for (const Row& row : rows) values.push_back(field(row));
+    return nb::cast(table(values.data(), values.size(), 1)).attr("ravel")();
+}
+
+struct NamedCounter {
+    const char* name;
+    std::int64_t Counters::* value;
+};
+
+constexpr NamedCounter COUNTERS[] = {
+    {"tasks", &Counters::tasks},
+    {"steal_attempts", &Counters::steal_attempts},
+    {"steal_success", &Counters::steal_success},
+    {"steal_attempts_remote", &Counters::steal_attempts_remote},
+    {"steal_success_remote", &Counters::steal_success_remote},
+    {"tasks_stolen", &Counters::tasks_stolen},
+    {"no_victim", &Counters::no_victim},
+    {"work_local_ps", &Counters::work_local_ps},
+    {"inflation_numa_ps", &Counters::inflation_numa_ps},
+    {"overhead_ps", &Counters::overhead_ps},
+    {"idle_steal_ps", &Counters::idle_steal_ps},
+    {"idle_backoff_ps", &Counters::idle_backoff_ps},
+    {"idle_barrier_ps", &Counters::idle_barrier_ps},
+    {"parked_ps", &Counters::parked_ps},
+};
+
+nb::dict result_of(Engine& engine, bool keep_log) {
+    nb::dict result, workers, producers;
+    for (const auto& [name, value] : COUNTERS) {
+        workers[name] = column(engine.workers(), [value](const Worker& w) { return w.counters.*value; });
+    }
+    producers["node"] = column(engine.producers(), [](const Producer& p) { return std::int64_t{p.node}; });
+    producers["overhead_ps"] = column(engine.producers(), [](const Producer& p) { return p.overhead_ps; });
+    producers["parked_ps"] = column(engine.producers(), [](const Producer& p) { return p.parked_ps; });
+    const std::uint64_t steps = engine.steps_hash(), details = engine.details_hash();
+    const std::size_t nodes = engine.plan().nodes;
+    result["workers"] = workers;
+    result["producers"] = producers;
+    result["node_attempts"] = table(engine.node_attempts().data(), nodes, nodes);
+    result["node_success"] = table(engine.node_success().data(), nodes, nodes);
+    result["node_bytes"] = table(engine.node_bytes().data(), nodes, nodes);
+    result["makespan_ps"] = engine.makespan_ps();
+    result["span_ps"] = engine.span_ps();
+    result["page_faults"] = engine.page_faults();
+    result["passed_items"] = engine.passed_items();
+    result["events"] = engine.events();
+    result["steps_hash"] = steps;
+    result["details_hash"] = details;
+    result["complete"] = engine.complete();
+    constexpr std::size_t log_columns = sizeof(Executed) / sizeof(std::int64_t);
+    if (keep_log) result["log"] = table(reinterpret_cast<const std::int64_t*>(engine.log().data()), engine.log().size(), log_columns);
+    return result;
+}
+
+void check_signals() {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+Listener listener_of(nb::object callback) {
+    return [callback](const Record* records, std::size_t count) {
+        const nb::gil_scoped_acquire gil;
+        callback(table(reinterpret_cast<const std::uint64_t*>(records), count, RECORD_WORDS));
+    };
+}
+
+nb::dict run(nb::dict fields, bool keep_log, nb::object callback) {
+    Reader reader(std::move(fields), "");
+    const Plan plan = read_plan(reader);
+    const Listener listener = callback.is_none() ? Listener{} : listener_of(callback);
+    Engine engine(plan, callback.is_none() ? nullptr : &listener, check_signals, keep_log);
+    {
+        const nb::gil_scoped_release released;
+        engine.run();
+    }
+    return result_of(engine, keep_log);
+}
+
+}  // namespace
 
 NB_MODULE(_engine, module) {
     module.doc() = "The compiled engine of numasim";
-    module.def(
-        "draw", [](std::uint64_t stream, std::uint64_t k) { return ns_draw(stream, k); }, nb::arg("stream"), nb::arg("k"),
-        "The k-th (from zero) 64-bit number of the stream that starts at `stream`, as numasim.draws.draw.");
+    nb::set_leak_warnings(false);
+    static const nb::handle deadlock = nb::exception<Deadlock>(module, "Deadlock", PyExc_RuntimeError);
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const BadPlan& error) {
+            PyErr_SetString(PyExc_ValueError, error.what());
+        } catch (const Deadlock& error) {
+            PyErr_SetObject(deadlock.ptr(), nb::make_tuple(error.tasks, error.time_ps).ptr());
+        }
+    });
+    module.def("run", &run, nb::arg("plan"), nb::arg("keep_log"), nb::arg("listener").none(),
+               "Run the plan given as a dict of arrays (numasim.engine.native makes it) and return a dict of arrays.");
 }

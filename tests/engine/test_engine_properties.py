@@ -15,7 +15,7 @@ from task_graphs import Access, items
 
 from numasim.engine.invariants import violations
 from numasim.engine.plan import Plan
-from numasim.engine.search import DeadlockError
+from numasim.engine.deadlock import DeadlockError
 from numasim.spec.strategy import PlacementSpec
 from numasim.workload.graph import Deal, Region
 

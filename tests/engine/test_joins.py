@@ -6,7 +6,7 @@ import pytest
 from engine_setup import FIRST, NS, Seen, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
-from numasim.engine.search import DeadlockError
+from numasim.engine.deadlock import DeadlockError
 from numasim.engine.trace import Rank
 from numasim.workload.graph import Deal
 

@@ -1,0 +1,18 @@
+"""Runs that cannot end: tasks are left that nobody will ever run."""
+
+from __future__ import annotations
+
+from numasim.engine.plan import Plan
+from numasim.errors import InputError
+
+
+class DeadlockError(InputError):
+    """Tasks are left, and no worker can ever run one of them: the join does not fit the strategy."""
+
+    def __init__(self, plan: Plan, tasks: int, time_ps: int) -> None:
+        """``tasks`` are left at ``time_ps``."""
+        super().__init__(
+            f"{tasks} tasks are left at {time_ps} ps and no worker can run them "
+            f"(join {plan.join!r}, {plan.workers.workers} workers, strategy {plan.steal.name!r})",
+            expected="a join that lets waiting workers run other tasks, such as continuation",
+        )

@@ -1,0 +1,223 @@
+"""The native engine: a Plan's arrays into the compiled module ``numasim.native._engine``, and a Result out of it.
+
+The engine itself is C++ and C11 in ``numasim/native``; it is equal to the reference engine in everything but speed.
+This module knows the names under which the arrays travel, and nothing of the simulation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.collect import Finished, collect
+from numasim.engine.deadlock import DeadlockError
+from numasim.engine.ledger import Executed
+from numasim.engine.pages import GRANULE_PAGES
+from numasim.engine.plan import MIN_STEP_PS, Plan
+from numasim.engine.result import Result
+from numasim.engine.tables import Tables
+from numasim.engine.timing import MLP_BY_PATTERN, RangeTimes, SegmentTimes, segment_times, traffic_factor
+from numasim.engine.trace import Listener, hexadecimal
+from numasim.native import _engine
+from numasim.workload.graph import Phase, Workload
+
+Fields = dict[str, Any]
+NOTHING = np.zeros(0, np.int64)
+
+
+def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, list[Executed] | None]:
+    """Simulate ``plan``; see `numasim.engine.run.simulate`."""
+    if not plan.skipping:
+        plan = plan.unfolded()
+    try:
+        found = _engine.run(fields(plan), keep_log and not plan.skipping, listener)
+    except _engine.Deadlock as deadlock:
+        raise DeadlockError(plan, *deadlock.args) from None
+    log = [Executed(*row) for row in found["log"].tolist()] if "log" in found else None
+    return collect(plan, _finished(plan, found)), log
+
+
+def fields(plan: Plan) -> Fields:
+    """Everything that the compiled engine reads, by name."""
+    tables = Tables(plan)
+    return {
+        "workers": plan.workers.workers,
+        "nodes": plan.machine.nodes,
+        "seed": plan.seed,
+        "node": np.ascontiguousarray(plan.workers.node, np.int32),
+        "rows": plan.workload.rows,
+        "skip": plan.skip,
+        "skipping": plan.skipping,
+        "join": plan.join,
+        "producer": plan.producer,
+        "inline_resume_ppm": plan.inline_resume_ppm,
+        "own_dispatch": tables.own_dispatch,
+        "sees_marks_only": tables.sees_marks_only,
+        "one_queue_each": tables.one_queue_each,
+        "room": tables.room,
+        "phases": [_phase(phase) for phase in plan.workload.phases],
+        "families": [_family(RangeTimes(plan, family), plan) for family in plan.workload.ranges],
+        **_graph(plan.workload),
+        **_segments(plan, segment_times(plan)),
+        **_costs(plan, tables),
+        **_strategy(plan),
+        **_waiting(plan, tables),
+    }
+
+
+def _graph(work: Workload) -> Fields:
+    graph = {
+        "folded": work.folded,
+        "op_ptr": work.op_ptr,
+        "op_code": work.op_code,
+        "op_arg": work.op_arg,
+        "kind": work.kind,
+    }
+    if work.folded:
+        return graph
+    return {
+        **graph,
+        "parent": work.parent,
+        "subtree_end": work.subtree_end(),
+        "successor_ptr": work.successor_ptr,
+        "successor": work.successor,
+    }
+
+
+def _phase(phase: Phase) -> Fields:
+    return {
+        "roots": np.array(phase.roots, np.int64),
+        "family": -1 if phase.range_family is None else phase.range_family,
+        "deal": int(phase.deal),
+        "serial": phase.serial,
+        "repeat": phase.repeat,
+    }
+
+
+def _segments(plan: Plan, times: SegmentTimes) -> Fields:
+    by_node = zip(times.total_ps, times.local_ps, strict=True)
+    return {
+        "segments": plan.workload.segments,
+        "segment_times": [{"total_ps": total, "local_ps": local} for total, local in by_node],
+        "traffic": times.traffic.ravel() if len(plan.workload.accesses) else NOTHING,
+        **(_open_accesses(plan, times) if times.open_accesses else {"open_ptr": NOTHING}),
+    }
+
+
+def _open_accesses(plan: Plan, times: SegmentTimes) -> Fields:
+    work, page_bytes = plan.workload, plan.machine.page_bytes
+    counts = np.zeros(work.segments, np.int64)
+    for segment, accesses in times.open_accesses.items():
+        counts[segment] = len(accesses)
+    return {
+        "open_ptr": np.concatenate([[0], np.cumsum(counts)]),
+        "open_access": np.concatenate([times.open_accesses[s] for s in sorted(times.open_accesses)]).astype(np.int64),
+        "compute_ps": times.compute_ps,
+        "settled_ps": times.settled_ps.ravel(),
+        "access_region": work.accesses.region,
+        "access_offset": work.accesses.offset,
+        "access_row_bytes": work.accesses.row_bytes,
+        "access_rows": work.accesses.rows,
+        "access_stride": work.accesses.stride,
+        "access_factor": traffic_factor(work.accesses),
+        "access_mlp": MLP_BY_PATTERN[work.accesses.pattern],
+        "region_pages": np.array([-(-region.bytes // page_bytes) for region in work.regions], np.int64),
+        "latency_ps": plan.machine.latency_ps.ravel(),
+        "page_bytes": page_bytes,
+        "granule_pages": GRANULE_PAGES,
+    }
+
+
+def _family(times: RangeTimes, plan: Plan) -> Fields:
+    used = set(plan.workers.node.tolist())
+    nodes = range(plan.machine.nodes)
+    return {
+        "count": times.family.count,
+        "low_ps": times.family.low_ps,
+        "high_ps": times.family.high_ps,
+        "local_wait_ps": np.array(times.local_wait_ps, np.int64),
+        "accesses": [
+            {
+                "divisor": table.divisor,
+                "by_quotient": table.by_quotient,
+                "by_remainder": table.by_remainder,
+                "traffic": table.traffic.ravel(),
+                "nodes": [{"wait_ps": table.wait_ps(node) if node in used else NOTHING} for node in nodes],
+            }
+            for table in times.tables
+        ],
+    }
+
+
+def _costs(plan: Plan, tables: Tables) -> Fields:
+    costs = plan.costs
+    names = ("push_ps", "pop_ps", "join_ps", "wait_ps", "resume_ps", "take_ps", "move_ps", "fault_ps", "line")
+    near, far = tables.probe_costs_ps
+    return {
+        **{name: getattr(costs, name) for name in names},
+        "wake_ps": costs.wake_ps,
+        "wake_remote_ps": costs.wake_remote_ps,
+        "probe_near_ps": near,
+        "probe_far_ps": far,
+        "least_probe_ps": MIN_STEP_PS,
+        "line_ps": tables.line_matrix_ps.ravel() if costs.line else NOTHING,
+    }
+
+
+def _strategy(plan: Plan) -> Fields:
+    steal = plan.steal
+    return {
+        "level": _bytes(steal.level),
+        "row": steal.row,
+        "seg": steal.seg,
+        "queue": steal.queue,
+        "weight": steal.weight,
+        "watch": np.ascontiguousarray(steal.watch, np.int32).ravel(),
+        "chance": _bytes(steal.chance),
+        "queues": _bytes(steal.queues),
+        "own": steal.own,
+        "steal_levels": steal.steal_levels,
+        "refill": -1 if steal.refill is None else steal.refill,
+        "work_first": steal.work_first,
+    }
+
+
+def _bytes(records: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(records).view(np.uint8).ravel()
+
+
+def _waiting(plan: Plan, tables: Tables) -> Fields:
+    thresholds, backoff = plan.steal.thresholds, plan.steal.backoff
+    return {
+        "max_tasks": -1 if thresholds.max_tasks is None else thresholds.max_tasks,
+        "min_tasks": -1 if thresholds.min_tasks is None else thresholds.min_tasks,
+        "fraction_ppm": thresholds.fraction_ppm,
+        "threshold_rule": thresholds.rule,
+        "threshold_time": thresholds.when,
+        "backoff_first_ps": backoff.first_ps,
+        "backoff_factor": backoff.factor,
+        "backoff_max_ps": -1 if backoff.max_ps is None else backoff.max_ps,
+        "backoff_after_probe": backoff.after == "probe",
+        "backoff_counts_empty": backoff.empty == "count",
+        "poll_ps": plan.poll_ps,
+        "scan_ps": tables.scan_ps,
+    }
+
+
+def _finished(plan: Plan, found: Fields) -> Finished:
+    every = (found["steps_hash"] + found["details_hash"]) % 2**64
+    return Finished(
+        workers=found["workers"],
+        producers=found["producers"],
+        node_attempts=found["node_attempts"],
+        node_success=found["node_success"],
+        node_bytes=found["node_bytes"],
+        makespan_ps=found["makespan_ps"],
+        span_ps=found["span_ps"],
+        page_faults=found["page_faults"],
+        passed_items=found["passed_items"],
+        hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
+        events=found["events"],
+    )

@@ -1,0 +1,203 @@
+// The native engine: one run of one plan, event by event, equal to the reference engine (numasim/engine/reference.py).
+//
+// The members are grouped as there: timeline, execution, search, production, steady production, phases; each group has a
+// source file of its own. What the model leaves to an engine is decided in the reference engine's files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "clock.hpp"
+#include "item_times.hpp"
+#include "pages.hpp"
+#include "plan.hpp"
+#include "queues.hpp"
+#include "steady.hpp"
+#include "trace.hpp"
+#include "worker.hpp"
+
+namespace numasim {
+
+// Tasks are left, and no worker can ever run one of them.
+struct Deadlock : std::runtime_error {
+    Deadlock(std::int64_t tasks_left, std::int64_t at_ps)
+        : std::runtime_error("no worker can run the tasks that are left"), tasks(tasks_left), time_ps(at_ps) {}
+    std::int64_t tasks, time_ps;
+};
+
+// How far a task has come in the current phase.
+struct Progress {
+    std::int64_t path_ps;    // longest chain of work up to the current op
+    std::int64_t joined_ps;  // that of finished children
+    std::uint32_t at;        // index of the next op
+    std::uint32_t pending;   // children that have not finished
+    std::uint32_t held;      // predecessors that have not finished
+    std::uint32_t spawner : 30;
+    std::uint32_t waiting : 1;  // left its worker's stack at a WAIT
+    std::uint32_t spawned : 1;
+};
+
+// One stretch of work, for the checks.
+struct Executed {
+    std::int64_t task, segment, worker, start_ps, end_ps;
+};
+
+class Engine {
+public:
+    // `pause`, if it is given, is called now and then during a run; what it throws ends the run.
+    Engine(const Plan& plan, const Listener* listener, std::function<void()> pause, bool keep_log);
+
+    void run();
+
+    const Plan& plan() const { return plan_; }
+    const std::vector<Worker>& workers() const { return workers_; }
+    const std::vector<Producer>& producers() const { return producers_; }
+    const std::vector<Executed>& log() const { return log_; }
+    const std::vector<std::int64_t>& node_attempts() const { return node_attempts_; }
+    const std::vector<std::int64_t>& node_success() const { return node_success_; }
+    const std::vector<std::int64_t>& node_bytes() const { return node_bytes_; }
+    std::int64_t makespan_ps() const { return now_; }
+    std::int64_t span_ps() const { return span_ps_; }
+    std::int64_t page_faults() const { return page_faults_; }
+    std::int64_t passed_items() const { return passed_items_; }
+    std::int64_t events() const { return events_; }
+    bool complete() const { return complete_; }  // whether the details hold every record
+    std::uint64_t steps_hash() { return steps_.total(); }
+    std::uint64_t details_hash() { return details_.total(); }
+
+private:
+    using Task = std::int64_t;
+    static constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
+
+    // timeline
+    void handle(EventKey event);
+    void schedule(Worker& w, Rank rank, std::int64_t delay_ps);
+    void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps);
+    void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps);
+    std::int64_t after(std::int64_t delay_ps) const;
+    void record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
+    void record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
+
+    // execution
+    void proceed(Worker& w);
+    void start_segment(Worker& w, Task task, std::uint32_t segment);
+    void start_item(Worker& w, Task task);
+    std::pair<std::int64_t, std::int64_t> item_times(Worker& w, Task task);
+    void look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint64_t base);
+    void work(Worker& w, Task task, std::int64_t total_ps, std::int64_t local_ps);
+    std::int64_t touch(Worker& w, std::uint32_t segment);
+    void on_segment_end(Worker& w);
+    void finish(Worker& w, Task task);
+    void task_done();
+    void resume(Worker& w, Task parent);
+    void release(Worker& w, Task task, std::int64_t path_ps);
+    void spawn(Worker& w, Task task, Task child);
+    bool must_inline(Worker& w);
+    void offer(Worker& w, Task task);
+    void on_put(Worker& w);
+    void put(Worker& w, Task task);
+    std::int32_t place(std::uint32_t position, Task task);
+    bool wait(Worker& w, Task task);
+    bool block(Worker& w, Task task);
+    void on_wake(Worker& w);
+    bool is_item(Task task) const { return task >= rows_; }
+    std::size_t family_of(Task task) const;
+
+    // search
+    bool seek(Worker& w);
+    bool pop_own(Worker& w, std::int64_t keep);
+    bool may_run(const Worker& w, std::uint32_t q, bool back) const;
+    void begin(Worker& w, Task task);
+    void go_idle(Worker& w);
+    void end_idle(Worker& w);
+    bool join_is_over(const Worker& w) const;
+    void compute_thresholds(Worker& w);
+    bool start_round(Worker& w);
+    bool next_probe(Worker& w);
+    bool end_round(Worker& w);
+    bool back_off(Worker& w, std::int64_t wait_ps);
+    void on_look(Worker& w);
+    void count_attempt(Worker& w, std::uint32_t q, std::int64_t count);
+    void take(Worker& w, std::uint32_t q, bool back, std::int64_t count);
+    bool missed(Worker& w);
+    std::int64_t wait_ps(std::int64_t fails, bool probed) const;
+    std::int64_t probe_ps(const Worker& w, std::uint32_t q) const;
+    std::int64_t take_ps(const Worker& w, std::uint32_t q) const;
+    bool is_remote(const Worker& w, std::uint32_t q) const;
+    bool probe_back(std::uint32_t level, std::uint32_t q) const;
+    ns_view view() const { return {queues_.lengths(), queues_.watch(), iteration_}; }
+
+    // passing over polls
+    std::int64_t next_change() const;
+    bool can_go_on() const;
+    bool can_find(const Worker& w) const;
+    std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    void learn_quiet_round(Worker& w);
+
+    // production
+    void start_producer(std::uint64_t first, std::uint64_t count);
+    void produce(Worker& w);
+    void produce_later(Producer& p);
+    void on_produce();
+    void room_made();
+    void producer_waits(Producer& p);
+    bool is_steady();
+    bool queues_hold_only_items();
+    void move_on(Producer& p, const ItemTimes& times, const Moment& moment, const std::vector<std::int64_t>& taken);
+    void pass_items(Worker& w, const ItemTimes& times, std::int64_t taken);
+
+    // phases
+    void start_phase();
+    void give_roots(const Phase& phase);
+    void give_range(const Phase& phase);
+    void end_phase_after_instant();
+    void on_phase_end();
+    void retire(Worker& w);
+    void take_back(Worker& w, std::int64_t left_ps);
+    void reset(Task root);
+
+    std::uint32_t producer_id() const { return plan_.workers; }
+    std::uint32_t hook() const { return plan_.workers + 1; }  // the actor of END_OF_INSTANT on the clock
+
+    const Plan& plan_;
+    const std::int64_t rows_;
+    Clock clock_;
+    Queues queues_;
+    std::vector<Worker> workers_;
+    std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due
+    std::vector<Producer> producers_;
+    std::vector<ns_actor> actors_;  // [workers + 1]
+    std::vector<std::int64_t> cursors_;
+    std::vector<std::int32_t> chances_;
+    std::unique_ptr<Progress[]> progress_;      // [rows]
+    std::vector<std::uint32_t> predecessors_;   // [rows], empty where there are no dependences
+    std::vector<ItemTimes> families_;
+    std::vector<std::uint64_t> family_base_;  // [families + 1] id of the first item
+    FirstTouch pages_;
+    RecordSet steps_, details_;
+    std::vector<Executed> log_;
+    std::unordered_map<Task, std::uint32_t> sleeper_;  // task in a blocking join -> its worker
+    std::vector<std::uint8_t> overflowed_;             // [queues]
+    std::vector<std::uint32_t> picked_;                // by the round at hand
+    std::vector<Task> taken_;                          // by the steal at hand
+    std::vector<std::int64_t> node_attempts_, node_success_, node_bytes_;
+    std::vector<std::pair<const Phase*, std::uint32_t>> schedule_;
+    std::size_t phase_index_ = 0;
+    std::uint64_t production_next_ = 0, production_left_ = 0;
+    std::int64_t now_ = 0, phase_start_ = 0;
+    std::int64_t outstanding_ = 0;  // tasks of the phase that have not finished
+    std::int64_t phase_span_ps_ = 0, span_ps_ = 0, page_faults_ = 0, passed_items_ = 0, events_ = 0;
+    std::uint32_t iteration_ = 0;
+    std::function<void()> pause_;
+    bool keep_log_, finished_ = false, complete_ = true;
+    const bool has_successors_, joins_cost_, inlines_, strict_, tracks_parent_;
+};
+
+}  // namespace numasim

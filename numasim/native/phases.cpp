@@ -1,0 +1,98 @@
+// Phases: what is given to whom when one starts, and how the books are closed when it ends (numasim/engine/reference.py).
+#include <algorithm>
+
+#include "engine.hpp"
+
+namespace numasim {
+
+void Engine::start_phase() {
+    if (phase_index_ == schedule_.size()) {
+        finished_ = true;
+        return;
+    }
+    const Phase& phase = *schedule_[phase_index_].first;
+    iteration_ = schedule_[phase_index_].second;
+    phase_start_ = now_;
+    phase_span_ps_ = 0;
+    give_roots(phase);
+    if (phase.family >= 0) give_range(phase);
+    if (outstanding_ == 0) end_phase_after_instant();
+    const std::size_t working = phase.serial ? 1 : workers_.size();
+    for (std::size_t i = 0; i < working; ++i) proceed(workers_[i]);
+}
+
+void Engine::give_roots(const Phase& phase) {
+    outstanding_ = static_cast<std::int64_t>(phase.roots.size());
+    for (std::size_t r = 0; r < phase.roots.size(); ++r) {
+        reset(phase.roots[r]);
+        workers_[ns_dealt_to(phase.deal, r, phase.roots.size(), plan_.workers)].agenda.push_back(phase.roots[r]);
+    }
+}
+
+// Bring the tasks below `root` back to their beginning.
+void Engine::reset(Task root) {
+    const Graph& graph = plan_.graph;
+    for (Task task = root; task < graph.subtree_end[static_cast<std::size_t>(root)]; ++task) {
+        Progress& progress = progress_[task];
+        progress = Progress{};
+        progress.at = static_cast<std::uint32_t>(graph.op_ptr[static_cast<std::size_t>(task)]);
+        progress.held = predecessors_.empty() ? 0 : predecessors_[static_cast<std::size_t>(task)];
+    }
+}
+
+void Engine::give_range(const Phase& phase) {
+    const auto family = static_cast<std::size_t>(phase.family);
+    const std::uint64_t first = family_base_[family], count = family_base_[family + 1] - first;
+    outstanding_ += static_cast<std::int64_t>(count);
+    if (plan_.maker != Maker::NONE) {
+        start_producer(first, count);
+    } else if (plan_.own_dispatch) {
+        for (const Worker& w : workers_) {
+            queues_.push_items(static_cast<std::uint32_t>(w.own), ns_dealt_items(phase.deal, w.id, plan_.workers, first, count));
+        }
+    } else {
+        for (std::uint64_t i = 0; i < count; ++i) place(ns_dealt_to(phase.deal, i, count, plan_.workers), static_cast<Task>(first + i));
+    }
+}
+
+void Engine::end_phase_after_instant() { clock_.set(hook(), event_key(now_, END_OF_INSTANT, 0)); }
+
+void Engine::on_phase_end() {
+    clock_.clear(hook());
+    const bool serial = schedule_[phase_index_].first->serial;
+    for (Worker& w : workers_) {
+        if (serial && w.id != 0) {
+            w.counters.idle_barrier_ps += now_ - phase_start_;
+        } else {
+            retire(w);
+        }
+    }
+    record_step(RELEASE, 0, static_cast<std::int64_t>(phase_index_), 0);
+    span_ps_ += phase_span_ps_;
+    if (plan_.threshold_time == ThresholdTime::PHASE) {
+        for (Worker& w : workers_) compute_thresholds(w);
+    }
+    ++phase_index_;
+    start_phase();
+}
+
+// Close the books of a worker at the end of a phase: nothing of it is pending any more.
+void Engine::retire(Worker& w) {
+    if (w.idle) {
+        take_back(w, w.due_ps - now_);
+        end_idle(w);
+        clock_.clear(w.id);
+    }
+    w.rank = POLL;
+    busy_until_[w.id] = INT64_MAX;
+    w.fails = w.owed_ps = 0;
+}
+
+// Uncount the part of the pending probe or wait that lies behind the end of the phase.
+void Engine::take_back(Worker& w, std::int64_t left_ps) {
+    const std::int64_t cut = std::min(left_ps, w.step_ps);
+    (w.rank == LOOK ? w.counters.idle_steal_ps : w.counters.idle_backoff_ps) -= cut;
+    w.counters.overhead_ps -= left_ps - cut;
+}
+
+}  // namespace numasim

@@ -1,0 +1,112 @@
+// What the engine is given: the arrays of numasim.engine.plan.Plan, borrowed from NumPy for the time of a run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policy/backoff.h"
+#include "policy/plan.h"
+#include "policy/ranges.h"
+#include "policy/thresholds.h"
+
+namespace numasim {
+
+using I64s = std::span<const std::int64_t>;
+using U32s = std::span<const std::uint32_t>;
+using U8s = std::span<const std::uint8_t>;
+
+enum Op : std::uint8_t { RUN, SPAWN, CALL, WAIT };
+enum Kind : std::uint8_t { TASK, CALLED, IMPLICIT };
+enum class Join { HELP, OWN, STRICT, CONTINUATION, BLOCK };
+enum class Maker { NONE, EXTRA, MASTER };  // who creates the items of a range
+enum class ThresholdTime { FIRST_DRAIN, PHASE, FIXED };
+
+// Programs of tasks in CSR form (numasim/workload/graph.py). A `folded` graph has one row for all equal subtrees.
+struct Graph {
+    std::int64_t rows;
+    bool folded;
+    I64s op_ptr;       // [rows + 1]
+    U8s op_code;       // [ops]
+    U32s op_arg;       // [ops]
+    U8s kind;          // [rows]
+    I64s parent;       // [rows]
+    I64s subtree_end;  // [rows] one past the last descendant
+    I64s successor_ptr;  // [rows + 1]
+    U32s successor;
+};
+
+// Times of segments by node; `total` and `local` of a node without workers are empty.
+struct SegmentTimes {
+    std::int64_t segments;
+    std::vector<I64s> total, local;  // [nodes][segments]
+    I64s traffic;                    // [segments * nodes] bytes of the settled accesses, or empty where there are none
+};
+
+// Accesses whose pages are placed by the first touch during the run (numasim/engine/pages.py).
+struct OpenAccesses {
+    I64s ptr;      // [segments + 1] into `access`, or empty where there are none
+    I64s access;   // which access
+    I64s compute;  // [segments]
+    I64s settled;  // [nodes * segments] memory time of the other accesses
+    U32s region;   // [accesses]
+    I64s offset, row_bytes, rows, stride, factor, mlp;  // [accesses]
+    I64s region_pages;                                  // [regions]
+    I64s latency_ps;                                    // [nodes * nodes]
+    std::int64_t granule_pages, page_bytes;
+};
+
+// One access of the items of a range, tabulated over the distinct offsets that they give it.
+struct ItemAccess {
+    std::int64_t divisor;
+    bool by_quotient, by_remainder;
+    std::vector<I64s> wait;  // [nodes][rows] memory time, empty for a node without workers
+    I64s traffic;            // [rows * nodes] bytes by home
+};
+
+struct Family {
+    std::int64_t count, low_ps, high_ps;
+    I64s local_wait;  // [nodes] memory time if all bytes were local
+    std::vector<ItemAccess> accesses;
+};
+
+struct Phase {
+    std::vector<std::int64_t> roots;
+    std::int64_t family;  // -1: none
+    ns_deal deal;
+    bool serial;
+    std::int64_t repeat;
+};
+
+struct Costs {
+    std::int64_t push_ps, pop_ps, join_ps, wait_ps, resume_ps, take_ps, move_ps, wake_ps, wake_remote_ps, fault_ps;
+    std::int64_t probe_near_ps, probe_far_ps, least_probe_ps;
+    bool line;  // probes, takes and joins also pay the transfer of the cache line that they touch
+};
+
+struct Plan {
+    std::uint32_t workers, nodes;
+    std::uint64_t seed;
+    std::span<const std::int32_t> node;  // [workers]
+    I64s line_ps;                    // [workers * workers] transfer of a cache line to each worker from each other's core
+    Graph graph;
+    SegmentTimes times;
+    OpenAccesses open;
+    std::vector<Family> families;
+    std::vector<Phase> phases;
+    ns_plan steal;
+    ns_threshold_rules thresholds;
+    ThresholdTime threshold_time;
+    ns_backoff backoff;
+    bool backoff_after_probe, backoff_counts_empty;
+    Costs costs;
+    Join join;
+    Maker maker;
+    std::int64_t inline_resume_ppm;
+    std::int64_t refill;  // -1: the queue's own threshold s
+    bool work_first, skip, skipping;
+    bool own_dispatch, sees_marks_only, one_queue_each;
+    std::int64_t room;  // tasks that all queues hold together
+};
+
+}  // namespace numasim

@@ -1,0 +1,393 @@
+#include "read_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace numasim {
+
+namespace {
+
+constexpr std::int64_t MOST_WORKERS = 1 << 20, MOST_NODES = 1 << 14, MOST_ROWS = std::int64_t{1} << 31;
+constexpr std::int64_t LONGEST_PS = std::int64_t{1} << 60, MOST_COST_PS = std::int64_t{1} << 50;
+constexpr std::int64_t MOST_BYTES = std::int64_t{1} << 50, MOST_ITEMS = (std::int64_t{1} << 32) - 1;
+constexpr std::int64_t MOST_FACTOR = std::int64_t{1} << 33, MILLION = 1'000'000, ANY = Reader::ANY_SIZE;
+
+template <typename T>
+void require_within(std::span<const T> values, std::int64_t low, std::int64_t high, const char* name) {
+    const auto outside = [low, high](T value) {
+        return static_cast<std::int64_t>(value) < low || static_cast<std::int64_t>(value) > high;
+    };
+    require(std::none_of(values.begin(), values.end(), outside), std::string(name) + " has a value out of bounds");
+}
+
+// A CSR pointer begins at 0, never falls and ends at `end`.
+template <typename T>
+void require_pointer(std::span<const T> pointer, std::uint64_t end, const char* name) {
+    const bool holds = !pointer.empty() && pointer.front() == 0 && static_cast<std::uint64_t>(pointer.back()) == end &&
+                       std::is_sorted(pointer.begin(), pointer.end());
+    require(holds, std::string(name) + " does not run from 0 to " + std::to_string(end));
+}
+
+template <typename T>
+std::int64_t size_of(const T& values) {
+    return static_cast<std::int64_t>(values.size());
+}
+
+// ---- the graph ---------------------------------------------------------------------------------------------------------
+
+void check_ops(const Graph& graph, std::int64_t segments) {
+    for (std::size_t i = 0; i < graph.op_code.size(); ++i) {
+        require(graph.op_code[i] <= WAIT, "op_code has a value out of bounds");
+        const std::int64_t most = graph.op_code[i] == RUN ? segments : graph.op_code[i] == WAIT ? MOST_ROWS : graph.rows;
+        require(graph.op_arg[i] < most, "op_arg has a value out of bounds");
+    }
+}
+
+// An unfolded graph is a forest in preorder, in which a task is spawned or called by its parent, once.
+void check_tree(const Graph& graph) {
+    std::vector<bool> created(static_cast<std::size_t>(graph.rows), false);
+    for (std::int64_t task = 0; task < graph.rows; ++task) {
+        const auto t = static_cast<std::size_t>(task);
+        const std::int64_t parent = graph.parent[t], end = graph.subtree_end[t];
+        require(-1 <= parent && parent < task, "parent has a value out of bounds");
+        require(task < end && end <= (parent < 0 ? graph.rows : graph.subtree_end[static_cast<std::size_t>(parent)]),
+                "subtree_end has a value out of bounds");
+        for (std::int64_t i = graph.op_ptr[t]; i < graph.op_ptr[t + 1]; ++i) {
+            const auto op = static_cast<std::size_t>(i);
+            if (graph.op_code[op] != SPAWN && graph.op_code[op] != CALL) continue;
+            const std::size_t child = graph.op_arg[op];
+            const std::uint8_t kind = graph.op_code[op] == CALL ? CALLED : TASK;
+            require(graph.parent[child] == task && !created[child] && graph.kind[child] == kind, "op_arg spawns or calls a task of another");
+            created[child] = true;
+        }
+    }
+}
+
+void check_folded(const Graph& graph) {
+    for (std::int64_t row = 0; row < graph.rows; ++row) {
+        for (std::int64_t i = graph.op_ptr[static_cast<std::size_t>(row)]; i < graph.op_ptr[static_cast<std::size_t>(row) + 1]; ++i) {
+            const auto op = static_cast<std::size_t>(i);
+            require(graph.op_code[op] == RUN || graph.op_code[op] == WAIT || graph.op_arg[op] > row, "op_arg has a child above its parent");
+        }
+    }
+}
+
+Graph read_graph(Reader& reader, std::int64_t segments) {
+    Graph graph{};
+    graph.rows = reader.integer("rows", 0, MOST_ROWS);
+    graph.folded = reader.flag("folded");
+    graph.op_ptr = reader.array<std::int64_t>("op_ptr", graph.rows + 1);
+    graph.op_code = reader.array<std::uint8_t>("op_code", ANY);
+    graph.op_arg = reader.array<std::uint32_t>("op_arg", size_of(graph.op_code));
+    require_pointer(graph.op_ptr, graph.op_code.size(), "op_ptr");
+    require(size_of(graph.op_code) < MOST_ITEMS, "op_code has too many entries");
+    graph.kind = reader.array<std::uint8_t>("kind", graph.rows);
+    require_within(graph.kind, TASK, IMPLICIT, "kind");
+    check_ops(graph, segments);
+    if (graph.folded) {
+        check_folded(graph);
+        return graph;
+    }
+    graph.parent = reader.array<std::int64_t>("parent", graph.rows);
+    graph.subtree_end = reader.array<std::int64_t>("subtree_end", graph.rows);
+    check_tree(graph);
+    graph.successor_ptr = reader.array<std::int64_t>("successor_ptr", graph.rows + 1);
+    graph.successor = reader.array<std::uint32_t>("successor", ANY);
+    require_pointer(graph.successor_ptr, graph.successor.size(), "successor_ptr");
+    require_within(graph.successor, 0, graph.rows - 1, "successor");
+    return graph;
+}
+
+// ---- times -------------------------------------------------------------------------------------------------------------
+
+SegmentTimes read_times(Reader& reader, std::uint32_t nodes) {
+    SegmentTimes times{};
+    times.segments = reader.integer("segments", 0, MOST_ITEMS);
+    for (Reader& node : [&] { return reader.list("segment_times"); }()) {
+        const I64s total = node.array<std::int64_t>("total_ps", ANY);
+        require(total.empty() || size_of(total) == times.segments, "total_ps does not have an entry for each segment");
+        times.total.push_back(total);
+        times.local.push_back(node.array<std::int64_t>("local_ps", size_of(total)));
+        require_within(total, 0, LONGEST_PS, "total_ps");
+        require_within(times.local.back(), 0, LONGEST_PS, "local_ps");
+        reader.keep(std::move(node));
+    }
+    require(times.total.size() == nodes, "segment_times does not have an entry for each node");
+    times.traffic = reader.array<std::int64_t>("traffic", ANY);
+    require(times.traffic.empty() || size_of(times.traffic) == times.segments * nodes, "traffic does not have a row for each segment");
+    require_within(times.traffic, 0, MOST_BYTES, "traffic");
+    return times;
+}
+
+void check_open(const OpenAccesses& open) {
+    for (const std::int64_t access : open.access) {
+        require(0 <= access && access < size_of(open.region), "open_access has a value out of bounds");
+        const auto a = static_cast<std::size_t>(access);
+        require(open.region[a] < open.region_pages.size(), "access_region has a value out of bounds");
+        const std::int64_t bytes = open.region_pages[open.region[a]] * open.page_bytes;
+        const std::int64_t last = open.rows[a] == 0 ? 0 : open.offset[a] + (open.rows[a] - 1) * open.stride[a] + open.row_bytes[a];
+        require(last <= bytes, "an access reaches beyond its region");
+    }
+}
+
+OpenAccesses read_open(Reader& reader, std::int64_t segments, std::uint32_t nodes) {
+    OpenAccesses open{};
+    open.ptr = reader.array<std::int64_t>("open_ptr", ANY);
+    if (open.ptr.empty()) return open;
+    require(size_of(open.ptr) == segments + 1, "open_ptr does not have an entry for each segment");
+    open.access = reader.array<std::int64_t>("open_access", ANY);
+    require_pointer(open.ptr, open.access.size(), "open_ptr");
+    open.compute = reader.array<std::int64_t>("compute_ps", segments);
+    open.settled = reader.array<std::int64_t>("settled_ps", segments * nodes);
+    require_within(open.compute, 0, LONGEST_PS, "compute_ps");
+    require_within(open.settled, 0, LONGEST_PS, "settled_ps");
+    open.region = reader.array<std::uint32_t>("access_region", ANY);
+    const std::int64_t accesses = size_of(open.region);
+    const auto column = [&](const char* name, std::int64_t low, std::int64_t high) {
+        const I64s values = reader.array<std::int64_t>(name, accesses);
+        require_within(values, low, high, name);
+        return values;
+    };
+    open.offset = column("access_offset", 0, MOST_BYTES);
+    open.row_bytes = column("access_row_bytes", 0, MOST_BYTES);
+    open.rows = column("access_rows", 0, std::int64_t{1} << 31);
+    open.stride = column("access_stride", 0, std::int64_t{1} << 31);
+    open.factor = column("access_factor", 0, MOST_FACTOR);
+    open.mlp = column("access_mlp", 1, MILLION);
+    open.region_pages = reader.array<std::int64_t>("region_pages", ANY);
+    open.latency_ps = reader.array<std::int64_t>("latency_ps", std::int64_t{nodes} * nodes);
+    open.page_bytes = reader.integer("page_bytes", 1, std::int64_t{1} << 32);
+    open.granule_pages = reader.integer("granule_pages", 1, 1 << 20);
+    require_within(open.region_pages, 0, MOST_BYTES / open.page_bytes, "region_pages");
+    require_within(open.latency_ps, 0, MOST_COST_PS, "latency_ps");
+    check_open(open);
+    return open;
+}
+
+ItemAccess read_item_access(Reader& reader, std::uint32_t nodes, std::int64_t items) {
+    ItemAccess access{};
+    access.divisor = reader.integer("divisor", 1, INT64_MAX);
+    access.by_quotient = reader.flag("by_quotient");
+    access.by_remainder = reader.flag("by_remainder");
+    access.traffic = reader.array<std::int64_t>("traffic", ANY);
+    require(size_of(access.traffic) % nodes == 0, "traffic does not have whole rows");
+    require_within(access.traffic, 0, MOST_BYTES, "traffic");
+    const std::int64_t rows = size_of(access.traffic) / nodes;
+    const std::int64_t quotients = (items + access.divisor - 1) / access.divisor, remainders = std::min(access.divisor, items);
+    const std::int64_t needed = access.by_quotient ? (access.by_remainder ? items : quotients) : access.by_remainder ? remainders : 1;
+    require(rows >= needed, "traffic has too few rows");
+    for (Reader& node : [&] { return reader.list("nodes"); }()) {
+        access.wait.push_back(node.array<std::int64_t>("wait_ps", ANY));
+        require(access.wait.back().empty() || size_of(access.wait.back()) == rows, "wait_ps does not have an entry for each row");
+        require_within(access.wait.back(), 0, LONGEST_PS, "wait_ps");
+        reader.keep(std::move(node));
+    }
+    require(access.wait.size() == nodes, "wait_ps is not there for each node");
+    return access;
+}
+
+Family read_family(Reader& reader, std::uint32_t nodes) {
+    Family family{};
+    family.count = reader.integer("count", 0, MOST_ITEMS);
+    family.low_ps = reader.integer("low_ps", 0, LONGEST_PS);
+    family.high_ps = reader.integer("high_ps", family.low_ps, LONGEST_PS);
+    family.local_wait = reader.array<std::int64_t>("local_wait_ps", nodes);
+    require_within(family.local_wait, 0, LONGEST_PS, "local_wait_ps");
+    for (Reader& access : [&] { return reader.list("accesses"); }()) {
+        family.accesses.push_back(read_item_access(access, nodes, family.count));
+        reader.keep(std::move(access));
+    }
+    return family;
+}
+
+// ---- phases ------------------------------------------------------------------------------------------------------------
+
+Phase read_phase(Reader& reader, const Graph& graph, std::int64_t families) {
+    Phase phase{};
+    const I64s roots = reader.array<std::int64_t>("roots", ANY);
+    require_within(roots, 0, graph.rows - 1, "roots");
+    phase.roots.assign(roots.begin(), roots.end());
+    phase.family = reader.integer("family", -1, families - 1);
+    phase.deal = static_cast<ns_deal>(reader.integer("deal", NS_DEAL_MASTER, NS_DEAL_CYCLIC));
+    phase.serial = reader.flag("serial");
+    phase.repeat = reader.integer("repeat", 0, MOST_ITEMS);
+    for (const std::int64_t root : phase.roots) {
+        require(graph.folded || graph.parent[static_cast<std::size_t>(root)] < 0, "roots has a task with a parent");
+    }
+    return phase;
+}
+
+// ---- the strategy ------------------------------------------------------------------------------------------------------
+
+void check_level(const ns_plan& steal, std::uint32_t index, std::uint32_t nodes) {
+    const ns_level& level = steal.level[index];
+    const std::uint32_t end = index + 1 < steal.levels ? steal.level[index + 1].row : steal.rows - 1;
+    const bool steals = index < steal.steal_levels;
+    const std::uint32_t anchors = level.anchor == NS_ANCHOR_ALL ? 1
+                                  : level.anchor == NS_ANCHOR_LAST ? 0
+                                  : level.anchor == NS_ANCHOR_LIGHTEST ? nodes
+                                                                       : steal.workers + (steals ? 0 : 1);
+    const bool in_bounds = level.row <= end && end < steal.rows && end - level.row >= anchors && level.segments >= 1 &&
+                           level.anchor <= NS_ANCHOR_LIGHTEST && level.pick <= NS_PICK_BLOCK && level.visit <= NS_VISIT_WEIGHTED &&
+                           level.amount_kind <= NS_AMOUNT_SHARE && level.amount >= 1;
+    require(in_bounds && (steals || level.anchor <= NS_ANCHOR_ALL || level.anchor == NS_ANCHOR_LIGHTEST), "level has a record out of bounds");
+    require(!steals || level.anchor != NS_ANCHOR_LIGHTEST, "level has a record out of bounds");
+    require(level.watch == NS_NONE8 || level.watch < steal.watches, "level has a watch that is not there");
+    require(level.chance == NS_NONE8 || level.chance < steal.chances, "level has a chance that is not there");
+    for (std::uint32_t r = level.row; r < end; ++r) {
+        const std::uint32_t first = steal.row[r], last = steal.row[r + 1];
+        require((last - first) % level.segments == 0, "level has a row of broken groups");
+        for (std::uint32_t s = first; s < last && level.visit == NS_VISIT_WEIGHTED; ++s) {
+            require(steal.weight[s] != 0 && (s == first || steal.weight[s] >= steal.weight[s - 1]), "weight is not cumulative");
+        }
+    }
+}
+
+void check_queues(const ns_plan& steal, std::uint32_t nodes) {
+    for (std::uint32_t q = 0; q < steal.queue_count; ++q) {
+        const ns_queue& queue = steal.queues[q];
+        const bool in_bounds = queue.home >= -1 && queue.home < static_cast<std::int32_t>(nodes) && queue.owner >= 0 &&
+                               static_cast<std::uint32_t>(queue.owner) < steal.workers && queue.capacity >= 0 && queue.own_end <= 1 &&
+                               queue.steal_end <= 1 && queue.full <= NS_FULL_BLOCK;
+        require(in_bounds, "queues has a record out of bounds");
+    }
+}
+
+bool keeps_more_than_one(const ns_plan& steal) {
+    return std::any_of(steal.level, steal.level + steal.steal_levels,
+                       [](const ns_level& level) { return level.amount_kind == NS_AMOUNT_SHARE || level.amount > 1; });
+}
+
+ns_plan read_steal(Reader& reader, std::uint32_t workers, std::uint32_t nodes, std::int64_t refill) {
+    ns_plan steal{};
+    const auto level = reader.records<ns_level>("level");
+    const auto row = reader.array<std::uint32_t>("row", ANY), seg = reader.array<std::uint32_t>("seg", ANY);
+    const auto queue = reader.array<std::uint32_t>("queue", ANY);
+    const auto watch = reader.array<std::int32_t>("watch", ANY);
+    const auto chance = reader.records<ns_chance>("chance");
+    const auto queues = reader.records<ns_queue>("queues");
+    const auto own = reader.array<std::uint32_t>("own", workers);
+    require(!seg.empty() && !row.empty() && !level.empty() && level.size() < NS_NONE8 && chance.size() < NS_NONE8 &&
+                watch.size() % 2 == 0 && watch.size() / 2 < NS_NONE8,
+            "level, row, seg, chance or watch has a wrong number of entries");
+    require_pointer(row, seg.size() - 1, "row");
+    require_pointer(seg, queue.size(), "seg");
+    require_within(queue, 0, size_of(queues) - 1, "queue");
+    for (const std::uint32_t q : own) require(q < queues.size() || q == NS_NO_QUEUE, "own has a value out of bounds");
+    steal.level = level.data();
+    steal.row = row.data();
+    steal.seg = seg.data();
+    steal.queue = queue.data();
+    steal.weight = reader.array<std::uint64_t>("weight", size_of(seg) - 1).data();
+    steal.watch = watch.data();
+    steal.chance = chance.data();
+    steal.queues = queues.data();
+    steal.own = own.data();
+    steal.workers = workers;
+    steal.levels = static_cast<std::uint32_t>(level.size());
+    steal.steal_levels = static_cast<std::uint32_t>(reader.integer("steal_levels", 0, size_of(level)));
+    steal.rows = static_cast<std::uint32_t>(row.size());
+    steal.watches = static_cast<std::uint32_t>(watch.size() / 2);
+    steal.chances = static_cast<std::uint32_t>(chance.size());
+    steal.queue_count = static_cast<std::uint32_t>(queues.size());
+    for (std::uint32_t i = 0; i < steal.levels; ++i) check_level(steal, i, nodes);
+    check_queues(steal, nodes);
+    const bool needs_own = refill != 0 || keeps_more_than_one(steal);
+    require(!needs_own || std::none_of(own.begin(), own.end(), [](std::uint32_t q) { return q == NS_NO_QUEUE; }),
+            "own has a worker without a queue for the tasks that it steals");
+    return steal;
+}
+
+ns_threshold_rules read_thresholds(Reader& reader) {
+    return {
+        .max_tasks = reader.integer("max_tasks", -1, LONGEST_PS),
+        .min_tasks = reader.integer("min_tasks", -1, LONGEST_PS),
+        .fraction_ppm = reader.integer("fraction_ppm", 0, 1'000 * MILLION),
+        .rule = reader.choice<ns_threshold_rule>("threshold_rule", {"literal", "avail", "fraction"}),
+    };
+}
+
+ns_backoff read_backoff(Reader& reader) {
+    return {
+        .first_ps = reader.integer("backoff_first_ps", 0, LONGEST_PS),
+        .factor = reader.integer("backoff_factor", 1, std::int64_t{1} << 31),
+        .max_ps = reader.integer("backoff_max_ps", -1, LONGEST_PS),
+        .poll_ps = reader.integer("poll_ps", 0, MOST_COST_PS),
+        .scan_ps = reader.integer("scan_ps", 1, MOST_COST_PS),
+    };
+}
+
+Costs read_costs(Reader& reader) {
+    const auto cost = [&](const char* name) { return reader.integer(name, 0, MOST_COST_PS); };
+    return {
+        .push_ps = cost("push_ps"),
+        .pop_ps = cost("pop_ps"),
+        .join_ps = cost("join_ps"),
+        .wait_ps = cost("wait_ps"),
+        .resume_ps = cost("resume_ps"),
+        .take_ps = cost("take_ps"),
+        .move_ps = cost("move_ps"),
+        .wake_ps = cost("wake_ps"),
+        .wake_remote_ps = cost("wake_remote_ps"),
+        .fault_ps = cost("fault_ps"),
+        .probe_near_ps = cost("probe_near_ps"),
+        .probe_far_ps = cost("probe_far_ps"),
+        .least_probe_ps = reader.integer("least_probe_ps", 1, MOST_COST_PS),
+        .line = reader.flag("line"),
+    };
+}
+
+}  // namespace
+
+Plan read_plan(Reader& reader) {
+    Plan plan{};
+    plan.workers = static_cast<std::uint32_t>(reader.integer("workers", 1, MOST_WORKERS));
+    plan.nodes = static_cast<std::uint32_t>(reader.integer("nodes", 1, MOST_NODES));
+    plan.seed = reader.word("seed");
+    plan.node = reader.array<std::int32_t>("node", plan.workers);
+    require_within(plan.node, 0, plan.nodes - 1, "node");
+    plan.times = read_times(reader, plan.nodes);
+    plan.graph = read_graph(reader, plan.times.segments);
+    for (const std::int32_t node : plan.node) {
+        require(size_of(plan.times.total[static_cast<std::size_t>(node)]) == plan.times.segments, "total_ps is missing for a node with workers");
+    }
+    plan.open = read_open(reader, plan.times.segments, plan.nodes);
+    for (Reader& family : [&] { return reader.list("families"); }()) {
+        plan.families.push_back(read_family(family, plan.nodes));
+        for (const ItemAccess& access : plan.families.back().accesses) {
+            for (const std::int32_t node : plan.node) {
+                require(!access.wait[static_cast<std::size_t>(node)].empty(), "wait_ps is missing for a node with workers");
+            }
+        }
+        reader.keep(std::move(family));
+    }
+    for (Reader& phase : [&] { return reader.list("phases"); }()) {
+        plan.phases.push_back(read_phase(phase, plan.graph, size_of(plan.families)));
+    }
+    plan.refill = reader.integer("refill", -1, LONGEST_PS);
+    plan.steal = read_steal(reader, plan.workers, plan.nodes, plan.refill);
+    plan.thresholds = read_thresholds(reader);
+    plan.threshold_time = reader.choice<ThresholdTime>("threshold_time", {"first-drain", "phase", "fixed"});
+    plan.backoff = read_backoff(reader);
+    plan.backoff_after_probe = reader.flag("backoff_after_probe");
+    plan.backoff_counts_empty = reader.flag("backoff_counts_empty");
+    plan.costs = read_costs(reader);
+    plan.line_ps = reader.array<std::int64_t>("line_ps", plan.costs.line ? std::int64_t{plan.workers} * plan.workers : ANY);
+    require_within(plan.line_ps, 0, MOST_COST_PS, "line_ps");
+    plan.join = reader.choice<Join>("join", {"help", "own", "strict", "continuation", "block"});
+    plan.maker = reader.choice<Maker>("producer", {"none", "extra", "master"});
+    plan.inline_resume_ppm = reader.integer("inline_resume_ppm", 0, MILLION);
+    plan.work_first = reader.flag("work_first");
+    plan.skip = reader.flag("skip");
+    plan.skipping = reader.flag("skipping");
+    plan.own_dispatch = reader.flag("own_dispatch");
+    plan.sees_marks_only = reader.flag("sees_marks_only");
+    plan.one_queue_each = reader.flag("one_queue_each");
+    plan.room = reader.integer("room", 0, INT64_MAX);
+    require(!plan.graph.folded || plan.skipping, "a folded graph is only for skipping ahead");
+    const bool all_own = std::none_of(plan.steal.own, plan.steal.own + plan.workers, [](std::uint32_t q) { return q == NS_NO_QUEUE; });
+    require(all_own || !(plan.own_dispatch || plan.one_queue_each || plan.skipping), "own has a worker without a queue");
+    return plan;
+}
+
+}  // namespace numasim

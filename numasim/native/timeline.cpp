@@ -1,0 +1,155 @@
+// Events and their times; the lowest layer of the engine (numasim/engine/timeline.py).
+#include "engine.hpp"
+
+namespace numasim {
+
+namespace {
+
+constexpr std::int64_t NEVER = INT64_MAX;
+constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;
+constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
+
+std::vector<std::uint64_t> first_items(const Plan& plan) {
+    std::vector<std::uint64_t> base{static_cast<std::uint64_t>(plan.graph.rows)};
+    for (const Family& family : plan.families) base.push_back(base.back() + static_cast<std::uint64_t>(family.count));
+    return base;
+}
+
+bool any_anchor(const ns_plan& steal, ns_anchor anchor) {
+    for (std::uint32_t i = 0; i < steal.steal_levels; ++i) {
+        if (steal.level[i].anchor == anchor) return true;
+    }
+    return false;
+}
+
+bool any_inlines(const ns_plan& steal) {
+    for (std::uint32_t q = 0; q < steal.queue_count; ++q) {
+        if (steal.queues[q].full == NS_FULL_INLINE) return true;
+    }
+    return false;
+}
+
+bool never_full(const Plan& plan) {
+    for (std::uint32_t q = 0; q < plan.steal.queue_count; ++q) {
+        if (plan.steal.queues[q].capacity != 0) return false;
+    }
+    return plan.own_dispatch;
+}
+
+}  // namespace
+
+Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()> pause, bool keep_log)
+    : plan_(plan),
+      rows_(plan.graph.rows),
+      clock_(std::size_t{plan.workers} + 2),
+      queues_(plan.steal, plan.thresholds),
+      workers_(plan.workers),
+      busy_until_(plan.workers, NEVER),
+      actors_(std::size_t{plan.workers} + 1),
+      cursors_(actors_.size() * plan.steal.levels),
+      chances_(actors_.size() * plan.steal.chances),
+      progress_(std::make_unique_for_overwrite<Progress[]>(static_cast<std::size_t>(plan.skipping ? 0 : rows_))),
+      family_base_(first_items(plan)),
+      pages_(plan),
+      steps_(listener),
+      details_(listener),
+      overflowed_(plan.steal.queue_count, 0),
+      node_attempts_(std::size_t{plan.nodes} * plan.nodes, 0),
+      node_success_(node_attempts_.size(), 0),
+      node_bytes_(node_attempts_.size(), 0),
+      pause_(std::move(pause)),
+      keep_log_(keep_log),
+      has_successors_(!plan.graph.successor.empty()),
+      joins_cost_(plan.costs.join_ps != 0 || plan.costs.line),
+      inlines_(any_inlines(plan.steal)),
+      strict_(plan.join == Join::STRICT),
+      tracks_parent_(any_anchor(plan.steal, NS_ANCHOR_PARENT)) {
+    for (std::uint32_t i = 0; i < actors_.size(); ++i) {
+        ns_actor_init(&actors_[i], &plan.steal, static_cast<std::int32_t>(i), plan.seed, cursors_.data() + std::size_t{i} * plan.steal.levels,
+                      chances_.data() + std::size_t{i} * plan.steal.chances);
+    }
+    const bool boundless = never_full(plan);
+    for (std::uint32_t i = 0; i < plan.workers; ++i) {
+        Worker& w = workers_[i];
+        w.id = i;
+        w.node = plan.node[i];
+        w.own = actors_[i].own;
+        w.boundless_own = boundless ? w.own : NS_UNKNOWN;
+        w.own_back = w.own != NS_UNKNOWN && plan.steal.queues[w.own].own_end != 0;
+        w.total_ps = plan.times.total[static_cast<std::size_t>(w.node)].data();
+        w.local_ps = plan.times.local[static_cast<std::size_t>(w.node)].data();
+    }
+    if (has_successors_) {
+        predecessors_.assign(static_cast<std::size_t>(rows_), 0);
+        for (const std::uint32_t task : plan.graph.successor) ++predecessors_[task];
+    }
+    for (const Family& family : plan.families) families_.emplace_back(family, plan.seed, plan.nodes);
+    for (const Phase& phase : plan.phases) {
+        for (std::uint32_t i = 0; i < phase.repeat; ++i) schedule_.emplace_back(&phase, i);
+    }
+}
+
+void Engine::run() {
+    start_phase();
+    while (!finished_) {
+        const EventKey event = clock_.next();
+        if (event == NO_EVENT) throw Deadlock(outstanding_, now_);
+        if ((++events_ & EVENTS_BETWEEN_PAUSES) == 0 && pause_) pause_();
+        now_ = time_of(event);
+        handle(event);
+    }
+}
+
+void Engine::handle(EventKey event) {
+    const std::uint32_t actor = actor_of(event);
+    switch (rank_of(event)) {
+        case SEG_END: return on_segment_end(workers_[actor]);
+        case WAKE: return on_wake(workers_[actor]);
+        case PUT: return actor == producer_id() ? on_produce() : on_put(workers_[actor]);
+        case LOOK: return on_look(workers_[actor]);
+        case POLL: return proceed(workers_[actor]);
+        default: return on_phase_end();
+    }
+}
+
+std::int64_t Engine::after(std::int64_t delay_ps) const {
+    std::int64_t due = 0;
+    if (__builtin_add_overflow(now_, delay_ps, &due) || due > LATEST_PS) {
+        throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days");
+    }
+    return due;
+}
+
+void Engine::schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
+    w.rank = rank;
+    w.due_ps = after(delay_ps);
+    busy_until_[w.id] = rank < LOOK ? w.due_ps : NEVER;
+    clock_.set(w.id, event_key(w.due_ps, rank, w.id));
+}
+
+// Schedule a step that is all overhead, together with what is owed.
+void Engine::schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps) {
+    const std::int64_t owed = w.owed_ps + step_ps;
+    w.owed_ps = 0;
+    w.counters.overhead_ps += owed;
+    schedule(w, rank, owed);
+}
+
+// Schedule a probe or a wait, with the overhead that is owed in front of it.
+void Engine::schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
+    const std::int64_t owed = w.owed_ps;
+    w.owed_ps = 0;
+    w.counters.overhead_ps += owed;
+    w.step_ps = step_ps;
+    schedule(w, rank, owed + step_ps);
+}
+
+void Engine::record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+    steps_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
+}
+
+void Engine::record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+    details_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
+}
+
+}  // namespace numasim
