@@ -61,7 +61,8 @@ static int32_t usual_home(const ns_plan *plan, int32_t position) {
 
 /* The first queue with room that the rule of `turn` names. */
 static int32_t place_by_rule(const ns_turn *turn) {
-    ns_walk walk = ns_walk_over(rule_row(turn->plan, turn->level, turn->actor->position, turn->view));
+    ns_walk walk;
+    ns_walk_start(&walk, rule_row(turn->plan, turn->level, turn->actor->position, turn->view));
     uint32_t queue;
     while (ns_walk_next(&walk, turn, &queue)) {
         if (has_room(turn->plan, turn->view, queue)) return (int32_t)queue;
@@ -70,6 +71,7 @@ static int32_t place_by_rule(const ns_turn *turn) {
 }
 
 int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, uint64_t index, uint64_t count) {
+    if (plan->steal_levels == plan->levels) return NS_UNKNOWN;
     int32_t queue = usual_home(plan, actor->position);
     if (queue != NS_UNKNOWN && has_room(plan, view, (uint32_t)queue)) return queue;
     ns_turn turn = {plan, NULL, actor, &actor->dispatch, view, index, count};

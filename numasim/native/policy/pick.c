@@ -108,14 +108,18 @@ static bool pick_next(ns_walk *self, const ns_candidates *some, const ns_turn *t
     }
 }
 
+static void leave_segment(ns_walk *self) {
+    self->segment++;
+    self->begun = false;
+}
+
 bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue) {
-    for (; self->segment < self->end; self->segment++, self->begun = false) {
+    for (; self->segment < self->end; leave_segment(self)) {
         ns_candidates some = ns_candidates_of(turn->plan, turn->level, self->segment, turn->view);
         if (!self->begun) begin_segment(self, &some, turn);
-        if (self->left && pick_next(self, &some, turn, queue)) {
-            self->left--;
-            return true;
-        }
+        if (!self->left || !pick_next(self, &some, turn, queue)) continue;
+        if (!--self->left) leave_segment(self);
+        return true;
     }
     return false;
 }

@@ -4,6 +4,7 @@
 #include "pick.h"
 
 enum { MILLION = 1000000 };
+static const ns_row NO_ROW = {0, 0};
 
 /* ---- what a worker remembers ------------------------------------------------------------------------------------ */
 
@@ -75,7 +76,7 @@ static int32_t anchor_of(const ns_level *level, const ns_actor *actor) {
 
 static ns_row row_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
     int32_t anchor = anchor_of(level, actor);
-    return anchor == NS_UNKNOWN ? (ns_row){0, 0} : ns_row_at(plan, level, anchor);
+    return anchor == NS_UNKNOWN ? NO_ROW : ns_row_at(plan, level, anchor);
 }
 
 /* The first of `groups` groups of `row` whose cumulative weight exceeds a draw below their sum. */
@@ -106,7 +107,10 @@ static ns_row entered(const ns_plan *plan, const ns_level *level, ns_row row, ns
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
-void ns_round_begin(ns_round *self) { *self = (ns_round){.next = 0}; }
+void ns_round_begin(ns_round *self) {
+    ns_walk_start(&self->walk, NO_ROW);
+    self->level = self->next = 0;
+}
 
 /* Set out on the segments of the level that comes next, where it is for this worker and its chance says so. */
 static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
@@ -117,18 +121,34 @@ static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
         if ((int64_t)ns_stream_below(&actor->victims, MILLION) >= actor->chance_ppm[level->chance]) return;
         self->next = plan->steal_levels; /* taken instead of the rest */
     }
-    self->walk = ns_walk_over(entered(plan, level, row, &actor->victims));
+    ns_walk_start(&self->walk, entered(plan, level, row, &actor->victims));
+}
+
+/* `ns_walk_next` for levels of one random pick a segment among all its queues, which most levels are. */
+static bool next_drawn(ns_walk *walk, const ns_plan *plan, ns_stream *stream, uint32_t *queue) {
+    while (walk->segment < walk->end) {
+        const uint32_t *seg = &plan->seg[walk->segment++];
+        uint32_t first = seg[0], size = seg[1] - first;
+        if (!size) continue;
+        *queue = plan->queue[first + ns_stream_below(stream, size)];
+        return true;
+    }
+    return false;
 }
 
 /* The next probe of the level under way. */
 static bool next_here(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *queue) {
-    ns_turn turn = {plan, &plan->level[self->level], actor, &actor->victims, view, 0, 1};
+    const ns_level *level = &plan->level[self->level];
+    if (level->pick == NS_PICK_RANDOM && level->tries == 1 && level->watch == NS_NONE8) {
+        return next_drawn(&self->walk, plan, &actor->victims, queue);
+    }
+    ns_turn turn = {plan, level, actor, &actor->victims, view, 0, 1};
     return ns_walk_next(&self->walk, &turn, queue);
 }
 
 bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *level,
                    uint32_t *queue) {
-    bool found = next_here(self, plan, actor, view, queue);
+    bool found = self->walk.segment < self->walk.end && next_here(self, plan, actor, view, queue);
     while (!found && self->next < plan->steal_levels) {
         self->level = self->next++;
         const ns_level *entering = &plan->level[self->level];
