@@ -1,0 +1,71 @@
+// Skipping ahead (model 1.7): where nothing couples running workers, only steals and the ends of strands are events.
+//
+// A strand is what a worker does between two looks for work: a root, the items it was dealt, or what it stole. Its
+// course is known without events: the engine asks whether a victim still holds a task that it has not started, has the
+// task at the far end moved to a thief, and tells when strands end. At equal times all ends come first, in worker
+// order, then the looks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "worker.hpp"
+
+namespace numasim {
+
+constexpr std::uint32_t NOBODY = std::numeric_limits<std::uint32_t>::max();
+
+// What comes of the end of a strand.
+struct StrandEnd {
+    bool goes_on = false;              // the worker has a strand again; its end is at `Ahead::end_ps`
+    std::uint32_t extended = NOBODY;  // another worker, whose end has moved
+};
+
+// The strands of all workers. Counters and owed overhead are those of the Worker objects handed in; an owed overhead is
+// paid in front of the first work of a strand, and stays with the worker where there is none.
+class Ahead {
+public:
+    explicit Ahead(std::size_t workers) : end_ps_(workers) {}
+    virtual ~Ahead() = default;
+
+    // Whether the queue of `victim` holds a task at `now_ps`, when all that ends by then has ended.
+    virtual bool holds_task(Worker& victim, std::int64_t now_ps) = 0;
+
+    // Give `thief`, which has no strand, the task at the far end of the queue of `victim`, which holds one. The thief then
+    // has a strand, and the end of the victim's has moved.
+    virtual void steal(Worker& thief, Worker& victim, std::int64_t now_ps) = 0;
+
+    // The end of the worker's strand has come. The last child of a join goes on with its parent, which may in turn end
+    // at once.
+    virtual StrandEnd ended(Worker& w, std::int64_t now_ps) = 0;
+
+    // When the strand of a worker ends, as far as is known: of one that has a strand.
+    std::int64_t end_ps(std::uint32_t worker) const { return end_ps_[worker]; }
+
+    // Whether all strands have come to their end.
+    bool finished() const { return unfinished_ == 0; }
+
+    // The longest chain of work, as if all bytes were local, of what was started since the last call.
+    std::int64_t take_span_ps() {
+        const std::int64_t span = span_ps_;
+        span_ps_ = 0;
+        return span;
+    }
+
+protected:
+    std::vector<std::int64_t> end_ps_;  // [workers]
+    std::int64_t unfinished_ = 0;
+    std::int64_t span_ps_ = 0;
+};
+
+// Let the worker pay what it owes; the time that this takes.
+inline std::int64_t pay_owed(Worker& w) {
+    const std::int64_t owed = w.owed_ps;
+    w.owed_ps = 0;
+    w.counters.overhead_ps += owed;
+    return owed;
+}
+
+}  // namespace numasim

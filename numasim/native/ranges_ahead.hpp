@@ -1,0 +1,44 @@
+// Skipping ahead over the items of implicit ranges that workers are dealt (model 1.7 and 3.5).
+//
+// A worker takes its items one after the other from the near end of its queue and each costs a pop; thieves take single
+// items off the far end. So all there is to know of a worker is when it will have done them all: its farthest item is
+// still in the queue while the time at which it would be started has not come.
+#pragma once
+
+#include "ahead.hpp"
+#include "item_times.hpp"
+
+namespace numasim {
+
+class RangesAhead final : public Ahead {
+public:
+    // `bytes` [nodes * nodes] receives what is moved from and to each home by each node.
+    RangesAhead(std::size_t workers, std::size_t nodes, std::int64_t pop_ps, std::int64_t* bytes);
+
+    // Deal `items`, not none, of the family to a worker at the start of a phase.
+    void start(Worker& w, const ItemTimes& times, Items items, std::int64_t now_ps);
+
+    bool holds_task(Worker& victim, std::int64_t now_ps) override;
+    void steal(Worker& thief, Worker& victim, std::int64_t now_ps) override;
+    StrandEnd ended(Worker& w, std::int64_t now_ps) override;
+
+private:
+    // What a worker was dealt and has not been robbed of; none where it runs a stolen item.
+    struct Share {
+        const ItemTimes* times = nullptr;
+        Items items{0, 1, 0};
+        std::int64_t farthest_ps = 0;  // what the farthest item takes its owner, the pop included
+    };
+
+    static std::int64_t farthest(const Worker& w, const Items& items);
+    void measure_farthest(const Worker& w, Share& share);
+    void lose(Worker& victim, Share& share, std::int64_t item);
+    void count(Worker& w, const ItemTimes& times, std::int64_t item, std::int64_t times_counted);
+
+    std::vector<Share> shares_;  // [workers]
+    std::size_t nodes_;
+    std::int64_t pop_ps_;
+    std::int64_t* bytes_;
+};
+
+}  // namespace numasim
