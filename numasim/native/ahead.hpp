@@ -33,8 +33,8 @@ public:
     // Whether the queue of `victim` holds a task at `now_ps`, when all that ends by then has ended.
     virtual bool holds_task(Worker& victim, std::int64_t now_ps) = 0;
 
-    // Give `thief`, which has no strand, the task at the far end of the queue of `victim`, which holds one. The thief then
-    // has a strand, and the end of the victim's has moved.
+    // Give `thief`, which has no strand, the task at the far end of the queue of `victim`, which holds one. The thief
+    // then has a strand, and the end of the victim's has moved.
     virtual void steal(Worker& thief, Worker& victim, std::int64_t now_ps) = 0;
 
     // The end of the worker's strand has come. The last child of a join goes on with its parent, which may in turn end
