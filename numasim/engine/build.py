@@ -12,6 +12,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from numasim.engine.plan import Costs, Plan
+from numasim.engine.skippable import obstacle
+from numasim.errors import InputError
 from numasim.machine.build import build as build_machine
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
@@ -26,13 +28,16 @@ from numasim.workload.serial import serial_ps
 
 
 def build_plan(spec: RunSpec, seed: int) -> Plan:
-    """The Plan of one run with ``seed``. Raises InputError where the parts of ``spec`` do not fit together."""
+    """The Plan of one run with ``seed``; its workload stays folded where the run skips ahead.
+
+    Raises InputError where the parts of ``spec`` do not fit together, and where tasks do not fit in memory.
+    """
     machine = _machine(_Keyed.of(spec.machine))
     workload = _workload(_Keyed.of(spec.workload))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0
-    return Plan(
+    plan = Plan(
         machine=machine,
         workers=workers,
         workload=workload,
@@ -46,6 +51,16 @@ def build_plan(spec: RunSpec, seed: int) -> Plan:
         skip=spec.model.skip == "auto",
         seed=seed,
     )
+    return plan if plan.skipping else _event_by_event(plan)
+
+
+def _event_by_event(plan: Plan) -> Plan:
+    """The plan of a run that needs a row for every task."""
+    try:
+        return plan.unfolded()
+    except InputError as error:
+        reason = obstacle(plan) if plan.skip else "model.skip is off"
+        raise InputError(f"{error.problem}, and the run cannot skip ahead: {reason}", expected=error.expected) from None
 
 
 def costs_ps(spec: CostSpec) -> Costs:
@@ -77,4 +92,4 @@ def _machine(keyed: _Keyed) -> Machine:
 
 @lru_cache(maxsize=4)
 def _workload(keyed: _Keyed) -> Workload:
-    return generate(keyed.spec)
+    return generate(keyed.spec, folded=True)

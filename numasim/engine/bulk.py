@@ -173,7 +173,7 @@ class Bulk(Production):
         p.parked_ps += moment.waiting_since - p.waiting_since - made * self.tables.push_ps
         p.waiting_since = moment.waiting_since
         self.ledger.passed_items[family] += made
-        self.trace.complete = False
+        self.trace.forgo_details()
 
     def _pass_items(self, w: Worker, family: int, taken: int) -> None:
         """Count ``taken`` items for a worker and move the end of the one it has in hand."""

@@ -15,6 +15,7 @@ from numasim.engine.timing import traffic_factor
 from numasim.errors import CheckError
 from numasim.strategy.plan import AmountKind
 from numasim.workload.graph import Op, RangeFamily, Workload
+from numasim.workload.serial import by_task
 
 Log = Sequence[Executed] | None
 Invariant = Callable[[Plan, Result, Log], Iterator[str]]
@@ -40,10 +41,11 @@ def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     if log is None:
         return
     ran = Counter((each.task, each.segment) for each in log)
-    expected = _expected_runs(plan.workload)
+    work = plan.workload.unfolded()
+    expected = _expected_runs(work)
     passed = result.passed_items
     for key in sorted(ran.keys() | expected.keys()) if ran != expected else ():
-        if key[0] >= plan.workload.rows and not ran[key] and passed:
+        if key[0] >= work.rows and not ran[key] and passed:
             passed -= 1
         elif ran[key] != expected[key]:
             yield f"task {key[0]} segment {key[1]} ran {ran[key]} times instead of {expected[key]}"
@@ -86,6 +88,7 @@ def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """A task starts after its spawner reached the SPAWN, after its predecessors, and goes on after its children."""
     if not log or any(phase.repeat > 1 for phase in plan.workload.phases):
         return
+    work = plan.workload.unfolded()
     start: dict[int, int] = {}
     end: dict[int, int] = {}
     segment_start = {(each.task, each.segment): each.start_ps for each in log}
@@ -93,8 +96,8 @@ def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     for each in log:
         start[each.task] = min(start.get(each.task, each.start_ps), each.start_ps)
         end[each.task] = max(end.get(each.task, 0), each.end_ps)
-    yield from _program_order(plan.workload, start, end, segment_start, segment_end)
-    yield from _dependence_order(plan.workload, start, end)
+    yield from _program_order(work, start, end, segment_start, segment_end)
+    yield from _dependence_order(work, start, end)
 
 
 def _program_order(
@@ -197,13 +200,11 @@ def _declared_bytes(work: Workload) -> int:
     moved = accesses.row_bytes * accesses.rows * traffic_factor(accesses)
     running = np.concatenate(([0], np.cumsum(moved)))
     per_segment = running[work.segment_accesses[1:]] - running[work.segment_accesses[:-1]]
-    ends = work.subtree_end()
+    below = work.below(by_task(work, per_segment))
     total = 0
     for phase in work.phases:
         once = 0 if phase.range_family is None else _range_bytes(work.ranges[phase.range_family])
-        for root in phase.roots:
-            ops = slice(int(work.op_ptr[root]), int(work.op_ptr[ends[root]]))
-            once += int(per_segment[work.op_arg[ops][work.op_code[ops] == Op.RUN]].sum())
+        once += sum(int(below[root]) for root in phase.roots)
         total += once * phase.repeat
     return total
 

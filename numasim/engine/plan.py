@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.strategy.placement import Placement
@@ -55,3 +56,19 @@ class Plan:
     inline_resume_ppm: int
     skip: bool
     seed: int
+
+    @cached_property
+    def skippable(self) -> bool:
+        """Whether nothing couples the workers, so that only steals need be events (model 1.7)."""
+        from numasim.engine.skippable import skippable
+
+        return skippable(self)
+
+    @property
+    def skipping(self) -> bool:
+        """Whether a run of this plan skips ahead: it may, and it can."""
+        return self.skip and self.skippable
+
+    def unfolded(self) -> Plan:
+        """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
+        return replace(self, workload=self.workload.unfolded()) if self.workload.folded else self

@@ -10,19 +10,28 @@ items of ranges, `bulk` passes over them; here are the phases. Readings of the m
 - A task for which no queue has room is executed at once by the worker that spawned it: a worker cannot wait for itself.
   An extra producer waits for the next pop instead.
 - A worker that waits in a nested join looks whether it may go on after every fruitless probe and at every poll.
+- A run that may skip ahead is gone through event by event all the same, but its event hash is withheld: no engine that
+  skips knows it, and what a result says must not hang on the engine.
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 from simpy import Event
 from simpy.core import EmptySchedule
 
 from numasim.engine.bulk import Bulk
+from numasim.engine.collect import Finished, collect
+from numasim.engine.ledger import Executed
 from numasim.engine.plan import Plan
-from numasim.engine.search import DeadlockError
+from numasim.engine.producer import Producer
+from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.timeline import LOOK, POLL
-from numasim.engine.trace import Rank, Trace
+from numasim.engine.trace import Listener, Rank, Trace
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.workload.graph import Deal, Phase
 
@@ -33,6 +42,9 @@ class ReferenceEngine(Bulk):
     """One run of one plan; call `run` once and read ``ledger``, ``trace``, ``workers`` and ``producers`` afterwards."""
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool = False) -> None:
+        plan = plan.unfolded()
+        if plan.skipping:
+            trace.forgo_details()
         super().__init__(plan, trace, keep_log)
         self.schedule = [(phase, i) for phase in plan.workload.phases for i in range(phase.repeat)]
         self.phase_index = 0
@@ -51,7 +63,7 @@ class ReferenceEngine(Bulk):
                 if not self.events % EVENTS_PER_FLUSH:
                     self._flush()
         except EmptySchedule:
-            raise DeadlockError(self._deadlock()) from None
+            raise self._deadlock() from None
 
     # ---- phases ----------------------------------------------------------------------------------------------------
 
@@ -67,7 +79,8 @@ class ReferenceEngine(Bulk):
             self._give_range(phase, phase.range_family)
         if not self.outstanding:
             self._end_phase_after_instant()
-        for w in self.workers[:1] if phase.serial else self.workers:
+        self.team = self.workers[:1] if phase.serial else self.workers
+        for w in self.team:
             self._proceed(w)
 
     def _give_roots(self, phase: Phase) -> None:
@@ -142,3 +155,31 @@ def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -
     if deal == Deal.BLOCK:
         return range(first - (-worker * count // workers), first - (-(worker + 1) * count // workers))
     return range(first, first + (0 if worker else count))
+
+
+def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, list[Executed] | None]:
+    """Simulate ``plan``; see `numasim.engine.run.simulate`."""
+    engine = ReferenceEngine(plan, Trace(listener), keep_log)
+    engine.run()
+    return collect(plan, _finished(engine)), engine.ledger.log
+
+
+def _finished(engine: ReferenceEngine) -> Finished:
+    ledger = engine.ledger
+
+    def columns(actors: Sequence[Worker | Producer], names: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+        return {name: np.array([getattr(a, name) for a in actors], np.int64) for name in names}
+
+    return Finished(
+        workers=columns(engine.workers, [name for name in (*COUNTS, *TIME) if hasattr(Worker, name)]),
+        producers=columns(engine.producers, ["node", "overhead_ps", "parked_ps"]),
+        node_attempts=np.array(ledger.node_attempts, np.int64),
+        node_success=np.array(ledger.node_success, np.int64),
+        node_bytes=ledger.node_bytes,
+        makespan_ps=engine.now,
+        span_ps=ledger.span_ps,
+        page_faults=ledger.page_faults,
+        passed_items=sum(ledger.passed_items),
+        hashes=engine.trace.hashes(),
+        events=engine.events,
+    )

@@ -1,15 +1,19 @@
 """What a run returns: integer counters, per-worker and node-pair tables. Definitions: model section 6.
 
-``COLUMNS`` is the one list of counter names, in the order of a results table.
+``COLUMNS`` is the one list of counter names, in the order of a results table. All of them are equal on every engine but
+``engine`` and ``events``: how many events a run takes is a matter of the engine.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from numasim.engine.plan import Plan
 
 IDENTITY = ("run_id", "spec_hash", "seed", "repeat", "engine", "machine", "workload", "strategy", "workers")
 OUTCOME = (
@@ -48,10 +52,22 @@ TIME = (
     "idle_barrier_ps",
     "parked_ps",
 )
-COST = ("events",)
+COST = ("mode", "events")
 COLUMNS = IDENTITY + OUTCOME + STEALS + MEMORY + LOCKS + TIME + COST
 
-TEXT = frozenset({"run_id", "spec_hash", "engine", "machine", "workload", "strategy", "trace_hash", "event_hash"})
+COUNTS = (  # what each worker counts, beside TIME
+    "tasks",
+    "steal_attempts",
+    "steal_success",
+    "steal_attempts_remote",
+    "steal_success_remote",
+    "tasks_stolen",
+    "no_victim",
+)
+
+TEXT = frozenset(
+    {"run_id", "spec_hash", "engine", "machine", "workload", "strategy", "trace_hash", "event_hash", "mode"}
+)
 RATIOS = frozenset(
     {"speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio", "imc_busy_max", "link_busy_max"}
 )  # every other column is a 64-bit integer; a ratio with denominator 0 is null; event_hash is null in a skipped run
@@ -85,6 +101,15 @@ class Result:
         row["steal_miss_ratio"] = ratio(c["steal_false"], c["steal_attempts"])
         row["steal_remote_ratio"] = ratio(c["steal_attempts_remote"], c["steal_attempts"])
         return {name: row[name] for name in COLUMNS if name in row}
+
+
+def mode_of(plan: Plan, passed_items: int) -> str:
+    """The mode of a run, which follows from its plan and the range items that were counted in closed form: ``skipping``
+    where only steals need be events (model 1.7), ``bulk`` where items were passed over (1.8), else ``eager``.
+    """
+    if plan.skipping:
+        return "skipping"
+    return "bulk" if passed_items else "eager"
 
 
 def ratio(part: int, whole: int) -> float | None:

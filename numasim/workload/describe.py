@@ -8,7 +8,7 @@ import numpy as np
 
 from numasim.workload.graph import I64, Accesses, Workload
 from numasim.workload.layout import offsets
-from numasim.workload.serial import serial_ps, task_ps
+from numasim.workload.serial import by_task, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 NO_LATENCY_PS = 0
@@ -53,5 +53,5 @@ def _footprint(accesses: Accesses, region: int) -> I64:
 
 def _graph_bytes(workload: Workload, region: int) -> int:
     by_segment = np.diff(offsets(_footprint(workload.accesses, region))[workload.segment_accesses])
-    inside = workload.below(task_ps(workload, by_segment))
+    inside = workload.below(by_task(workload, by_segment))
     return sum(int(inside[root]) for phase in workload.phases for root in phase.roots)

@@ -41,11 +41,11 @@ def segment_ps(workload: Workload, latency_ps: int) -> I64:
     return np.maximum(workload.segment_compute_ps, waits)
 
 
-def task_ps(workload: Workload, segment_times_ps: I64) -> I64:
-    """[rows] summed time of the segments that each task runs itself, in ps."""
+def by_task(workload: Workload, by_segment: I64) -> I64:
+    """[rows] the sum of ``by_segment`` [segments] over the segments that each task runs itself."""
     runs = workload.op_code == Op.RUN
     spent = np.zeros(len(runs), np.int64)
-    spent[runs] = segment_times_ps[workload.op_arg[runs]]
+    spent[runs] = by_segment[workload.op_arg[runs]]
     return np.diff(offsets(spent)[workload.op_ptr])
 
 
@@ -72,7 +72,7 @@ def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
 
 def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
     """Time of the whole workload on one worker with all bytes local, in ps; ``seed`` draws the times of range items."""
-    below_ps = workload.below(task_ps(workload, segment_ps(workload, local_latency_ps)))
+    below_ps = workload.below(by_task(workload, segment_ps(workload, local_latency_ps)))
     total = 0
     for phase in workload.phases:
         once = int(below_ps[np.asarray(phase.roots, np.int64)].sum())

@@ -9,14 +9,14 @@ import numpy as np
 
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.graph import I64, Kind, Op, Phase, RangeFamily, Workload
-from numasim.workload.serial import access_ps, item_blocks, segment_ps, task_ps
+from numasim.workload.serial import access_ps, by_task, item_blocks, segment_ps
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
     """Time on workers without end if all bytes have one latency, in ps; ``seed`` draws the times of range items."""
     times = segment_ps(workload, latency_ps)
     longest = [_longest_item_ps(family, latency_ps, seed) for family in workload.ranges]
-    spent = task_ps(workload, times)
+    spent = by_task(workload, times)
     return _span(workload, times, np.zeros(workload.rows, np.int64), longest, spent)
 
 

@@ -118,7 +118,7 @@ def _require_room(work: Workload, tasks: int) -> None:
     if tasks > MAX_TASKS:
         raise InputError(
             f"the {tasks:,} tasks of {work.name} would take {_unfolded_bytes(work) / GIB:,.0f} GiB as arrays",
-            expected=f"at most {MAX_TASKS:,} tasks, or an engine and a run that skip ahead",
+            expected=f"at most {MAX_TASKS:,} tasks, or a run that skips ahead on an engine that can",
         )
 
 
