@@ -21,6 +21,7 @@ cmake --build "$build" -- --quiet
 site=$build/site
 rm -rf "$site" && mkdir "$site"
 cp -R "$root/numasim" "$root/configs" "$root/experiments" "$site"
+rm -f "$site"/numasim/native/_engine*.so # else an engine built in place might be taken for up to date
 cmake --install "$build" --prefix "$site/numasim/native" >/dev/null
 
 # Python is not instrumented: the runtimes must come first, with the C++ library whose exceptions they intercept.
