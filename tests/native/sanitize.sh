@@ -30,6 +30,6 @@ cd "$root"
 [[ $# -gt 0 ]] || set -- tests/engine tests/native
 export PYTHONPATH=$site PYTHONSAFEPATH=1
 export NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
-export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=detect_leaks=0:handle_abort=1 UBSAN_OPTIONS=print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libubsan.so) $(runtime libstdc++.so.6)"
 exec "$python" -m pytest -p no:cacheprovider --capture=sys "$@" # what a sanitizer writes is not captured
