@@ -32,16 +32,29 @@ app.add_typer(strategy_app, name="strategy")
 
 Spec = Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped sweep")]
 Sets = Annotated[list[str] | None, typer.Option("--set", help="override a field: a.b=value", metavar="FIELD=VALUE")]
-EngineName = Annotated[str, typer.Option("--engine", help="the engine that simulates")]
+EngineName = Annotated[
+    str | None, typer.Option("--engine", help="the engine that simulates: native where it is built, else reference")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for programs")]
 Check = Annotated[bool, typer.Option("--check", help="hold the result against the invariants of the model")]
+
+NOT_BUILT = "numasim: the native engine is not built here; using the reference engine (slower)"
+
+
+def _engine(name: str | None) -> str:
+    """The engine of that name, or the fastest one that there is, which is a word to the user where it is slow."""
+    from numasim.engine.run import DEFAULT_ENGINE, ENGINES
+
+    if name is None and "native" not in ENGINES:
+        typer.echo(NOT_BUILT, err=True)
+    return name or DEFAULT_ENGINE
 
 
 @app.command()
 def run(
     spec: Spec,
     sets: Sets = None,
-    engine: EngineName = "reference",
+    engine: EngineName = None,
     check: Check = False,
     as_json: Json = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
@@ -51,7 +64,7 @@ def run(
     from numasim.report.single import print_run, save_run_plots
     from numasim.spec.run import load_run
 
-    result = run_spec(load_run(spec, sets or ()), engine, check)
+    result = run_spec(load_run(spec, sets or ()), _engine(engine), check)
     if plot is not None:
         save_run_plots(result, plot)
     print_run(result, as_json)
@@ -66,7 +79,7 @@ def sweep(
     cluster: Annotated[
         str | None, typer.Option(help="a Dask scheduler's address, or local:N for N workers started here")
     ] = None,
-    engine: EngineName = "reference",
+    engine: EngineName = None,
     check: Check = False,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="stop at the first run that fails")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="write the standard figures beside the results")] = False,
@@ -78,6 +91,7 @@ def sweep(
     from numasim.spec.sweep import load_sweep
     from numasim.sweep.run import run_sweep
 
+    engine = _engine(engine)
     require_engine(engine)
     loaded = load_sweep(spec, sets or ())
     outcome = run_sweep(
