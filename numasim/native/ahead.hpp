@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "worker.hpp"
@@ -44,6 +45,10 @@ public:
     // When the strand of a worker ends, as far as is known: of one that has a strand.
     std::int64_t end_ps(std::uint32_t worker) const { return end_ps_[worker]; }
 
+    // The time before which no queue will hold a task and the phase will not end; `now_ps` where a queue holds one.
+    // Only once all strands of a phase have started.
+    std::int64_t barren_until_ps(std::span<Worker> workers, std::int64_t now_ps);
+
     // Whether all strands have come to their end.
     bool finished() const { return unfinished_ == 0; }
 
@@ -55,9 +60,21 @@ public:
     }
 
 protected:
+    // `barren_until_ps` at a time when no queue holds a task.
+    virtual std::int64_t next_change_ps() const = 0;
+
+    void started() {
+        ++unfinished_;
+        barren_until_ps_ = 0;
+    }
+
     std::vector<std::int64_t> end_ps_;  // [workers]
     std::int64_t unfinished_ = 0;
     std::int64_t span_ps_ = 0;
+
+private:
+    std::int64_t barren_until_ps_ = 0;
+    std::uint32_t holder_ = 0;  // the worker whose queue was the last known to hold a task
 };
 
 // Let the worker pay what it owes; the time that this takes.

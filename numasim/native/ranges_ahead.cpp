@@ -13,7 +13,7 @@ void RangesAhead::start(Worker& w, const ItemTimes& times, Items items, std::int
     const std::int64_t pops_ps = items.count * pop_ps_;
     end_ps_[w.id] = now_ps + pay_owed(w) + pops_ps + sums.total_ps;
     span_ps_ = std::max(span_ps_, sums.longest_local_ps);
-    ++unfinished_;
+    started();
     w.counters.tasks += items.count;
     w.counters.work_local_ps += sums.local_ps;
     w.counters.inflation_numa_ps += sums.total_ps - sums.local_ps;
@@ -35,7 +35,7 @@ void RangesAhead::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
     lose(victim, share, item);
     end_ps_[thief.id] = now_ps + pay_owed(thief) + times.total_ps(static_cast<std::size_t>(thief.node), item);
     count(thief, times, item, 1);
-    ++unfinished_;
+    started();
 }
 
 StrandEnd RangesAhead::ended(Worker& w, std::int64_t) {
@@ -43,6 +43,9 @@ StrandEnd RangesAhead::ended(Worker& w, std::int64_t) {
     --unfinished_;
     return {};
 }
+
+// Once the queues are empty nothing comes into them, and all ends with the last item.
+std::int64_t RangesAhead::next_change_ps() const { return *std::ranges::max_element(end_ps_); }
 
 std::int64_t RangesAhead::farthest(const Worker& w, const Items& items) {
     return items.at(w.own_back ? 0 : items.count - 1);

@@ -23,6 +23,8 @@ public:
     StrandEnd ended(Worker& w, std::int64_t now_ps) override;
 
 private:
+    std::int64_t next_change_ps() const override;
+
     // What a worker was dealt and has not been robbed of; none where it runs a stolen item.
     struct Share {
         const ItemTimes* times = nullptr;

@@ -84,11 +84,20 @@ StrandEnd TreesAhead::ended(Worker& w, std::int64_t now_ps) {
     return {.extended = waiting.worker};
 }
 
+// Nothing is spawned before the end of a segment.
+std::int64_t TreesAhead::next_change_ps() const {
+    std::int64_t change_ps = std::numeric_limits<std::int64_t>::max();
+    for (const std::uint32_t strand : strand_of_) {
+        if (strand != NOBODY) change_ps = std::min(change_ps, strands_[strand].quiet_until_ps);
+    }
+    return change_ps;
+}
+
 // Make a strand of a task that nobody has begun.
 void TreesAhead::begin(Worker& w, std::uint32_t row, std::uint32_t joins, std::int64_t now_ps) {
     const std::uint32_t strand = strands_.add({.worker = w.id, .joins = joins, .top = NOBODY});
     strands_[strand].top = open(row, strand);
-    ++unfinished_;
+    started();
     go_on(w, strand, now_ps, serial_ps(node_of(w), row));
 }
 

@@ -32,6 +32,8 @@ public:
     StrandEnd ended(Worker& w, std::int64_t now_ps) override;
 
 private:
+    std::int64_t next_change_ps() const override;
+
     // A task that has been begun: its next op, and the children of the current group that nobody has begun.
     struct Level {
         std::uint32_t row;
