@@ -26,6 +26,7 @@ class Search(Execution):
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
         super().__init__(plan, trace, keep_log)
         self.producers: list[Producer] = []
+        self.team = self.workers  # who takes part in the phase
         self.quiet: dict[int, QuietRounds | None] = {}
         self.strict = plan.join == "strict"
         self.refill = self.tables.refill
@@ -273,7 +274,7 @@ class Search(Execution):
         return (
             any(self._is_at_work(w) or self._join_is_over(w) for w in self.workers)
             or any(p.items and not p.waiting for p in self.producers)
-            or any(map(self._can_find, self.workers))
+            or any(map(self._can_find, self.team))
         )
 
     def _can_find(self, w: Worker) -> bool:

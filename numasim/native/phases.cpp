@@ -17,8 +17,8 @@ void Engine::start_phase() {
     give_roots(phase);
     if (phase.family >= 0) give_range(phase);
     if (outstanding_ == 0) end_phase_after_instant();
-    const std::size_t working = phase.serial ? 1 : workers_.size();
-    for (std::size_t i = 0; i < working; ++i) proceed(workers_[i]);
+    team_ = phase.serial ? 1 : workers_.size();
+    for (std::size_t i = 0; i < team_; ++i) proceed(workers_[i]);
 }
 
 void Engine::give_roots(const Phase& phase) {

@@ -38,7 +38,7 @@ bool Engine::can_go_on() const {
     const auto works = [this](const Worker& w) { return busy_until_[w.id] != NEVER || join_is_over(w); };
     return std::any_of(workers_.begin(), workers_.end(), works) ||
            std::any_of(producers_.begin(), producers_.end(), [](const Producer& p) { return p.left != 0 && !p.waiting; }) ||
-           std::any_of(workers_.begin(), workers_.end(), [this](const Worker& w) { return can_find(w); });
+           std::any_of(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(team_), [this](const Worker& w) { return can_find(w); });
 }
 
 // Whether some round of the worker can bring it a task while no queue changes.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from engine_setup import FIRST, NS, Seen, run, runtime, shipped_strategy, stealing, toy
+from engine_setup import FIRST, NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
 from numasim.engine.deadlock import DeadlockError
+from numasim.engine.run import ENGINES
 from numasim.engine.trace import Rank
 from numasim.workload.graph import Deal
 
@@ -255,3 +256,13 @@ def test_a_nested_join_above_its_own_child_waits_for_itself() -> None:
     with pytest.raises(DeadlockError, match=r"2 tasks are left .*join 'help', 2 workers"):
         run(work, 2, stealing(spawn="work-first"), how)
     assert run(work, 2, stealing(spawn="work-first"), runtime(queue_order="fifo-lifo"))["makespan_ps"] == 3000 * NS
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("skip", [True, False])
+def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(engine: str, skip: bool) -> None:
+    # worker 0 waits in the root and its join takes nothing from the one queue; worker 1 would, but has no part in the phase
+    work = graph(task(task(10 * NS), WAIT), phases=(phase(0, serial=True),))
+    plan = plan_of(work, 2, shipped_strategy("breadth-first"), runtime(join="own"), skip=skip)
+    with pytest.raises(DeadlockError, match=r"2 tasks are left .*join 'own', 2 workers"):
+        observe(plan, engine)
