@@ -46,11 +46,9 @@ def disagreement(place: str, problem: str) -> InputError:
 
 
 def _objection(answer: Any) -> str:
-    if isinstance(answer, ImportError):
-        return f"numasim cannot be used there ({answer})"
     if isinstance(answer, InputError):
         return answer.problem
     if isinstance(answer, Exception):
-        return f"another numasim is installed there ({type(answer).__name__}: {answer})"
+        return f"numasim is missing there, or is another ({answer})"
     version, model_version = answer
     return f"numasim {version} (model version {model_version}) is installed there"

@@ -127,7 +127,7 @@ class ClusterExecutor(Executor):
         if ended.cancelled():
             answer.set_exception(_scheduler_lost(self._scheduler))
         elif error := ended.exception():
-            answer.set_exception(_translated(error, self._scheduler))
+            answer.set_exception(translated(error, self._scheduler))
         else:
             answer.set_result(ended.result())
 
@@ -147,7 +147,8 @@ class OtherNumasimError(Exception):
     """A worker that came during the sweep has another numasim."""
 
 
-def _translated(error: BaseException, scheduler: str) -> BaseException:
+def translated(error: BaseException, scheduler: str) -> BaseException:
+    """Say an error of the cluster itself in the words of this package; others stay as they are."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
@@ -181,7 +182,8 @@ def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
     except Exception as error:
         answer = error
     require_agreement({f"the scheduler {scheduler}": answer})
-    answers = client.run(installed_with, engine, on_error="return")
+    with _scheduler_errors(scheduler):
+        answers = client.run(installed_with, engine, on_error="return")
     require_agreement({f"the worker {place}": answer for place, answer in answers.items()})
 
 

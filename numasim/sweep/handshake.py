@@ -12,7 +12,8 @@ from typing import Any
 
 from numasim.errors import InputError
 
-ANSWER_S = 5.0
+CONNECT_S = 4.0  # of trying again and again
+ANSWER_S = 5.0  # with the connection
 
 
 def require_scheduler(address: str) -> None:
@@ -32,14 +33,14 @@ def _expected() -> str:
 
 
 async def _kind(address: str) -> str:
-    return str((await asyncio.wait_for(_identity(address), ANSWER_S + 1))["type"])
+    return str((await asyncio.wait_for(_identity(address), ANSWER_S))["type"])
 
 
 async def _identity(address: str) -> dict[str, Any]:
     from distributed.comm import connect
     from distributed.security import Security
 
-    comm = await connect(address, timeout=ANSWER_S, **Security().get_connection_args("client"))
+    comm = await connect(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
     try:
         await comm.write({"op": "identity", "reply": True})
         answer: dict[str, Any] = await comm.read()
@@ -50,6 +51,10 @@ async def _identity(address: str) -> dict[str, Any]:
 
 def _reason(error: BaseException) -> str:
     """The system's words, from the error that others were made of, where there are any."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    chain = [error]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    words = [str(link.strerror) for link in chain if isinstance(link, OSError) and link.strerror]
+    if not words and any(isinstance(link, TimeoutError) for link in chain):
+        return "silence"
+    return words[-1] if words else str(error) or type(error).__name__

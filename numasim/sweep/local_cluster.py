@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+HOST = "127.0.0.1"
 LONELY_S = 10  # what a worker waits for a scheduler
 
 
@@ -23,7 +24,8 @@ def local_cluster(count: int) -> Iterator[str]:
     """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting."""
     from distributed import LocalCluster
 
-    scheduler = LocalCluster(n_workers=0, host="127.0.0.1", scheduler_port=0, dashboard_address=None)
+    status_page = {"dashboard_address": f"{HOST}:0"}  # which it always has; its usual port may be somebody's
+    scheduler = LocalCluster(n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page)
     with scheduler, TemporaryDirectory(prefix="numasim-") as scratch:
         address: str = scheduler.scheduler_address
         workers = _start_workers(address, count, Path(scratch))

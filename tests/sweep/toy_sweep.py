@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from numasim.draws import draw
-from numasim.engine.result import COST, LOCKS, MEMORY, OUTCOME, RATIOS, STEALS, TIME, Result
+from numasim.engine.result import COST, LOCKS, MEMORY, OUTCOME, RATIOS, STEALS, TEXT, TIME, Result
 from numasim.errors import InputError
 from numasim.spec.base import Model
 
@@ -87,6 +88,7 @@ def counter_value(seed: int, name: str, workers: int) -> int:
 def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     names = (*OUTCOME, *STEALS, *MEMORY, *LOCKS, *TIME, *COST)
     counters: dict[str, Any] = {name: counter_value(seed, name, spec.workers) for name in names if name not in RATIOS}
+    counters |= {name: name for name in names if name in TEXT}
     counters |= {"trace_hash": f"{seed:016x}", "event_hash": None, "imc_busy_max": 0.5, "link_busy_max": 0.25}
     counters |= {"steal_attempts": 0}
     worker = np.arange(spec.workers)
@@ -109,6 +111,16 @@ def stall_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -
     if spec.workers == 3:
         time.sleep(60)
     return run_toy(spec, seed, engine, check)
+
+
+def stall_once_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    """Stall in the first process that comes here; it leaves its id in its directory."""
+    mark = Path("stalled")
+    if spec.workers == 3 and not mark.exists():
+        mark.with_suffix(".part").write_text(str(os.getpid()))
+        mark.with_suffix(".part").rename(mark)
+        time.sleep(60)
+    return run_slowly(spec, seed, engine, check)
 
 
 def fail_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
@@ -145,10 +157,11 @@ def sweep_toy(
     return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
 
 
-def main(directory: str, jobs: str, runner: str, repeat: str) -> None:
-    """Sweep in a process of its own, for tests that kill it."""
+def main(directory: str, workers: str, runner: str, repeat: str) -> None:
+    """Sweep in a process of its own, for tests that kill it; ``workers`` is a number of jobs, or a cluster."""
     chosen: Callable[..., Result] = globals()[runner]
+    where: dict[str, Any] = {"jobs": int(workers)} if workers.isdigit() else {"jobs": None, "cluster": workers}
     try:
-        sweep_toy(toy_sweep(repeat=int(repeat)), directory, chosen, int(jobs))
+        sweep_toy(toy_sweep(repeat=int(repeat)), directory, chosen, **where)
     except InputError as error:
         sys.exit(f"{error}")

@@ -1,0 +1,258 @@
+"""Sweeps on a Dask cluster of real processes on loopback, some of which are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from dask_cluster import DaskCluster, dask_cluster, wait_until
+from test_killed_sweep import alive, descendants, shards
+from test_run_sweep import same_tables
+from toy_sweep import (
+    die_at_two_workers,
+    fail_at_two_workers,
+    interrupt_at_three_workers,
+    refuse,
+    run_slowly,
+    run_toy,
+    stall_once_at_three_workers,
+    sweep_toy,
+    toy_sweep,
+)
+
+from numasim import cli
+from numasim.errors import InputError
+from numasim.sweep import agreement, cluster, handshake
+from numasim.sweep.dispatch import DIED
+from numasim.sweep.run import SweepOutcome
+from numasim.sweep.tables import RESULTS
+
+REPEAT = 12
+Start = Callable[..., subprocess.Popen[str]]
+
+
+def sweep_on(address: str, directory: Path, runner: object = run_toy, repeat: int = REPEAT, **options: object):  # type: ignore[no-untyped-def]
+    return sweep_toy(toy_sweep(repeat=repeat), directory, runner, None, cluster=address, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("undisturbed")
+    sweep_toy(toy_sweep(repeat=REPEAT), directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as started:
+        yield started
+
+
+def test_the_bytes_are_those_of_a_local_sweep_and_what_has_ended_is_never_run_again(
+    tmp_path: Path, two_workers: DaskCluster, undisturbed: Path
+) -> None:
+    outcome = sweep_on(two_workers.address, tmp_path)
+    assert (outcome.executed, outcome.failures, outcome.complete) == (6 * REPEAT, {}, True)
+    assert same_tables(tmp_path, undisturbed)
+    assert sweep_on(two_workers.address, tmp_path, refuse).executed == 0
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_a_run_loses_nothing(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, undisturbed: Path
+) -> None:
+    results = tmp_path / "results"
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as started, ThreadPoolExecutor(1) as thread:
+        sweep = thread.submit(sweep_on, started.address, results, stall_once_at_three_workers)
+        stalled = started.scratch / "stalled"
+        wait_until(lambda: stalled.exists() or sweep.done())
+        os.kill(int(stalled.read_text()), signal.SIGKILL)
+        outcome: SweepOutcome = sweep.result(60)
+    assert (outcome.executed, outcome.failures) == (6 * REPEAT, {})
+    assert same_tables(results, undisturbed)
+
+
+def test_a_run_that_kills_its_workers_is_recorded_and_the_others_are_done(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    sweep = toy_sweep(strategies=("a",), repeat=1)
+    # A batch is lost with the first worker that it costs: the deadly run costs two, in its batch and alone.
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=3, allowed_failures=0) as started:
+        outcome = sweep_toy(sweep, tmp_path, die_at_two_workers, None, cluster=started.address)
+    assert outcome.complete
+    rows = pq.read_table(tmp_path / RESULTS).to_pylist()
+    assert [row["error"] for row in rows] == [None, DIED, None]
+
+
+def test_a_sweep_that_is_killed_goes_on_locally(
+    tmp_path: Path, two_workers: DaskCluster, undisturbed: Path, start_sweep: Start
+) -> None:
+    process = start_sweep(tmp_path, two_workers.address, "run_slowly", REPEAT)
+    wait_until(lambda: shards(tmp_path) or process.poll() is not None)
+    process.kill()
+    process.communicate()
+    assert not (tmp_path / RESULTS).exists()
+    outcome = sweep_toy(toy_sweep(repeat=REPEAT), tmp_path)
+    assert 0 < outcome.executed < outcome.rows
+    assert same_tables(tmp_path, undisturbed)
+
+
+def test_a_scheduler_that_goes_is_one_sentence_and_the_sweep_goes_on_locally(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, undisturbed: Path
+) -> None:
+    results = tmp_path / "results"
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=1) as started, ThreadPoolExecutor(1) as thread:
+        sweep = thread.submit(sweep_on, started.address, results, stall_once_at_three_workers)
+        wait_until(lambda: (started.scratch / "stalled").exists() or sweep.done())
+        started.scheduler.kill()
+        with pytest.raises(InputError, match=r"the scheduler has gone; expected .* run the same command again"):
+            sweep.result(60)
+    assert 0 < sweep_toy(toy_sweep(repeat=REPEAT), results).executed < 6 * REPEAT
+    assert same_tables(results, undisturbed)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_cluster_of_this_machine_ends_with_its_sweep(
+    tmp_path: Path, undisturbed: Path, start_sweep: Start, number: int
+) -> None:
+    process = start_sweep(tmp_path, "local:1", "stall_at_three_workers", REPEAT)
+    wait_until(lambda: shards(tmp_path) or process.poll() is not None)
+    (worker,) = descendants(process)
+    os.killpg(process.pid, number)  # as a terminal does
+    _, text = process.communicate(timeout=60)
+    assert process.returncode == -number
+    assert text.count("Traceback") == (number == signal.SIGINT)
+    wait_until(lambda: not alive(worker))
+    assert 0 < sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
+    assert same_tables(tmp_path, undisturbed)
+
+
+def test_a_run_that_fails_has_its_row_and_fail_fast_ends_the_sweep(tmp_path: Path, two_workers: DaskCluster) -> None:
+    assert sweep_on(two_workers.address, tmp_path / "all", fail_at_two_workers, 1).complete
+    sweep_toy(toy_sweep(repeat=1), tmp_path / "local", fail_at_two_workers)
+    assert same_tables(tmp_path / "all", tmp_path / "local")
+    stopped = sweep_on(two_workers.address, tmp_path / "stopped", fail_at_two_workers, fail_fast=True)
+    assert stopped.failures
+    assert not stopped.complete
+
+
+def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
+    tmp_path: Path, two_workers: DaskCluster
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        sweep_on(two_workers.address, tmp_path, interrupt_at_three_workers)
+    assert shards(tmp_path) > 0
+
+
+# ---- refusals, all before anything is written ----
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handshake, "CONNECT_S", 0.2)
+    monkeypatch.setattr(handshake, "ANSWER_S", 0.5)
+
+
+def refused(address: str, directory: Path, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sweep_on(address, directory / "results")
+    assert not (directory / "results").exists()
+
+
+@pytest.mark.usefixtures("hasty")
+def test_nobody_and_somebody_else_at_the_address(tmp_path: Path, two_workers: DaskCluster) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        refused(
+            address, tmp_path, rf"tcp://{address}: no Dask scheduler .*\(Connection refused\); expected the address"
+        )
+        listener.listen()
+        refused(address, tmp_path, r"no Dask scheduler answers within .*\(silence\)")
+
+
+def test_a_worker_is_no_scheduler(tmp_path: Path, two_workers: DaskCluster) -> None:
+    with cluster.cluster_workers(two_workers.address, "reference") as workers:
+        (worker, *_) = workers._client.nthreads()
+    refused(worker, tmp_path, f"{worker}: a Dask worker answers, not a scheduler; expected the address that")
+
+
+def test_a_cluster_without_workers(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "FIRST_WORKER_S", 0.2)
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=0) as started:
+        refused(started.address, tmp_path, "has had no worker for 0 s; expected a running `dask worker`")
+
+
+def test_another_model_version(tmp_path: Path, two_workers: DaskCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agreement, "MODEL_VERSION", agreement.MODEL_VERSION + 1)
+    refused(two_workers.address, tmp_path, r"numasim \S+ \(model version \d+\) is installed there; expected numasim")
+
+
+def test_a_worker_without_numasim(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = tmp_path_factory.mktemp("empty")
+    (empty / "numasim").mkdir()
+    (empty / "numasim" / "__init__.py").touch()
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=0) as started:
+        started.add_workers(1, paths=[empty])
+        refused(
+            started.address, tmp_path, r"worker tcp://\S+: numasim is missing there, or is another .*numasim\.sweep"
+        )
+
+
+def test_a_worker_that_lacks_the_engine_says_so() -> None:
+    lacking = InputError("there is no engine 'native'", expected="one of reference")
+    with pytest.raises(InputError, match="somewhere: there is no engine 'native'"):
+        agreement.require_agreement({"elsewhere": agreement.installed(), "somewhere": lacking})
+
+
+def test_a_worker_that_comes_later_with_another_numasim_does_no_batch() -> None:
+    with pytest.raises(cluster.OtherNumasimError) as caught:
+        cluster.run_agreed(("0.0", 0), b"")
+    translated = cluster.translated(caught.value, "tcp://head:1")
+    assert isinstance(translated, InputError)
+    assert "a worker came with numasim" in str(translated)
+
+
+def test_a_cluster_that_lost_all_its_workers_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Client:
+        def nthreads(self) -> dict[str, int]:
+            return {}
+
+    workers = cluster.ClusterWorkers(Client(), "tcp://head:1")
+    workers.require_any()
+    monkeypatch.setattr(cluster, "ANY_WORKER_S", 0.0)
+    with pytest.raises(InputError, match=r"no worker for 0 s; .* what has ended is kept"):
+        workers.require_any()
+
+
+def test_without_distributed_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    refused("local:1", tmp_path, r"a cluster needs the package distributed.*pip install 'numasim\[cluster\]'")
+
+
+def test_jobs_and_a_cluster_are_one_too_many(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="jobs and cluster are both given"):
+        sweep_toy(toy_sweep(), tmp_path / "results", run_slowly, jobs=2, cluster="local:2")
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_commands_sweep_on_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_text("machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 5}\nstrategy: randomized\nworkers: 2\n")
+    for where in (["--cluster", "local:1"], ["--jobs", "1"]):
+        output = tmp_path / where[0]
+        assert cli.main(["sweep", str(file), "-o", str(output), "--quiet", "--engine", "reference", *where]) == cli.OK
+    assert same_tables(tmp_path / "--cluster", tmp_path / "--jobs")
+    assert cli.main(["sweep", str(file), "--engine", "reference", "--cluster", "nowhere"]) == cli.BAD_INPUT
+    assert "did you mean 'nowhere:8786'?" in capsys.readouterr().err
