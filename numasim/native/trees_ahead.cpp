@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <set>
-#include <utility>
 
 namespace numasim {
 
@@ -11,19 +10,19 @@ namespace {
 
 std::size_t node_of(const Worker& w) { return static_cast<std::size_t>(w.node); }
 
-std::vector<std::size_t> distinct(const std::vector<std::int32_t>& nodes) {
+std::vector<std::size_t> distinct(std::span<const std::int32_t> nodes) {
     const std::set<std::int32_t> used(nodes.begin(), nodes.end());
     return {used.begin(), used.end()};
 }
 
 }  // namespace
 
-TreesAhead::TreesAhead(const Graph& graph, const SegmentTimes& times, std::vector<std::int32_t> node_of_worker,
+TreesAhead::TreesAhead(const Graph& graph, const SegmentTimes& times, std::span<const std::int32_t> node_of_worker,
                        std::size_t nodes, std::int64_t* bytes)
     : Ahead(node_of_worker.size()),
       graph_(graph),
       times_(times),
-      node_of_worker_(std::move(node_of_worker)),
+      node_of_worker_(node_of_worker),
       sums_(graph, times, nodes, distinct(node_of_worker_)),
       nodes_(nodes),
       bytes_(bytes),

@@ -19,9 +19,9 @@ namespace numasim {
 
 class TreesAhead final : public Ahead {
 public:
-    // `bytes` [nodes * nodes] receives what is moved from and to each home by each node; the arrays of `graph` and
-    // `times` must outlive the object.
-    TreesAhead(const Graph& graph, const SegmentTimes& times, std::vector<std::int32_t> node_of_worker,
+    // `bytes` [nodes * nodes] receives what is moved from and to each home by each node; `graph`, `times` and
+    // `node_of_worker` must outlive the object.
+    TreesAhead(const Graph& graph, const SegmentTimes& times, std::span<const std::int32_t> node_of_worker,
                std::size_t nodes, std::int64_t* bytes);
 
     // Give a root to a worker at the start of a phase.
@@ -89,7 +89,7 @@ private:
 
     const Graph& graph_;
     const SegmentTimes& times_;
-    const std::vector<std::int32_t> node_of_worker_;
+    const std::span<const std::int32_t> node_of_worker_;
     TreeSums sums_;
     std::size_t nodes_;
     std::int64_t* bytes_;
