@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 from pathlib import Path
+
+import pytest
 
 import numasim
 
@@ -22,3 +25,12 @@ def pytest_report_header() -> str:
     """Say what is tested."""
     built = importlib.util.find_spec("numasim.native._engine") is not None
     return f"numasim: {PACKAGE}, native engine {'built' if built else 'NOT built'}"
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    """A C++ compiler; where there is none, what asks for it is skipped."""
+    found = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+    if found is None:
+        pytest.skip("no C++ compiler here: only the reference engine can be built and tested")
+    return found

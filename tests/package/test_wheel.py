@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import subprocess
 import sys
 import tarfile
@@ -22,7 +23,7 @@ SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt"}
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str, compiler: str) -> Path:
     """The wheel of this tree, built once however many processes run the tests, with warnings as errors."""
     own = tmp_path_factory.getbasetemp()
     shared = (own if worker_id == "master" else own.parent) / "wheel"
@@ -30,15 +31,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not list(shared.glob("numasim-*.whl")):
-            build_wheel(shared)
+            build_wheel(shared, compiler)
     (found,) = shared.glob("numasim-*.whl")
     return found
 
 
-def build_wheel(folder: Path) -> None:
+def build_wheel(folder: Path, compiler: str) -> None:
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline
     strict = ["--config-settings=cmake.define.NUMASIM_WERROR=ON"]
-    subprocess.run([*pip, *strict, "--wheel-dir", str(folder), str(ROOT)], check=True, stdin=subprocess.DEVNULL)
+    command = [*pip, *strict, "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, env={**os.environ, "CXX": compiler}, stdin=subprocess.DEVNULL)
 
 
 @pytest.fixture(scope="session")

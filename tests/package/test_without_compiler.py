@@ -1,0 +1,56 @@
+"""Where nothing can be compiled the package installs all the same, runs on the reference engine and says so in a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINE = "numasim: the native engine is not built here; using the reference engine (slower)\n"
+SPEC = "{machine: xeon-e5-2620-2s, workload: {name: fib, n: 5}, strategy: randomized, sweep: {workers: [2, 3]}}"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as pip builds it with compilers that fail."""
+    folder = tmp_path_factory.mktemp("without-compiler")
+    failing = {**os.environ, "CC": str(shutil.which("false")), "CXX": str(shutil.which("false"))}
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(ROOT)], check=True, env=failing, stdin=subprocess.DEVNULL)
+    (wheel,) = folder.glob("numasim-*-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    (folder / "site" / "spec.yaml").write_text(SPEC)
+    return folder / "site"
+
+
+def numasim(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-m", "numasim", *arguments]
+    return subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, check=True)
+
+
+def test_there_is_no_engine_in_it(site: Path) -> None:
+    assert {path.suffix for path in (site / "numasim" / "native").iterdir()} == {".py", ".pyi"}
+
+
+def test_a_run_says_so_beside_its_output(site: Path) -> None:
+    done = numasim(site, "run", "spec.yaml", "--set", "workers=2", "--json", "--check")
+    assert json.loads(done.stdout)["engine"] == "reference"
+    assert done.stderr == LINE
+
+
+def test_a_sweep_says_so_once_however_many_processes_it_has(site: Path, tmp_path: Path) -> None:
+    done = numasim(site, "sweep", "spec.yaml", "-o", str(tmp_path / "out"), "--jobs", "2", "--quiet")
+    assert done.stderr == LINE
+
+
+def test_nothing_is_said_to_who_asks_for_the_reference_engine(site: Path) -> None:
+    assert numasim(site, "run", "spec.yaml", "--set", "workers=2", "--json", "--engine", "reference").stderr == ""
