@@ -1,4 +1,4 @@
-"""Where nothing can be compiled the package installs all the same, runs on the reference engine and says so in a line."""
+"""Where nothing can be compiled the package installs all the same; it runs on the reference engine and says so."""
 
 from __future__ import annotations
 
