@@ -27,7 +27,7 @@ from numasim.strategy.plan import StealPlan
 
 POLICY = Path(__file__).parents[2] / "numasim" / "native" / "policy"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
-MOST_QUIET_PROBES = 64
+MOST_QUIET_PROBES = 5000
 Visit = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint32, c_uint32)
 
 
@@ -39,6 +39,7 @@ class PlanStruct(ctypes.Structure):
     _fields_ = [
         *_fields(c_void_p, "level row seg queue weight watch chance queues own"),
         *_fields(c_uint32, "workers steal_levels levels rows watches chances queue_count"),
+        ("mask", c_void_p),
     ]
 
 
@@ -103,6 +104,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_quiet_round": (c_int32, [PLAN, ACTOR, POINTER(c_uint32), POINTER(c_uint32), c_int32]),
     "ns_place": (c_int32, [PLAN, ACTOR, VIEW, c_uint64, c_uint64]),
     "ns_dealing_rule": (c_int32, [PLAN, c_int32]),
+    "ns_masks_serve": (c_bool, [PLAN]),
+    "ns_masks_fill": (None, [PLAN, c_void_p]),
     "ns_thresholds_first": (ThresholdsStruct, [RULES, c_int64]),
     "ns_thresholds_computed": (ThresholdsStruct, [RULES, c_int64, c_int64, MEASURED]),
     "ns_watch_mark": (None, [PLAN, c_void_p, c_uint32, c_int64, ThresholdsStruct]),
@@ -163,6 +166,15 @@ class NativePlan:
         self.levels, self.chances = plan.levels, len(plan.chance)
         self.segments = [plan.queue[a:b].tolist() for a, b in zip(plan.seg[:-1], plan.seg[1:], strict=True)]
         self._level_bytes = plan.level.itemsize
+
+    def add_masks(self) -> bool:
+        """Give the plan masks where they serve it; whether they do."""
+        serve = bool(library().ns_masks_serve(self.struct))
+        if serve:
+            self.masks = np.full((len(self.segments), -(-int(self.struct.queue_count) // 64)), 7, np.uint64)
+            library().ns_masks_fill(self.struct, self.masks.ctypes.data)
+            self.struct.mask = self.masks.ctypes.data
+        return serve
 
     def level_address(self, level: int) -> int:
         return int(self.struct.level) + level * self._level_bytes

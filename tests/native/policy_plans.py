@@ -43,6 +43,7 @@ class Tables:
     workers: int
     queues: int
     nodes: int
+    ascending: bool  # whether the queues of each segment ascend, as compiled ones do but for rings
     level: list[Any] = field(default_factory=list)
     row: list[int] = field(default_factory=lambda: [0])
     seg: list[int] = field(default_factory=lambda: [0])
@@ -113,7 +114,7 @@ class Tables:
 
     def _some_queues(self) -> list[int]:
         some = self.random.sample(range(self.queues), self.random.randint(0, self.queues))
-        return sorted(some) if self.random.random() < 0.7 else some
+        return sorted(some) if self.ascending else some
 
     def _chance(self) -> int:
         first = self.random.choice((0, 250_000, 10**6, 10**6))
@@ -155,8 +156,9 @@ def _watch(random: Random) -> int | None:
 
 
 def new_tables(random: Random) -> Tables:
-    """Tables of a few workers and queues."""
-    return Tables(random, random.randint(1, 5), random.randint(1, 8), random.randint(1, 3))
+    """Tables of a few workers and mostly few queues."""
+    queues = random.choice((*[random.randint(1, 8)] * 6, 64, random.randint(65, 140)))
+    return Tables(random, random.randint(1, 5), queues, random.randint(1, 3), random.random() < 0.8)
 
 
 def random_plan(random: Random) -> StealPlan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from random import Random
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_library import ArrayView, NativeProber
+from policy_library import ArrayView, NativePlan, NativeProber
 from policy_plans import STEAL_ANCHORS, WATCH_FLAGS, always, new_tables, plain_level, random_plan, random_rule
 from strategy_setup import STRATEGIES, compiled, runtime, strategy
 
@@ -34,18 +34,21 @@ class Pair:
 
     def __post_init__(self) -> None:
         self.python, self.native = Prober(self.plan, self.seed), NativeProber(self.plan, self.seed)
+        if self.random.random() < 0.6:
+            self.native.plan.add_masks()
         self.view = ArrayView.of(self.plan)
         self.positions = self.plan.workers + 1
         self.in_turn = self.plan.level["pick"] == Pick.ROUND_ROBIN
 
     def walk(self, steps: int) -> None:
-        """Take random steps; after each, both have done and remember the same."""
+        """Take random steps; both do the same, and remember the same afterwards."""
         actions = [self.probe] * 6 + [self.place] * 2 + [self.run_task, self.look_ahead]
         for _ in range(steps):
             self.change_view()
             self.random.choice(actions)()
-            for position in range(self.positions):
-                self.check_memory(position)
+            self.check_memory(self.random.randrange(self.positions))
+        for position in range(self.positions):
+            self.check_memory(position)
 
     def introduce(self) -> None:
         """Let every worker have run a task of another, and have been robbed by it."""
@@ -161,10 +164,29 @@ def _is_probed(random: Random, *kind: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-@pytest.mark.parametrize("nodes", [[0], [0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 0, 1, 1, 2, 3] * 5])
+@pytest.mark.parametrize("nodes", [[0], [0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 0, 1, 1, 2, 3] * 10])
 def test_every_shipped_strategy(name: str, nodes: list[int]) -> None:
     plan = compiled(strategy(name), nodes)
     Pair(plan, 5, Random(name)).walk(60)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_masks_serve_every_shipped_strategy_that_watches(name: str) -> None:
+    plan = compiled(strategy(name), [0, 1, 0, 1, 1])
+    assert NativePlan(plan).add_masks() == (len(plan.watch) > 0)
+
+
+def test_a_mask_has_a_bit_for_each_queue_of_its_segment() -> None:
+    plan = NativePlan(compiled(strategy("topology-aware"), [0, 1, 2] * 50))
+    assert plan.add_masks()
+    for words, queues in zip(plan.masks.tolist(), plan.segments, strict=True):
+        assert sum(word << 64 * at for at, word in enumerate(words)) == sum(1 << q for q in queues)
+
+
+def test_masks_do_not_serve_where_drawn_candidates_do_not_ascend() -> None:
+    """Candidate number k of a mask is the k-th in ascending order."""
+    plan = compiled(strategy("threshold"), [0, 1, 0])
+    assert not NativePlan(replace(plan, queue=plan.queue[::-1])).add_masks()
 
 
 @pytest.mark.parametrize("name", ["ompi", "own", "bare"])

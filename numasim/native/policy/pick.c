@@ -11,28 +11,32 @@ static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t
     return count;
 }
 
-static bool is_better(const ns_turn *turn, uint32_t queue, uint32_t best) {
-    const int64_t *length = turn->view->length;
-    return turn->level->pick == NS_PICK_LONGEST ? length[queue] > length[best] : length[queue] < length[best];
+/* The length of `queue`, turned round for the longest, so that less is better. */
+static int64_t rank_of(const ns_turn *turn, uint32_t queue) {
+    int64_t length = turn->view->length[queue];
+    return turn->level->pick == NS_PICK_LONGEST ? -length : length;
 }
 
-/* The best of `sample` draws among `count` candidates. */
+/* The best of `sample` draws among `count` candidates; the first of equals. */
 static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_turn *turn) {
     uint32_t best = ns_candidates_draw(some, count, turn->stream);
     for (uint32_t drawn = 1; drawn < turn->level->sample; drawn++) {
         uint32_t queue = ns_candidates_draw(some, count, turn->stream);
-        if (is_better(turn, queue, best)) best = queue;
+        if (rank_of(turn, queue) < rank_of(turn, best)) best = queue;
     }
     return best;
 }
 
-/* The best of all candidates, of which there is one at least. */
+/* The best of all candidates, of which there is one at least; the first of equals. */
 static uint32_t best_of_all(const ns_candidates *some, const ns_turn *turn) {
-    uint32_t at = 0;
-    while (!ns_candidates_has(some, at)) at++;
-    uint32_t best = some->queue[at];
-    while (++at < some->size) {
-        if (ns_candidates_has(some, at) && is_better(turn, some->queue[at], best)) best = some->queue[at];
+    uint32_t best = 0;
+    int64_t least = INT64_MAX;
+    for (uint32_t at = 0; at < some->size; at++) {
+        uint32_t queue = some->queue[at];
+        int64_t rank = rank_of(turn, queue);
+        if (rank >= least || !ns_candidates_has(some, at)) continue;
+        least = rank;
+        best = queue;
     }
     return best;
 }
@@ -54,7 +58,8 @@ static bool pick_by_index(const ns_candidates *some, const ns_turn *turn, uint32
 
 static bool pick_along_ring(ns_walk *walk, const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     while (walk->step < some->size) {
-        uint32_t at = (uint32_t)(((uint64_t)walk->start + walk->step++) % some->size);
+        uint32_t to_end = some->size - walk->start, step = walk->step++;
+        uint32_t at = step < to_end ? walk->start + step : step - to_end;
         if (!ns_candidates_has(some, at)) continue;
         if (turn->level->pick == NS_PICK_ROUND_ROBIN) turn->actor->cursor[turn->level - turn->plan->level] = at + 1;
         *queue = some->queue[at];

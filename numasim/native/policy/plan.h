@@ -67,6 +67,7 @@ typedef struct {
     const ns_queue *queues;   /* [queue_count] */
     const uint32_t *own;      /* [workers] the worker's own queue, or NS_NO_QUEUE */
     uint32_t workers, steal_levels, levels, rows, watches, chances, queue_count; /* rows: entries of `row` */
+    const uint64_t *mask; /* [segments][ns_mask_words] the queues of each segment, or NULL: see masks.h */
 } ns_plan;
 
 #endif
