@@ -1,0 +1,113 @@
+"""One plan on the reference engine and on every other engine of the registry: equal in everything, or a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from random_recipes import RandomPlan
+
+from numasim.engine.collect import collect
+from numasim.engine.compare import Difference, Outcome, difference, disagreements, outcome
+from numasim.engine.deadlock import DeadlockError
+from numasim.engine.invariants import violations
+from numasim.engine.plan import Plan
+from numasim.engine.reference import ReferenceEngine, finished
+from numasim.engine.run import ENGINES
+from numasim.engine.trace import Trace
+from numasim.workload.graph import Op
+
+REFERENCE = "reference"
+OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
+MOST_EVENTS = 60_000
+
+
+class EndlessError(Exception):
+    """A plan whose workers pass tasks to and fro, or poll, for longer than a test has time."""
+
+
+class ImpatientEngine(ReferenceEngine):
+    """The reference engine, given up after `MOST_EVENTS` events."""
+
+    def _flush(self) -> None:
+        super()._flush()
+        if self.events > MOST_EVENTS:
+            raise EndlessError
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a plan: ``labels`` say what it consists of and how it ended, ``problem`` what is wrong if anything."""
+
+    labels: tuple[str, ...]
+    problem: str | None = None
+
+
+def judge(random: RandomPlan) -> Verdict:
+    """Run a plan on all engines; the reference engine's result is held against the invariants as well."""
+    plan = random.plan
+    labels = tuple(f"{name}: {value}" for name, value in features(random))
+    try:
+        found, broken = _reference(plan)
+    except EndlessError:
+        return Verdict((*labels, "mode: given up"))
+    ended = "deadlock" if isinstance(found, str) else str(found.counters["mode"])
+    problems = [*broken, *(str(each) for each in _differences(random, found))]
+    return Verdict((*labels, f"mode: {ended}"), "\n".join(problems) or None)
+
+
+def _reference(plan: Plan) -> tuple[Outcome, list[str]]:
+    """The outcome on the reference engine, and the invariants that it breaks."""
+    engine = ImpatientEngine(plan, Trace(), keep_log=True)
+    try:
+        engine.run()
+    except DeadlockError as deadlock:
+        return str(deadlock), []
+    result = collect(plan, finished(engine))
+    return result, violations(plan, result, engine.ledger.log)
+
+
+def _differences(random: RandomPlan, found: Outcome) -> Iterator[Difference]:
+    for other in OTHERS:
+        if any(disagreements(found, outcome(random.plan, other))):
+            differs = difference(random.plan, REFERENCE, other, repr(random))
+            assert differs is not None, f"{other} is not the same twice: {random!r}"
+            yield differs
+
+
+# ---- what a plan consists of ---------------------------------------------------------------------------------------
+
+
+def features(random: RandomPlan) -> Iterator[tuple[str, str]]:
+    """(kind, value) pairs by which a set of plans is counted; a value of a kind is on one line of the coverage."""
+    plan, strategy = random.plan, random.recipe["strategy"]
+    yield "join", plan.join
+    yield "producer", plan.producer
+    yield "skip", "may skip ahead" if plan.skipping else "auto" if plan.skip else "off"
+    yield "strategy", strategy if isinstance(strategy, str) else strategy["name"]
+    yield "program", random.recipe["workload"]["name"]
+    for name, has in FEATURES.items():
+        if has(plan):
+            yield "with", name
+
+
+FEATURES: dict[str, Callable[[Plan], bool]] = {
+    "calls": lambda plan: bool((plan.workload.op_code == Op.CALL).any()),
+    "dependences": lambda plan: len(plan.workload.successor) > 0,
+    "first touch while running": lambda plan: bool(plan.placement.dynamic.any()),
+    "ranges": lambda plan: len(plan.workload.ranges) > 0,
+    "ranges with accesses": lambda plan: any(len(family.accesses) for family in plan.workload.ranges),
+    "repeated phases": lambda plan: any(phase.repeat > 1 for phase in plan.workload.phases),
+    "several phases": lambda plan: len(plan.workload.phases) > 1,
+    "serial phases": lambda plan: any(phase.serial for phase in plan.workload.phases),
+    "work-first": lambda plan: plan.steal.work_first,
+    "refill": lambda plan: plan.steal.refill != 0,
+    "chances": lambda plan: len(plan.steal.chance) > 0,
+    "watches": lambda plan: len(plan.steal.watch) > 0,
+    "bounded queues": lambda plan: bool(plan.steal.queues["capacity"].any()),
+    "shared queues": lambda plan: not np.array_equal(np.sort(plan.steal.own), np.arange(len(plan.steal.queues))),
+    "back-off after probes": lambda plan: plan.steal.backoff.after == "probe",
+    "lines that move": lambda plan: plan.costs.line,
+    "more than four workers": lambda plan: plan.workers.workers > 4,
+}

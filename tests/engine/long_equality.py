@@ -1,0 +1,163 @@
+"""Hold every engine against the reference engine on many random plans; what ends with a difference is a defect.
+
+    python tests/engine/long_equality.py --plans 10000
+
+Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. A
+process that dies or needs more than a minute for one plan counts as a difference. Exit status 0 where all plans are
+equal, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from random import Random
+
+from equality import OTHERS, Verdict, judge
+from random_recipes import RandomPlan, random_plan
+
+PATIENCE_S = 60
+REPORT_EVERY_S = 10
+WORKERS = get_context("spawn")
+
+
+def numbered_plan(seed: int, number: int) -> RandomPlan:
+    """Plan ``number`` of ``seed``."""
+    return random_plan(Random(f"numasim {seed} {number}"))
+
+
+def serve(pipe: Connection, seed: int, numbers: range) -> None:
+    """Judge plans and send a verdict for each."""
+    for number in numbers:
+        pipe.send((number, judge(numbered_plan(seed, number))))
+    pipe.close()
+
+
+@dataclass
+class Share:
+    """The plans that one process judges, in order; a new process goes on where one has died."""
+
+    seed: int
+    numbers: range
+    begun_s: float = field(init=False)
+    process: BaseProcess = field(init=False)
+    pipe: Connection = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        self.pipe, sending = WORKERS.Pipe(duplex=False)
+        self.process = WORKERS.Process(target=serve, args=(sending, self.seed, self.numbers), daemon=True)
+        self.process.start()
+        sending.close()
+        self.begun_s = time.monotonic()
+
+    def receive(self) -> tuple[int, Verdict]:
+        """The verdict on the plan at hand, also on one that ends its process."""
+        try:
+            answer: tuple[int, Verdict] = self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            return self.give_up(f"the process died with exit status {self.process.exitcode}")
+        self.numbers = self.numbers[1:]
+        self.begun_s = time.monotonic()
+        return answer
+
+    def give_up(self, reason: str) -> tuple[int, Verdict]:
+        """Leave out the plan at hand."""
+        self.process.kill()
+        number, self.numbers = self.numbers[0], self.numbers[1:]
+        if self.numbers:
+            self._start()
+        return number, Verdict(("mode: died",), reason)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the plan at hand takes too long."""
+        return time.monotonic() - self.begun_s > PATIENCE_S
+
+
+def verdicts(seed: int, plans: int, jobs: int) -> Iterator[tuple[int, Verdict]]:
+    """(number, verdict) of every plan, in the order in which they are done."""
+    shares = [Share(seed, range(first, plans, jobs)) for first in range(min(jobs, plans))]
+    while shares:
+        ready = wait([share.pipe for share in shares], timeout=1)
+        for share in shares:
+            if share.pipe in ready:
+                yield share.receive()
+            elif share.is_late:
+                yield share.give_up(f"it takes longer than {PATIENCE_S} s")
+        shares = [share for share in shares if share.numbers]
+
+
+@dataclass
+class Tally:
+    """What has been seen so far."""
+
+    plans: int
+    labels: Counter[str] = field(default_factory=Counter)
+    done: int = 0
+    problems: int = 0
+    begun_s: float = field(default_factory=time.monotonic)
+    said_s: float = 0.0
+
+    def add(self, verdict: Verdict) -> None:
+        """Count one plan."""
+        self.done += 1
+        self.problems += verdict.problem is not None
+        self.labels.update(verdict.labels)
+
+    def progress(self) -> None:
+        """Say now and then how far it is."""
+        past_s = time.monotonic() - self.begun_s
+        if past_s - self.said_s >= REPORT_EVERY_S:
+            self.said_s = past_s
+            rate = self.done / past_s
+            print(f"{self.done:,} of {self.plans:,} plans, {rate:.0f} a second, {self.problems} problems", flush=True)
+
+    def summary(self) -> str:
+        """The coverage, one line a label, and the result."""
+        lines = [f"{count:8,}  {label}" for label, count in sorted(self.labels.items())]
+        engines = ", ".join(OTHERS) or "no other engine is built"
+        return "\n".join([*lines, f"{self.done:,} plans on reference, {engines}: {self.problems} problems"])
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Hold every engine against the reference engine on random plans.")
+    parser.add_argument("--plans", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", type=int, metavar="K", help="show and judge plan K alone")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Judge the plans that the command line asks for."""
+    given = arguments()
+    if given.only is not None:
+        plan = numbered_plan(given.seed, given.only)
+        verdict = judge(plan)
+        print(plan, *verdict.labels, verdict.problem or "no problem", sep="\n")
+        return verdict.problem is not None
+    tally = Tally(given.plans)
+    for number, verdict in verdicts(given.seed, given.plans, given.jobs):
+        tally.add(verdict)
+        tally.progress()
+        if verdict.problem:
+            again = f"{sys.argv[0]} --seed {given.seed} --only {number}"
+            print(f"plan {number}: {verdict.problem}\nagain: python {again}", flush=True)
+    print(tally.summary())
+    return tally.problems > 0 or tally.done < given.plans
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""Random strategies and runtimes, written in the words of their grammars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any, get_args
+
+from random_graphs import Document, happens
+
+from numasim.spec import runtime, strategy
+
+Values = Sequence[Any] | Callable[[Random], Any]
+Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have it, its values)
+
+
+def one(chance: Random, values: Values) -> Any:
+    """One of the values."""
+    return values(chance) if callable(values) else chance.choice(values)
+
+
+def some(chance: Random, options: Options) -> Document:
+    """Some of the keys, each with one of its values."""
+    return {key: one(chance, values) for key, (percent, values) in options.items() if happens(chance, percent)}
+
+
+def mapping(**keys: Values) -> Callable[[Random], Document]:
+    """All of the keys, each with one of its values."""
+    return lambda chance: {key: one(chance, values) for key, values in keys.items()}
+
+
+def either(*kinds: Values) -> Callable[[Random], Any]:
+    """A value of any of the kinds."""
+    return lambda chance: one(chance, chance.choice(kinds))
+
+
+TINY = (1, 2, 3, 4)
+NANOSECONDS = (0, 100, 20, 0.001, 7, 333, 2500)
+FRACTIONS = (0, 1, 0.5, 0.25, 0.7)
+SIGNED = (0, 1, -1, 0.3, -0.3)
+ENDS = ("lifo", "fifo")
+UNITS = ("node", "core", "llc", "socket", "machine")
+FULL = get_args(runtime.FullRule)
+MARKS = (1, 1, 2, 3, "min", "max")
+CONDITIONS = either(("announced",), mapping(length=MARKS), mapping(below=MARKS))
+AMOUNTS = either(("one", "half", "all", {"share": "workers"}), mapping(count=TINY), mapping(share=TINY))
+RULES = either(get_args(runtime.ThresholdRule), mapping(fraction=FRACTIONS))
+SOURCES = either(
+    ("others", "others", "own", "parent", "last", "thief"),
+    (*get_args(strategy.InsideName), *get_args(strategy.OutsideName)),
+    mapping(vicinity=TINY),
+)
+TARGETS = ("own", "any", "any", "lightest", *get_args(strategy.InsideName))
+PLACEMENTS = either(
+    ("first-touch", "first-touch-master", "parallel-first-touch", "interleave", "block"),
+    ("first-touch",),
+    mapping(policy=("interleave",), nodes=([0], [0, 0], [0, 1], [1, 0, 0])),
+    mapping(policy=("bind",), node=(0, 1)),
+)
+LEARNING: Options = {
+    "most": (50, (0.5, 1)),
+    **dict.fromkeys(("hit", "miss", "elsewhere-hit", "elsewhere-miss"), (60, SIGNED)),
+}
+BACKOFF: Options = {
+    "first_ns": (70, either(("task",), NANOSECONDS)),
+    "factor": (40, TINY),
+    "max_ns": (40, either(("none",), NANOSECONDS)),
+    "after": (40, ("round", "probe")),
+    "empty": (30, ("skip", "count")),
+}
+THRESHOLDS: Options = {
+    "max": (40, ("auto", 3, 4, 5)),
+    "min": (40, ("auto", 1, 2)),
+    "rule": (40, RULES),
+    "when": (50, ("first-drain", "phase", "fixed")),
+}
+QUEUE: Options = {"own": (40, ENDS), "steal": (40, ENDS), "capacity": (30, TINY), "full": (30, FULL)}
+LEVEL: Options = {
+    "by": (30, ("node", "core", "llc", "socket", "distance")),
+    "pick": (60, get_args(strategy.StealPick)),
+    "tries": (30, (1, 2, 3, "all")),
+    "if": (25, CONDITIONS),
+    "amount": (30, AMOUNTS),
+    "leave": (15, (0, 1, 2)),
+    "who": (8, ("head",)),
+    "iterations": (10, ([0, 0], [0, 1], [1, "last"])),
+    "chance": (
+        12,
+        either((0.5, 0.25, 0.7), lambda chance: {"first": chance.choice((0.1, 0.5)), **some(chance, LEARNING)}),
+    ),
+}
+LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2))}
+RULE: Options = {"pick": (60, get_args(strategy.DispatchPick)), "if": (40, CONDITIONS)}
+STRATEGY: Options = {
+    "spawn": (30, ("help-first", "work-first")),
+    "thresholds": (30, lambda chance: some(chance, THRESHOLDS)),
+    "backoff": (20, lambda chance: some(chance, BACKOFF)),
+    "placement": (60, PLACEMENTS),
+    "mapping": (40, get_args(strategy.MappingName)),
+}
+COSTS: Options = {
+    **{name: (45, NANOSECONDS) for name in runtime.CostSpec.model_fields if name != "line"},
+    "line": (40, ("no", "yes")),
+}
+RUNTIME: Options = {
+    "join": (85, get_args(runtime.JoinKind)),
+    "capacity": (40, TINY),
+    "on_full": (40, FULL),
+    "resume": (20, FRACTIONS),
+    "producer": (40, get_args(runtime.ProducerKind)),
+    "queue_order": (30, get_args(runtime.QueueOrder)),
+    "poll_ns": (30, NANOSECONDS),
+    "s_rule": (30, RULES),
+    "backoff": (40, lambda chance: some(chance, BACKOFF)),
+    "costs": (60, lambda chance: some(chance, COSTS)),
+}
+
+
+def runtime_document(chance: Random) -> Document:
+    """A runtime with few or many costs."""
+    return {"name": "random", **some(chance, RUNTIME)}
+
+
+def strategy_document(chance: Random) -> Document:
+    """A strategy of one or two families of queues, with levels that reach all of them."""
+    families = _families(chance)
+    owned = "deque" in families
+    levels = [_level(chance, families) for _ in range(chance.choice((1, 1, 2, 2, 3, 4)))]
+    document = {
+        "name": "random",
+        "queues": families,
+        "steal": [*levels, *_catch_all(chance, families)],
+        **some(chance, STRATEGY),
+    }
+    if not owned or len(families) > 1 or happens(chance, 25):
+        document["dispatch"] = _rules(chance, families)
+    if owned and happens(chance, 20):
+        document["amount"] = one(chance, AMOUNTS)
+    if owned and happens(chance, 15):
+        _add_refill(chance, document)
+    return document
+
+
+def _families(chance: Random) -> Document:
+    """Queues of the workers, of other units, or of both."""
+    kind = chance.choice(("own", "own", "own", "both", "shared"))
+    families = {}
+    if kind != "shared":
+        families["deque"] = {"per": "worker", **some(chance, QUEUE)}
+    if kind != "own":
+        families["pool"] = {"per": chance.choice(UNITS), **some(chance, QUEUE)}
+    return families
+
+
+def _level(chance: Random, families: Document) -> Document:
+    source = one(chance, SOURCES)
+    level = {"from": source, **some(chance, LAST if source == "last" else LEVEL)}
+    if "deque" not in families:
+        level.pop("amount", None)  # workers without queues of their own have no place for more than one task
+    if source == "last":
+        return level
+    if "by" in level and happens(chance, 50):
+        level["visit"] = chance.choice(("nearest", "random", "weighted"))
+    if level.get("pick") in strategy.BY_LENGTH and happens(chance, 50):
+        level["sample"] = chance.choice(TINY)
+    if _may_include_self(source) and happens(chance, 15):
+        level["self"] = "yes"
+    if len(families) > 1 and happens(chance, 60):
+        level["queue"] = chance.choice((["pool"], ["deque"], ["deque", "pool"], ["pool", "deque"]))
+    return level
+
+
+def _may_include_self(source: Any) -> bool:
+    return isinstance(source, dict) or source in strategy.SELF_TAKES
+
+
+def _catch_all(chance: Random, families: Document) -> list[Document]:
+    """A last level that finds what the others do not; needed where workers share queues."""
+    if "pool" not in families and not happens(chance, 40):
+        return []
+    pick = chance.choice(("random", "in-order"))
+    return [{"from": "others", "self": "yes", "queue": [*families], "pick": pick, "tries": "all"}]
+
+
+def _rules(chance: Random, families: Document) -> list[Document]:
+    rules = [_rule(chance, families) for _ in range(chance.choice((1, 2, 3)))]
+    rules[-1].pop("if", None)
+    return rules
+
+
+def _rule(chance: Random, families: Document) -> Document:
+    rule = {"to": chance.choice(TARGETS), **some(chance, RULE)}
+    if rule.get("pick") == "shortest" and happens(chance, 50):
+        rule["sample"] = chance.choice(TINY)
+    if happens(chance, 50):
+        rule["queue"] = [chance.choice([*families])]
+    return rule
+
+
+def _add_refill(chance: Random, document: Document) -> None:
+    """Refill, and levels that leave as much: thieves would else pass a last task to and fro for ever."""
+    document["refill"] = chance.choice((0, 1, 2, "min"))
+    least = 3 if document["refill"] == "min" else document["refill"]
+    for level in document["steal"]:
+        level["leave"] = max(least, level.get("leave", 0))

@@ -1,0 +1,193 @@
+"""Random programs in the JSON form of task graphs: every op, nested joins, dependences, phases, ranges, accesses.
+
+Whatever is random is drawn from a `random.Random`, so that a seed gives a program; the first choice is the simplest,
+so that property tests shrink towards it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from numasim.errors import InputError
+from numasim.workload.graph import Workload
+from numasim.workload.json_models import GraphFile, to_workload
+from numasim.workload.validate import validate
+
+Document = dict[str, Any]
+
+MOST_TASKS = 24
+MOST_DEPTH = 4
+GRAINS_PS = (1000, 1, 100, 50_000, 700_000)
+OPS = ("run", "spawn", "wait", "run", "spawn", "spawn", "call")
+REGION_BYTES = (64, 5_000, 70_000, 300_000)
+MOST_ROW_BYTES = (64, 600, 600, 600, 20_000)
+MODES = ("read", "write", "read-write")
+PATTERNS = ("sequential", "strided", "random", "chase")
+DEALS = ("master", "block", "cyclic")
+MOST_ITEMS = (12, 12, 60, 400)
+PHASES = (1, 1, 1, 2, 3)
+ROOTS = (1, 1, 1, 0, 2, 4)
+REPEATS = (1, 1, 1, 2, 3)
+
+
+def happens(chance: Random, percent: int) -> bool:
+    """True in ``percent`` of 100 cases."""
+    return chance.randrange(100) >= 100 - percent
+
+
+@dataclass
+class Draft:
+    """A task graph while it is drawn; tasks are numbered in preorder because each is drawn before what it spawns."""
+
+    chance: Random
+    grain_ps: int
+    moves_bytes: bool
+    tasks: list[Document] = field(default_factory=list)
+    segments: list[Document] = field(default_factory=list)
+    regions: list[Document] = field(default_factory=list)
+    ranges: list[Document] = field(default_factory=list)
+
+    def add_task(self, kind: str, depth: int = 0) -> int:
+        """Draw a task and everything below it; its number."""
+        number = len(self.tasks)
+        ops: list[list[Any]] = []
+        self.tasks.append({"kind": kind, "ops": ops, "then": []})
+        for _ in range(self.chance.randint(0, 5)):
+            ops.append(self._op(self.chance.choice(OPS), depth))
+        return number
+
+    def _op(self, name: str, depth: int) -> list[Any]:
+        if name == "wait":
+            return ["wait"]
+        if name == "run" or depth == MOST_DEPTH or len(self.tasks) >= MOST_TASKS:
+            return ["run", self._add_segment()]
+        return [name, self.add_task("call" if name == "call" else "task", depth + 1)]
+
+    def _add_segment(self) -> int:
+        accesses = [self._access() for _ in range(self.chance.randint(0, 2))] if self.moves_bytes else []
+        self.segments.append({"compute_ps": self.time_ps(), "accesses": accesses})
+        return len(self.segments) - 1
+
+    def time_ps(self) -> int:
+        """Draw a time; equal and vanishing ones are frequent, so that events coincide."""
+        return self.chance.randrange(10) * self.grain_ps
+
+    def add_region(self) -> None:
+        """Draw a range of memory."""
+        name = f"r{len(self.regions)}"
+        self.regions.append(
+            {"name": name, "bytes": self.chance.choice(REGION_BYTES), "initialised": happens(self.chance, 50)}
+        )
+
+    def _access(self, across: int = 0) -> Document:
+        """Draw an access that leaves ``across`` bytes of its region free behind it."""
+        chance = self.chance
+        region = self.regions[chance.randint(0, len(self.regions) - 1)]
+        size = region["bytes"] - across
+        offset = chance.randint(0, size - 1)
+        row_bytes = chance.randint(1, min(size - offset, chance.choice(MOST_ROW_BYTES)))
+        rows = chance.randint(1, 4)
+        free = size - offset - row_bytes
+        stride = chance.randint(0, free // (rows - 1)) if rows > 1 else chance.choice((0, 64))
+        return {
+            "region": region["name"],
+            "offset": offset,
+            "row_bytes": row_bytes,
+            "rows": rows,
+            "stride": stride,
+            "mode": chance.choice(MODES),
+            "pattern": chance.choice(PATTERNS),
+            "passes": chance.randint(1, 3),
+        }
+
+    def add_range(self) -> int:
+        """Draw a family of like tasks; its number."""
+        low, high = sorted((self.time_ps(), self.time_ps()))
+        count = self.chance.randint(1, self.chance.choice(MOST_ITEMS))
+        templates = [self._template(count) for _ in range(self.chance.randint(0, 2))] if self.moves_bytes else []
+        same = happens(self.chance, 40)
+        times = {"low_ps": low, "high_ps": low if same else high}
+        self.ranges.append({"name": f"items{len(self.ranges)}", "count": count, **times, "accesses": templates})
+        return len(self.ranges) - 1
+
+    def _template(self, count: int) -> Document:
+        """Draw an access whose offset moves with the item, forwards or backwards, by at most 60 bytes in all."""
+        divisor = self.chance.randint(1, count + 1)
+        quotient, remainder = (count - 1) // divisor, min(count, divisor) - 1
+        steps = [self._step(quotient), self._step(remainder)]
+        moved = [step * most for step, most in zip(steps, (quotient, remainder), strict=True)]
+        access = self._access(across=60)
+        access["offset"] -= sum(min(0, distance) for distance in moved)
+        return {**access, "divisor": divisor, "step_div": steps[0], "step_mod": steps[1]}
+
+    def _step(self, most: int) -> int:
+        reach = 30 // most if most else 30
+        return self.chance.randint(-reach, reach)
+
+    def add_dependences(self, roots: list[int]) -> None:
+        """Draw edges between tasks below one root, forwards in preorder."""
+        for root, end in pairwise([*roots, len(self.tasks)]):
+            spawned = [task for task in range(root + 1, end) if self.tasks[task]["kind"] == "task"]
+            for _ in range(self.chance.randint(0, 3) if len(spawned) > 1 else 0):
+                low, high = sorted((self.chance.choice(spawned), self.chance.choice(spawned)))
+                if low < high and high not in self.tasks[low]["then"]:
+                    self.tasks[low]["then"].append(high)
+
+    def phase(self, roots: list[int]) -> Document:
+        """Draw the phase of ``roots``, with a range where there are none."""
+        chance = self.chance
+        ranged = not roots or happens(chance, 15)
+        serial = happens(chance, 15)
+        return {
+            "roots": roots,
+            "range": self.add_range() if ranged else None,
+            "deal": "master" if serial and happens(chance, 90) else chance.choice(DEALS),
+            "serial": serial,
+            "repeat": chance.choice(REPEATS),
+        }
+
+
+def graph_document(chance: Random) -> Document:
+    """A program of one to three phases; dependences that would be circular are left out."""
+    draft = Draft(chance, chance.choice(GRAINS_PS), happens(chance, 50))
+    for _ in range(chance.randint(1, 3) if draft.moves_bytes else 0):
+        draft.add_region()
+    phases, every_root = [], []
+    for _ in range(chance.choice(PHASES)):
+        roots = [draft.add_task("implicit" if happens(chance, 30) else "task") for _ in range(chance.choice(ROOTS))]
+        phases.append(draft.phase(roots))
+        every_root += roots
+    if happens(chance, 30):
+        draft.add_dependences(every_root)
+    document = {
+        "name": "random",
+        "regions": draft.regions,
+        "phases": phases,
+        "ranges": draft.ranges,
+        "tasks": draft.tasks,
+        "segments": draft.segments,
+    }
+    return document if _is_acyclic(document) else without_dependences(document)
+
+
+def _is_acyclic(document: Document) -> bool:
+    try:
+        workload_of(document)
+    except InputError:
+        return False
+    return True
+
+
+def without_dependences(document: Document) -> Document:
+    """The program with every task ready as soon as it is spawned."""
+    return {**document, "tasks": [{**task, "then": []} for task in document["tasks"]]}
+
+
+def workload_of(document: Document) -> Workload:
+    """The arrays of a document; an InputError where it is no well-formed program."""
+    workload = to_workload(GraphFile.model_validate(document))
+    validate(workload)
+    return workload

@@ -1,0 +1,196 @@
+"""Random plans made from recipes: plain data that says everything, so that a plan can be shown, kept and made again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+
+from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
+from random_grammar import Options, one, runtime_document, some, strategy_document
+from random_graphs import Document, graph_document, happens, workload_of
+
+from numasim.engine.plan import Plan
+from numasim.errors import InputError
+from numasim.machine.build import build
+from numasim.machine.topology import Machine
+from numasim.spec import catalog
+from numasim.spec.machine import MachineSpec
+from numasim.spec.runtime import RuntimeSpec
+from numasim.spec.strategy import StrategySpec
+from numasim.spec.workload import workload_spec
+from numasim.workload.generate import generate
+from numasim.workload.graph import Workload
+
+MOST_WORKERS = 8
+STRATEGIES = catalog.names("strategies")
+RUNTIMES = catalog.names("runtimes")
+LATENCIES_NS = (100, 1, 70, 333.333)
+SPANS_NS = ((0, 0), (0, 1), (100, 900), (500, 500), (700, 50_000))
+PLAIN_LEVEL: Options = {
+    "pick": (60, ("random", "in-order", "after-me", "rotate", "round-robin", "after-last")),
+    "tries": (30, (1, 2, "all")),
+    "by": (30, ("node", "core", "distance")),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class RandomPlan:
+    """A plan and the recipe from which it is made."""
+
+    recipe: Document
+    plan: Plan
+
+    def __repr__(self) -> str:
+        return json.dumps(self.recipe)
+
+
+def random_plan(chance: Random) -> RandomPlan:
+    """A plan of any kind that the grammars can say; some end in a deadlock."""
+    while True:
+        recipe = random_recipe(chance)
+        try:
+            return RandomPlan(recipe, plan_from(recipe))
+        except InputError:
+            continue  # such as a producer for whose items no rule has a queue
+
+
+def random_recipe(chance: Random) -> Document:
+    """A machine, a program, a strategy, a runtime, a number of workers and a seed."""
+    machine = machine_document(chance)
+    parts = one(chance, PARTS)(chance)
+    workers = chance.randint(1, min(MOST_WORKERS, machine_from(json.dumps(machine)).threads))
+    return {
+        "machine": machine,
+        **parts,
+        "workers": workers,
+        "seed": chance.getrandbits(64),
+        "skip": happens(chance, 75),
+    }
+
+
+def plan_from(recipe: Document) -> Plan:
+    """The plan of a recipe; an InputError where its parts do not fit together."""
+    strategy, runtime = recipe["strategy"], recipe["runtime"]
+    return plan_of(
+        _workload(recipe["workload"]),
+        recipe["workers"],
+        shipped_strategy(strategy) if isinstance(strategy, str) else StrategySpec.model_validate(strategy),
+        shipped_runtime(runtime) if isinstance(runtime, str) else RuntimeSpec.model_validate(runtime),
+        machine_from(json.dumps(recipe["machine"])),
+        recipe["seed"],
+        recipe["skip"],
+    )
+
+
+def _workload(given: Document) -> Workload:
+    """A program in the JSON form of graphs, or the parameters of a benchmark."""
+    return workload_of(given) if "phases" in given else generate(workload_spec(**given))
+
+
+@lru_cache(maxsize=256)
+def machine_from(recipe: str) -> Machine:
+    """The toy machine of a shape, with other times where the recipe gives them."""
+    given = json.loads(recipe)
+    usual = machine_spec(**given["shape"]).model_dump(by_alias=True, exclude_none=True)
+    return build(MachineSpec.model_validate({**usual, **given["times"]}))
+
+
+def machine_document(chance: Random) -> Document:
+    """A machine of up to six nodes; some have latencies of any kind, remote memory nearer than local included."""
+    shape = {"sockets": 3, "cores": 3, "threads": 2, "nodes": 2}
+    shape = {name: chance.randint(1, most) for name, most in shape.items()}
+    nodes = shape["sockets"] * shape["nodes"]
+    times: Document = {}
+    if happens(chance, 30):
+        times["latency_ns"] = [chance.choices(LATENCIES_NS, k=nodes) for _ in range(nodes)]
+    if happens(chance, 30):
+        times["probe"] = {name: chance.choice((0, 0.5, 20, 300)) for name in ("same_node_ns", "other_node_ns")}
+    if happens(chance, 15):
+        times["page"] = chance.choice((64, 65536))
+    return {"shape": shape, "times": times}
+
+
+# ---- programs, strategies and runtimes -----------------------------------------------------------------------------
+
+
+def plain_parts(chance: Random) -> Document:
+    """Parts of which most let workers meet at steals alone."""
+    runtime: Document = {"name": "plain"}
+    if happens(chance, 30):
+        runtime["costs"] = {"take_ns": chance.choice((0, 60)), "probe_ns": chance.choice((0, 50))}
+    levels = [_plain_level(chance) for _ in range(chance.choice((1, 1, 2, 3)))]
+    program = chance.choice((fib, independent))
+    return {"workload": program(chance), "strategy": {"name": "plain", "steal": levels}, "runtime": runtime}
+
+
+def _plain_level(chance: Random) -> Document:
+    source = chance.choice(
+        ("others", "others", "own-node", "other-nodes", "own-core", {"vicinity": 2}, "last", "thief")
+    )
+    return {"from": source, **(some(chance, PLAIN_LEVEL) if source != "last" else {})}
+
+
+def shipped_parts(chance: Random) -> Document:
+    """A shipped strategy and a shipped runtime for a program of any kind."""
+    return {
+        "workload": chance.choice(PROGRAMS)(chance),
+        "strategy": chance.choice(STRATEGIES),
+        "runtime": chance.choice(RUNTIMES),
+    }
+
+
+def written_parts(chance: Random) -> Document:
+    """A strategy and a runtime from their grammars for a program of any kind."""
+    return {
+        "workload": chance.choice(PROGRAMS)(chance),
+        "strategy": strategy_document(chance),
+        "runtime": runtime_document(chance),
+    }
+
+
+def fib(chance: Random) -> Document:
+    """A binary recursion."""
+    times = {name: chance.choice((0, 1, 40, 700)) for name in ("spawn_ns", "leaf_ns", "join_ns")}
+    return {"name": "fib", "n": chance.randint(0, 8), **times}
+
+
+def independent(chance: Random) -> Document:
+    """Tasks that are dealt at the start."""
+    return {"name": "independent", "tasks": chance.randint(1, 80), **_span(chance)}
+
+
+def fork_join(chance: Random) -> Document:
+    """A random tree of tasks."""
+    return {
+        "name": "random-fork-join",
+        "tasks": chance.randint(1, 40),
+        "task_bytes": chance.choice((0, 1000, 70_000)),
+        "graph_seed": chance.randrange(1000),
+        **_span(chance),
+    }
+
+
+def layered(chance: Random) -> Document:
+    """Random layers of tasks that depend on those before."""
+    return {
+        "name": "random-layered",
+        "layers": chance.randint(1, 5),
+        "width": chance.randint(1, 6),
+        "degree": chance.randint(1, 3),
+        "task_bytes": chance.choice((0, 9000)),
+        "graph_seed": chance.randrange(1000),
+        **_span(chance),
+    }
+
+
+def _span(chance: Random) -> Document:
+    low, high = chance.choice(SPANS_NS)
+    return {"low_ns": low, "high_ns": high}
+
+
+Maker = Callable[[Random], Document]
+PROGRAMS: tuple[Maker, ...] = (graph_document, graph_document, graph_document, fib, independent, fork_join, layered)
+PARTS: tuple[Maker, ...] = (plain_parts, shipped_parts, written_parts, written_parts)
