@@ -124,8 +124,8 @@ def difference(
     found = tuple(disagreements(*outcomes))
     if not found:
         return None
-    every = all(isinstance(each, str) or each.counters["event_hash"] is not None for each in outcomes)
-    ranks = tuple(Rank) if every else STEP_RANKS
+    hashed = all(isinstance(each, str) or each.counters["event_hash"] is not None for each in outcomes)
+    ranks = tuple(Rank) if hashed and not plan.skipping else STEP_RANKS
     parting = first_parting(left, _replay(plan, left, ranks), right, _replay(plan, right, ranks))
     return Difference(left, right, found, parting, origin or description(plan))
 

@@ -160,11 +160,15 @@ def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -
 def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, list[Executed] | None]:
     """Simulate ``plan``; see `numasim.engine.run.simulate`."""
     engine = ReferenceEngine(plan, Trace(listener), keep_log)
-    engine.run()
-    return collect(plan, _finished(engine)), engine.ledger.log
+    try:
+        engine.run()
+    finally:
+        engine.trace.hashes()  # what a listener has heard is complete up to a deadlock
+    return collect(plan, finished(engine)), engine.ledger.log
 
 
-def _finished(engine: ReferenceEngine) -> Finished:
+def finished(engine: ReferenceEngine) -> Finished:
+    """What a run that has ended has counted."""
     ledger = engine.ledger
 
     def columns(actors: Sequence[Worker | Producer], names: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
