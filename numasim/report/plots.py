@@ -50,9 +50,7 @@ def plot(name: str, tables: Tables) -> Figure:
 
 def save(figure: Figure, path: Path) -> Path:
     """Write ``figure`` to ``path``, a .png or a .svg, without a date; an `InputError` where that cannot be done."""
-    kind = path.suffix[1:]
-    if kind not in NO_METADATA:
-        raise InputError(f"{path} is no figure that can be written", expected="a name that ends in .png or .svg")
+    kind = kind_of(path)
     try:
         with rules():
             _fix_layout(figure)
@@ -60,6 +58,15 @@ def save(figure: Figure, path: Path) -> Path:
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from error
     return path
+
+
+def kind_of(path: Path) -> str:
+    """Return png or svg, as ``path`` ends; an `InputError` where it ends otherwise, or in no directory."""
+    if path.suffix[1:] not in NO_METADATA:
+        raise InputError(f"{path} is no figure that can be written", expected="a name that ends in .png or .svg")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {str(path.parent)!r}")
+    return path.suffix[1:]
 
 
 def _fix_layout(figure: Figure) -> None:

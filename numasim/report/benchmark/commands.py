@@ -1,0 +1,45 @@
+"""Whole commands: what ``numasim run`` takes from the start of its process to its end, and the memory that it needs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from numasim.engine.run import ENGINES
+from numasim.errors import CheckError
+from numasim.report.benchmark import timed_command
+from numasim.report.benchmark.effort import Command, Effort
+from numasim.report.benchmark.findings import CommandCost
+from numasim.report.benchmark.plans import MACHINE_THREADS, spec_of
+from numasim.report.benchmark.sampling import Probe
+
+ENGINE = "native"  # on the reference engine they would take minutes
+
+
+def command_probes(effort: Effort, folder: Path) -> list[Probe[CommandCost]]:
+    """A probe for every command, none where there is no native engine; specifications are written to ``folder``."""
+    if ENGINE not in ENGINES:
+        return []
+    return [_probe(command, folder / f"{number}.yaml") for number, command in enumerate(effort.commands)]
+
+
+def cost(arguments: list[str]) -> tuple[float, float]:
+    """Seconds and peak memory in 10**6 bytes of ``numasim`` with ``arguments``. Raises CheckError where it fails."""
+    command = [sys.executable, timed_command.__file__, sys.executable, "-m", "numasim", *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found = json.loads(done.stdout)
+    if found["status"]:
+        raise CheckError(f"numasim {' '.join(arguments)} failed: {found['error'].strip()}")
+    return found["seconds"], found["peak_mb"]
+
+
+def _probe(command: Command, file: Path) -> Probe[CommandCost]:
+    spec = spec_of(command.workload, MACHINE_THREADS, command.runtime, command.skip)
+    file.write_text(json.dumps(spec))
+    return Probe(
+        partial(cost, ["run", str(file), "--engine", ENGINE, "--json"]),
+        partial(CommandCost, command.name, ENGINE, most_s=command.most_s, most_mb=command.most_mb),
+    )

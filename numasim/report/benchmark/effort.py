@@ -1,0 +1,62 @@
+"""How much is measured. The defaults take two minutes or so; a rate is measured at a size that its engine suits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Parameters = Mapping[str, Any]
+
+SPREAD = {"low_ns": 500, "high_ns": 1500}  # of the times of tasks that have no program of their own
+MODEST: dict[str, Parameters] = {
+    "matmul": {"n": 128},
+    "strassen": {"n": 512},
+    "sort": {"n": 2**17},
+    "sparselu-single": {"blocks": 20, "block_size": 16},
+    "sparselu-for": {"blocks": 20, "block_size": 16},
+    "fib": {"n": 18},
+    "nqueens": {"n": 8},
+    "fft": {"n": 2**14},
+    "uts": {"root_children": 300},
+    "independent": {"tasks": 20_000, **SPREAD},
+    "random-fork-join": {"tasks": 8_000, **SPREAD},
+    "random-layered": {"layers": 30, "width": 200, **SPREAD},
+}  # a few tenths of a second on the reference engine
+
+
+@dataclass(frozen=True)
+class Command:
+    """A whole ``numasim run`` of ``workload``; its target is to take less than ``most_s`` seconds."""
+
+    name: str
+    workload: Parameters
+    most_s: float
+    most_mb: float | None = None  # of memory, 10**6 bytes
+    runtime: str = "bare"
+    skip: str = "auto"
+
+
+MATMUL = {"name": "matmul", "n": 8192}  # 67,108,864 tasks
+COMMANDS = (
+    Command("matmul 8192, skipping", MATMUL, most_s=1, most_mb=300),
+    Command("matmul 8192, event by event", MATMUL, most_s=5, most_mb=300, skip="off"),
+    Command("matmul 8192 on runtime own, in bulk", MATMUL, most_s=2, most_mb=300, runtime="own"),
+    Command("fib 35, skipping", {"name": "fib", "n": 35}, most_s=1),
+)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Sizes of the measurement."""
+
+    samples: int = 5  # of everything that is timed, of which the median is kept
+    sample_s: float = 0.3  # what a sample of a rate takes, unless the workload has no such size
+    first_tasks: int = 10_000  # the size tried first
+    workers: tuple[int, ...] = (2, 24, 128, 1024)
+    reference_workers: tuple[int, ...] = (2, 24)
+    families: Mapping[str, Parameters] = field(default_factory=lambda: MODEST)
+    commands: tuple[Command, ...] = COMMANDS
+    overhead_runs: int = 200
+    throughput_s: float = 4.0  # of work for one process
+    throughput_run_s: float = 0.01

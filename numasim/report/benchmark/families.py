@@ -1,0 +1,92 @@
+"""Every workload family on every engine: the time of the same plan, and the memory that it takes.
+
+Each family runs on the runtime that its paper used (matmul on the thesis' own). Where that is the bare one, skipping
+ahead is off, so that both engines do the same work and the ratio compares like with like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from numasim.engine.plan import Plan
+from numasim.engine.run import ENGINES, simulate
+from numasim.report.benchmark.effort import Effort
+from numasim.report.benchmark.findings import FamilyMemory, FamilyRatio, FamilyTime
+from numasim.report.benchmark.plans import MACHINE_THREADS, plan_of
+from numasim.report.benchmark.sampling import Probe
+from numasim.spec.workload import PARAMETERS
+
+NATIVE, REFERENCE = "native", "reference"
+RUNTIMES = {"matmul": "own"}  # the others run on their own default
+
+
+def family_probes(effort: Effort) -> list[Probe[FamilyTime]]:
+    """A probe for every family and engine; the engines share the plan."""
+    return [_probe(family, engine, plan) for family, plan in _plans(effort) for engine in ENGINES]
+
+
+def family_ratios(times: Sequence[FamilyTime]) -> list[FamilyRatio]:
+    """The reference engine's time over the native one's, for the families that both have done."""
+    seconds = {(each.family, each.engine): each.seconds for each in times}
+    return [
+        FamilyRatio(family, seconds[family, REFERENCE] / seconds[family, NATIVE])
+        for family, engine in seconds
+        if engine == NATIVE
+    ]
+
+
+def family_memory(effort: Effort) -> list[FamilyMemory]:
+    """What the graph of every family takes, and the native engine's state where it is built."""
+    return [_memory(family, plan) for family, plan in _plans(effort)]
+
+
+def _plans(effort: Effort) -> Iterator[tuple[str, Plan]]:
+    for family, parameters in effort.families.items():
+        yield family, plan_of({"name": family, **parameters}, MACHINE_THREADS, runtime_of(family), skip_of(family))
+
+
+def runtime_of(family: str) -> str:
+    """The runtime that the family runs on here."""
+    return RUNTIMES.get(family, PARAMETERS[family].default_runtime)
+
+
+def skip_of(family: str) -> str:
+    """Whether the family may skip ahead here: only on runtimes that cannot."""
+    return "off" if runtime_of(family) == "bare" else "auto"
+
+
+def _probe(family: str, engine: str, plan: Plan) -> Probe[FamilyTime]:
+    return Probe(
+        lambda: (simulate(plan, engine).engine_s,),
+        partial(FamilyTime, family, engine, runtime_of(family), skip_of(family), plan.workload.tasks),
+    )
+
+
+def _memory(family: str, plan: Plan) -> FamilyMemory:
+    tasks = plan.workload.tasks
+    return FamilyMemory(family, tasks, array_bytes(plan.workload) / tasks, _state_bytes_per_live_task(plan))
+
+
+def array_bytes(value: Any) -> int:
+    """Bytes of every array in ``value``, a dataclass or a tuple of them."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if is_dataclass(value):
+        return sum(array_bytes(getattr(value, entry.name)) for entry in fields(value))
+    return sum(map(array_bytes, value)) if isinstance(value, tuple) else 0
+
+
+def _state_bytes_per_live_task(plan: Plan) -> float | None:
+    if NATIVE not in ENGINES:
+        return None
+    native = import_module("numasim.engine.native")
+    if not hasattr(native, "state_bytes"):
+        return None
+    state = native.state_bytes(plan)
+    return float(state["engine"] / state["live_tasks"])

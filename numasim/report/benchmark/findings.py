@@ -1,0 +1,97 @@
+"""What the benchmark found: medians, as plain numbers with their units, ready for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Simulated tasks per second of wall-clock time; ``mode`` is eager (``skip: off``) or skipping (``skip: auto``)."""
+
+    engine: str
+    mode: str
+    workload: str
+    machine: str
+    workers: int
+    tasks: int
+    per_second: float
+
+
+@dataclass(frozen=True)
+class FamilyTime:
+    """How long an engine takes for one plan of a workload family."""
+
+    family: str
+    engine: str
+    runtime: str
+    skip: str
+    tasks: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FamilyRatio:
+    """How many times as long as the native engine the reference engine takes for the same plan."""
+
+    family: str
+    ratio: float
+
+
+@dataclass(frozen=True)
+class FamilyMemory:
+    """What a workload family takes: its graph's arrays, and the native engine's state where it tells."""
+
+    family: str
+    tasks: int
+    graph_bytes_per_task: float
+    state_bytes_per_live_task: float | None
+
+
+@dataclass(frozen=True)
+class CommandCost:
+    """A whole ``numasim run``, from the start of its process to the end, and its largest resident set (10**6 bytes)."""
+
+    name: str
+    engine: str
+    seconds: float
+    peak_mb: float
+    most_s: float
+    most_mb: float | None
+
+
+@dataclass(frozen=True)
+class SweepRate:
+    """Runs per second in the middle of a sweep, when all its processes are at work."""
+
+    processes: int
+    per_second: float
+
+
+@dataclass(frozen=True)
+class Target:
+    """A value and its bound: ``kind`` is ``at least`` or ``below``, for units and names as they are printed."""
+
+    name: str
+    value: float
+    kind: str
+    bound: float
+    unit: str
+    met: bool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that one run of the benchmark found."""
+
+    host: dict[str, str | int]
+    samples: int
+    bare_timeouts_per_second: float
+    rates: tuple[Rate, ...]
+    family_times: tuple[FamilyTime, ...]
+    family_ratios: tuple[FamilyRatio, ...]
+    family_memory: tuple[FamilyMemory, ...]
+    commands: tuple[CommandCost, ...]
+    sweep_overhead_ms: float  # per run, in one process, beside the engine's own time
+    sweep_rates: tuple[SweepRate, ...]
+    peak_memory_mb: float  # of the benchmark's own process

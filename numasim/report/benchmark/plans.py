@@ -1,0 +1,38 @@
+"""The plans that are timed: uniform stealing, on a machine that has as many hardware threads as there are workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numasim.engine.build import build_plan
+from numasim.engine.plan import Plan
+from numasim.spec.run import resolve
+
+SEED = 1
+STRATEGY = "randomized"
+MACHINE, MACHINE_THREADS = "xeon-e5-2620-2s", 24
+LARGE_MACHINE = "synthetic-16x64"
+
+
+def machine_of(workers: int) -> str:
+    """The machine for that many workers."""
+    return MACHINE if workers <= MACHINE_THREADS else LARGE_MACHINE
+
+
+def spec_of(workload: Mapping[str, Any], workers: int, runtime: str, skip: str) -> dict[str, Any]:
+    """The specification of a run that is timed."""
+    return {
+        "machine": machine_of(workers),
+        "workload": dict(workload),
+        "strategy": STRATEGY,
+        "runtime": runtime,
+        "workers": workers,
+        "seed": SEED,
+        "model": {"skip": skip},
+    }
+
+
+def plan_of(workload: Mapping[str, Any], workers: int, runtime: str, skip: str) -> Plan:
+    """The plan of `spec_of`."""
+    return build_plan(resolve(spec_of(workload, workers, runtime, skip)), SEED)

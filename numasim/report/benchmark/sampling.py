@@ -1,0 +1,34 @@
+"""Samples of everything in turn, round after round, so that a busy moment of the machine spoils one of each."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+Sample = Callable[[], tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Probe(Generic[T]):
+    """Something to be timed: ``sample`` takes one sample, ``finding`` makes the finding from the medians."""
+
+    sample: Sample
+    finding: Callable[..., T]
+
+
+def take(probes: Sequence[Probe[Any]], samples: int, advance: Callable[[int], None]) -> list[Any]:
+    """Return the finding of each probe from ``samples`` rounds; ``advance`` is told of every sample taken."""
+    taken: list[list[tuple[float, ...]]] = [[] for _ in probes]
+    for _ in range(samples):
+        for probe, values in zip(probes, taken, strict=True):
+            values.append(probe.sample())
+            advance(1)
+    return [probe.finding(*_medians(values)) for probe, values in zip(probes, taken, strict=True)]
+
+
+def _medians(values: Sequence[tuple[float, ...]]) -> list[float]:
+    return [statistics.median(column) for column in zip(*values, strict=True)]

@@ -1,0 +1,369 @@
+"""The benchmark at tiny sizes: what it counts and how it judges is right; how fast it goes is not asked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import simpy
+
+from numasim.cli import BAD_INPUT, main
+from numasim.engine.run import DEFAULT_ENGINE, ENGINES
+from numasim.errors import CheckError
+from numasim.report.benchmark import rates, timed_command
+from numasim.report.benchmark.bare import timeouts_per_second
+from numasim.report.benchmark.commands import cost
+from numasim.report.benchmark.effort import COMMANDS, MODEST, Command, Effort
+from numasim.report.benchmark.families import array_bytes, family_memory, family_ratios, runtime_of, skip_of
+from numasim.report.benchmark.findings import (
+    CommandCost,
+    FamilyMemory,
+    FamilyRatio,
+    FamilyTime,
+    Findings,
+    Rate,
+    SweepRate,
+)
+from numasim.report.benchmark.measure import measure
+from numasim.report.benchmark.plans import machine_of, plan_of
+from numasim.report.benchmark.printing import number, print_findings
+from numasim.report.benchmark.rates import fib_of
+from numasim.report.benchmark.sampling import Probe, take
+from numasim.report.benchmark.sweeps import steady_rate
+from numasim.report.benchmark.targets import targets
+from numasim.spec.machine import MachineSpec
+from numasim.spec.run import resolve
+from numasim.spec.workload import PARAMETERS
+
+TINY = Effort(
+    samples=1,
+    sample_s=1e-6,
+    first_tasks=60,
+    workers=(2, 4),
+    reference_workers=(2,),
+    families={"fib": {"n": 5}, "matmul": {"n": 4}},
+    commands=(Command("fib", {"name": "fib", "n": 5}, most_s=1, most_mb=300),),
+    overhead_runs=2,
+    throughput_s=1e-3,
+    throughput_run_s=1e-6,
+)
+LINES = [(engine, mode) for engine in ENGINES for mode in ("eager", "skipping")]
+
+
+def values(findings: Findings) -> dict[str, tuple[float, str, float, bool]]:
+    return {each.name: (each.value, each.kind, each.bound, each.met) for each in targets(findings)}
+
+
+# ---- what is timed ----
+
+
+def test_the_bare_simulation_has_as_many_timeouts_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[int] = []
+    timeout = simpy.Environment.timeout
+
+    def counted(env: simpy.Environment, delay: int) -> simpy.Event:
+        waited.append(delay)
+        return timeout(env, delay)
+
+    monkeypatch.setattr(simpy.Environment, "timeout", counted)
+    timeouts_per_second(240)
+    assert len(waited) == 240
+    assert len(set(waited)) == 24  # as many processes as the engine has workers
+
+
+def test_samples_alternate_and_medians_are_kept() -> None:
+    order: list[str] = []
+    first, second = iter([3.0, 1.0, 2.0]), iter([(1.0, 60.0), (9.0, 50.0), (5.0, 40.0)])
+
+    def sampled(name: str, values: Iterator[tuple[float, ...]]) -> tuple[float, ...]:
+        order.append(name)
+        return next(values)
+
+    probes: list[Probe[tuple[float, ...]]] = [
+        Probe(lambda: sampled("a", ((value,) for value in first)), lambda *medians: medians),
+        Probe(lambda: sampled("b", second), lambda *medians: medians),
+    ]
+    advanced: list[int] = []
+    assert take(probes, 3, advanced.append) == [(2.0,), (5.0, 50.0)]
+    assert order == ["a", "b"] * 3
+    assert advanced == [1] * 6
+
+
+@pytest.mark.parametrize(("calls", "n"), [(0, 0), (1, 1), (2, 1), (3, 2), (5, 3), (8, 3), (9, 4), (67, 8), (66, 7)])
+def test_fib_is_as_large_as_its_calls_allow(calls: int, n: int) -> None:
+    assert fib_of(calls) == n  # fib(n) makes 1, 1, 3, 5, 9, 15, 25, 41, 67 calls
+
+
+@pytest.mark.parametrize("workers", [*Effort().workers, *Effort().reference_workers])
+def test_the_machine_has_a_thread_for_every_worker(workers: int) -> None:
+    base = {"workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
+    machine: MachineSpec = resolve({**base, "machine": machine_of(workers)}).machine
+    assert machine.threads >= workers
+
+
+def test_a_rate_is_measured_at_a_size_that_takes_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Took:
+        def __init__(self, tasks: int) -> None:
+            self.engine_s = 1e-4 + 1e-6 * tasks
+            self.counters = {"tasks": tasks}
+
+    sizes: list[int] = []
+
+    def simulated(plan: object, engine: str) -> Took:
+        sizes.append(plan.workload.tasks)  # type: ignore[attr-defined]
+        return Took(sizes[-1])
+
+    monkeypatch.setattr(rates, "simulate", simulated)
+    effort = replace(TINY, sample_s=0.1, workers=(2,))
+    for probe in rates.rate_probes(effort):
+        tasks = probe.finding(1.0).tasks
+        assert Took(tasks).engine_s >= 0.05, "half of what a sample should take"
+        assert tasks < 32 * 100_000
+        assert probe.sample() == (tasks / Took(tasks).engine_s,)
+
+
+def test_a_size_does_not_grow_beyond_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Instant:
+        engine_s = 1e-6
+
+    monkeypatch.setattr(rates, "simulate", lambda plan, engine: Instant)
+    monkeypatch.setattr(rates, "LARGEST_FIB", {"eager": 6, "skipping": 9})
+    monkeypatch.setattr(rates, "MOST_INDEPENDENT", 1000)
+    effort = replace(TINY, sample_s=1.0)
+    found = {
+        (each.mode, each.workload): each.tasks for each in (probe.finding(1.0) for probe in rates.rate_probes(effort))
+    }
+    assert found == {
+        ("eager", "independent"): 1000,
+        ("skipping", "independent"): 1000,
+        ("eager", "fib"): 25,
+        ("skipping", "fib"): 109,
+    }
+
+
+def test_throughput_is_that_of_the_middle_of_a_sweep() -> None:
+    starting, slow_tail = [5.0], [7.0, 7.5, 8.0, 9.0]
+    middle = [6.0 + at / 50 for at in range(36)]
+    assert steady_rate([*slow_tail, *middle, *starting]) == pytest.approx(32 / (6.7 - 6.06))
+
+
+def test_every_family_has_a_modest_size() -> None:
+    assert set(MODEST) == set(PARAMETERS)
+
+
+def test_like_is_compared_with_like() -> None:
+    assert {family: skip_of(family) for family in PARAMETERS if runtime_of(family) == "bare"} == dict.fromkeys(
+        ("fib", "independent", "random-fork-join", "random-layered"), "off"
+    )
+    assert (runtime_of("matmul"), skip_of("matmul")) == ("own", "auto")
+    assert (runtime_of("strassen"), skip_of("strassen")) == ("ompi", "auto")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_is_a_valid_run(command: Command) -> None:
+    spec = {"machine": machine_of(24), "workload": dict(command.workload), "strategy": "randomized", "workers": 24}
+    resolved = resolve({**spec, "runtime": command.runtime, "model": {"skip": command.skip}})
+    assert resolved.model.skip == command.skip
+
+
+# ---- memory and commands ----
+
+
+def test_memory_counts_every_array_of_the_graph() -> None:
+    (memory,) = family_memory(replace(TINY, families={"fib": {"n": 5}}))
+    work = plan_of({"name": "fib", "n": 5}, 24, "bare", "off").workload
+    arrays: list[np.ndarray[Any, Any]] = [
+        work.op_ptr,
+        work.op_code,
+        work.op_arg,
+        work.kind,
+        work.parent,
+        work.segment_compute_ps,
+    ]
+    arrays += [work.segment_kernel, work.segment_accesses, work.successor_ptr, work.successor]
+    assert len(work.accesses) == 0
+    assert memory.graph_bytes_per_task == sum(array.nbytes for array in arrays) / 15
+    assert memory.tasks == 15  # the calls of fib(5)
+
+
+def test_array_bytes_descend_into_tuples() -> None:
+    assert array_bytes((np.zeros(3, np.int64), (np.zeros(2, np.uint8),), "text", 7)) == 3 * 8 + 2
+
+
+def test_the_memory_of_a_command_is_its_own() -> None:
+    ballast = b"x" * 200_000_000
+    found = json_of([sys.executable, timed_command.__file__, sys.executable, "-c", "b'x' * 50_000_000"])
+    assert len(ballast) == 200_000_000
+    assert found["status"] == 0
+    assert 50 < found["peak_mb"] < 100
+
+
+def json_of(command: list[str]) -> dict[str, float]:
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def test_a_command_that_fails_is_named_with_what_it_said(tmp_path: Path) -> None:
+    with pytest.raises(CheckError, match=r"numasim run .*none.yaml failed: numasim: there is no file"):
+        cost(["run", str(tmp_path / "none.yaml")])
+
+
+def test_a_command_has_a_time_and_a_peak() -> None:
+    seconds, peak_mb = cost(["strategy", "list"])
+    assert seconds > 0
+    assert 5 < peak_mb < 1000
+
+
+# ---- targets ----
+
+
+def found(**changes: object) -> Findings:
+    nothing = Findings({}, 5, 400_000.0, (), (), (), (), (), 2.5, (), 150.0)
+    return replace(nothing, **changes)  # type: ignore[arg-type]
+
+
+def rate(engine: str, workload: str, workers: int, per_second: float, mode: str = "eager") -> Rate:
+    return Rate(engine, mode, workload, "m", workers, 1000, per_second)
+
+
+def test_rates_are_held_against_their_targets() -> None:
+    given = (
+        rate("native", "independent", 24, 31e6),
+        rate("native", "independent", 1024, 6e6),
+        rate("native", "fib", 24, 9e6),
+        rate("native", "fib", 1024, 3e6),
+        rate("native", "fib", 24, 1e12, mode="skipping"),
+        rate("reference", "independent", 24, 100_000.0),
+        rate("reference", "fib", 24, 40_000.0),
+    )
+    judged = values(found(rates=given))
+    assert judged["independent, native, eager, 24 workers"] == (31e6, "at least", 30e6, True)
+    assert judged["independent, native, eager, 1024 workers, of that on 24"] == (6 / 31, "at least", 0.25, False)
+    assert judged["fib, native, eager, 24 workers"] == (9e6, "at least", 10e6, False)
+    assert judged["fib, native, eager, 1024 workers, of that on 24"] == (3 / 9, "at least", 0.25, True)
+    assert judged["independent, reference, eager, 24 workers, of bare SimPy timeouts"] == (0.25, "at least", 0.25, True)
+    assert judged["fib, reference, eager, 24 workers, of bare SimPy timeouts"] == (0.1, "at least", 0.125, False)
+    assert len(judged) == 6 + 1  # and the overhead of sweeps
+
+
+def test_the_worst_family_counts() -> None:
+    memory = (FamilyMemory("a", 1, 100.0, 65.0), FamilyMemory("b", 1, 256.0, 64.0), FamilyMemory("c", 1, 9.0, None))
+    judged = values(found(family_ratios=(FamilyRatio("a", 90.0), FamilyRatio("b", 39.0)), family_memory=memory))
+    assert judged["native to reference, the least of all families: b"] == (39.0, "at least", 40.0, False)
+    assert judged["graph arrays, the most of all families: b"] == (256.0, "at most", 256.0, True)
+    assert judged["engine state, the most of all families: a"] == (65.0, "at most", 64.0, False)
+
+
+def test_ratios_are_of_the_same_family() -> None:
+    times = [
+        FamilyTime(family, engine, "bare", "off", 1, seconds)
+        for family, engine, seconds in (("a", "reference", 6.0), ("a", "native", 0.1), ("b", "reference", 1.0))
+    ]
+    assert family_ratios(times) == [FamilyRatio("a", 60.0)]
+
+
+def test_commands_and_sweeps_are_held_against_their_targets() -> None:
+    commands = (CommandCost("m", "native", 0.9, 300.0, 1.0, 300.0), CommandCost("f", "native", 1.0, 900.0, 1.0, None))
+    judged = values(found(commands=commands, sweep_rates=(SweepRate(1, 100.0), SweepRate(2, 180.0))))
+    assert judged == {
+        "the whole command, m": (0.9, "below", 1.0, True),
+        "its peak memory, m": (300.0, "below", 300.0, False),
+        "the whole command, f": (1.0, "below", 1.0, False),
+        "overhead per run of a sweep": (2.5, "below", 3.0, True),
+        "sweep on two processes to one": (1.8, "at least", 1.8, True),
+    }
+
+
+# ---- all of it, and how it is printed ----
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Findings:
+    return measure(TINY)
+
+
+def test_everything_is_measured_on_every_engine(tiny: Findings) -> None:
+    assert {(each.engine, each.mode) for each in tiny.rates} == set(LINES)
+    assert {(each.workload, each.workers) for each in tiny.rates if each.engine == "reference"} == {
+        ("independent", 2),
+        ("fib", 2),
+    }
+    assert min(each.per_second for each in tiny.rates) > 0
+    assert {(each.family, each.engine) for each in tiny.family_times} == {
+        (family, engine) for family in TINY.families for engine in ENGINES
+    }
+    assert len(tiny.commands) == ("native" in ENGINES)
+    assert [each.processes for each in tiny.sweep_rates] == [1, 2]
+    assert tiny.bare_timeouts_per_second > 0
+    assert tiny.host["default_engine"] == DEFAULT_ENGINE
+    assert 10 < tiny.peak_memory_mb < 100_000
+
+
+def test_everything_is_printed_for_programs(tiny: Findings, capsys: pytest.CaptureFixture[str]) -> None:
+    print_findings(tiny, as_json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert list(printed) == [
+        *("host", "samples", "bare_timeouts_per_second", "rates", "family_times", "family_ratios", "family_memory"),
+        *("commands", "sweep_overhead_ms", "sweep_rates", "peak_memory_mb", "targets"),
+    ]
+    assert set(printed["rates"][0]) == {"engine", "mode", "workload", "machine", "workers", "tasks", "per_second"}
+    assert set(printed["targets"][0]) == {"name", "value", "kind", "bound", "unit", "met"}
+    assert len(printed["rates"]) == len(tiny.rates)
+
+
+def test_everything_is_printed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    given = found(
+        rates=(rate("native", "fib", 24, 12_345_678.0), rate("native", "fib", 1024, 456_000.0)),
+        family_times=(FamilyTime("sort", "native", "ompi", "auto", 817, 0.0025),),
+        family_memory=(FamilyMemory("sort", 817, 129.4, None),),
+        commands=(CommandCost("m", "native", 0.8765, 123.0, 1.0, 300.0),),
+    )
+    print_findings(given, as_json=False)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["native", "eager", "12.3", "0.456"] in lines
+    assert ["sort", "ompi", "817", "2.50", "-", "129", "-"] in lines
+    assert ["m", "0.876", "123"] in lines
+    target = lines_with(lines, "12,345,678")
+    assert target[:7] == ["fib,", "native,", "eager,", "24", "workers", "12,345,678", "tasks/s"]
+    assert target[-1] == "met"
+    assert lines_with(lines, "0.0369")[-2:] == ["not", "met"]
+
+
+def test_the_command_prints_and_draws(
+    tiny: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("numasim.report.benchmark.measure.measure", lambda progress: tiny)
+    picture = tmp_path / "rates.png"
+    assert main(["bench", "--json", "--plot", str(picture)]) == 0
+    assert json.loads(capsys.readouterr().out)["samples"] == 1
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["rates.jpg", "missing/rates.png"])
+def test_a_picture_that_cannot_be_written_is_named_before_anything_is_measured(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("numasim.report.benchmark.measure.measure", lambda progress: pytest.fail("it was measured"))
+    assert main(["bench", "--plot", str(tmp_path / name)]) == BAD_INPUT
+    assert name in capsys.readouterr().err
+
+
+def lines_with(lines: list[list[str]], word: str) -> list[str]:
+    (line,) = [line for line in lines if word in line]
+    return line
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.01234, "0.0123"), (1.5, "1.50"), (12.34, "12.3"), (256.0, "256"), (30e6, "30,000,000")],
+)
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    assert number(value) == text
