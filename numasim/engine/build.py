@@ -32,6 +32,27 @@ def build_plan(spec: RunSpec, seed: int) -> Plan:
 
     Raises InputError where the parts of ``spec`` do not fit together, and where tasks do not fit in memory.
     """
+    # The mean duration of a task is all that the seed decides beforehand.
+    waits_for_task = effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task"
+    return _plan(_Same(spec), seed if waits_for_task else 0).reseeded(seed)
+
+
+class _Same:
+    """A specification that is looked up by being the same object, as it is in all repeats of a cell."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.spec is self.spec
+
+    def __hash__(self) -> int:
+        return id(self.spec)
+
+
+@lru_cache(maxsize=2)
+def _plan(same: _Same, seed: int) -> Plan:
+    spec = same.spec
     machine = _machine(_Keyed.of(spec.machine))
     workload = _workload(_Keyed.of(spec.workload))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)

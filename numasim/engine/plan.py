@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -72,3 +73,11 @@ class Plan:
     def unfolded(self) -> Plan:
         """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
         return replace(self, workload=self.workload.unfolded()) if self.workload.folded else self
+
+    def reseeded(self, seed: int) -> Plan:
+        """The same plan with another seed; whether it is skippable does not hang on it, and is found out once."""
+        plan = copy(self)
+        object.__setattr__(plan, "seed", seed)
+        if self.skip:
+            plan.__dict__["skippable"] = self.skippable
+        return plan

@@ -11,11 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from numasim.engine.result import Result
 from numasim.errors import NumasimError
-from numasim.sweep.parquet import failed_row, finished_row, parquet_bytes, together
+from numasim.sweep.parquet import EndedRun, failed, finished, parquet_bytes, rows_of
 from numasim.sweep.plan import Run
 
 TARGET_S = 1.0
@@ -60,28 +58,28 @@ class BatchOutcome:
 def execute(batch: Batch, task: Task) -> BatchOutcome:
     """Do the runs of ``batch``, as many as there is time for; what has ended is kept even when it is interrupted."""
     start = time.perf_counter()
-    rows: list[pa.Table] = []
+    ended: list[EndedRun] = []
     failures: dict[str, str] = {}
     interruption = None
     try:
         for run in batch.runs:
-            rows.append(_attempt(run, task, failures))
+            ended.append(_attempt(run, task, failures))
             if (failures and task.fail_fast) or time.perf_counter() - start > LONGEST_S:
                 break
     except BaseException as error:  # an interrupt: it is raised again where the shard has been written
         interruption = error
     elapsed_s = time.perf_counter() - start
-    return BatchOutcome(len(rows), elapsed_s, failures, parquet_bytes(together(rows)), interruption)
+    return BatchOutcome(len(ended), elapsed_s, failures, parquet_bytes(rows_of(ended)), interruption)
 
 
-def _attempt(run: Run, task: Task, failures: dict[str, str]) -> pa.Table:
+def _attempt(run: Run, task: Task, failures: dict[str, str]) -> EndedRun:
     # A run may fail in any way, a defect of numasim included, and must not take the others with it.
     try:
         result = task.runner(run.spec, run.seed, task.engine, task.check)
-        return finished_row(run.run_id, task.engine, result, run.spec.workers)
+        return finished(run.run_id, task.engine, result, run.spec.workers)
     except Exception as error:
         failures[run.run_id] = _message(error)
-        return failed_row(run.run_id, task.engine, failures[run.run_id])
+        return failed(run.run_id, task.engine, failures[run.run_id])
 
 
 def _message(error: Exception) -> str:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from numasim.sweep.batch import Batch, BatchOutcome, BatchSize, Task, execute
-from numasim.sweep.parquet import failed_row, parquet_bytes
+from numasim.sweep.parquet import failed, parquet_bytes, rows_of
 from numasim.sweep.plan import Run
 from numasim.sweep.pool import Workers
 from numasim.sweep.shard import write_shard
@@ -108,7 +108,7 @@ class Dispatch:
             raise outcome.interruption
 
     def _give_up(self, run: Run) -> None:
-        self._write(parquet_bytes(failed_row(run.run_id, self._task.engine, DIED)))
+        self._write(parquet_bytes(rows_of([failed(run.run_id, self._task.engine, DIED)])))
         self._ended(1, {run.run_id: DIED})
 
     def _write(self, shard: bytes) -> None:

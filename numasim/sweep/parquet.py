@@ -6,7 +6,10 @@ whole or not at all. Counters are those of `numasim.engine.result.COLUMNS`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ import pyarrow.parquet as pq
 
 from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result
 
+Columns = dict[str, npt.NDArray[Any]]
 COUNTERS = COLUMNS[len(IDENTITY) :]
 UNSIGNED = frozenset({"seed"})  # a seed has 64 bits and no sign
 NODE_PAIR = ("node_from", "node_to", "steal_attempts", "steal_success", "bytes")
@@ -36,18 +40,49 @@ RUN = pa.schema(
 )
 
 
-def finished_row(run_id: str, engine: str, result: Result, workers: int) -> pa.Table:
-    """Make the row of a run that ended well; ``workers`` is the number of workers, producers left out."""
+@dataclass(frozen=True)
+class EndedRun:
+    """The row of one run, and its nested tables by name, columns of equal length each; a failed run has none."""
+
+    row: dict[str, Any]
+    nested: dict[str, Columns] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What runs that go into one table have in common: the names and kinds of all nested columns."""
+        return tuple(
+            (table, name, values.dtype.kind)
+            for table, columns in self.nested.items()
+            for name, values in columns.items()
+        )
+
+
+def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun:
+    """Take down a run that ended well; ``workers`` is the number of workers, producers left out.
+
+    Raises OverflowError for a counter of more than 64 bits.
+    """
     counters = replace(result, identity={"workers": workers}).row()
+    array("q", (value for value in counters.values() if isinstance(value, int)))  # refuses what no column takes
     row = {**counters, "run_id": run_id, "engine": engine, "engine_s": result.engine_s}
-    table = pa.Table.from_pylist([row], schema=RUN)
-    table = table.append_column("workers", _one_list(_worker_columns(result)))
-    return table.append_column("node_pairs", _one_list(_node_pair_columns(result)))
+    return EndedRun(row, {"workers": _worker_columns(result), "node_pairs": _node_pair_columns(result)})
 
 
-def failed_row(run_id: str, engine: str, message: str) -> pa.Table:
-    """Make the row of a run that ended with an error: its message and no counters."""
-    return pa.Table.from_pylist([{"run_id": run_id, "engine": engine, "error": message}], schema=RUN)
+def failed(run_id: str, engine: str, message: str) -> EndedRun:
+    """Take down a run that ended with an error: its message and no counters."""
+    return EndedRun({"run_id": run_id, "engine": engine, "error": message})
+
+
+def rows_of(runs: Sequence[EndedRun]) -> pa.Table:
+    """Make one row of each run, in order."""
+    return together([_rows_of_like(list(like)) for _, like in groupby(runs, key=lambda run: run.shape)])
+
+
+def _rows_of_like(runs: Sequence[EndedRun]) -> pa.Table:
+    table = pa.Table.from_pylist([run.row for run in runs], schema=RUN)
+    for name in runs[0].nested:
+        table = table.append_column(name, _lists([run.nested[name] for run in runs]))
+    return table
 
 
 def together(tables: list[pa.Table]) -> pa.Table:
@@ -73,21 +108,23 @@ def parquet_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _worker_columns(result: Result) -> dict[str, npt.NDArray[Any]]:
+def _worker_columns(result: Result) -> Columns:
     count = len(next(iter(result.workers.values()), ()))
     return {"worker": np.arange(count), **result.workers}
 
 
-def _node_pair_columns(result: Result) -> dict[str, npt.NDArray[Any]]:
+def _node_pair_columns(result: Result) -> Columns:
     tables = (result.node_attempts, result.node_success, result.node_bytes)
     thief, victim = np.indices(result.node_bytes.shape)
     return dict(zip(NODE_PAIR, (table.ravel() for table in (thief, victim, *tables)), strict=True))
 
 
-def _one_list(columns: dict[str, npt.NDArray[Any]]) -> pa.ListArray:
-    arrays = [_array(values) for values in columns.values()]
-    rows = pa.StructArray.from_arrays(arrays, names=list(columns))
-    return pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
+def _lists(tables: Sequence[Columns]) -> pa.ListArray:
+    """Make a list array with one list of structs for each of ``tables``, which have the same columns."""
+    lengths = [len(next(iter(columns.values()))) for columns in tables]
+    arrays = [_array(np.concatenate([columns[name] for columns in tables])) for name in tables[0]]
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(arrays, names=list(tables[0])))
 
 
 def _array(values: npt.NDArray[Any]) -> pa.Array:

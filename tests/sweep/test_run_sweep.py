@@ -26,7 +26,7 @@ from numasim.engine.result import COLUMNS, RATIOS, TEXT
 from numasim.errors import InputError
 from numasim.sweep import batch
 from numasim.sweep.dispatch import DIED
-from numasim.sweep.parquet import failed_row, parquet_bytes
+from numasim.sweep.parquet import failed, parquet_bytes, rows_of
 from numasim.sweep.shard import write_shard
 from numasim.sweep.store import SHARDS
 from numasim.sweep.tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
@@ -197,7 +197,7 @@ def test_a_failure_after_a_success_counts_for_nothing(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     before = (tmp_path / RESULTS).read_bytes()
     run_id = pq.read_table(tmp_path / RESULTS)["run_id"][0].as_py()
-    write_shard(tmp_path / SHARDS, 10**6, parquet_bytes(failed_row(run_id, "reference", "too late")))
+    write_shard(tmp_path / SHARDS, 10**6, parquet_bytes(rows_of([failed(run_id, "reference", "too late")])))
     assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
     assert (tmp_path / RESULTS).read_bytes() == before
 

@@ -44,7 +44,7 @@ def test_each_row_is_what_the_engine_says_of_its_cell(tmp_path: Path) -> None:
     assert frame["workload.n"].tolist() == [5, 5, 6, 6] * 2
     assert frame["strategy"].tolist() == ["randomized"] * 4 + ["topology-aware"] * 4
     expected = [
-        simulate_spec(cell.spec, repeat_seed(3, repeat)).counters["trace_hash"]
+        simulate_spec(cell.spec, repeat_seed(3, repeat), "reference").counters["trace_hash"]
         for cell in sweep.cells
         for repeat in range(2)
     ]
