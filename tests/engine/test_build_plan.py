@@ -1,0 +1,42 @@
+"""The repeats of a cell share what does not hang on their seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numasim.engine.build import build_plan
+from numasim.spec.run import RunSpec, resolve
+
+SPEC: dict[str, Any] = {
+    "machine": "xeon-e5-2620-2s",
+    "workload": {"name": "independent", "tasks": 50, "low_ns": 100, "high_ns": 900},
+    "strategy": "randomized",
+    "runtime": "bare",
+    "workers": 4,
+}
+
+
+def spec(**changes: Any) -> RunSpec:
+    return resolve({**SPEC, **changes})
+
+
+def test_repeats_differ_in_their_seed_alone() -> None:
+    cell = spec()
+    first, second = build_plan(cell, 1), build_plan(cell, 2)
+    assert (first.seed, second.seed) == (1, 2)
+    assert first.steal is second.steal
+    assert first.skippable == second.skippable == build_plan(spec(), 2).skippable
+
+
+def test_cells_of_equal_contents_have_plans_of_their_own() -> None:
+    assert build_plan(spec(workers=2), 1).workers.workers == 2
+    assert build_plan(spec(workers=3), 1).workers.workers == 3
+
+
+def test_a_back_off_of_a_task_follows_the_tasks_of_each_seed() -> None:
+    strategy = {"like": "randomized", "backoff": {"first_ns": "task", "factor": 2, "max_ns": 10**6}}
+    cell = spec(strategy=strategy)
+    waits = [build_plan(cell, seed).steal.backoff.first_ps for seed in (1, 2)]
+    assert waits == [build_plan(spec(strategy=strategy), seed).steal.backoff.first_ps for seed in (1, 2)]
+    assert waits[0] != waits[1]
+    assert all(100_000 <= wait <= 900_000 for wait in waits)
