@@ -116,8 +116,7 @@ def _settled_pages(plan: Plan) -> bool:
 
 
 def _one_local_time(plan: Plan) -> bool:
-    nodes = np.unique(plan.workers.node)
-    local = plan.machine.latency_ps[nodes, nodes]
+    local = np.diag(plan.machine.latency_ps)[plan.workers.node]
     return not len(plan.workload.accesses) or bool((local == local[0]).all())
 
 

@@ -80,7 +80,7 @@ def segment_times(plan: Plan) -> SegmentTimes:
     settled = np.zeros((machine.nodes, work.segments), np.int64)
     total = [np.zeros(0, np.int64)] * machine.nodes
     local = [np.zeros(0, np.int64)] * machine.nodes
-    for node in np.unique(plan.workers.node).tolist():
+    for node in sorted(set(plan.workers.node.tolist())):
         if not len(work.accesses):
             total[node] = local[node] = compute
             continue
