@@ -80,7 +80,6 @@ def _graph(work: Workload) -> Fields:
     return {
         **graph,
         "parent": work.parent,
-        "subtree_end": work.subtree_end(),
         "successor_ptr": work.successor_ptr,
         "successor": work.successor,
     }

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -30,16 +29,29 @@ struct Deadlock : std::runtime_error {
     std::int64_t tasks, time_ps;
 };
 
-// How far a task has come in the current phase.
-struct Progress {
+constexpr std::uint32_t NO_FRAME = UINT32_MAX;
+
+// A task that has been spawned and has not finished, or has children that have not: its place in its program, its join.
+struct Frame {
     std::int64_t path_ps;    // longest chain of work up to the current op
     std::int64_t joined_ps;  // that of finished children
-    std::uint32_t at;        // index of the next op
+    std::int64_t id;         // the task, in the numbering of the trace
+    std::uint32_t row;       // its program
+    std::uint32_t at, end;   // index of the next op, one past the last
     std::uint32_t pending;   // children that have not finished
-    std::uint32_t held;      // predecessors that have not finished
-    std::uint32_t spawner : 30;
-    std::uint32_t waiting : 1;  // left its worker's stack at a WAIT
-    std::uint32_t spawned : 1;
+    std::uint32_t parent;    // the frame of its parent, or NO_FRAME
+    std::uint32_t spawner : 28;
+    std::uint32_t kind : 2;
+    std::uint32_t waiting : 1;   // left its worker's stack at a WAIT
+    std::uint32_t finished : 1;  // only its children keep it
+};
+static_assert(sizeof(Frame) == 48);
+
+// What a task that depends on others, or others on it, is known by before it is spawned and after it has finished.
+struct Dependence {
+    std::int64_t path_ps;  // longest chain of work among the predecessors that have finished
+    std::uint32_t held;    // predecessors that have not finished
+    std::uint32_t frame;   // NO_FRAME until it is spawned
 };
 
 // One stretch of work, for the checks.
@@ -71,6 +83,7 @@ public:
     std::uint64_t details_hash() { return details_.total(); }
 
 private:
+    // What stacks and queues hold: a frame, or the id of a range item, which is at least `tasks_`.
     using Task = std::int64_t;
     static constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
 
@@ -85,27 +98,33 @@ private:
 
     // execution
     void proceed(Worker& w);
-    void start_segment(Worker& w, Task task, std::uint32_t segment);
+    void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
     void start_item(Worker& w, Task task);
     std::pair<std::int64_t, std::int64_t> item_times(Worker& w, Task task);
     void look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint64_t base);
-    void work(Worker& w, Task task, std::int64_t total_ps, std::int64_t local_ps);
+    void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
     std::int64_t touch(Worker& w, std::uint32_t segment);
     void on_segment_end(Worker& w);
-    void finish(Worker& w, Task task);
+    void finish(Worker& w, std::uint32_t frame);
+    void join(Worker& w, const Frame& child);
     void task_done();
-    void resume(Worker& w, Task parent);
-    void release(Worker& w, Task task, std::int64_t path_ps);
-    void spawn(Worker& w, Task task, Task child);
+    void resume(Worker& w, std::uint32_t parent);
+    void release(Worker& w, const Frame& frame);
+    void spawn(Worker& w, std::uint32_t parent);
+    void call(Worker& w, std::uint32_t caller);
+    std::uint32_t new_child(std::uint32_t parent);
+    std::uint32_t new_frame(std::uint32_t row, std::int64_t id, std::uint32_t parent);
+    void let_go(std::uint32_t frame);
+    std::int64_t id_of(Task task) const { return is_item(task) ? task : frames_[task].id; }
     bool must_inline(Worker& w);
     void offer(Worker& w, Task task);
     void on_put(Worker& w);
     void put(Worker& w, Task task);
     std::int32_t place(std::uint32_t position, Task task);
-    bool wait(Worker& w, Task task);
-    bool block(Worker& w, Task task);
+    bool wait(Worker& w, Frame& frame);
+    bool block(Worker& w, Frame& frame);
     void on_wake(Worker& w);
-    bool is_item(Task task) const { return task >= rows_; }
+    bool is_item(Task task) const { return task >= tasks_; }
     std::size_t family_of(Task task) const;
 
     // search
@@ -161,13 +180,13 @@ private:
     void on_phase_end();
     void retire(Worker& w);
     void take_back(Worker& w, std::int64_t left_ps);
-    void reset(Task root);
+    void reset(std::int64_t root);
 
     std::uint32_t producer_id() const { return plan_.workers; }
     std::uint32_t hook() const { return plan_.workers + 1; }  // the actor of END_OF_INSTANT on the clock
 
     const Plan& plan_;
-    const std::int64_t rows_;
+    const std::int64_t tasks_;  // ids of the graph's tasks are below this, those of range items are not
     Clock clock_;
     Queues queues_;
     std::vector<Worker> workers_;
@@ -176,14 +195,16 @@ private:
     std::vector<ns_actor> actors_;  // [workers + 1]
     std::vector<std::int64_t> cursors_;
     std::vector<std::int32_t> chances_;
-    std::unique_ptr<Progress[]> progress_;      // [rows]
-    std::vector<std::uint32_t> predecessors_;   // [rows], empty where there are no dependences
+    std::vector<Frame> frames_;
+    std::uint32_t free_frame_ = NO_FRAME;       // the frames that can be used again, linked by `parent`
+    std::vector<Dependence> dependences_;       // [rows], empty where there are none
+    std::vector<std::uint32_t> predecessors_;   // [rows] likewise
     std::vector<ItemTimes> families_;
     std::vector<std::uint64_t> family_base_;  // [families + 1] id of the first item
     FirstTouch pages_;
     RecordSet steps_, details_;
     std::vector<Executed> log_;
-    std::unordered_map<Task, std::uint32_t> sleeper_;  // task in a blocking join -> its worker
+    std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
     std::vector<std::uint8_t> overflowed_;             // [queues]
     std::vector<std::uint32_t> picked_;                // by the round at hand
     std::vector<Task> taken_;                          // by the steal at hand

@@ -19,30 +19,23 @@ void Engine::proceed(Worker& w) {
             produce(w);
             continue;
         }
-        Progress& progress = progress_[task];
-        if (progress.at == plan_.graph.op_ptr[static_cast<std::size_t>(task) + 1]) {
-            finish(w, task);
+        const auto at = static_cast<std::uint32_t>(task);
+        Frame& frame = frames_[at];
+        if (frame.at == frame.end) {
+            finish(w, at);
             continue;
         }
-        const std::uint32_t operand = plan_.graph.op_arg[progress.at];
-        switch (plan_.graph.op_code[progress.at]) {
-            case RUN: return start_segment(w, task, operand);
-            case SPAWN:
-                ++progress.at;
-                spawn(w, task, operand);
-                break;
-            case CALL:
-                ++progress.at;
-                progress_[operand].path_ps = progress.path_ps;
-                w.stack.back() = operand;  // the caller is off the stack until the callee's end puts it back
-                break;
+        switch (plan_.graph.op_code[frame.at]) {
+            case RUN: return start_segment(w, frame, plan_.graph.op_arg[frame.at]);
+            case SPAWN: spawn(w, at); break;
+            case CALL: call(w, at); break;
             default:
-                if (!wait(w, task)) return;
+                if (!wait(w, frame)) return;
         }
     }
 }
 
-void Engine::start_segment(Worker& w, Task task, std::uint32_t segment) {
+void Engine::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
     std::int64_t total = w.total_ps[segment];
     const std::int64_t local = w.local_ps[segment];
     if (!plan_.open.ptr.empty() && plan_.open.ptr[segment] != plan_.open.ptr[segment + 1]) total = touch(w, segment);
@@ -51,9 +44,9 @@ void Engine::start_segment(Worker& w, Task task, std::uint32_t segment) {
         std::int64_t* bytes = node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes;
         for (std::uint32_t home = 0; home < plan_.nodes; ++home) bytes[home] += traffic[home];
     }
-    progress_[task].path_ps += local;
+    frame.path_ps += local;
     w.segment = segment;
-    work(w, task, total, local);
+    work(w, frame.id, total, local);
 }
 
 void Engine::start_item(Worker& w, Task task) {
@@ -103,14 +96,14 @@ std::size_t Engine::family_of(Task task) const {
 }
 
 // Start a stretch of work, with the overhead that is owed in front of it.
-void Engine::work(Worker& w, Task task, std::int64_t total_ps, std::int64_t local_ps) {
+void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
     const std::int64_t owed = w.owed_ps;
     w.owed_ps = 0;
     w.counters.overhead_ps += owed;
     w.counters.work_local_ps += local_ps;
     w.counters.inflation_numa_ps += total_ps - local_ps;
     schedule(w, SEG_END, owed + total_ps);
-    if (keep_log_) log_.push_back({task, w.segment, w.id, now_ + owed, w.due_ps});
+    if (keep_log_) log_.push_back({id, w.segment, w.id, now_ + owed, w.due_ps});
 }
 
 // Time of a segment that places pages; their faults are owed overhead.
@@ -129,13 +122,13 @@ std::int64_t Engine::touch(Worker& w, std::uint32_t segment) {
 
 void Engine::on_segment_end(Worker& w) {
     const Task task = w.stack.back();
-    record_detail(SEG_END, w.id, task, w.segment);
+    record_detail(SEG_END, w.id, id_of(task), w.segment);
     if (is_item(task)) {
         w.stack.pop_back();
         ++w.counters.tasks;
         task_done();
     } else {
-        ++progress_[task].at;
+        ++frames_[static_cast<std::size_t>(task)].at;
     }
     proceed(w);
 }
@@ -144,40 +137,86 @@ void Engine::task_done() {
     if (--outstanding_ == 0) end_phase_after_instant();
 }
 
+// ---- frames ------------------------------------------------------------------------------------------------------------
+
+std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_t parent) {
+    std::uint32_t at = free_frame_;
+    if (at == NO_FRAME) {
+        at = static_cast<std::uint32_t>(frames_.size());
+        frames_.emplace_back();
+    } else {
+        free_frame_ = frames_[at].parent;
+    }
+    const std::int64_t* ops = plan_.graph.op_ptr.data() + row;
+    frames_[at] = {.path_ps = 0,
+                   .joined_ps = 0,
+                   .id = id,
+                   .row = row,
+                   .at = static_cast<std::uint32_t>(ops[0]),
+                   .end = static_cast<std::uint32_t>(ops[1]),
+                   .pending = 0,
+                   .parent = parent,
+                   .spawner = 0,
+                   .kind = plan_.graph.kind[row] & 3U,
+                   .waiting = 0,
+                   .finished = 0};
+    return at;
+}
+
+// The frame of the task that the parent's next op creates; the parent goes on to the op after it.
+std::uint32_t Engine::new_child(std::uint32_t parent) {
+    const std::uint32_t op = frames_[parent].at++;
+    const std::uint32_t row = plan_.graph.op_arg[op];
+    const std::int64_t id = plan_.graph.folded ? frames_[parent].id + plan_.graph.child[op] : std::int64_t{row};
+    const std::uint32_t child = new_frame(row, id, parent);
+    frames_[child].path_ps = frames_[parent].path_ps;
+    return child;
+}
+
+void Engine::let_go(std::uint32_t frame) {
+    frames_[frame].parent = free_frame_;
+    free_frame_ = frame;
+}
+
 // ---- the end of a task -------------------------------------------------------------------------------------------------
 
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
-void Engine::finish(Worker& w, Task task) {
+void Engine::finish(Worker& w, std::uint32_t at) {
     w.stack.pop_back();
-    const Progress& progress = progress_[task];
-    const Task parent = plan_.graph.parent[static_cast<std::size_t>(task)];
-    const std::uint8_t kind = plan_.graph.kind[static_cast<std::size_t>(task)];
-    if (kind == TASK) {
+    frames_[at].finished = 1;
+    const Frame frame = frames_[at];
+    if (frame.pending == 0) let_go(at);
+    if (frame.kind == TASK) {
         ++w.counters.tasks;
-    } else if (kind == CALLED) {
-        progress_[parent].path_ps = progress.path_ps;
-        w.stack.push_back(parent);
+    } else if (frame.kind == CALLED) {
+        frames_[frame.parent].path_ps = frame.path_ps;
+        w.stack.push_back(frame.parent);
         return;
     }
-    phase_span_ps_ = std::max(phase_span_ps_, progress.path_ps);
-    if (parent >= 0) {
-        if (joins_cost_) {
-            w.owed_ps += plan_.costs.join_ps;
-            if (plan_.costs.line) w.owed_ps += plan_.line_ps[std::size_t{w.id} * plan_.workers + progress.spawner];
-        }
-        Progress& join = progress_[parent];
-        join.joined_ps = std::max(join.joined_ps, progress.path_ps);
-        if (--join.pending == 0 && join.waiting) {
-            join.waiting = 0;
-            resume(w, parent);
-        }
-    }
-    if (has_successors_) release(w, task, progress.path_ps);
+    phase_span_ps_ = std::max(phase_span_ps_, frame.path_ps);
+    if (frame.parent != NO_FRAME) join(w, frame);
+    if (has_successors_) release(w, frame);
     task_done();
 }
 
+void Engine::join(Worker& w, const Frame& child) {
+    if (joins_cost_) {
+        w.owed_ps += plan_.costs.join_ps;
+        if (plan_.costs.line) w.owed_ps += plan_.line_ps[std::size_t{w.id} * plan_.workers + child.spawner];
+    }
+    Frame& parent = frames_[child.parent];
+    parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
+    if (--parent.pending != 0) return;
+    if (parent.waiting) {
+        parent.waiting = 0;
+        resume(w, child.parent);
+    } else if (parent.finished) {
+        let_go(child.parent);
+    }
+}
+
 // The last child has finished: go on with the parent here, or wake the worker that is blocked in it.
-void Engine::resume(Worker& w, Task parent) {
+void Engine::resume(Worker& w, std::uint32_t parent) {
     if (plan_.join == Join::BLOCK) {
         const auto found = sleeper_.find(parent);
         Worker& sleeper = workers_[found->second];
@@ -186,46 +225,51 @@ void Engine::resume(Worker& w, Task parent) {
         schedule(sleeper, WAKE, sleeper.node != w.node ? plan_.costs.wake_remote_ps : plan_.costs.wake_ps);
         return;
     }
-    Progress& progress = progress_[parent];
-    progress.path_ps = std::max(progress.path_ps, progress.joined_ps);
+    Frame& frame = frames_[parent];
+    frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
     w.owed_ps += plan_.costs.resume_ps;
     w.stack.push_back(parent);
 }
 
 // Put the spawned successors whose last predecessor this was.
-void Engine::release(Worker& w, Task task, std::int64_t path_ps) {
-    const auto t = static_cast<std::size_t>(task);
-    for (std::int64_t i = plan_.graph.successor_ptr[t]; i < plan_.graph.successor_ptr[t + 1]; ++i) {
-        const Task successor = plan_.graph.successor[static_cast<std::size_t>(i)];
-        Progress& progress = progress_[successor];
-        progress.path_ps = std::max(progress.path_ps, path_ps);
-        --progress.held;
-        if (progress.spawned && progress.held == 0) offer(w, successor);
+void Engine::release(Worker& w, const Frame& frame) {
+    const auto id = static_cast<std::size_t>(frame.id);
+    for (std::int64_t i = plan_.graph.successor_ptr[id]; i < plan_.graph.successor_ptr[id + 1]; ++i) {
+        Dependence& successor = dependences_[plan_.graph.successor[static_cast<std::size_t>(i)]];
+        successor.path_ps = std::max(successor.path_ps, frame.path_ps);
+        --successor.held;
+        if (successor.frame == NO_FRAME) continue;
+        Frame& spawned = frames_[successor.frame];
+        spawned.path_ps = std::max(spawned.path_ps, successor.path_ps);
+        if (successor.held == 0) offer(w, successor.frame);
     }
 }
 
 // ---- spawning and placing ----------------------------------------------------------------------------------------------
 
-void Engine::spawn(Worker& w, Task task, Task child) {
-    Progress& parent = progress_[task];
-    Progress& spawned = progress_[child];
-    ++parent.pending;
+void Engine::spawn(Worker& w, std::uint32_t parent) {
+    const std::uint32_t child = new_child(parent);
+    ++frames_[parent].pending;
     ++outstanding_;
-    spawned.spawner = w.id & 0x3FFFFFFFU;
-    spawned.path_ps = std::max(spawned.path_ps, parent.path_ps);
+    frames_[child].spawner = w.id & 0xFFFFFFFU;
     if (has_successors_) {
-        spawned.spawned = 1;
-        if (spawned.held != 0) return;
+        Dependence& dependence = dependences_[static_cast<std::size_t>(frames_[child].id)];
+        frames_[child].path_ps = std::max(frames_[child].path_ps, dependence.path_ps);
+        dependence.frame = child;
+        if (dependence.held != 0) return;
     }
     if (inlines_ && must_inline(w)) {
         w.stack.push_back(child);
     } else if (plan_.work_first) {
         w.stack.back() = child;
-        offer(w, task);
+        offer(w, parent);
     } else {
         offer(w, child);
     }
 }
+
+// An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
+void Engine::call(Worker& w, std::uint32_t caller) { w.stack.back() = new_child(caller); }
 
 // Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill.
 bool Engine::must_inline(Worker& w) {
@@ -262,13 +306,13 @@ void Engine::put(Worker& w, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
     } else {
-        record_detail(PUT, w.id, task, q);
+        record_detail(PUT, w.id, id_of(task), q);
     }
 }
 
 // Push a task where the dispatch rules say; negative where every queue that they name is full.
 std::int32_t Engine::place(std::uint32_t position, Task task) {
-    std::uint64_t index = static_cast<std::uint64_t>(task), count = static_cast<std::uint64_t>(rows_);
+    std::uint64_t index = static_cast<std::uint64_t>(id_of(task)), count = static_cast<std::uint64_t>(tasks_);
     if (is_item(task)) {
         const std::size_t family = family_of(task);
         index -= family_base_[family];
@@ -283,30 +327,29 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
 // ---- joins -------------------------------------------------------------------------------------------------------------
 
 // WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
-bool Engine::wait(Worker& w, Task task) {
-    Progress& progress = progress_[task];
-    if (progress.pending == 0) {
+bool Engine::wait(Worker& w, Frame& frame) {
+    if (frame.pending == 0) {
         if (w.idle) end_idle(w);
-        ++progress.at;
-        progress.path_ps = std::max(progress.path_ps, progress.joined_ps);
+        ++frame.at;
+        frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
         w.owed_ps += plan_.costs.wait_ps;
         return true;
     }
     switch (plan_.join) {
         case Join::CONTINUATION:  // the task leaves the worker; its last child's worker goes on with it
-            ++progress.at;
-            progress.waiting = 1;
+            ++frame.at;
+            frame.waiting = 1;
             w.stack.pop_back();
             return true;
-        case Join::BLOCK: return block(w, task);
+        case Join::BLOCK: return block(w, frame);
         default: return seek(w);  // other tasks run nested on the stack until the children have finished
     }
 }
 
 // Join `block`: the worker sleeps until the last child has finished.
-bool Engine::block(Worker& w, Task task) {
-    progress_[task].waiting = 1;
-    sleeper_[task] = w.id;
+bool Engine::block(Worker& w, Frame& frame) {
+    frame.waiting = 1;
+    sleeper_[w.stack.back()] = w.id;
     w.blocked = true;
     w.counters.overhead_ps += w.owed_ps;
     w.counters.parked_ps -= now_ + w.owed_ps;
@@ -318,7 +361,7 @@ bool Engine::block(Worker& w, Task task) {
 
 void Engine::on_wake(Worker& w) {
     w.counters.parked_ps += now_;
-    record_step(WAKE, w.id, w.stack.back(), 0);
+    record_step(WAKE, w.id, id_of(w.stack.back()), 0);
     proceed(w);
 }
 

@@ -24,19 +24,17 @@ void Engine::start_phase() {
 void Engine::give_roots(const Phase& phase) {
     outstanding_ = static_cast<std::int64_t>(phase.roots.size());
     for (std::size_t r = 0; r < phase.roots.size(); ++r) {
-        reset(phase.roots[r]);
-        workers_[ns_dealt_to(phase.deal, r, phase.roots.size(), plan_.workers)].agenda.push_back(phase.roots[r]);
+        const std::int64_t root = phase.roots[r];
+        if (has_successors_) reset(root);
+        const Task frame = new_frame(static_cast<std::uint32_t>(root), root, NO_FRAME);
+        workers_[ns_dealt_to(phase.deal, r, phase.roots.size(), plan_.workers)].agenda.push_back(frame);
     }
 }
 
-// Bring the tasks below `root` back to their beginning.
-void Engine::reset(Task root) {
-    const Graph& graph = plan_.graph;
-    for (Task task = root; task < graph.subtree_end[static_cast<std::size_t>(root)]; ++task) {
-        Progress& progress = progress_[task];
-        progress = Progress{};
-        progress.at = static_cast<std::uint32_t>(graph.op_ptr[static_cast<std::size_t>(task)]);
-        progress.held = predecessors_.empty() ? 0 : predecessors_[static_cast<std::size_t>(task)];
+// Bring the dependences of the tasks below `root` back to their beginning.
+void Engine::reset(std::int64_t root) {
+    for (std::int64_t task = root; task < root + plan_.graph.size[static_cast<std::size_t>(root)]; ++task) {
+        dependences_[static_cast<std::size_t>(task)] = {0, predecessors_[static_cast<std::size_t>(task)], NO_FRAME};
     }
 }
 

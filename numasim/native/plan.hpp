@@ -25,13 +25,15 @@ enum class ThresholdTime { FIRST_DRAIN, PHASE, FIXED };
 // Programs of tasks in CSR form (numasim/workload/graph.py). A `folded` graph has one row for all equal subtrees.
 struct Graph {
     std::int64_t rows;
+    std::int64_t tasks;  // ids of its tasks are below this: `rows`, where it is not folded
     bool folded;
     I64s op_ptr;       // [rows + 1]
     U8s op_code;       // [ops]
     U32s op_arg;       // [ops]
     U8s kind;          // [rows]
-    I64s parent;       // [rows]
-    I64s subtree_end;  // [rows] one past the last descendant
+    I64s size;         // [rows] tasks in the subtree of each row, itself included
+    I64s child;        // [ops] id of the task that an op spawns or calls, less that of its parent, where it is folded
+    I64s parent;       // [rows], not of a folded graph
     I64s successor_ptr;  // [rows + 1]
     U32s successor;
 };

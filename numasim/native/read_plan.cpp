@@ -17,7 +17,7 @@ void require_within(std::span<const T> values, std::int64_t low, std::int64_t hi
     const auto outside = [low, high](T value) {
         return static_cast<std::int64_t>(value) < low || static_cast<std::int64_t>(value) > high;
     };
-    require(std::none_of(values.begin(), values.end(), outside), std::string(name) + " has a value out of bounds");
+    require(std::none_of(values.begin(), values.end(), outside), [name] { return std::string(name) + " has a value out of bounds"; });
 }
 
 // A CSR pointer begins at 0, never falls and ends at `end`.
@@ -25,7 +25,7 @@ template <typename T>
 void require_pointer(std::span<const T> pointer, std::uint64_t end, const char* name) {
     const bool holds = !pointer.empty() && pointer.front() == 0 && static_cast<std::uint64_t>(pointer.back()) == end &&
                        std::is_sorted(pointer.begin(), pointer.end());
-    require(holds, std::string(name) + " does not run from 0 to " + std::to_string(end));
+    require(holds, [&] { return std::string(name) + " does not run from 0 to " + std::to_string(end); });
 }
 
 template <typename T>
@@ -43,36 +43,40 @@ void check_ops(const Graph& graph, std::int64_t segments) {
     }
 }
 
-// An unfolded graph is a forest in preorder, in which a task is spawned or called by its parent, once.
-void check_tree(const Graph& graph) {
-    std::vector<bool> created(static_cast<std::size_t>(graph.rows), false);
-    for (std::int64_t task = 0; task < graph.rows; ++task) {
-        const auto t = static_cast<std::size_t>(task);
-        const std::int64_t parent = graph.parent[t], end = graph.subtree_end[t];
-        require(-1 <= parent && parent < task, "parent has a value out of bounds");
-        require(task < end && end <= (parent < 0 ? graph.rows : graph.subtree_end[static_cast<std::size_t>(parent)]),
-                "subtree_end has a value out of bounds");
-        for (std::int64_t i = graph.op_ptr[t]; i < graph.op_ptr[t + 1]; ++i) {
-            const auto op = static_cast<std::size_t>(i);
+// The rows below each and the ids of children, from the last row up: a child's row is higher than its parent's.
+void number_tasks(Graph& graph, GraphNumbers& numbers) {
+    numbers.size.assign(static_cast<std::size_t>(graph.rows), 0);
+    if (graph.folded) numbers.child.assign(graph.op_code.size(), 0);
+    for (std::int64_t row = graph.rows - 1; row >= 0; --row) {
+        const auto r = static_cast<std::size_t>(row);
+        std::int64_t next = 1;
+        for (auto op = static_cast<std::size_t>(graph.op_ptr[r]); op < static_cast<std::size_t>(graph.op_ptr[r + 1]); ++op) {
             if (graph.op_code[op] != SPAWN && graph.op_code[op] != CALL) continue;
             const std::size_t child = graph.op_arg[op];
-            const std::uint8_t kind = graph.op_code[op] == CALL ? CALLED : TASK;
-            require(graph.parent[child] == task && !created[child] && graph.kind[child] == kind, "op_arg spawns or calls a task of another");
-            created[child] = true;
+            require(static_cast<std::int64_t>(child) > row, "op_arg has a child above its parent");
+            require(graph.kind[child] == (graph.op_code[op] == CALL ? CALLED : TASK), "op_arg has a child of the wrong kind");
+            if (graph.folded) numbers.child[op] = next;
+            require(graph.folded || static_cast<std::int64_t>(child) == row + next, "op_arg has a child that is out of order");
+            require(!__builtin_add_overflow(next, numbers.size[child], &next), "the graph has more than 2**63 tasks");
         }
+        numbers.size[r] = next;
     }
+    graph.size = numbers.size;
+    graph.child = numbers.child;
 }
 
-void check_folded(const Graph& graph) {
+void check_parents(const Graph& graph) {
     for (std::int64_t row = 0; row < graph.rows; ++row) {
-        for (std::int64_t i = graph.op_ptr[static_cast<std::size_t>(row)]; i < graph.op_ptr[static_cast<std::size_t>(row) + 1]; ++i) {
-            const auto op = static_cast<std::size_t>(i);
-            require(graph.op_code[op] == RUN || graph.op_code[op] == WAIT || graph.op_arg[op] > row, "op_arg has a child above its parent");
+        const auto r = static_cast<std::size_t>(row);
+        require(-1 <= graph.parent[r] && graph.parent[r] < row, "parent has a value out of bounds");
+        for (auto op = static_cast<std::size_t>(graph.op_ptr[r]); op < static_cast<std::size_t>(graph.op_ptr[r + 1]); ++op) {
+            const bool creates = graph.op_code[op] == SPAWN || graph.op_code[op] == CALL;
+            require(!creates || graph.parent[graph.op_arg[op]] == row, "op_arg has a child of another");
         }
     }
 }
 
-Graph read_graph(Reader& reader, std::int64_t segments) {
+Graph read_graph(Reader& reader, std::int64_t segments, GraphNumbers& numbers) {
     Graph graph{};
     graph.rows = reader.integer("rows", 0, MOST_ROWS);
     graph.folded = reader.flag("folded");
@@ -84,13 +88,14 @@ Graph read_graph(Reader& reader, std::int64_t segments) {
     graph.kind = reader.array<std::uint8_t>("kind", graph.rows);
     require_within(graph.kind, TASK, IMPLICIT, "kind");
     check_ops(graph, segments);
+    number_tasks(graph, numbers);
+    graph.tasks = graph.rows;
     if (graph.folded) {
-        check_folded(graph);
+        for (const std::int64_t size : numbers.size) graph.tasks = std::max(graph.tasks, size);
         return graph;
     }
     graph.parent = reader.array<std::int64_t>("parent", graph.rows);
-    graph.subtree_end = reader.array<std::int64_t>("subtree_end", graph.rows);
-    check_tree(graph);
+    check_parents(graph);
     graph.successor_ptr = reader.array<std::int64_t>("successor_ptr", graph.rows + 1);
     graph.successor = reader.array<std::uint32_t>("successor", ANY);
     require_pointer(graph.successor_ptr, graph.successor.size(), "successor_ptr");
@@ -339,7 +344,7 @@ Costs read_costs(Reader& reader) {
 
 }  // namespace
 
-Plan read_plan(Reader& reader) {
+Plan read_plan(Reader& reader, GraphNumbers& numbers) {
     Plan plan{};
     plan.workers = static_cast<std::uint32_t>(reader.integer("workers", 1, MOST_WORKERS));
     plan.nodes = static_cast<std::uint32_t>(reader.integer("nodes", 1, MOST_NODES));
@@ -347,7 +352,7 @@ Plan read_plan(Reader& reader) {
     plan.node = reader.array<std::int32_t>("node", plan.workers);
     require_within(plan.node, 0, plan.nodes - 1, "node");
     plan.times = read_times(reader, plan.nodes);
-    plan.graph = read_graph(reader, plan.times.segments);
+    plan.graph = read_graph(reader, plan.times.segments, numbers);
     for (const std::int32_t node : plan.node) {
         require(size_of(plan.times.total[static_cast<std::size_t>(node)]) == plan.times.segments, "total_ps is missing for a node with workers");
     }
@@ -384,7 +389,6 @@ Plan read_plan(Reader& reader) {
     plan.sees_marks_only = reader.flag("sees_marks_only");
     plan.one_queue_each = reader.flag("one_queue_each");
     plan.room = reader.integer("room", 0, INT64_MAX);
-    require(!plan.graph.folded || plan.skipping, "a folded graph is only for skipping ahead");
     const bool all_own = std::none_of(plan.steal.own, plan.steal.own + plan.workers, [](std::uint32_t q) { return q == NS_NO_QUEUE; });
     require(all_own || !(plan.own_dispatch || plan.one_queue_each || plan.skipping), "own has a worker without a queue");
     return plan;

@@ -6,7 +6,12 @@
 
 namespace numasim {
 
-// The arrays of the plan live as long as `reader`. Throws BadPlan.
-Plan read_plan(Reader& reader);
+// What is computed from a graph's arrays.
+struct GraphNumbers {
+    std::vector<std::int64_t> size, child;
+};
+
+// The arrays of the plan live as long as `reader` and `numbers`. Throws BadPlan.
+Plan read_plan(Reader& reader, GraphNumbers& numbers);
 
 }  // namespace numasim

@@ -39,18 +39,18 @@ bool Engine::pop_own(Worker& w, std::int64_t keep) {
 // Whether the task at that end is a descendant of the one that waits: a strict join runs no others.
 bool Engine::may_run(const Worker& w, std::uint32_t q, bool back) const {
     if (w.stack.empty()) return true;
-    const Task top = w.stack.back();
-    const auto task = static_cast<Task>(queues_.peek(q, back));
-    return top < task && task < plan_.graph.subtree_end[static_cast<std::size_t>(top)];
+    const Frame& top = frames_[static_cast<std::size_t>(w.stack.back())];
+    const std::int64_t id = id_of(static_cast<Task>(queues_.peek(q, back)));
+    return top.id < id && id < top.id + plan_.graph.size[top.row];
 }
 
 void Engine::begin(Worker& w, Task task) {
     if (w.idle) end_idle(w);
     w.fails = 0;
-    if (task < rows_) {
-        const Progress& progress = progress_[task];
-        if (plan_.work_first && progress.at != plan_.graph.op_ptr[static_cast<std::size_t>(task)]) w.owed_ps += plan_.costs.resume_ps;
-        if (tracks_parent_) ns_actor_ran(&actors_[w.id], static_cast<std::int32_t>(progress.spawner));
+    if (!is_item(task) && (plan_.work_first || tracks_parent_)) {
+        const Frame& frame = frames_[static_cast<std::size_t>(task)];
+        if (plan_.work_first && frame.at != plan_.graph.op_ptr[frame.row]) w.owed_ps += plan_.costs.resume_ps;
+        if (tracks_parent_) ns_actor_ran(&actors_[w.id], static_cast<std::int32_t>(frame.spawner));
     }
     w.stack.push_back(task);
 }
@@ -70,7 +70,7 @@ void Engine::end_idle(Worker& w) {
 
 // Whether the nested join that an idle worker waits in has come to its end.
 bool Engine::join_is_over(const Worker& w) const {
-    return w.idle && !w.stack.empty() && progress_[w.stack.back()].pending == 0;
+    return w.idle && !w.stack.empty() && frames_[static_cast<std::size_t>(w.stack.back())].pending == 0;
 }
 
 // S and s of the worker's queue from what it has measured so far.

@@ -10,7 +10,7 @@ constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;
 constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
 
 std::vector<std::uint64_t> first_items(const Plan& plan) {
-    std::vector<std::uint64_t> base{static_cast<std::uint64_t>(plan.graph.rows)};
+    std::vector<std::uint64_t> base{static_cast<std::uint64_t>(plan.graph.tasks)};
     for (const Family& family : plan.families) base.push_back(base.back() + static_cast<std::uint64_t>(family.count));
     return base;
 }
@@ -40,7 +40,7 @@ bool never_full(const Plan& plan) {
 
 Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()> pause, bool keep_log)
     : plan_(plan),
-      rows_(plan.graph.rows),
+      tasks_(plan.graph.tasks),
       clock_(std::size_t{plan.workers} + 2),
       queues_(plan.steal, plan.thresholds),
       workers_(plan.workers),
@@ -48,7 +48,6 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
       actors_(std::size_t{plan.workers} + 1),
       cursors_(actors_.size() * plan.steal.levels),
       chances_(actors_.size() * plan.steal.chances),
-      progress_(std::make_unique_for_overwrite<Progress[]>(static_cast<std::size_t>(plan.skipping ? 0 : rows_))),
       family_base_(first_items(plan)),
       pages_(plan),
       steps_(listener),
@@ -80,7 +79,8 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
         w.local_ps = plan.times.local[static_cast<std::size_t>(w.node)].data();
     }
     if (has_successors_) {
-        predecessors_.assign(static_cast<std::size_t>(rows_), 0);
+        dependences_.resize(static_cast<std::size_t>(tasks_));
+        predecessors_.assign(static_cast<std::size_t>(tasks_), 0);
         for (const std::uint32_t task : plan.graph.successor) ++predecessors_[task];
     }
     for (const Family& family : plan.families) families_.emplace_back(family, plan.seed, plan.nodes);
