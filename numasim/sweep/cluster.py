@@ -70,9 +70,7 @@ class ClusterWorkers:
 
     def require_any(self) -> None:
         """Raise `InputError` where there has been no worker for a long time."""
-        if self._threads():
-            self._last_seen_s = time.monotonic()
-        elif time.monotonic() - self._last_seen_s > ANY_WORKER_S:
+        if not self._threads() and time.monotonic() - self._last_seen_s > ANY_WORKER_S:
             raise self._without_workers(ANY_WORKER_S)
 
     def require_first(self) -> None:
@@ -86,7 +84,10 @@ class ClusterWorkers:
 
     def _threads(self) -> int:
         with _scheduler_errors(self._scheduler):
-            return sum(self._client.nthreads().values())
+            threads = sum(map(int, self._client.nthreads().values()))
+        if threads:
+            self._last_seen_s = time.monotonic()
+        return threads
 
     def _without_workers(self, waited_s: float) -> InputError:
         problem = f"this cluster has had no worker for {waited_s:.0f} s"

@@ -224,15 +224,28 @@ def test_a_worker_that_comes_later_with_another_numasim_does_no_batch() -> None:
     assert "a worker came with numasim" in str(translated)
 
 
-def test_a_cluster_that_lost_all_its_workers_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Client:
-        def nthreads(self) -> dict[str, int]:
-            return {}
+class Threads:
+    """A client whose cluster has as many threads as one says."""
 
-    workers = cluster.ClusterWorkers(Client(), "tcp://head:1")
+    threads = 1
+
+    def nthreads(self) -> dict[str, int]:
+        return {"tcp://worker:1": self.threads}
+
+
+def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_was_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, now = Threads(), 0.0
+    monkeypatch.setattr(cluster.time, "monotonic", lambda: now)
+    workers = cluster.ClusterWorkers(client, "tcp://head:1")
+    now = 1000.0
+    assert workers.slots() == 1
+    client.threads = 0
+    now += cluster.ANY_WORKER_S
     workers.require_any()
-    monkeypatch.setattr(cluster, "ANY_WORKER_S", 0.0)
-    with pytest.raises(InputError, match=r"no worker for 0 s; .* what has ended is kept"):
+    now += 1
+    with pytest.raises(InputError, match=r"no worker for 120 s; .* what has ended is kept"):
         workers.require_any()
 
 
