@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numasim.engine.plan import Plan
 from numasim.machine.topology import Machine
 from numasim.spec import catalog
-from numasim.spec.runtime import JoinKind, RuntimeSpec
+from numasim.spec.runtime import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
+from numasim.spec.strategy import PlacementSpec
 from numasim.spec.workload import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
@@ -69,6 +70,46 @@ def plans(draw: st.DrawFn, joins: tuple[JoinKind, ...] = SELF_SUFFICIENT) -> Pla
         draw(st.integers(1, min(8, machine.threads))),
         strategy.model_copy(update={"join": join}),
         with_join(draw(st.sampled_from(RUNTIMES)), join),
+        machine,
+        seed=draw(st.integers(0, 2**64 - 1)),
+    )
+
+
+# Strategies that look at no lengths, take one task a steal, and leave new tasks to their spawner.
+OBLIVIOUS = ("randomized", "randomized-self", "help-first", "last-victim", "nearest-first", "ring", "ring-after-last")
+STRICT_SHAPES = ("fib", "independent", "random-fork-join")
+
+
+@st.composite
+def strict_workloads(draw: st.DrawFn) -> Workload:
+    """Trees whose tasks wait for all their children, some of them folded, and ranges."""
+    name = draw(st.sampled_from(STRICT_SHAPES))
+    if name == "fib":
+        spec = workload_spec("fib", n=draw(st.integers(0, 9)), leaf_ns=draw(st.integers(0, 300)))
+        return generate(spec, folded=draw(st.booleans()))
+    shape = {key: draw(values) for key, values in SHAPES[name].items()}
+    return generate(workload_spec(name, **shape, **draw(times())))
+
+
+@st.composite
+def oblivious_plans(draw: st.DrawFn) -> Plan:
+    """Plans of which most are skippable."""
+    machine = draw(machines)
+    costs = CostSpec(
+        probe_ns=draw(st.sampled_from([1, 100])),
+        probe_remote_ns=draw(st.sampled_from([2, 300])),
+        take_ns=draw(st.sampled_from([0, 30])),
+        pop_ns=draw(st.sampled_from([0, 0, 0, 20])),
+    )
+    backoff = BackoffSpec(first_ns=draw(st.sampled_from([0, 70])), after=draw(st.sampled_from(["round", "probe"])))
+    how = shipped_runtime("bare").model_copy(update={"costs": costs, "backoff": backoff})
+    strategy = shipped_strategy(draw(st.sampled_from(OBLIVIOUS)))
+    placement = PlacementSpec(policy=draw(st.sampled_from(["first-touch", "interleave", "block"])))
+    return plan_of(
+        draw(strict_workloads()),
+        draw(st.integers(1, min(8, machine.threads))),
+        strategy.model_copy(update={"placement": placement}),
+        how,
         machine,
         seed=draw(st.integers(0, 2**64 - 1)),
     )
