@@ -15,7 +15,7 @@ python=$(command -v "${PYTHON:-python3}")
 export CXX=${CXX:-c++} PATH=$(dirname "$python"):$PATH
 
 cmake -G Ninja -S "$root/numasim/native" -B "$build" -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE="$python" \
-  -DNUMASIM_SANITIZE=ON -DNUMASIM_WERROR=ON --log-level=WARNING
+  -DNUMASIM_SANITIZE=ON -DNUMASIM_WERROR=ON >/dev/null
 cmake --build "$build" -- --quiet
 
 site=$build/site
