@@ -12,7 +12,7 @@ from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.machine.distance import line_transfer_ps
 from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, Pick, StealPlan
 
-LONGEST_WAIT_PS = 2**60  # a back-off without bound stops doubling at thirteen days
+LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of them fit 63 bits
 
 
 class Tables:

@@ -260,9 +260,14 @@ def test_a_nested_join_above_its_own_child_waits_for_itself() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("skip", [True, False])
-def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(engine: str, skip: bool) -> None:
-    # worker 0 waits in the root and its join takes nothing from the one queue; worker 1 would, but has no part in the phase
+@pytest.mark.parametrize(
+    "first_ns", [0, 500]
+)  # with waits that double, patience lasts for weeks, but time fits 63 bits
+def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(engine: str, skip: bool, first_ns: int) -> None:
+    # worker 0 waits in the root and its join leaves the one queue alone; worker 1 has no part in the phase
     work = graph(task(task(10 * NS), WAIT), phases=(phase(0, serial=True),))
-    plan = plan_of(work, 2, shipped_strategy("breadth-first"), runtime(join="own"), skip=skip)
+    plan = plan_of(
+        work, 2, shipped_strategy("breadth-first"), runtime(join="own", backoff={"first_ns": first_ns}), skip=skip
+    )
     with pytest.raises(DeadlockError, match=r"2 tasks are left .*join 'own', 2 workers"):
         observe(plan, engine)

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define NS_LONGEST_WAIT_PS (INT64_C(1) << 60)
+#define NS_LONGEST_WAIT_PS (INT64_C(1) << 52)
 
 typedef struct {
     int64_t first_ps, factor, max_ps; /* max_ps -1: without bound */
