@@ -38,7 +38,7 @@ class ImpatientEngine(ReferenceEngine):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a plan: ``labels`` say what it consists of and how it ended, ``problem`` what is wrong if anything."""
+    """What came of a plan: ``labels`` say what it consists of and how it ended; ``problem`` is what is wrong."""
 
     labels: tuple[str, ...]
     problem: str | None = None
