@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -16,8 +17,10 @@
 #include "pages.hpp"
 #include "plan.hpp"
 #include "queues.hpp"
+#include "ranges_ahead.hpp"
 #include "steady.hpp"
 #include "trace.hpp"
+#include "trees_ahead.hpp"
 #include "worker.hpp"
 
 namespace numasim {
@@ -152,7 +155,7 @@ private:
     ns_view view() const { return {queues_.lengths(), queues_.watch(), iteration_}; }
 
     // passing over polls
-    std::int64_t next_change() const;
+    std::int64_t next_change();
     bool can_go_on() const;
     bool can_find(const Worker& w) const;
     std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
@@ -182,6 +185,13 @@ private:
     void take_back(Worker& w, std::int64_t left_ps);
     void reset(std::int64_t root);
 
+    // skipping ahead
+    void start_strands(const Phase& phase);
+    void follow_strand(Worker& w);
+    void on_strand_end(Worker& w);
+    void take_ahead(Worker& w, std::uint32_t q);
+    Worker& owner_of(std::uint32_t q) { return workers_[static_cast<std::size_t>(plan_.steal.queues[q].owner)]; }
+
     std::uint32_t producer_id() const { return plan_.workers; }
     std::uint32_t hook() const { return plan_.workers + 1; }  // the actor of END_OF_INSTANT on the clock
 
@@ -202,6 +212,9 @@ private:
     std::vector<ItemTimes> families_;
     std::vector<std::uint64_t> family_base_;  // [families + 1] id of the first item
     FirstTouch pages_;
+    std::unique_ptr<TreesAhead> trees_;    // where it skips ahead
+    std::unique_ptr<RangesAhead> ranges_;  // likewise
+    Ahead* ahead_ = nullptr;               // that of the phase
     RecordSet steps_, details_;
     std::vector<Executed> log_;
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker

@@ -14,11 +14,17 @@ void Engine::start_phase() {
     iteration_ = schedule_[phase_index_].second;
     phase_start_ = now_;
     phase_span_ps_ = 0;
-    give_roots(phase);
-    if (phase.family >= 0) give_range(phase);
+    if (plan_.skipping) {
+        start_strands(phase);
+    } else {
+        give_roots(phase);
+        if (phase.family >= 0) give_range(phase);
+    }
     if (outstanding_ == 0) end_phase_after_instant();
     team_ = phase.serial ? 1 : workers_.size();
-    for (std::size_t i = 0; i < team_; ++i) proceed(workers_[i]);
+    for (std::size_t i = 0; i < team_; ++i) {
+        if (busy_until_[i] == INT64_MAX) proceed(workers_[i]);  // others are in the middle of a strand already
+    }
 }
 
 void Engine::give_roots(const Phase& phase) {
@@ -66,7 +72,7 @@ void Engine::on_phase_end() {
         }
     }
     record_step(RELEASE, 0, static_cast<std::int64_t>(phase_index_), 0);
-    span_ps_ += phase_span_ps_;
+    span_ps_ += plan_.skipping ? ahead_->take_span_ps() : phase_span_ps_;
     if (plan_.threshold_time == ThresholdTime::PHASE) {
         for (Worker& w : workers_) compute_thresholds(w);
     }

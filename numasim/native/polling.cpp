@@ -18,8 +18,9 @@ bool all_levels_of_me(const ns_plan& steal) {
 }  // namespace
 
 // The time of the next event that can bring a task into a queue or end a join.
-std::int64_t Engine::next_change() const {
+std::int64_t Engine::next_change() {
     if (outstanding_ == 0) return now_;
+    if (ahead_ != nullptr) return ahead_->barren_until_ps(workers_, now_);
     std::int64_t due = *std::min_element(busy_until_.begin(), busy_until_.end());
     if (plan_.join == Join::HELP || plan_.join == Join::OWN || plan_.join == Join::STRICT) {
         for (const Worker& w : workers_) {

@@ -151,11 +151,13 @@ void Engine::on_look(Worker& w) {
     const ns_level& level = plan_.steal.level[w.level];
     const bool attempt = (level.flags & NS_FLAG_ATTEMPT) != 0;
     const bool back = probe_back(w.level, q);
-    std::int64_t count = ns_level_amount(&level, queues_.length(q));
+    std::int64_t count = ahead_ != nullptr ? ahead_->holds_task(owner_of(q), now_) : ns_level_amount(&level, queues_.length(q));
     if (count != 0 && strict_ && !may_run(w, q, back)) count = 0;
     if (attempt) count_attempt(w, q, count);
     ns_actor_found(actors_.data(), &plan_.steal, static_cast<std::int32_t>(w.id), w.level, q, count);
-    if (count != 0) {
+    if (count != 0 && ahead_ != nullptr) {
+        return take_ahead(w, q);
+    } else if (count != 0) {
         take(w, q, back, count);
     } else if (!missed(w)) {
         return;

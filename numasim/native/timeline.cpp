@@ -84,6 +84,11 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
         for (const std::uint32_t task : plan.graph.successor) ++predecessors_[task];
     }
     for (const Family& family : plan.families) families_.emplace_back(family, plan.seed, plan.nodes);
+    if (plan.skipping) {
+        complete_ = false;
+        trees_ = std::make_unique<TreesAhead>(plan.graph, plan.times, plan.node, plan.nodes, node_bytes_.data());
+        ranges_ = std::make_unique<RangesAhead>(plan.workers, plan.nodes, plan.costs.pop_ps, node_bytes_.data());
+    }
     for (const Phase& phase : plan.phases) {
         for (std::uint32_t i = 0; i < phase.repeat; ++i) schedule_.emplace_back(&phase, i);
     }
@@ -103,7 +108,7 @@ void Engine::run() {
 void Engine::handle(EventKey event) {
     const std::uint32_t actor = actor_of(event);
     switch (rank_of(event)) {
-        case SEG_END: return on_segment_end(workers_[actor]);
+        case SEG_END: return ahead_ != nullptr ? on_strand_end(workers_[actor]) : on_segment_end(workers_[actor]);
         case WAKE: return on_wake(workers_[actor]);
         case PUT: return actor == producer_id() ? on_produce() : on_put(workers_[actor]);
         case LOOK: return on_look(workers_[actor]);
