@@ -245,9 +245,9 @@ def test_rates_are_held_against_their_targets() -> None:
         rate("reference", "fib", 24, 40_000.0),
     )
     judged = values(found(rates=given))
-    assert judged["independent, native, eager, 24 workers"] == (31e6, "at least", 30e6, True)
+    assert judged["independent, native, eager, 24 workers"] == (31.0, "at least", 30.0, True)
     assert judged["independent, native, eager, 1024 workers, of that on 24"] == (6 / 31, "at least", 0.25, False)
-    assert judged["fib, native, eager, 24 workers"] == (9e6, "at least", 10e6, False)
+    assert judged["fib, native, eager, 24 workers"] == (9.0, "at least", 10.0, False)
     assert judged["fib, native, eager, 1024 workers, of that on 24"] == (3 / 9, "at least", 0.25, True)
     assert judged["independent, reference, eager, 24 workers, of bare SimPy timeouts"] == (0.25, "at least", 0.25, True)
     assert judged["fib, reference, eager, 24 workers, of bare SimPy timeouts"] == (0.1, "at least", 0.125, False)
@@ -331,9 +331,8 @@ def test_everything_is_printed_for_people(capsys: pytest.CaptureFixture[str]) ->
     assert ["native", "eager", "12.3", "0.456"] in lines
     assert ["sort", "ompi", "817", "2.50", "-", "129", "-"] in lines
     assert ["m", "0.876", "123"] in lines
-    target = lines_with(lines, "12,345,678")
-    assert target[:7] == ["fib,", "native,", "eager,", "24", "workers", "12,345,678", "tasks/s"]
-    assert target[-1] == "met"
+    target = " ".join(lines_with(lines, "million/s"))
+    assert target == "fib, native, eager, 24 workers 12.3 million/s at least 10.0 million/s met"
     assert lines_with(lines, "0.0369")[-2:] == ["not", "met"]
 
 
