@@ -91,12 +91,9 @@ std::int64_t ItemTimes::wait_ps(std::size_t node, std::int64_t item) const {
     return wait;
 }
 
-std::int64_t ItemTimes::total_ps(std::size_t node, std::int64_t item) const {
-    return std::max(compute_ps(item), wait_ps(node, item));
-}
-
-std::int64_t ItemTimes::local_ps(std::size_t node, std::int64_t item) const {
-    return std::max(compute_ps(item), local_wait_ps_[node]);
+ItemTime ItemTimes::time(std::size_t node, std::int64_t item) const {
+    const std::int64_t compute = low_ps_ == high_ps_ ? low_ps_ : compute_ps(item);
+    return {std::max(compute, wait_ps(node, item)), std::max(compute, local_wait_ps_[node])};
 }
 
 void ItemTimes::compute_block(Items items, std::int64_t* compute) const {
@@ -131,8 +128,8 @@ void ItemTimes::block(std::size_t node, std::int64_t first, std::int64_t step, s
 ItemSums ItemTimes::sums(std::size_t node, Items items) const {
     if (items.count == 0) return {};
     if (uniform()) {
-        const std::int64_t local = local_ps(node, items.first);
-        return {narrow(Wide{total_ps(node, items.first)} * items.count), narrow(Wide{local} * items.count), local};
+        const auto [total, local] = time(node, items.first);
+        return {narrow(Wide{total} * items.count), narrow(Wide{local} * items.count), local};
     }
     const std::int64_t longest = std::max({high_ps_, longest_wait_ps_[node], local_wait_ps_[node], std::int64_t{1}});
     const std::int64_t safe_items = std::min(BLOCK_ITEMS, MOST_PS / longest);
@@ -168,9 +165,9 @@ void ItemTimes::add_traffic(Items items, std::int64_t times, std::int64_t* bytes
     for (const ItemAccess* access : indexed_) add_indexed(*access, items, times, bytes);
 }
 
-void ItemTimes::add_traffic(std::int64_t item, std::int64_t* bytes) const {
-    for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += fixed_traffic_[home];
-    for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), 1, bytes);
+void ItemTimes::add_traffic(std::int64_t item, std::int64_t* bytes, std::int64_t times) const {
+    for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * fixed_traffic_[home];
+    for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), times, bytes);
 }
 
 void ItemTimes::add_row(const ItemAccess& access, std::int64_t row, std::int64_t times, std::int64_t* bytes) const {

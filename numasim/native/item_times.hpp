@@ -19,6 +19,10 @@ struct Items {
     std::int64_t at(std::int64_t index) const { return first + index * step; }
 };
 
+struct ItemTime {
+    std::int64_t total_ps, local_ps;  // the latter if all bytes were local
+};
+
 // Times of several items together.
 struct ItemSums {
     std::int64_t total_ps = 0, local_ps = 0, longest_local_ps = 0;
@@ -29,21 +33,20 @@ public:
     // The arrays that `family` refers to must outlive the object.
     ItemTimes(const Family& family, std::uint64_t seed, std::uint32_t nodes);
 
-    // Time of an item on a node that has workers.
-    std::int64_t total_ps(std::size_t node, std::int64_t item) const;
+    // What an item takes on a node that has workers.
+    ItemTime time(std::size_t node, std::int64_t item) const;
+    std::int64_t total_ps(std::size_t node, std::int64_t item) const { return time(node, item).total_ps; }
+    std::int64_t local_ps(std::size_t node, std::int64_t item) const { return time(node, item).local_ps; }
 
-    // The same if all bytes were local.
-    std::int64_t local_ps(std::size_t node, std::int64_t item) const;
-
-    // Both, for the items first, first + step, ...: [count].
+    // Both times, for the items first, first + step, ...: [count].
     void block(std::size_t node, std::int64_t first, std::int64_t step, std::int64_t count, std::int64_t* total,
                std::int64_t* local) const;
 
     // Their sums, in closed form where all items are equal. Throws std::overflow_error past 63 bits.
     ItemSums sums(std::size_t node, Items items) const;
 
-    // Add to `bytes` [nodes] what an item moves from and to each home; what `items` move, `times` times.
-    void add_traffic(std::int64_t item, std::int64_t* bytes) const;
+    // Add to `bytes` [nodes] what an item, or each of `items`, moves from and to each home, `times` times.
+    void add_traffic(std::int64_t item, std::int64_t* bytes, std::int64_t times = 1) const;
     void add_traffic(Items items, std::int64_t times, std::int64_t* bytes) const;
 
     // Whether all items take equally long and move the same bytes.
@@ -67,7 +70,7 @@ private:
     bool moves_bytes_;
     std::vector<std::int64_t> local_wait_ps_;    // [nodes]
     std::vector<std::int64_t> fixed_wait_ps_;    // [nodes] sum over the accesses that are the same for all items
-    std::vector<std::int64_t> longest_wait_ps_;  // [nodes]
+    std::vector<std::int64_t> longest_wait_ps_;  // [nodes] bound on the wait of any item
     std::vector<std::int64_t> fixed_traffic_;    // [nodes] likewise
     std::vector<const ItemAccess*> indexed_;     // the other accesses
 };

@@ -29,13 +29,14 @@ private:
     struct Share {
         const ItemTimes* times = nullptr;
         Items items{0, 1, 0};
-        std::int64_t farthest_ps = 0;  // what the farthest item takes its owner, the pop included
+        ItemTime farthest{0, 0};  // what the farthest item takes its owner
     };
 
-    static std::int64_t farthest(const Worker& w, const Items& items);
-    void measure_farthest(const Worker& w, Share& share);
-    void lose(Worker& victim, Share& share, std::int64_t item);
-    void count(Worker& w, const ItemTimes& times, std::int64_t item, std::int64_t times_counted);
+    static std::int64_t farthest_item(const Worker& w, const Items& items);
+    static void measure_farthest(const Worker& w, Share& share);
+    void lose_farthest(Worker& victim, Share& share);
+    static void count(Worker& w, std::int64_t items, std::int64_t total_ps, std::int64_t local_ps);
+    std::int64_t* bytes_of(const Worker& w) const { return bytes_ + static_cast<std::size_t>(w.node) * nodes_; }
 
     std::vector<Share> shares_;  // [workers]
     std::size_t nodes_;
