@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from numasim.engine.plan import Plan
 from numasim.engine.result import COUNTS, LOCKS, TIME, Result, mode_of, ratio
-from numasim.engine.serial import serial_ps
 from numasim.machine.topology import Machine
 
 Array = npt.NDArray[Any]
@@ -34,6 +33,7 @@ class Finished:
     node_success: Array
     node_bytes: Array
     makespan_ps: int
+    serial_ps: int
     span_ps: int
     page_faults: int
     passed_items: int
@@ -46,7 +46,7 @@ def collect(plan: Plan, finished: Finished) -> Result:
     total = {name: int(finished.workers[name].sum()) if name in finished.workers else 0 for name in (*COUNTS, *TIME)}
     counters: dict[str, Any] = {
         "makespan_ps": finished.makespan_ps,
-        "serial_ps": serial_ps(plan),
+        "serial_ps": finished.serial_ps,
         "trace_hash": finished.hashes[0],
         "event_hash": finished.hashes[1],
         "span_ps": finished.span_ps,

@@ -17,6 +17,7 @@ from numasim.engine.ledger import Executed
 from numasim.engine.pages import GRANULE_PAGES
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.engine.result import Result
+from numasim.engine.serial import serial_ps
 from numasim.engine.tables import Tables
 from numasim.engine.timing import MLP_BY_PATTERN, RangeTimes, SegmentTimes, segment_times, traffic_factor
 from numasim.engine.trace import Listener, hexadecimal
@@ -214,9 +215,18 @@ def _finished(plan: Plan, found: Fields) -> Finished:
         node_success=found["node_success"],
         node_bytes=found["node_bytes"],
         makespan_ps=found["makespan_ps"],
+        serial_ps=_serial_ps(plan, found),
         span_ps=found["span_ps"],
         page_faults=found["page_faults"],
         passed_items=found["passed_items"],
         hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
         events=found["events"],
     )
+
+
+def _serial_ps(plan: Plan, found: Fields) -> int:
+    """The serial time; where every worker's own memory is equally near, that is the work that they have done."""
+    nodes = np.unique(plan.workers.node)
+    if len(np.unique(plan.machine.latency_ps[nodes, nodes])) == 1:
+        return int(found["workers"]["work_local_ps"].sum())
+    return serial_ps(plan)

@@ -31,6 +31,7 @@ from numasim.engine.plan import Plan
 from numasim.engine.producer import Producer
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.timeline import LOOK, POLL
+from numasim.engine.serial import serial_ps
 from numasim.engine.trace import Listener, Rank, Trace
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.workload.graph import Deal, Phase
@@ -181,6 +182,7 @@ def finished(engine: ReferenceEngine) -> Finished:
         node_success=np.array(ledger.node_success, np.int64),
         node_bytes=ledger.node_bytes,
         makespan_ps=engine.now,
+        serial_ps=serial_ps(engine.plan),
         span_ps=ledger.span_ps,
         page_faults=ledger.page_faults,
         passed_items=sum(ledger.passed_items),
