@@ -71,7 +71,7 @@ private:
     std::vector<std::int64_t> local_wait_ps_;    // [nodes]
     std::vector<std::int64_t> fixed_wait_ps_;    // [nodes] sum over the accesses that are the same for all items
     std::vector<std::int64_t> longest_wait_ps_;  // [nodes] bound on the wait of any item
-    std::vector<std::int64_t> fixed_traffic_;    // [nodes] likewise
+    std::vector<std::int64_t> fixed_traffic_;    // [nodes] bytes by home of those same accesses
     std::vector<const ItemAccess*> indexed_;     // the other accesses
 };
 
