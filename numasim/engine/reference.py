@@ -30,8 +30,8 @@ from numasim.engine.ledger import Executed
 from numasim.engine.plan import Plan
 from numasim.engine.producer import Producer
 from numasim.engine.result import COUNTS, TIME, Result
-from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.serial import serial_ps
+from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Listener, Rank, Trace
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.workload.graph import Deal, Phase
