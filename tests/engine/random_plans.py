@@ -1,4 +1,7 @@
-"""Random plans for property tests: small machines, graphs, strategies, runtimes and joins."""
+"""Random plans for property tests: small machines, graphs, strategies, runtimes and joins.
+
+`plans` combines what is shipped; `any_plans` has programs, strategies and runtimes written at random as well.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 from engine_setup import plan_of, shipped_runtime, shipped_strategy, toy
 from hypothesis import strategies as st
+from random_recipes import RandomPlan, random_plan
 
 from numasim.engine.plan import Plan
 from numasim.machine.topology import Machine
@@ -113,3 +117,7 @@ def oblivious_plans(draw: st.DrawFn) -> Plan:
         machine,
         seed=draw(st.integers(0, 2**64 - 1)),
     )
+
+
+def any_plans() -> st.SearchStrategy[RandomPlan]:
+    return st.randoms(use_true_random=False).map(random_plan)

@@ -1,0 +1,145 @@
+"""Every engine of the registry gives what the reference engine gives: counters, tables, hashes, and deadlocks by name.
+
+`long_equality.py` beside this file holds the engines against each other on as many random plans as there is time for.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from random import Random
+from typing import get_args
+
+import pytest
+from engine_setup import NS, event_by_event, plan_of, runtime, shipped_runtime, shipped_strategy, toy
+from equality import OTHERS, REFERENCE, judge
+from hypothesis import HealthCheck, event, given, note, settings
+from long_equality import numbered_plan
+from random_graphs import Document
+from random_plans import JOINS, RUNTIMES, STRATEGIES, any_plans, with_join
+from random_recipes import RandomPlan, plan_from, random_recipe
+from task_graphs import WAIT, Access, Run, graph, items, task
+
+from numasim.engine.compare import difference
+from numasim.engine.plan import Plan
+from numasim.engine.run import ENGINES
+from numasim.spec.base import Model
+from numasim.spec.runtime import FullRule, JoinKind, ProducerKind, RuntimeSpec
+from numasim.spec.strategy import (
+    DispatchPick,
+    DispatchSpec,
+    LevelSpec,
+    SourceName,
+    StealPick,
+    StrategySpec,
+    TargetName,
+)
+from numasim.workload.graph import Deal, Mode, Region, Workload
+
+DATA = Region("data", 1 << 18, False)
+WRITES = Access(0, 0, 9000, mode=Mode.WRITE)
+PROGRAMS: dict[str, Workload] = {
+    "fork-join": graph(
+        task(
+            *[task(300 * NS, task(Run(700 * NS, (WRITES,))), task(0), WAIT, 20 * NS) for _ in range(5)], WAIT, 50 * NS
+        ),
+        regions=(DATA,),
+    ),
+    "range": items(40, 100 * NS, 900 * NS, deal=Deal.BLOCK, repeat=2),
+    "like items": items(300, 500 * NS, deal=Deal.CYCLIC),
+}
+
+
+def test_a_compiled_engine_is_in_the_registry() -> None:
+    built = find_spec("numasim.native._engine") is not None
+    assert ("native" in ENGINES) == built
+
+
+def test_the_reference_engine_is_one_of_them() -> None:
+    assert {REFERENCE, *OTHERS} == set(ENGINES)
+
+
+def assert_agree(plan: Plan, other: str) -> None:
+    for each in (plan, event_by_event(plan)):
+        found = difference(each, REFERENCE, other)
+        assert found is None, str(found)
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("how", RUNTIMES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_engines_agree_under_every_strategy_and_runtime(strategy: str, how: str, other: str) -> None:
+    for seed, work in enumerate(PROGRAMS.values()):
+        assert_agree(plan_of(work, 5, shipped_strategy(strategy), shipped_runtime(how), toy(2, 2, 2), seed), other)
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("how", RUNTIMES)
+@pytest.mark.parametrize("join", JOINS)
+def test_engines_agree_about_every_join(join: JoinKind, how: str, other: str) -> None:
+    for name in ("randomized", "work-first", "topology-aware", "breadth-first", "steal-half"):
+        strategy = shipped_strategy(name).model_copy(update={"join": join})
+        given = with_join(how, join)
+        assert_agree(plan_of(PROGRAMS["fork-join"], 4, strategy, given, toy(2, 2), seed=3), other)
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_engines_name_the_same_deadlock(other: str) -> None:
+    work = graph(task(task(task(10 * NS), task(10 * NS), WAIT), task(task(10 * NS), WAIT), WAIT))
+    for join, strategy in (("block", "static-block"), ("own", "breadth-first"), ("strict", "breadth-first")):
+        given = shipped_strategy(strategy).model_copy(update={"join": join})
+        assert_agree(plan_of(work, 1, given, runtime(join=join)), other)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(any_plans())
+def test_engines_agree_on_random_plans_of_every_kind(random: RandomPlan) -> None:
+    verdict = judge(random)
+    for label in verdict.labels:
+        if label.startswith(("mode", "join", "skip")):
+            event(label)
+    note(repr(random))
+    assert verdict.problem is None, verdict.problem
+
+
+# ---- the random plans themselves -----------------------------------------------------------------------------------
+
+
+def test_a_number_gives_one_plan() -> None:
+    one, again, other = numbered_plan(1, 7), numbered_plan(1, 7), numbered_plan(1, 8)
+    assert one.recipe == again.recipe != other.recipe
+    assert plan_from(one.recipe).workload.digest() == one.plan.workload.digest()
+
+
+WRITTEN = [each for each in map(random_recipe, map(Random, range(1500))) if isinstance(each["strategy"], dict)]
+LEVELS = [level for each in WRITTEN for level in each["strategy"]["steal"]]
+RULES = [rule for each in WRITTEN for rule in each["strategy"].get("dispatch", ())]
+
+
+@pytest.mark.parametrize(
+    ("grammar", "documents"),
+    [
+        (StrategySpec, [each["strategy"] for each in WRITTEN]),
+        (LevelSpec, LEVELS),
+        (DispatchSpec, RULES),
+        (RuntimeSpec, [each["runtime"] for each in WRITTEN]),
+    ],
+)
+def test_random_plans_use_every_key_of_the_grammars(grammar: type[Model], documents: list[Document]) -> None:
+    keys = {info.alias or name for name, info in grammar.model_fields.items()}
+    assert keys - set().union(*documents) <= {"join"}  # which a strategy leaves to the runtime
+
+
+@pytest.mark.parametrize(
+    ("key", "names", "documents"),
+    [
+        ("pick", get_args(StealPick), LEVELS),
+        ("from", get_args(SourceName), LEVELS),
+        ("pick", get_args(DispatchPick), RULES),
+        ("to", get_args(TargetName), RULES),
+        ("join", JOINS, [each["runtime"] for each in WRITTEN]),
+        ("on_full", get_args(FullRule), [each["runtime"] for each in WRITTEN]),
+        ("producer", get_args(ProducerKind), [each["runtime"] for each in WRITTEN]),
+    ],
+)
+def test_random_plans_use_every_name(key: str, names: tuple[str, ...], documents: list[Document]) -> None:
+    assert {each[key] for each in documents if isinstance(each.get(key), str)} == set(names)
