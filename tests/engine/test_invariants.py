@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, runtime, toy
+from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
 from task_graphs import WAIT, Access, Run, graph, task
 
 from numasim.engine.invariants import INVARIANTS, assert_valid, violations
@@ -15,6 +17,7 @@ from numasim.engine.ledger import Executed
 from numasim.engine.plan import Plan
 from numasim.engine.run import simulate
 from numasim.errors import CheckError
+from numasim.spec.strategy import PlacementSpec
 from numasim.workload.graph import Region
 
 PARTS = (
@@ -161,3 +164,14 @@ def test_checking_is_part_of_a_run_that_asks_for_it(plan: Plan, monkeypatch: pyt
     assert simulate(plan).counters["tasks"] == 4
     with pytest.raises(CheckError, match="broken"):
         simulate(plan, check=True)
+
+
+def test_remote_memory_may_be_nearer_than_local() -> None:
+    # 100 lines at a time of 10 accesses in flight: 1 us where 100 ns away, 0.1 us where 10 ns away
+    far_sighted = replace(toy(sockets=2, cores=1), latency_ps=np.array([[100 * NS, 10 * NS], [10 * NS, 100 * NS]]))
+    work = graph(task(Run(0, (Access(0, 0, 6400),))), regions=(Region("data", 1 << 16, True),))
+    there = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
+    plan = plan_of(work, 1, there, machine=far_sighted)
+    result = simulate(plan, check=True)
+    assert result.counters["makespan_ps"] == 100 * NS
+    assert result.counters["work_ps"] == result.counters["span_ps"] == 1000 * NS
