@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_library import ArrayView, NativePlan, NativeProber
 from policy_plans import STEAL_ANCHORS, WATCH_FLAGS, always, new_tables, plain_level, random_plan, random_rule
-from strategy_setup import STRATEGIES, compiled, runtime, strategy
+from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 
 from numasim.strategy.plan import Pick, StealPlan, Visit
 from numasim.strategy.probe import Prober
@@ -111,7 +111,6 @@ class Pair:
         if reach:
             stop = self.random.randint(1, len(reach))
             assert self.native.within_reach(w, view, stop) == (reach[:stop], True)
-        assert self.native.dealing_rule(w) == self.python.dealing_rule(w)
         self.check_quiet_round(w)
 
     def check_quiet_round(self, w: int) -> None:
@@ -192,6 +191,38 @@ def test_masks_do_not_serve_where_drawn_candidates_do_not_ascend() -> None:
 @pytest.mark.parametrize("name", ["ompi", "own", "bare"])
 def test_every_shipped_runtime(name: str) -> None:
     Pair(compiled(strategy("threshold"), [0, 1, 0, 1], runtime(name)), 5, Random(name)).walk(60)
+
+
+IN_TURN = {"to": "any", "pick": "round-robin"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "deals"),
+    [
+        ([IN_TURN], [0, 0, 0, 0]),
+        ([{"to": "own"}, IN_TURN], [None, None, None, 1]),  # a producer has no queue of its own
+        ([{"to": "own-node"}, IN_TURN], [None] * 4),
+        ([{"to": "lightest"}, IN_TURN], [None] * 4),
+        ([{"to": "any", "pick": "random"}], [None] * 4),
+        ([{"to": "any", "pick": "round-robin", "if": {"below": 3}}, IN_TURN], [None] * 4),
+        ([{"to": "own-node", "pick": "round-robin"}, {"to": "any"}], [None] * 4),
+    ],
+)
+def test_the_rule_by_which_a_position_deals(rules: list[dict[str, Any]], deals: list[int | None]) -> None:
+    plan = compiled(stealing({"from": "others"}, dispatch=rules), [0, 0, 1])
+    expected = [None if rule is None else rule + plan.steal_levels for rule in deals]
+    python, native = Prober(plan, 1), NativeProber(plan, 1)
+    assert [python.dealing_rule(position) for position in range(4)] == expected
+    assert [native.dealing_rule(position) for position in range(4)] == expected
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_the_dealing_rule_of_random_plans(state: int) -> None:
+    plan = random_plan(Random(state))
+    python, native = Prober(plan, 1), NativeProber(plan, 1)
+    for position in range(plan.workers + 1):
+        assert native.dealing_rule(position) == python.dealing_rule(position)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -1,5 +1,5 @@
-/* The queues of each segment as a bit mask, which makes watches two to three times as fast to read at 128 queues; without
- * masks all results are the same.
+/* The queues of each segment as a bit mask, which makes watches two to three times as fast to read at 128 queues.
+ * Without masks all results are the same.
  */
 #ifndef NUMASIM_POLICY_MASKS_H
 #define NUMASIM_POLICY_MASKS_H
@@ -16,7 +16,7 @@ static inline uint32_t ns_mask_words(const ns_plan *plan) { return (plan->queue_
 /* Whether masks serve the plan: it has watches, and where its levels pick by one, their queues ascend. */
 bool ns_masks_serve(const ns_plan *plan);
 
-/* Write the masks of all segments to `mask` [segments][ns_mask_words], the caller's memory for as long as the plan's. */
+/* Write the masks of all segments to `mask` [segments][ns_mask_words], memory that lives with the plan. */
 void ns_masks_fill(const ns_plan *plan, uint64_t *mask);
 
 #ifdef __cplusplus

@@ -58,8 +58,8 @@ bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const n
 /* How many tasks `level` takes from a queue of `length`. */
 int64_t ns_level_amount(const ns_level *self, int64_t length);
 
-/* Record that a probe of `queue` by `level` brought `tasks` tasks (0: none) to actors[worker]. The worker whose own queue
- * this is, which is the queue's `owner` if anybody, remembers its thief. */
+/* Record that a probe of `queue` by `level` brought `tasks` tasks (0: none) to actors[worker]. The worker whose own
+ * queue this is, the queue's `owner` if anybody, remembers its thief. */
 void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue,
                     int64_t tasks);
 

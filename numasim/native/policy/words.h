@@ -6,8 +6,9 @@
 
 /* Eight bytes, each 0 or 1, as eight bits. Written so that compilers make one load of it. */
 static inline uint64_t ns_octet_of_bytes(const uint8_t *byte) {
-    uint64_t bytes = (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
-                     (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
+    uint64_t low = (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24;
+    uint64_t high = (uint64_t)byte[4] | (uint64_t)byte[5] << 8 | (uint64_t)byte[6] << 16 | (uint64_t)byte[7] << 24;
+    uint64_t bytes = low | high << 32;
     return bytes * UINT64_C(0x0102040810204080) >> 56; /* byte i comes to bit 8 i + 7 (8 - i) = 56 + i */
 }
 
