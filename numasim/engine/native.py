@@ -226,7 +226,7 @@ def _finished(plan: Plan, found: Fields) -> Finished:
 
 def _serial_ps(plan: Plan, found: Fields) -> int:
     """The serial time; where every worker's own memory is equally near, that is the work that they have done."""
-    nodes = np.unique(plan.workers.node)
-    if len(np.unique(plan.machine.latency_ps[nodes, nodes])) == 1:
+    local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
+    if (local_ps == local_ps[0]).all():
         return int(found["workers"]["work_local_ps"].sum())
     return serial_ps(plan)

@@ -13,15 +13,16 @@ from numasim.errors import CheckError
 from numasim.report.benchmark import timed_command
 from numasim.report.benchmark.effort import Command, Effort
 from numasim.report.benchmark.findings import CommandCost
-from numasim.report.benchmark.plans import MACHINE_THREADS, spec_of
+from numasim.report.benchmark.plans import MACHINE_THREADS, NATIVE, spec_of
 from numasim.report.benchmark.sampling import Probe
-
-ENGINE = "native"  # on the reference engine they would take minutes
 
 
 def command_probes(effort: Effort, folder: Path) -> list[Probe[CommandCost]]:
-    """A probe for every command, none where there is no native engine; specifications are written to ``folder``."""
-    if ENGINE not in ENGINES:
+    """A probe for every command; specifications are written to ``folder``.
+
+    There is none without the native engine: on the other one they would take minutes.
+    """
+    if NATIVE not in ENGINES:
         return []
     return [_probe(command, folder / f"{number}.yaml") for number, command in enumerate(effort.commands)]
 
@@ -40,6 +41,6 @@ def _probe(command: Command, file: Path) -> Probe[CommandCost]:
     spec = spec_of(command.workload, MACHINE_THREADS, command.runtime, command.skip)
     file.write_text(json.dumps(spec))
     return Probe(
-        partial(cost, ["run", str(file), "--engine", ENGINE, "--json"]),
-        partial(CommandCost, command.name, ENGINE, most_s=command.most_s, most_mb=command.most_mb),
+        partial(cost, ["run", str(file), "--engine", NATIVE, "--json"]),
+        partial(CommandCost, command.name, NATIVE, most_s=command.most_s, most_mb=command.most_mb),
     )

@@ -18,11 +18,10 @@ from numasim.engine.plan import Plan
 from numasim.engine.run import ENGINES, simulate
 from numasim.report.benchmark.effort import Effort
 from numasim.report.benchmark.findings import FamilyMemory, FamilyRatio, FamilyTime
-from numasim.report.benchmark.plans import MACHINE_THREADS, plan_of
+from numasim.report.benchmark.plans import MACHINE_THREADS, NATIVE, REFERENCE, plan_of
 from numasim.report.benchmark.sampling import Probe
 from numasim.spec.workload import PARAMETERS
 
-NATIVE, REFERENCE = "native", "reference"
 RUNTIMES = {"matmul": "own"}  # the others run on their own default
 
 

@@ -9,6 +9,7 @@ from numasim.engine.build import build_plan
 from numasim.engine.plan import Plan
 from numasim.spec.run import resolve
 
+REFERENCE, NATIVE = "reference", "native"  # engines
 SEED = 1
 STRATEGY = "randomized"
 MACHINE, MACHINE_THREADS = "xeon-e5-2620-2s", 24

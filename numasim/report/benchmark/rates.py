@@ -15,11 +15,10 @@ from numasim.engine.plan import Plan
 from numasim.engine.run import ENGINES, simulate
 from numasim.report.benchmark.effort import SPREAD, Effort
 from numasim.report.benchmark.findings import Rate
-from numasim.report.benchmark.plans import machine_of, plan_of
+from numasim.report.benchmark.plans import REFERENCE, machine_of, plan_of
 from numasim.report.benchmark.sampling import Probe
 from numasim.spec.workload import fib_calls
 
-REFERENCE = "reference"
 MODES = {"eager": "off", "skipping": "auto"}
 LARGEST_FIB = {"eager": 29, "skipping": 35}  # event by event, a call takes memory
 MOST_INDEPENDENT = 2**26
@@ -74,9 +73,14 @@ def _fitted(effort: Effort, engine: str, mode: str, workload: str, workers: int)
         return plan_of(WORKLOADS[workload](int(tasks), mode), workers, "bare", MODES[mode])
 
     plan = of_size(effort.first_tasks)
-    while (took_s := simulate(plan, engine).engine_s) < effort.sample_s / 2:
+    while (took_s := _quickest_s(plan, engine)) < effort.sample_s / 2:
         larger = of_size(plan.workload.tasks * min(GROWTH, effort.sample_s / took_s))
         if larger.workload.tasks <= plan.workload.tasks:
             break
         plan = larger
     return plan
+
+
+def _quickest_s(plan: Plan, engine: str) -> float:
+    """What the engine takes when nothing else does: the first time, it may have to be imported."""
+    return min(simulate(plan, engine).engine_s for _ in range(2))

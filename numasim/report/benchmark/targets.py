@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from numasim.report.benchmark.findings import Findings, Rate, Target
+from numasim.report.benchmark.plans import NATIVE, REFERENCE
 
-NATIVE, REFERENCE = "native", "reference"
 WORKERS, MANY_WORKERS = 24, 1024
 NATIVE_MILLIONS_PER_S = {"independent": 30.0, "fib": 10.0}
 REFERENCE_OF_BARE = {"independent": 1 / 4, "fib": 1 / 8}
