@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from random import Random
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from policy_library import (
     ThresholdsStruct,
     library,
 )
-from policy_plans import random_plan
+from strategy_setup import compiled, strategy
 
 from numasim.engine.execution import Execution
 from numasim.engine.queues import TaskQueues
@@ -89,22 +89,23 @@ def test_computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: 
     assert pair_of(library().ns_thresholds_computed(struct_of(rule), push_ps, pop_ps, measured)) == expected
 
 
-bounds = st.lists(st.tuples(st.integers(-4, 6), st.integers(-4, 6)), min_size=1, max_size=4)
-lengths = st.one_of(st.integers(0, 7), st.sampled_from([2**62 - 1, 2**62]))
+EVERY_BOUND = list(product(range(-4, 3), repeat=2))  # the marks, and numbers
+SMALL = range(4)
 
 
-@unhurried
-@given(bounds, st.lists(st.tuples(lengths, lengths, lengths), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
-def test_watch_bits(watch: list[tuple[int, int]], steps: list[tuple[int, int, int]], state: int) -> None:
-    """The bits of one queue while its length and its thresholds change; those of the others stay."""
-    plan = replace(random_plan(Random(state)), watch=np.array(watch, np.int32))
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize("length", [*SMALL, 2**62])
+def test_watch_bits(length: int, before: int) -> None:
+    """The bits of one queue for every pair of bounds at every pair of thresholds; those of the other queues stay."""
+    plan = replace(compiled(strategy("randomized"), [0, 0]), watch=np.array(EVERY_BOUND, np.int32))
     native, view, queues = NativePlan(plan), ArrayView.of(plan), TaskQueues(plan)
-    q = len(plan.queues) - 1
-    for length, high, low in steps:
-        queues.length[q] = length
-        queues.set_thresholds(q, high, low)
-        marks = view.watch.ctypes.data
-        library().ns_watch_mark(native.struct, marks, q, length, ThresholdsStruct(high, low))
+    queues.length[1] = length
+    for high, low in product(SMALL, SMALL):
+        view.watch[:] = before
+        for bits in queues.watch:
+            bits[:] = bytes([before, before])
+        queues.set_thresholds(1, high, low)
+        library().ns_watch_mark(native.struct, view.watch.ctypes.data, 1, length, ThresholdsStruct(high, low))
         assert view.watch.tolist() == [list(bits) for bits in queues.watch]
 
 
