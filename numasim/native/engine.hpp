@@ -96,6 +96,7 @@ private:
     void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps);
     void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps);
     std::int64_t after(std::int64_t delay_ps) const;
+    [[noreturn]] static void refuse_time();
     void record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
     void record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
 
@@ -168,7 +169,8 @@ private:
     void produce(Worker& w);
     void produce_later(Producer& p);
     void on_produce();
-    void room_made();
+    void room_made();  // a task has left a queue; the producer may wait for that
+    void end_wait(Producer& p);
     void producer_waits(Producer& p);
     bool is_steady();
     bool queues_hold_only_items();
@@ -234,5 +236,37 @@ private:
     bool keep_log_, finished_ = false, complete_ = true;
     const bool has_successors_, joins_cost_, inlines_, strict_, tracks_parent_;
 };
+
+// What every event goes through is defined here, to be inlined.
+
+inline std::int64_t Engine::after(std::int64_t delay_ps) const {
+    constexpr std::int64_t latest_ps = std::int64_t{1} << 62;
+    std::int64_t due = 0;
+    if (__builtin_add_overflow(now_, delay_ps, &due) || due > latest_ps) refuse_time();
+    return due;
+}
+
+inline void Engine::schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
+    w.rank = rank;
+    w.due_ps = after(delay_ps);
+    busy_until_[w.id] = rank < LOOK ? w.due_ps : INT64_MAX;
+    clock_.set(w.id, event_key(w.due_ps, rank, w.id));
+}
+
+inline void Engine::record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+    steps_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
+}
+
+inline void Engine::record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+    details_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
+}
+
+inline void Engine::task_done() {
+    if (--outstanding_ == 0) end_phase_after_instant();
+}
+
+inline void Engine::room_made() {
+    if (!producers_.empty() && producers_.back().waiting) end_wait(producers_.back());
+}
 
 }  // namespace numasim

@@ -133,10 +133,6 @@ void Engine::on_segment_end(Worker& w) {
     proceed(w);
 }
 
-void Engine::task_done() {
-    if (--outstanding_ == 0) end_phase_after_instant();
-}
-
 // ---- frames ------------------------------------------------------------------------------------------------------------
 
 std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_t parent) {

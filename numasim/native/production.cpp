@@ -65,10 +65,7 @@ void Engine::on_produce() {
     }
 }
 
-// A task has left a queue; the producer may wait for that.
-void Engine::room_made() {
-    if (producers_.empty() || !producers_.back().waiting) return;
-    Producer& p = producers_.back();
+void Engine::end_wait(Producer& p) {
     p.waiting = false;
     p.parked_ps += now_ - p.waiting_since;
     produce_later(p);

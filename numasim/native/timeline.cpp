@@ -6,7 +6,6 @@ namespace numasim {
 namespace {
 
 constexpr std::int64_t NEVER = INT64_MAX;
-constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;
 constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
 
 std::vector<std::uint64_t> first_items(const Plan& plan) {
@@ -117,21 +116,6 @@ void Engine::handle(EventKey event) {
     }
 }
 
-std::int64_t Engine::after(std::int64_t delay_ps) const {
-    std::int64_t due = 0;
-    if (__builtin_add_overflow(now_, delay_ps, &due) || due > LATEST_PS) {
-        throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days");
-    }
-    return due;
-}
-
-void Engine::schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
-    w.rank = rank;
-    w.due_ps = after(delay_ps);
-    busy_until_[w.id] = rank < LOOK ? w.due_ps : NEVER;
-    clock_.set(w.id, event_key(w.due_ps, rank, w.id));
-}
-
 // Schedule a step that is all overhead, together with what is owed.
 void Engine::schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps) {
     const std::int64_t owed = w.owed_ps + step_ps;
@@ -149,12 +133,6 @@ void Engine::schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
     schedule(w, rank, owed + step_ps);
 }
 
-void Engine::record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
-    steps_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
-}
-
-void Engine::record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
-    details_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
-}
+void Engine::refuse_time() { throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days"); }
 
 }  // namespace numasim

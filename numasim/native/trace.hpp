@@ -52,7 +52,7 @@ private:
         used_ = 0;
     }
 
-    std::array<Record, 256> buffer_{};
+    std::array<Record, 64> buffer_{};
     std::size_t used_ = 0;
     std::uint64_t total_ = 0;
     const Listener* listener_;
