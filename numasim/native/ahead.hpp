@@ -63,17 +63,12 @@ protected:
     // `barren_until_ps` at a time when no queue holds a task.
     virtual std::int64_t next_change_ps() const = 0;
 
-    void started() {
-        ++unfinished_;
-        barren_until_ps_ = 0;
-    }
-
     std::vector<std::int64_t> end_ps_;  // [workers]
     std::int64_t unfinished_ = 0;
     std::int64_t span_ps_ = 0;
 
 private:
-    std::int64_t barren_until_ps_ = 0;
+    std::int64_t barren_until_ps_ = 0;  // the last that was found; never behind the end of its phase
     std::uint32_t holder_ = 0;  // the worker whose queue was the last known to hold a task
 };
 

@@ -12,7 +12,7 @@ void RangesAhead::start(Worker& w, const ItemTimes& times, Items items, std::int
     const std::int64_t pops_ps = items.count * pop_ps_;
     end_ps_[w.id] = now_ps + pay_owed(w) + pops_ps + sums.total_ps;
     span_ps_ = std::max(span_ps_, sums.longest_local_ps);
-    started();
+    ++unfinished_;
     count(w, items.count, sums.total_ps, sums.local_ps);
     w.counters.overhead_ps += pops_ps;
     times.add_traffic(items, 1, bytes_of(w));
@@ -30,7 +30,7 @@ void RangesAhead::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
     const std::int64_t item = farthest_item(victim, share.items);
     const auto [total, local] = share.times->time(static_cast<std::size_t>(thief.node), item);
     end_ps_[thief.id] = now_ps + pay_owed(thief) + total;
-    started();
+    ++unfinished_;
     count(thief, 1, total, local);
     share.times->add_traffic(item, bytes_of(thief));
     share.times->add_traffic(item, bytes_of(victim), -1);

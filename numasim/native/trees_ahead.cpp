@@ -96,7 +96,7 @@ std::int64_t TreesAhead::next_change_ps() const {
 void TreesAhead::begin(Worker& w, std::uint32_t row, std::uint32_t joins, std::int64_t now_ps) {
     const std::uint32_t strand = strands_.add({.worker = w.id, .joins = joins, .top = NOBODY});
     strands_[strand].top = open(row, strand);
-    started();
+    ++unfinished_;
     go_on(w, strand, now_ps, serial_ps(node_of(w), row));
 }
 
