@@ -12,8 +12,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from numasim.engine.plan import Costs, Plan
-from numasim.engine.skippable import obstacle
-from numasim.errors import InputError
 from numasim.machine.build import build as build_machine
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
@@ -58,7 +56,7 @@ def _plan(same: _Same, seed: int) -> Plan:
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0
-    plan = Plan(
+    return Plan(
         machine=machine,
         workers=workers,
         workload=workload,
@@ -72,16 +70,6 @@ def _plan(same: _Same, seed: int) -> Plan:
         skip=spec.model.skip == "auto",
         seed=seed,
     )
-    return plan if plan.skipping else _event_by_event(plan)
-
-
-def _event_by_event(plan: Plan) -> Plan:
-    """The plan of a run that needs a row for every task."""
-    try:
-        return plan.unfolded()
-    except InputError as error:
-        reason = obstacle(plan) if plan.skip else "model.skip is off"
-        raise InputError(f"{error.problem}, and the run cannot skip ahead: {reason}", expected=error.expected) from None
 
 
 def costs_ps(spec: CostSpec) -> Costs:

@@ -30,8 +30,6 @@ NOTHING = np.zeros(0, np.int64)
 
 def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, list[Executed] | None]:
     """Simulate ``plan``; see `numasim.engine.run.simulate`."""
-    if not plan.skipping:
-        plan = plan.unfolded()
     try:
         found = _engine.run(fields(plan), keep_log and not plan.skipping, listener)
     except _engine.Deadlock as deadlock:
@@ -225,8 +223,9 @@ def _finished(plan: Plan, found: Fields) -> Finished:
 
 
 def _serial_ps(plan: Plan, found: Fields) -> int:
-    """The serial time; where every worker's own memory is equally near, that is the work that they have done."""
+    """The serial time; where local work takes equally long on every worker, that is the local work they did."""
+    work = plan.workload
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
-    if (local_ps == local_ps[0]).all():
+    if (local_ps == local_ps[0]).all() or not any(len(part.accesses) for part in (work, *work.ranges)):
         return int(found["workers"]["work_local_ps"].sum())
     return serial_ps(plan)

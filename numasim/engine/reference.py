@@ -34,6 +34,7 @@ from numasim.engine.serial import serial_ps
 from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Listener, Rank, Trace
 from numasim.engine.worker import ActorEvent, Worker, priority
+from numasim.errors import InputError
 from numasim.workload.graph import Deal, Phase
 
 EVENTS_PER_FLUSH = 4096
@@ -43,7 +44,7 @@ class ReferenceEngine(Bulk):
     """One run of one plan; call `run` once and read ``ledger``, ``trace``, ``workers`` and ``producers`` afterwards."""
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool = False) -> None:
-        plan = plan.unfolded()
+        plan = _written_out(plan)
         if plan.skipping:
             trace.forgo_details()
         super().__init__(plan, trace, keep_log)
@@ -166,6 +167,15 @@ def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, 
     finally:
         engine.trace.hashes()  # what a listener has heard is complete up to a deadlock
     return collect(plan, finished(engine)), engine.ledger.log
+
+
+def _written_out(plan: Plan) -> Plan:
+    """The plan with a row for every task, which this engine needs."""
+    try:
+        return plan.unfolded()
+    except InputError as error:
+        expected = f"{error.expected}; or the native engine, which needs none of them"
+        raise InputError(f"{error.problem} on the reference engine", expected=expected) from None
 
 
 def finished(engine: ReferenceEngine) -> Finished:

@@ -94,8 +94,8 @@ Listener listener_of(nb::object callback) {
 
 nb::dict run(nb::dict fields, bool keep_log, nb::object callback) {
     Reader reader(std::move(fields), "");
-    GraphNumbers numbers;
-    const Plan plan = read_plan(reader, numbers);
+    Computed computed;
+    const Plan plan = read_plan(reader, computed);
     const Listener listener = callback.is_none() ? Listener{} : listener_of(callback);
     Engine engine(plan, callback.is_none() ? nullptr : &listener, check_signals, keep_log);
     {

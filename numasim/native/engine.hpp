@@ -40,7 +40,8 @@ struct Frame {
     std::int64_t joined_ps;  // that of finished children
     std::int64_t id;         // the task, in the numbering of the trace
     std::uint32_t row;       // its program
-    std::uint32_t at, end;   // index of the next op, one past the last
+    std::uint32_t at;        // index of the next op
+    std::uint32_t segments;  // number of its first segment, in a folded graph
     std::uint32_t pending;   // children that have not finished
     std::uint32_t parent;    // the frame of its parent, or NO_FRAME
     std::uint32_t spawner : 28;
@@ -117,7 +118,7 @@ private:
     void spawn(Worker& w, std::uint32_t parent);
     void call(Worker& w, std::uint32_t caller);
     std::uint32_t new_child(std::uint32_t parent);
-    std::uint32_t new_frame(std::uint32_t row, std::int64_t id, std::uint32_t parent);
+    std::uint32_t new_frame(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent);
     void let_go(std::uint32_t frame);
     std::int64_t id_of(Task task) const { return is_item(task) ? task : frames_[task].id; }
     bool must_inline(Worker& w);

@@ -21,7 +21,7 @@ void Engine::proceed(Worker& w) {
         }
         const auto at = static_cast<std::uint32_t>(task);
         Frame& frame = frames_[at];
-        if (frame.at == frame.end) {
+        if (frame.at == plan_.graph.op_ptr[std::size_t{frame.row} + 1]) {
             finish(w, at);
             continue;
         }
@@ -45,7 +45,7 @@ void Engine::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
         for (std::uint32_t home = 0; home < plan_.nodes; ++home) bytes[home] += traffic[home];
     }
     frame.path_ps += local;
-    w.segment = segment;
+    w.segment = plan_.graph.folded ? frame.segments + plan_.graph.segment[frame.at] : segment;
     work(w, frame.id, total, local);
 }
 
@@ -135,7 +135,7 @@ void Engine::on_segment_end(Worker& w) {
 
 // ---- frames ------------------------------------------------------------------------------------------------------------
 
-std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_t parent) {
+std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent) {
     std::uint32_t at = free_frame_;
     if (at == NO_FRAME) {
         at = static_cast<std::uint32_t>(frames_.size());
@@ -143,13 +143,12 @@ std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_
     } else {
         free_frame_ = frames_[at].parent;
     }
-    const std::int64_t* ops = plan_.graph.op_ptr.data() + row;
     frames_[at] = {.path_ps = 0,
                    .joined_ps = 0,
                    .id = id,
                    .row = row,
-                   .at = static_cast<std::uint32_t>(ops[0]),
-                   .end = static_cast<std::uint32_t>(ops[1]),
+                   .at = static_cast<std::uint32_t>(plan_.graph.op_ptr[row]),
+                   .segments = segments,
                    .pending = 0,
                    .parent = parent,
                    .spawner = 0,
@@ -163,8 +162,13 @@ std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_
 std::uint32_t Engine::new_child(std::uint32_t parent) {
     const std::uint32_t op = frames_[parent].at++;
     const std::uint32_t row = plan_.graph.op_arg[op];
-    const std::int64_t id = plan_.graph.folded ? frames_[parent].id + plan_.graph.child[op] : std::int64_t{row};
-    const std::uint32_t child = new_frame(row, id, parent);
+    std::int64_t id = row;
+    std::uint32_t segments = 0;
+    if (plan_.graph.folded) {
+        id = frames_[parent].id + plan_.graph.child[op];
+        segments = frames_[parent].segments + plan_.graph.segment[op];
+    }
+    const std::uint32_t child = new_frame(row, id, segments, parent);
     frames_[child].path_ps = frames_[parent].path_ps;
     return child;
 }

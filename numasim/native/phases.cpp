@@ -32,7 +32,7 @@ void Engine::give_roots(const Phase& phase) {
     for (std::size_t r = 0; r < phase.roots.size(); ++r) {
         const std::int64_t root = phase.roots[r];
         if (has_successors_) reset(root);
-        const Task frame = new_frame(static_cast<std::uint32_t>(root), root, NO_FRAME);
+        const std::uint32_t frame = new_frame(static_cast<std::uint32_t>(root), phase.ids[r], phase.segments[r], NO_FRAME);
         workers_[ns_dealt_to(phase.deal, r, phase.roots.size(), plan_.workers)].agenda.push_back(frame);
     }
 }

@@ -33,6 +33,7 @@ struct Graph {
     U8s kind;          // [rows]
     I64s size;         // [rows] tasks in the subtree of each row, itself included
     I64s child;        // [ops] id of the task that an op spawns or calls, less that of its parent, where it is folded
+    U32s segment;      // [ops] likewise: number of the op's segment, or of its child's first one, less that of its task
     I64s parent;       // [rows], not of a folded graph
     I64s successor_ptr;  // [rows + 1]
     U32s successor;
@@ -73,7 +74,9 @@ struct Family {
 };
 
 struct Phase {
-    std::vector<std::int64_t> roots;
+    std::vector<std::int64_t> roots;     // rows
+    std::vector<std::int64_t> ids;       // of the roots
+    std::vector<std::uint32_t> segments;  // number of their first segment
     std::int64_t family;  // -1: none
     ns_deal deal;
     bool serial;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "policy/masks.h"
+
 namespace numasim {
 
 namespace {
@@ -44,9 +46,9 @@ void check_ops(const Graph& graph, std::int64_t segments) {
 }
 
 // The rows below each and the ids of children, from the last row up: a child's row is higher than its parent's.
-void number_tasks(Graph& graph, GraphNumbers& numbers) {
-    numbers.size.assign(static_cast<std::size_t>(graph.rows), 0);
-    if (graph.folded) numbers.child.assign(graph.op_code.size(), 0);
+void number_tasks(Graph& graph, Computed& computed) {
+    computed.size.assign(static_cast<std::size_t>(graph.rows), 0);
+    if (graph.folded) computed.child.assign(graph.op_code.size(), 0);
     for (std::int64_t row = graph.rows - 1; row >= 0; --row) {
         const auto r = static_cast<std::size_t>(row);
         std::int64_t next = 1;
@@ -55,14 +57,36 @@ void number_tasks(Graph& graph, GraphNumbers& numbers) {
             const std::size_t child = graph.op_arg[op];
             require(static_cast<std::int64_t>(child) > row, "op_arg has a child above its parent");
             require(graph.kind[child] == (graph.op_code[op] == CALL ? CALLED : TASK), "op_arg has a child of the wrong kind");
-            if (graph.folded) numbers.child[op] = next;
+            if (graph.folded) computed.child[op] = next;
             require(graph.folded || static_cast<std::int64_t>(child) == row + next, "op_arg has a child that is out of order");
-            require(!__builtin_add_overflow(next, numbers.size[child], &next), "the graph has more than 2**63 tasks");
+            require(!__builtin_add_overflow(next, computed.size[child], &next), "the graph has more than 2**63 tasks");
         }
-        numbers.size[r] = next;
+        computed.size[r] = next;
     }
-    graph.size = numbers.size;
-    graph.child = numbers.child;
+    graph.size = computed.size;
+    graph.child = computed.child;
+}
+
+// Numbers of the segments that the tasks of a folded graph would have: a task's own first, then those of its children.
+void number_segments(Graph& graph, Computed& computed) {
+    computed.segment.assign(graph.op_code.size(), 0);
+    computed.segments.assign(static_cast<std::size_t>(graph.rows), 0);
+    for (std::int64_t row = graph.rows - 1; row >= 0; --row) {
+        const auto r = static_cast<std::size_t>(row);
+        const auto first = static_cast<std::size_t>(graph.op_ptr[r]), last = static_cast<std::size_t>(graph.op_ptr[r + 1]);
+        std::uint32_t next = 0;
+        for (std::size_t op = first; op < last; ++op) {
+            if (graph.op_code[op] == RUN) computed.segment[op] = next++;
+        }
+        for (std::size_t op = first; op < last; ++op) {
+            if (graph.op_code[op] != SPAWN && graph.op_code[op] != CALL) continue;
+            computed.segment[op] = next;
+            const bool fits = !__builtin_add_overflow(next, computed.segments[graph.op_arg[op]], &next);
+            require(fits, "the graph has more than 2**32 segments, so that it can only be run skipping ahead");
+        }
+        computed.segments[r] = next;
+    }
+    graph.segment = computed.segment;
 }
 
 void check_parents(const Graph& graph) {
@@ -76,7 +100,7 @@ void check_parents(const Graph& graph) {
     }
 }
 
-Graph read_graph(Reader& reader, std::int64_t segments, GraphNumbers& numbers) {
+Graph read_graph(Reader& reader, std::int64_t segments, bool skipping, Computed& computed) {
     Graph graph{};
     graph.rows = reader.integer("rows", 0, MOST_ROWS);
     graph.folded = reader.flag("folded");
@@ -88,12 +112,10 @@ Graph read_graph(Reader& reader, std::int64_t segments, GraphNumbers& numbers) {
     graph.kind = reader.array<std::uint8_t>("kind", graph.rows);
     require_within(graph.kind, TASK, IMPLICIT, "kind");
     check_ops(graph, segments);
-    number_tasks(graph, numbers);
+    number_tasks(graph, computed);
+    if (graph.folded && !skipping) number_segments(graph, computed);
+    if (graph.folded) return graph;  // the roots of its phases tell how many tasks it has
     graph.tasks = graph.rows;
-    if (graph.folded) {
-        for (const std::int64_t size : numbers.size) graph.tasks = std::max(graph.tasks, size);
-        return graph;
-    }
     graph.parent = reader.array<std::int64_t>("parent", graph.rows);
     check_parents(graph);
     graph.successor_ptr = reader.array<std::int64_t>("successor_ptr", graph.rows + 1);
@@ -207,6 +229,18 @@ Family read_family(Reader& reader, std::uint32_t nodes) {
 
 // ---- phases ------------------------------------------------------------------------------------------------------------
 
+// The trees of a folded graph are numbered in the order of the roots that they grow from.
+void number_roots(Phase& phase, Graph& graph, const Computed& computed, std::uint32_t& segments) {
+    for (const std::int64_t root : phase.roots) {
+        phase.ids.push_back(graph.folded ? graph.tasks : root);
+        phase.segments.push_back(segments);
+        if (!graph.folded) continue;
+        const auto r = static_cast<std::size_t>(root);
+        require(!__builtin_add_overflow(graph.tasks, computed.size[r], &graph.tasks), "the graph has more than 2**63 tasks");
+        if (!computed.segments.empty()) segments += computed.segments[r];
+    }
+}
+
 Phase read_phase(Reader& reader, const Graph& graph, std::int64_t families) {
     Phase phase{};
     const I64s roots = reader.array<std::int64_t>("roots", ANY);
@@ -303,6 +337,13 @@ ns_plan read_steal(Reader& reader, std::uint32_t workers, std::uint32_t nodes, s
     return steal;
 }
 
+void add_masks(ns_plan& steal, std::vector<std::uint64_t>& mask) {
+    if (!ns_masks_serve(&steal)) return;
+    mask.assign(std::size_t{steal.row[steal.rows - 1]} * ns_mask_words(&steal), 0);
+    ns_masks_fill(&steal, mask.data());
+    steal.mask = mask.data();
+}
+
 ns_threshold_rules read_thresholds(Reader& reader) {
     return {
         .max_tasks = reader.integer("max_tasks", -1, LONGEST_PS),
@@ -344,15 +385,16 @@ Costs read_costs(Reader& reader) {
 
 }  // namespace
 
-Plan read_plan(Reader& reader, GraphNumbers& numbers) {
+Plan read_plan(Reader& reader, Computed& computed) {
     Plan plan{};
     plan.workers = static_cast<std::uint32_t>(reader.integer("workers", 1, MOST_WORKERS));
     plan.nodes = static_cast<std::uint32_t>(reader.integer("nodes", 1, MOST_NODES));
     plan.seed = reader.word("seed");
     plan.node = reader.array<std::int32_t>("node", plan.workers);
     require_within(plan.node, 0, plan.nodes - 1, "node");
+    plan.skipping = reader.flag("skipping");
     plan.times = read_times(reader, plan.nodes);
-    plan.graph = read_graph(reader, plan.times.segments, numbers);
+    plan.graph = read_graph(reader, plan.times.segments, plan.skipping, computed);
     for (const std::int32_t node : plan.node) {
         require(size_of(plan.times.total[static_cast<std::size_t>(node)]) == plan.times.segments, "total_ps is missing for a node with workers");
     }
@@ -366,11 +408,14 @@ Plan read_plan(Reader& reader, GraphNumbers& numbers) {
         }
         reader.keep(std::move(family));
     }
+    std::uint32_t segments = 0;
     for (Reader& phase : [&] { return reader.list("phases"); }()) {
         plan.phases.push_back(read_phase(phase, plan.graph, size_of(plan.families)));
+        number_roots(plan.phases.back(), plan.graph, computed, segments);
     }
     plan.refill = reader.integer("refill", -1, LONGEST_PS);
     plan.steal = read_steal(reader, plan.workers, plan.nodes, plan.refill);
+    add_masks(plan.steal, computed.mask);
     plan.thresholds = read_thresholds(reader);
     plan.threshold_time = reader.choice<ThresholdTime>("threshold_time", {"first-drain", "phase", "fixed"});
     plan.backoff = read_backoff(reader);
@@ -384,7 +429,6 @@ Plan read_plan(Reader& reader, GraphNumbers& numbers) {
     plan.inline_resume_ppm = reader.integer("inline_resume_ppm", 0, MILLION);
     plan.work_first = reader.flag("work_first");
     plan.skip = reader.flag("skip");
-    plan.skipping = reader.flag("skipping");
     plan.own_dispatch = reader.flag("own_dispatch");
     plan.sees_marks_only = reader.flag("sees_marks_only");
     plan.one_queue_each = reader.flag("one_queue_each");

@@ -6,12 +6,14 @@
 
 namespace numasim {
 
-// What is computed from a graph's arrays.
-struct GraphNumbers {
+// What is computed from the arrays of a plan.
+struct Computed {
     std::vector<std::int64_t> size, child;
+    std::vector<std::uint32_t> segments, segment;  // [rows] of the subtree, [ops]
+    std::vector<std::uint64_t> mask;               // [segments of the strategy][words]
 };
 
-// The arrays of the plan live as long as `reader` and `numbers`. Throws BadPlan.
-Plan read_plan(Reader& reader, GraphNumbers& numbers);
+// The arrays of the plan live as long as `reader` and `computed`. Throws BadPlan.
+Plan read_plan(Reader& reader, Computed& computed);
 
 }  // namespace numasim
