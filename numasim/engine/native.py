@@ -226,6 +226,8 @@ def _serial_ps(plan: Plan, found: Fields) -> int:
     """The serial time; where local work takes equally long on every worker, that is the local work they did."""
     work = plan.workload
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
-    if (local_ps == local_ps[0]).all() or not any(len(part.accesses) for part in (work, *work.ranges)):
+    if (local_ps == local_ps[0]).all() or not (
+        len(work.accesses) or any(len(family.accesses) for family in work.ranges)
+    ):
         return int(found["workers"]["work_local_ps"].sum())
     return serial_ps(plan)
