@@ -198,7 +198,8 @@ class Execution(Timeline):
         """The last child has finished: go on with the parent here, or wake the worker that is blocked in it."""
         if self.plan.join == "block":
             sleeper = self.workers[self.blocked.pop(parent)]
-            self._schedule(sleeper, WAKE, self.tables.wake_ps[sleeper.node != w.node])
+            wake_ps = self.tables.wake_ps[sleeper.node != w.node]
+            self._schedule(sleeper, WAKE, max(wake_ps, sleeper.due - self.now))
             return
         program = self.program
         if program.joined_ps[parent] > program.path_ps[parent]:
@@ -314,11 +315,12 @@ class Execution(Timeline):
         return True
 
     def _block(self, w: Worker, task: int, at: int) -> bool:
-        """Join `block`: the worker sleeps until the last child has finished."""
+        """Join `block`: the worker pays what it owes and sleeps until the last child has finished."""
         self.program.waiting[task] = 1
         self.blocked[task] = w.id
+        w.due = self.now + w.owed_ps
         w.overhead_ps += w.owed_ps
-        w.parked_ps -= self.now + w.owed_ps
+        w.parked_ps -= w.due
         w.owed_ps = 0
         return False
 

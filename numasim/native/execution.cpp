@@ -222,7 +222,8 @@ void Engine::resume(Worker& w, std::uint32_t parent) {
         Worker& sleeper = workers_[found->second];
         sleeper_.erase(found);
         sleeper.blocked = false;
-        schedule(sleeper, WAKE, sleeper.node != w.node ? plan_.costs.wake_remote_ps : plan_.costs.wake_ps);
+        const std::int64_t wake_ps = sleeper.node != w.node ? plan_.costs.wake_remote_ps : plan_.costs.wake_ps;
+        schedule(sleeper, WAKE, std::max(wake_ps, sleeper.due_ps - now_));
         return;
     }
     Frame& frame = frames_[parent];
@@ -351,8 +352,9 @@ bool Engine::block(Worker& w, Frame& frame) {
     frame.waiting = 1;
     sleeper_[w.stack.back()] = w.id;
     w.blocked = true;
+    w.due_ps = now_ + w.owed_ps;  // asleep from then on
     w.counters.overhead_ps += w.owed_ps;
-    w.counters.parked_ps -= now_ + w.owed_ps;
+    w.counters.parked_ps -= w.due_ps;
     w.owed_ps = 0;
     busy_until_[w.id] = INT64_MAX;
     clock_.clear(w.id);

@@ -54,6 +54,17 @@ def test_block_sleeps_until_the_last_child_wakes_it() -> None:
     assert seen.of_worker("parked_ps") == [3730 * NS, 0]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_block_pays_what_is_owed_before_it_sleeps(engine: str) -> None:
+    # worker 1 steals task 1 at 100 ns, pops task 2 and waits there, owing 1000 + 500 ns; worker 0 steals task 3 at
+    # 250 ns, pays 1000 ns and ends it at 1250 ns, when worker 1 has not even fallen asleep
+    work = graph(task(task(task(task(0), WAIT, 50 * NS)), 150 * NS))
+    seen = observe(plan_of(work, how=runtime(join="block", costs={"take_ns": 1000, "pop_ns": 500})), engine)
+    assert seen.stretches == ((0, 0, 0, 150 * NS), (0, 3, 1250 * NS, 1250 * NS), (1, 2, 1600 * NS, 1650 * NS))
+    assert seen.of_rank(Rank.WAKE) == ((1600 * NS, 1, 2, 0),)
+    assert seen.of_worker("parked_ps") == [0, 0]
+
+
 def test_block_on_one_worker_is_a_deadlock_that_is_named() -> None:
     with pytest.raises(DeadlockError, match=r"3 tasks are left at 0 ps .*join 'block', 1 workers"):
         run(FORK, workers=1, how=runtime(join="block"))
