@@ -63,6 +63,17 @@ struct Executed {
     std::int64_t task, segment, worker, start_ps, end_ps;
 };
 
+// Steals from queues that are too long to run dry meanwhile (plunder.cpp).
+struct Plunder {
+    std::vector<std::uint8_t> rich;        // [workers] whose queues hold many items
+    std::vector<std::uint32_t> poor;       // the workers that steal
+    std::vector<std::int64_t> lost;        // [workers] items that the rich have lost
+    std::vector<std::int64_t> got, end_ps;  // [workers] items that the poor have got, the end of the last
+    std::int64_t last_look_ps = 0;
+    std::int64_t sixteenths = 8;  // of the time in which the rich would run dry undisturbed: how far to go
+    std::int64_t next_try = 0;    // in events
+};
+
 class Engine {
 public:
     // `pause`, if it is given, is called now and then during a run; what it throws ends the run.
@@ -193,6 +204,12 @@ private:
     void follow_strand(Worker& w);
     void on_strand_end(Worker& w);
     void take_ahead(Worker& w, std::uint32_t q);
+    void pass_steals();
+    bool sort_rich_and_poor();
+    bool pass_steals_until(std::int64_t until_ps);
+    bool steal_until(Worker& w, std::int64_t until_ps);
+    std::uint32_t find_victim(Worker& w, std::int64_t& time_ps, std::int64_t latest_ps);
+    void commit_steals();
     Worker& owner_of(std::uint32_t q) { return workers_[static_cast<std::size_t>(plan_.steal.queues[q].owner)]; }
 
     std::uint32_t producer_id() const { return plan_.workers; }
@@ -218,6 +235,7 @@ private:
     std::unique_ptr<TreesAhead> trees_;    // where it skips ahead
     std::unique_ptr<RangesAhead> ranges_;  // likewise
     Ahead* ahead_ = nullptr;               // that of the phase
+    Plunder plunder_;
     RecordSet steps_, details_;
     std::vector<Executed> log_;
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
@@ -235,6 +253,7 @@ private:
     std::uint32_t iteration_ = 0;
     std::function<void()> pause_;
     bool keep_log_, finished_ = false, complete_ = true;
+    const bool listened_;
     const bool has_successors_, joins_cost_, inlines_, strict_, tracks_parent_;
 };
 

@@ -31,6 +31,7 @@ void RangesAhead::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
     const auto [total, local] = share.times->time(static_cast<std::size_t>(thief.node), item);
     end_ps_[thief.id] = now_ps + pay_owed(thief) + total;
     ++unfinished_;
+    span_ps_ = std::max(span_ps_, local);
     count(thief, 1, total, local);
     share.times->add_traffic(item, bytes_of(thief));
     share.times->add_traffic(item, bytes_of(victim), -1);
@@ -41,6 +42,26 @@ StrandEnd RangesAhead::ended(Worker& w, std::int64_t) {
     shares_[w.id].items.count = 0;
     --unfinished_;
     return {};
+}
+
+void RangesAhead::steal_like(Worker& thief, const ItemTimes& times, std::int64_t items, std::int64_t end_ps) {
+    const auto [total, local] = times.time(static_cast<std::size_t>(thief.node), 0);
+    end_ps_[thief.id] = end_ps;
+    shares_[thief.id].items.count = 0;
+    span_ps_ = std::max(span_ps_, local);
+    count(thief, items, items * total, items * local);
+    times.add_traffic({0, 0, 1}, items, bytes_of(thief));
+}
+
+void RangesAhead::lose_like(Worker& victim, std::int64_t items) {
+    Share& share = shares_[victim.id];
+    const auto [total, local] = share.farthest;
+    end_ps_[victim.id] -= items * (total + pop_ps_);
+    count(victim, -items, -items * total, -items * local);
+    victim.counters.overhead_ps -= items * pop_ps_;
+    share.times->add_traffic({0, 0, 1}, -items, bytes_of(victim));
+    share.items.count -= items;
+    if (victim.own_back) share.items.first += items * share.items.step;
 }
 
 // Once the queues are empty nothing comes into them, and all ends with the last item.

@@ -49,6 +49,7 @@ void Engine::take_ahead(Worker& w, std::uint32_t q) {
     ahead_->steal(w, victim, now_);
     follow_strand(w);
     follow_strand(victim);
+    if (events_ >= plunder_.next_try) pass_steals();
 }
 
 }  // namespace numasim

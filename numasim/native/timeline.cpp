@@ -57,6 +57,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
       node_bytes_(node_attempts_.size(), 0),
       pause_(std::move(pause)),
       keep_log_(keep_log),
+      listened_(listener != nullptr),
       has_successors_(!plan.graph.successor.empty()),
       joins_cost_(plan.costs.join_ps != 0 || plan.costs.line),
       inlines_(any_inlines(plan.steal)),
@@ -87,9 +88,6 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
         complete_ = false;
         trees_ = std::make_unique<TreesAhead>(plan.graph, plan.times, plan.node, plan.nodes, node_bytes_.data());
         ranges_ = std::make_unique<RangesAhead>(plan.workers, plan.nodes, plan.costs.pop_ps, node_bytes_.data());
-    }
-    for (const Phase& phase : plan.phases) {
-        for (std::uint32_t i = 0; i < phase.repeat; ++i) schedule_.emplace_back(&phase, i);
     }
 }
 

@@ -38,6 +38,9 @@ public:
         if (used_ == buffer_.size()) flush();
     }
 
+    // Count records that have been hashed elsewhere.
+    void add_hashed(std::uint64_t sum) { total_ += sum; }
+
     std::uint64_t total() {
         flush();
         return total_;
