@@ -151,6 +151,22 @@ def written_parts(chance: Random) -> Document:
     }
 
 
+def produced_parts(chance: Random) -> Document:
+    """Like items that a producer deals to small queues, which are full most of the time (thesis chapter 3)."""
+    time_ns = chance.choice((0, 100, 1000, 1000, 5000))
+    program = {"name": "independent", "tasks": chance.randint(1, 900), "low_ns": time_ns, "high_ns": time_ns}
+    runtime = {
+        "name": "produced",
+        "join": chance.choice(("help", "continuation")),
+        "capacity": chance.randint(1, 9),
+        "on_full": "next",
+        "producer": chance.choice(("extra", "extra", "extra", "master")),
+        "backoff": {"first_ns": chance.choice((0, 70, 900))},
+        "costs": {name: chance.choice((0, 10, 60)) for name in ("push_ns", "pop_ns", "take_ns")},
+    }
+    return {"workload": program, "strategy": chance.choice(STRATEGIES), "runtime": runtime}
+
+
 def fib(chance: Random) -> Document:
     """A binary recursion."""
     times = {name: chance.choice((0, 1, 40, 700)) for name in ("spawn_ns", "leaf_ns", "join_ns")}
@@ -193,4 +209,4 @@ def _span(chance: Random) -> Document:
 
 Maker = Callable[[Random], Document]
 PROGRAMS: tuple[Maker, ...] = (graph_document, graph_document, graph_document, fib, independent, fork_join, layered)
-PARTS: tuple[Maker, ...] = (plain_parts, shipped_parts, written_parts, written_parts)
+PARTS: tuple[Maker, ...] = (plain_parts, shipped_parts, produced_parts, written_parts, written_parts)
