@@ -243,8 +243,8 @@ private:
     std::vector<std::uint32_t> picked_;                // by the round at hand
     std::vector<Task> taken_;                          // by the steal at hand
     std::vector<std::int64_t> node_attempts_, node_success_, node_bytes_;
-    std::vector<std::pair<const Phase*, std::uint32_t>> schedule_;
-    std::size_t phase_index_ = 0;
+    std::size_t phase_ = 0;
+    std::int64_t phases_ended_ = 0;  // repeats counted
     std::size_t team_ = 0;  // workers that take part in the phase
     std::uint64_t production_next_ = 0, production_left_ = 0;
     std::int64_t now_ = 0, phase_start_ = 0;

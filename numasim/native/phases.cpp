@@ -6,12 +6,15 @@
 namespace numasim {
 
 void Engine::start_phase() {
-    if (phase_index_ == schedule_.size()) {
+    while (phase_ < plan_.phases.size() && iteration_ == plan_.phases[phase_].repeat) {
+        ++phase_;
+        iteration_ = 0;
+    }
+    if (phase_ == plan_.phases.size()) {
         finished_ = true;
         return;
     }
-    const Phase& phase = *schedule_[phase_index_].first;
-    iteration_ = schedule_[phase_index_].second;
+    const Phase& phase = plan_.phases[phase_];
     phase_start_ = now_;
     phase_span_ps_ = 0;
     if (plan_.skipping) {
@@ -63,7 +66,7 @@ void Engine::end_phase_after_instant() { clock_.set(hook(), event_key(now_, END_
 
 void Engine::on_phase_end() {
     clock_.clear(hook());
-    const bool serial = schedule_[phase_index_].first->serial;
+    const bool serial = plan_.phases[phase_].serial;
     for (Worker& w : workers_) {
         if (serial && w.id != 0) {
             w.counters.idle_barrier_ps += now_ - phase_start_;
@@ -71,12 +74,13 @@ void Engine::on_phase_end() {
             retire(w);
         }
     }
-    record_step(RELEASE, 0, static_cast<std::int64_t>(phase_index_), 0);
+    record_step(RELEASE, 0, phases_ended_, 0);
     span_ps_ += plan_.skipping ? ahead_->take_span_ps() : phase_span_ps_;
     if (plan_.threshold_time == ThresholdTime::PHASE) {
         for (Worker& w : workers_) compute_thresholds(w);
     }
-    ++phase_index_;
+    ++phases_ended_;
+    ++iteration_;
     start_phase();
 }
 

@@ -46,7 +46,7 @@ void Engine::pass_steals() {
 
 // Whether every worker either has many items left or is executing its last and then steals at random.
 bool Engine::sort_rich_and_poor() {
-    const ItemTimes& times = families_[static_cast<std::size_t>(schedule_[phase_index_].first->family)];
+    const ItemTimes& times = families_[static_cast<std::size_t>(plan_.phases[phase_].family)];
     if (!times.uniform()) return false;
     plunder_.poor.clear();
     plunder_.rich.assign(workers_.size(), 0);
@@ -100,7 +100,7 @@ bool Engine::pass_steals_until(std::int64_t until_ps) {
 
 // Follow one thief; false where it finds nobody to rob.
 bool Engine::steal_until(Worker& w, std::int64_t until_ps) {
-    const ItemTimes& times = families_[static_cast<std::size_t>(schedule_[phase_index_].first->family)];
+    const ItemTimes& times = families_[static_cast<std::size_t>(plan_.phases[phase_].family)];
     const std::int64_t total_ps = times.total_ps(static_cast<std::size_t>(w.node), 0), started = now_;
     std::int64_t end = w.due_ps;
     while (end < until_ps) {
@@ -145,7 +145,7 @@ std::uint32_t Engine::find_victim(Worker& w, std::int64_t& time_ps, std::int64_t
 
 // Let the state be that in which every thief executes the last item that it got.
 void Engine::commit_steals() {
-    const ItemTimes& times = families_[static_cast<std::size_t>(schedule_[phase_index_].first->family)];
+    const ItemTimes& times = families_[static_cast<std::size_t>(plan_.phases[phase_].family)];
     for (Worker& w : workers_) {
         if (plunder_.lost[w.id] != 0) {
             ranges_->lose_like(w, plunder_.lost[w.id]);
