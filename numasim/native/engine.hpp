@@ -63,15 +63,12 @@ struct Executed {
     std::int64_t task, segment, worker, start_ps, end_ps;
 };
 
-// Steals from queues that are too long to run dry meanwhile (plunder.cpp).
+// One thief's steals from queues that are too long to run dry meanwhile (plunder.cpp).
 struct Plunder {
-    std::vector<std::uint8_t> rich;        // [workers] whose queues hold many items
-    std::vector<std::uint32_t> poor;       // the workers that steal
-    std::vector<std::int64_t> lost;        // [workers] items that the rich have lost
-    std::vector<std::int64_t> got, end_ps;  // [workers] items that the poor have got, the end of the last
-    std::int64_t last_look_ps = 0;
-    std::int64_t sixteenths = 8;  // of the time in which the rich would run dry undisturbed: how far to go
-    std::int64_t next_try = 0;    // in events
+    std::uint32_t thief;
+    std::vector<std::int64_t> tries, got;  // [queues]
+    std::int64_t waited_ps = 0, end_ps = 0, last_look_ps = 0;
+    std::uint64_t hash = 0;  // of its records
 };
 
 class Engine {
@@ -158,6 +155,7 @@ private:
     bool back_off(Worker& w, std::int64_t wait_ps);
     void on_look(Worker& w);
     void count_attempt(Worker& w, std::uint32_t q, std::int64_t count);
+    void count_attempts(Worker& w, std::uint32_t q, std::int64_t attempts, std::int64_t successes, std::int64_t tasks);
     void take(Worker& w, std::uint32_t q, bool back, std::int64_t count);
     bool missed(Worker& w);
     std::int64_t wait_ps(std::int64_t fails, bool probed) const;
@@ -206,10 +204,11 @@ private:
     void take_ahead(Worker& w, std::uint32_t q);
     void pass_steals();
     bool sort_rich_and_poor();
+    std::int64_t riches_last_ps() const;
     bool pass_steals_until(std::int64_t until_ps);
-    bool steal_until(Worker& w, std::int64_t until_ps);
-    std::uint32_t find_victim(Worker& w, std::int64_t& time_ps, std::int64_t latest_ps);
-    void commit_steals();
+    bool plunder(Plunder& plunder, std::int64_t until_ps);
+    void commit(const Plunder& plunder);
+    const ItemTimes& times_of_phase() const { return families_[static_cast<std::size_t>(plan_.phases[phase_].family)]; }
     Worker& owner_of(std::uint32_t q) { return workers_[static_cast<std::size_t>(plan_.steal.queues[q].owner)]; }
 
     std::uint32_t producer_id() const { return plan_.workers; }
@@ -235,7 +234,9 @@ private:
     std::unique_ptr<TreesAhead> trees_;    // where it skips ahead
     std::unique_ptr<RangesAhead> ranges_;  // likewise
     Ahead* ahead_ = nullptr;               // that of the phase
-    Plunder plunder_;
+    std::vector<std::uint8_t> rich_;   // [queues] which hold many items
+    std::vector<std::uint32_t> poor_;  // the workers that steal
+    std::int64_t next_plunder_ = 0;    // in events
     RecordSet steps_, details_;
     std::vector<Executed> log_;
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker

@@ -3,8 +3,9 @@
 //
 // Where some workers have run out of like items and others have many left, each thief's course is its own: it draws
 // victims, finds a task exactly where the victim is rich, and executes it. So the thieves are followed one by one, without
-// a common clock, to a time before which no rich queue can have run dry; afterwards it is checked that none has.
+// a common clock, to a time before which no rich queue should have run dry; only if none has, it is taken over.
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "engine.hpp"
@@ -16,146 +17,149 @@ namespace {
 constexpr std::int64_t MANY_ITEMS = 64;        // a queue with so many counts as rich
 constexpr std::int64_t EVENTS_BETWEEN = 4096;  // tries that cannot succeed cost little beside so many events
 
-// What a try changes and gives back if it fails.
-struct Before {
-    std::vector<Counters> counters;
-    std::vector<ns_stream> victims;
-    std::vector<std::int64_t> attempts, success;
-};
-
 }  // namespace
 
 void Engine::pass_steals() {
-    plunder_.next_try = events_ + EVENTS_BETWEEN;
+    next_plunder_ = events_ + EVENTS_BETWEEN;
     if (ahead_ != ranges_.get() || listened_ || plan_.backoff_after_probe || !sort_rich_and_poor()) return;
-    std::int64_t undisturbed = std::numeric_limits<std::int64_t>::max(), item = 0;
-    for (const Worker& w : workers_) {
-        if (!plunder_.rich[w.id]) continue;
-        undisturbed = std::min(undisturbed, ranges_->end_ps(w.id) - now_);
-        item = std::max(item, ranges_->item_ps(w));
-    }
-    while (undisturbed / 16 * plunder_.sixteenths > MANY_ITEMS * item) {
-        if (pass_steals_until(now_ + undisturbed / 16 * plunder_.sixteenths)) {
-            plunder_.next_try = events_;
-            return;
-        }
-        if (plunder_.sixteenths == 1) return;
-        --plunder_.sixteenths;
+    const std::int64_t least_ps = MANY_ITEMS * times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
+    for (std::int64_t far_ps = riches_last_ps(); far_ps > least_ps; far_ps /= 2) {
+        if (!pass_steals_until(now_ + far_ps)) continue;
+        next_plunder_ = events_;
+        return;
     }
 }
 
 // Whether every worker either has many items left or is executing its last and then steals at random.
 bool Engine::sort_rich_and_poor() {
-    const ItemTimes& times = families_[static_cast<std::size_t>(plan_.phases[phase_].family)];
-    if (!times.uniform()) return false;
-    plunder_.poor.clear();
-    plunder_.rich.assign(workers_.size(), 0);
-    bool any_rich = false;
+    if (!times_of_phase().uniform()) return false;
+    poor_.clear();
+    rich_.assign(queues_.count(), 0);
     for (Worker& w : workers_) {
         if (w.rank != SEG_END) return false;
         if (ranges_->holds_task(w, now_)) {
             if (ranges_->end_ps(w.id) - now_ < MANY_ITEMS * ranges_->item_ps(w)) return false;
-            plunder_.rich[w.id] = any_rich = true;
+            rich_[static_cast<std::size_t>(w.own)] = 1;
         } else {
             if (!w.quiet.known) learn_quiet_round(w);
             if (!w.quiet.known || w.quiet.probes <= 0) return false;
-            plunder_.poor.push_back(w.id);
+            poor_.push_back(w.id);
         }
     }
-    return any_rich && !plunder_.poor.empty();
+    return !poor_.empty() && poor_.size() < workers_.size();
+}
+
+// For how long no rich queue should run dry, if thieves rob all of them alike.
+std::int64_t Engine::riches_last_ps() const {
+    std::int64_t last = std::numeric_limits<std::int64_t>::max();
+    for (const Worker& w : workers_) {
+        if (!rich_[static_cast<std::size_t>(w.own)]) continue;
+        const std::int64_t rich = static_cast<std::int64_t>(workers_.size() - poor_.size());
+        const std::int64_t items = (ranges_->end_ps(w.id) - now_) / ranges_->item_ps(w);
+        const std::int64_t stolen_ps = times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
+        const std::int64_t robbed_every_ps = std::max<std::int64_t>(1, stolen_ps * rich / static_cast<std::int64_t>(poor_.size()));
+        // the owner takes one item in item_ps, the thieves one in robbed_every_ps
+        const std::int64_t both_ps = std::max<std::int64_t>(1, robbed_every_ps * (ranges_->item_ps(w) / 16) / (robbed_every_ps / 16 + ranges_->item_ps(w) / 16 + 1));
+        last = std::min(last, items * both_ps);
+    }
+    return last / 16 * 15;
 }
 
 // Follow the poor until they end strands at `until_ps` or later; false, and nothing has changed, if a rich queue could have
 // run dry by then.
 bool Engine::pass_steals_until(std::int64_t until_ps) {
-    Before before{{}, {}, node_attempts_, node_success_};
-    for (const std::uint32_t id : plunder_.poor) {
-        before.counters.push_back(workers_[id].counters);
-        before.victims.push_back(actors_[id].victims);
-    }
-    plunder_.lost.assign(workers_.size(), 0);
-    plunder_.got.assign(workers_.size(), 0);
-    plunder_.end_ps.assign(workers_.size(), 0);
-    plunder_.last_look_ps = until_ps;
-    RecordSet hashed(nullptr);
-    std::swap(hashed, steps_);
-    const bool found = std::ranges::all_of(plunder_.poor, [&](std::uint32_t id) { return steal_until(workers_[id], until_ps); });
-    std::swap(hashed, steps_);
-    const bool stayed = std::ranges::all_of(workers_, [&](const Worker& w) {
-        return !plunder_.rich[w.id] || ranges_->end_ps(w.id) - (plunder_.lost[w.id] + 1) * ranges_->item_ps(w) > plunder_.last_look_ps;
+    std::vector<Plunder> plunders;
+    std::vector<ns_stream> before;
+    for (const std::uint32_t id : poor_) before.push_back(actors_[id].victims);
+    const bool found = std::ranges::all_of(poor_, [&](std::uint32_t id) {
+        plunders.push_back({.thief = id, .tries = std::vector<std::int64_t>(queues_.count()), .got = std::vector<std::int64_t>(queues_.count())});
+        return plunder(plunders.back(), until_ps);
     });
-    if (found && stayed) {
-        steps_.add_hashed(hashed.total());
-        commit_steals();
+    std::int64_t last_look_ps = now_;
+    for (const Plunder& each : plunders) last_look_ps = std::max(last_look_ps, each.last_look_ps);
+    const bool stayed = found && std::ranges::all_of(workers_, [&](const Worker& w) {
+        const auto q = static_cast<std::size_t>(w.own);
+        std::int64_t lost = 1;
+        for (const Plunder& each : plunders) lost += each.got[q];
+        return !rich_[q] || ranges_->end_ps(w.id) - lost * ranges_->item_ps(w) > last_look_ps;
+    });
+    if (stayed) {
+        for (const Plunder& each : plunders) commit(each);
         return true;
     }
-    for (std::size_t i = 0; i < plunder_.poor.size(); ++i) {
-        workers_[plunder_.poor[i]].counters = before.counters[i];
-        actors_[plunder_.poor[i]].victims = before.victims[i];
-    }
-    node_attempts_ = std::move(before.attempts);
-    node_success_ = std::move(before.success);
+    for (std::size_t i = 0; i < poor_.size(); ++i) actors_[poor_[i]].victims = before[i];
     return false;
 }
 
 // Follow one thief; false where it finds nobody to rob.
-bool Engine::steal_until(Worker& w, std::int64_t until_ps) {
-    const ItemTimes& times = families_[static_cast<std::size_t>(plan_.phases[phase_].family)];
-    const std::int64_t total_ps = times.total_ps(static_cast<std::size_t>(w.node), 0), started = now_;
-    std::int64_t end = w.due_ps;
-    while (end < until_ps) {
-        w.failed = w.failed_remote = 0;
-        std::int64_t look = end;
-        const std::uint32_t q = find_victim(w, look, 2 * until_ps - started);
-        if (q == NOBODY) return false;
-        now_ = look;
-        count_attempt(w, q, 1);
-        record_step(LOOK, w.id, q, 1);
-        record_step(POLL, w.id, w.failed, w.failed_remote);
-        now_ = started;
-        w.counters.overhead_ps += take_ps(w, q);
-        plunder_.last_look_ps = std::max(plunder_.last_look_ps, look);
-        ++plunder_.lost[owner_of(q).id];
-        ++plunder_.got[w.id];
-        end = look + take_ps(w, q) + total_ps;
+bool Engine::plunder(Plunder& plunder, std::int64_t until_ps) {
+    Worker& w = workers_[plunder.thief];
+    ns_stream& draws = actors_[w.id].victims;
+    const ns_plan& steal = plan_.steal;
+    const std::int64_t total_ps = times_of_phase().total_ps(static_cast<std::size_t>(w.node), 0);
+    const std::int64_t latest_ps = 2 * until_ps - now_;
+    std::vector<std::int64_t> step_ps(queues_.count());
+    std::vector<std::uint8_t> remote(queues_.count());
+    for (std::uint32_t q = 0; q < queues_.count(); ++q) {
+        step_ps[q] = probe_ps(w, q);
+        remote[q] = is_remote(w, q);
     }
-    plunder_.end_ps[w.id] = end;
+    RecordSet records(nullptr);
+    const auto record = [&](std::int64_t time, Rank rank, std::uint64_t first, std::uint64_t second) {
+        records.add({static_cast<std::uint64_t>(time), rank, w.id, first, second});
+    };
+    plunder.end_ps = w.due_ps;
+    while (plunder.end_ps < until_ps) {
+        std::int64_t time = plunder.end_ps, rounds = 0;
+        std::uint64_t failed = 0, failed_remote = 0;
+        for (std::size_t probe = 0;;) {
+            const std::uint32_t segment = w.quiet.segments[probe], low = steal.seg[segment];
+            const std::uint32_t q = steal.queue[low + ns_stream_below(&draws, steal.seg[segment + 1] - low)];
+            ++plunder.tries[q];
+            time += step_ps[q];
+            if (rich_[q]) {
+                ++plunder.got[q];
+                record(time, LOOK, q, 1);
+                record(time, POLL, failed, failed_remote);
+                plunder.last_look_ps = std::max(plunder.last_look_ps, time);
+                plunder.end_ps = time + take_ps(w, q) + total_ps;
+                break;
+            }
+            ++failed;
+            failed_remote += remote[q];
+            if (++probe < w.quiet.segments.size()) continue;
+            probe = 0;
+            const std::int64_t wait = wait_ps(++rounds, true);
+            plunder.waited_ps += wait;
+            time += wait;
+            if (time > latest_ps) return false;
+        }
+    }
+    plunder.hash = records.total();
     return true;
 }
 
-// The queue at which a thief's rounds from `time_ps` on first succeed, and when: NOBODY where that is later than `latest_ps`.
-std::uint32_t Engine::find_victim(Worker& w, std::int64_t& time_ps, std::int64_t latest_ps) {
-    const ns_plan& steal = plan_.steal;
-    for (std::int64_t fails = 1; time_ps <= latest_ps; ++fails) {
-        for (const std::uint32_t segment : w.quiet.segments) {
-            const std::uint32_t low = steal.seg[segment];
-            const std::uint32_t q = steal.queue[low + ns_stream_below(&actors_[w.id].victims, steal.seg[segment + 1] - low)];
-            const std::int64_t step = probe_ps(w, q);
-            w.counters.idle_steal_ps += step;
-            time_ps += step;
-            if (plunder_.rich[owner_of(q).id]) return q;
-            count_attempt(w, q, 0);
-        }
-        const std::int64_t wait = wait_ps(fails, true);
-        w.counters.idle_backoff_ps += wait;
-        time_ps += wait;
+// Let the thief execute the last item that it got, and count all before as if each had been an event.
+void Engine::commit(const Plunder& plunder) {
+    Worker& w = workers_[plunder.thief];
+    std::int64_t items = 0;
+    for (std::uint32_t q = 0; q < queues_.count(); ++q) {
+        const std::int64_t tries = plunder.tries[q], got = plunder.got[q];
+        if (tries == 0) continue;
+        w.counters.idle_steal_ps += tries * probe_ps(w, q);
+        w.counters.overhead_ps += got * take_ps(w, q);
+        count_attempts(w, q, tries, got, got);
+        if (got == 0) continue;
+        items += got;
+        Worker& victim = owner_of(q);
+        ranges_->lose_like(victim, got);
+        follow_strand(victim);
     }
-    return NOBODY;
-}
-
-// Let the state be that in which every thief executes the last item that it got.
-void Engine::commit_steals() {
-    const ItemTimes& times = families_[static_cast<std::size_t>(plan_.phases[phase_].family)];
-    for (Worker& w : workers_) {
-        if (plunder_.lost[w.id] != 0) {
-            ranges_->lose_like(w, plunder_.lost[w.id]);
-            follow_strand(w);
-        }
-        if (plunder_.got[w.id] != 0) {
-            ranges_->steal_like(w, times, plunder_.got[w.id], plunder_.end_ps[w.id]);
-            follow_strand(w);
-        }
-    }
+    w.counters.idle_backoff_ps += plunder.waited_ps;
+    steps_.add_hashed(plunder.hash);
+    if (items == 0) return;
+    ranges_->steal_like(w, times_of_phase(), items, plunder.end_ps);
+    follow_strand(w);
 }
 
 }  // namespace numasim

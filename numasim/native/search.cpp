@@ -171,22 +171,24 @@ bool Engine::probe_back(std::uint32_t level, std::uint32_t q) const {
 }
 
 void Engine::count_attempt(Worker& w, std::uint32_t q, std::int64_t count) {
-    const std::int32_t home = plan_.steal.queues[q].home < 0 ? w.node : plan_.steal.queues[q].home;
+    count_attempts(w, q, 1, count != 0, count);
+    if (count != 0) return;
+    ++w.failed;
+    w.failed_remote += is_remote(w, q);
+}
+
+void Engine::count_attempts(Worker& w, std::uint32_t q, std::int64_t attempts, std::int64_t successes, std::int64_t tasks) {
+    const bool remote = is_remote(w, q);
+    const std::int32_t home = remote ? plan_.steal.queues[q].home : w.node;
     const std::size_t pair = static_cast<std::size_t>(w.node) * plan_.nodes + static_cast<std::size_t>(home);
-    const bool remote = home != w.node;
     Counters& counters = w.counters;
-    ++node_attempts_[pair];
-    ++counters.steal_attempts;
-    counters.steal_attempts_remote += remote;
-    if (count != 0) {
-        ++node_success_[pair];
-        ++counters.steal_success;
-        counters.steal_success_remote += remote;
-        counters.tasks_stolen += count;
-    } else {
-        ++w.failed;
-        w.failed_remote += remote;
-    }
+    node_attempts_[pair] += attempts;
+    node_success_[pair] += successes;
+    counters.steal_attempts += attempts;
+    counters.steal_success += successes;
+    counters.steal_attempts_remote += remote ? attempts : 0;
+    counters.steal_success_remote += remote ? successes : 0;
+    counters.tasks_stolen += tasks;
 }
 
 // Move `count` tasks: the first is begun, the others go to the own queue (with refill, all do).

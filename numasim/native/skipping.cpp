@@ -6,7 +6,7 @@ namespace numasim {
 void Engine::start_strands(const Phase& phase) {
     if (phase.family >= 0) {
         ahead_ = ranges_.get();
-        const ItemTimes& times = families_[static_cast<std::size_t>(phase.family)];
+        const ItemTimes& times = times_of_phase();
         const auto count = static_cast<std::uint64_t>(plan_.families[static_cast<std::size_t>(phase.family)].count);
         for (Worker& w : workers_) {
             const ns_items dealt = ns_dealt_items(phase.deal, w.id, plan_.workers, 0, count);
@@ -49,7 +49,7 @@ void Engine::take_ahead(Worker& w, std::uint32_t q) {
     ahead_->steal(w, victim, now_);
     follow_strand(w);
     follow_strand(victim);
-    if (events_ >= plunder_.next_try) pass_steals();
+    if (events_ >= next_plunder_) pass_steals();
 }
 
 }  // namespace numasim
