@@ -252,6 +252,7 @@ Phase read_phase(Reader& reader, const Graph& graph, std::int64_t families) {
     phase.repeat = reader.integer("repeat", 0, MOST_ITEMS);
     for (const std::int64_t root : phase.roots) {
         require(graph.folded || graph.parent[static_cast<std::size_t>(root)] < 0, "roots has a task with a parent");
+        require(graph.kind[static_cast<std::size_t>(root)] != CALLED, "roots has a task that nobody calls");
     }
     return phase;
 }
