@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
-from task_graphs import WAIT, Access, Run, graph, task
+from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.invariants import INVARIANTS, assert_valid, violations
 from numasim.engine.ledger import Executed
 from numasim.engine.plan import Plan
-from numasim.engine.run import simulate
+from numasim.engine.run import ENGINES, simulate
 from numasim.errors import CheckError
 from numasim.spec.strategy import PlacementSpec
 from numasim.workload.graph import Region
@@ -175,3 +175,13 @@ def test_remote_memory_may_be_nearer_than_local() -> None:
     result = simulate(plan, check=True)
     assert result.counters["makespan_ps"] == 100 * NS
     assert result.counters["work_ps"] == result.counters["span_ps"] == 1000 * NS
+
+
+def test_items_that_were_passed_over_are_counted() -> None:
+    how = runtime(producer="extra", on_full="next", capacity=4, costs={"push_ns": 10})
+    plan = plan_of(items(400, 1000 * NS), 3, "randomized", how)
+    result, log = ENGINES["reference"](plan, True, None)
+    assert result.passed_items > 0
+    assert violations(plan, result, log) == []
+    result.passed_items -= 1
+    assert violations(plan, result, log) == ["task 0 segment 0 ran 399 times instead of 400"]
