@@ -38,6 +38,15 @@ def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, 
     return collect(plan, _finished(plan, found)), log
 
 
+def state_bytes(plan: Plan) -> dict[str, int]:
+    """What a run of ``plan`` holds for the tasks that are under way: ``engine`` bytes for ``live_tasks`` at the peak.
+
+    Frames, places in queues and dependences, that is; what there is once a worker or a queue does not count.
+    """
+    found = _engine.run(fields(plan), False, None)
+    return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
+
+
 def fields(plan: Plan) -> Fields:
     """Everything that the compiled engine reads, by name."""
     tables = Tables(plan)

@@ -72,6 +72,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["page_faults"] = engine.page_faults();
     result["passed_items"] = engine.passed_items();
     result["events"] = engine.events();
+    result["peak_tasks"] = engine.peak_tasks();
+    result["task_bytes"] = engine.task_bytes();
     result["steps_hash"] = steps;
     result["details_hash"] = details;
     result["complete"] = engine.complete();

@@ -90,6 +90,8 @@ public:
     std::int64_t page_faults() const { return page_faults_; }
     std::int64_t passed_items() const { return passed_items_; }
     std::int64_t events() const { return events_; }
+    std::int64_t peak_tasks() const;  // spawned, or dealt, and not finished at one time
+    std::size_t task_bytes() const;   // of the state that grows with them
     bool complete() const { return complete_; }  // whether the details hold every record
     std::uint64_t steps_hash() { return steps_.total(); }
     std::uint64_t details_hash() { return details_.total(); }

@@ -1,6 +1,7 @@
 // The task queues of a run: contents, lengths, thresholds, watch bits; equal to numasim/engine/queues.py.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,10 +35,9 @@ public:
         head_ = (head_ + 1) & mask_;
         --size_;
     }
-    void clear() { head_ = size_ = 0; }
+    std::size_t capacity() const { return slots_ ? mask_ + 1 : 0; }
 
 private:
-    std::size_t capacity() const { return slots_ ? mask_ + 1 : 0; }
 
     void grow() {
         const std::size_t wider = capacity() ? 2 * capacity() : 8;
@@ -59,7 +59,7 @@ public:
     void push(std::uint32_t q, std::uint64_t task) {
         entries_[q].push_back({task, 1, 1});
         ++length_[q];
-        ++total_;
+        peak_total_ = std::max(peak_total_, ++total_);
         if (watched_) pushed(q, 1);
     }
 
@@ -68,6 +68,7 @@ public:
         entries_[q].push_back(items);
         length_[q] += items.count;
         total_ += items.count;
+        peak_total_ = std::max(peak_total_, total_);
         pushed(q, items.count);
     }
 
@@ -108,6 +109,8 @@ public:
     std::int64_t low(std::uint32_t q) const { return thresholds_[q].low; }
     std::int64_t& pushes(std::uint32_t q) { return pushes_[q]; }
     std::int64_t peak_sum() const;
+    std::int64_t peak_total() const { return peak_total_; }
+    std::size_t bytes() const;  // of the tasks that they have room for
     bool any_marked() const;
 
 private:
@@ -120,7 +123,7 @@ private:
     std::vector<std::int64_t> length_, capacity_, pushes_, peak_;
     std::vector<ns_thresholds> thresholds_;
     std::vector<std::uint8_t> bits_;
-    std::int64_t total_ = 0;
+    std::int64_t total_ = 0, peak_total_ = 0;
 };
 
 }  // namespace numasim

@@ -131,6 +131,15 @@ void Engine::schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
     schedule(w, rank, owed + step_ps);
 }
 
+// Frames are used again, so that there are as many as ever were in use together; range items have none.
+std::int64_t Engine::peak_tasks() const {
+    return std::max(static_cast<std::int64_t>(frames_.size()), queues_.peak_total());
+}
+
+std::size_t Engine::task_bytes() const {
+    return frames_.size() * sizeof(Frame) + queues_.bytes() + dependences_.size() * (sizeof(Dependence) + sizeof(std::uint32_t));
+}
+
 void Engine::refuse_time() { throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days"); }
 
 }  // namespace numasim

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from engine_setup import NS, assert_agree, event_by_event, observe, plan_of, runtime, shipped_strategy, stealing, toy
 from hypothesis import HealthCheck, event, given, settings
