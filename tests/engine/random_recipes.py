@@ -25,6 +25,7 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 
 MOST_WORKERS = 8
+MANY_THREADS = 64  # sets of so many queues fit a word; machines beyond are used in full
 STRATEGIES = catalog.names("strategies")
 RUNTIMES = catalog.names("runtimes")
 LATENCIES_NS = (100, 1, 70, 333.333)
@@ -60,14 +61,14 @@ def random_plan(chance: Random) -> RandomPlan:
 def random_recipe(chance: Random) -> Document:
     """A machine, a program, a strategy, a runtime, a number of workers and a seed."""
     machine = machine_document(chance)
-    parts = one(chance, PARTS)(chance)
-    workers = chance.randint(1, min(MOST_WORKERS, machine_from(json.dumps(machine)).threads))
+    threads = machine_from(json.dumps(machine)).threads
     return {
         "machine": machine,
-        **parts,
-        "workers": workers,
+        **one(chance, PARTS)(chance),
+        "workers": threads if threads > MANY_THREADS else chance.randint(1, min(MOST_WORKERS, threads)),
         "seed": chance.getrandbits(64),
         "skip": happens(chance, 75),
+        "folded": happens(chance, 50),
     }
 
 
@@ -75,7 +76,7 @@ def plan_from(recipe: Document) -> Plan:
     """The plan of a recipe; an InputError where its parts do not fit together."""
     strategy, runtime = recipe["strategy"], recipe["runtime"]
     return plan_of(
-        _workload(recipe["workload"]),
+        _workload(recipe["workload"], recipe["folded"]),
         recipe["workers"],
         shipped_strategy(strategy) if isinstance(strategy, str) else StrategySpec.model_validate(strategy),
         shipped_runtime(runtime) if isinstance(runtime, str) else RuntimeSpec.model_validate(runtime),
@@ -85,9 +86,9 @@ def plan_from(recipe: Document) -> Plan:
     )
 
 
-def _workload(given: Document) -> Workload:
-    """A program in the JSON form of graphs, or the parameters of a benchmark."""
-    return workload_of(given) if "phases" in given else generate(workload_spec(**given))
+def _workload(given: Document, folded: bool) -> Workload:
+    """A program in the JSON form of graphs, or that of a benchmark's parameters, folded where it can be."""
+    return workload_of(given) if "phases" in given else generate(workload_spec(**given), folded=folded)
 
 
 @lru_cache(maxsize=256)
@@ -99,9 +100,11 @@ def machine_from(recipe: str) -> Machine:
 
 
 def machine_document(chance: Random) -> Document:
-    """A machine of up to six nodes; some have latencies of any kind, remote memory nearer than local included."""
-    shape = {"sockets": 3, "cores": 3, "threads": 2, "nodes": 2}
-    shape = {name: chance.randint(1, most) for name, most in shape.items()}
+    """A machine of up to six nodes, a few with many cores; some have latencies of any kind, nearer than local too."""
+    largest = {"sockets": 3, "cores": 3, "threads": 2, "nodes": 2}
+    shape = {name: chance.randint(1, most) for name, most in largest.items()}
+    if happens(chance, 2):
+        shape = {**largest, "cores": 6}
     nodes = shape["sockets"] * shape["nodes"]
     times: Document = {}
     if happens(chance, 30):
