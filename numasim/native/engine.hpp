@@ -102,6 +102,7 @@ private:
     static constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
 
     // timeline
+    void go_through_phases();
     void handle(EventKey event);
     void schedule(Worker& w, Rank rank, std::int64_t delay_ps);
     void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps);

@@ -92,6 +92,16 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
 }
 
 void Engine::run() {
+    try {
+        go_through_phases();
+    } catch (const Deadlock&) {  // a listener has heard everything up to it
+        steps_.total();
+        details_.total();
+        throw;
+    }
+}
+
+void Engine::go_through_phases() {
     start_phase();
     while (!finished_) {
         const EventKey event = clock_.next();

@@ -159,3 +159,13 @@ def test_records_speak() -> None:
     seen = {Record._make(row) for row in traces(PLAN)} | {Record._make(row) for row in traces(plan_of(items(3, NS)))}
     assert all(str(record).startswith(f"at {record.time_ps:,} ps ") for record in seen)
     assert str(Record(1_234_000, 5, 3, 5, 1)) == "at 1,234,000 ps worker 3 probes queue 5 and takes 1 task"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_listener_has_heard_everything_when_a_run_ends_in_a_deadlock(engine: str) -> None:
+    # the root runs 30 ns, puts its child into its queue, where its join does not look, and waits
+    plan = plan_of(graph(task(30 * NS, task(10 * NS), WAIT)), 1, "breadth-first", runtime(join="own"))
+    heard: list[Record] = []
+    found = outcome(plan, engine, lambda records: heard.extend(map(Record._make, records.tolist())))
+    assert isinstance(found, str)
+    assert sorted(heard) == [Record(30 * NS, 0, 0, 0, 0), Record(30 * NS, 4, 0, 1, 0)]
