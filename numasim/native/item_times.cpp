@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "policy/draws.h"
+#include "vectors.hpp"
 
 namespace numasim {
 
@@ -46,6 +47,15 @@ void each_row(const ItemAccess& access, Items items, Visit visit) {
         remainder += step_remainder;
         quotient += step_quotient;
         if (remainder >= divisor) remainder -= divisor, ++quotient;
+    }
+}
+
+// `compute_ps` of several items, in a loop that fits vector units: `width` has 32 bits, so that no product has more than 64.
+NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width, std::int64_t* compute) {
+    for (std::int64_t i = 0; i < items.count; ++i) {
+        const std::uint64_t number = ns_draw(ns_base(seed, NS_DRAW_DURATION, static_cast<std::uint64_t>(items.first + i * items.step)), 0);
+        const std::uint64_t below = ((number >> 32) * width + ((number & UINT32_MAX) * width >> 32)) >> 32;
+        compute[i] = low_ps + static_cast<std::int64_t>(below);
     }
 }
 
@@ -101,7 +111,12 @@ void ItemTimes::compute_block(Items items, std::int64_t* compute) const {
         std::fill_n(compute, items.count, low_ps_);
         return;
     }
-    for (std::int64_t i = 0; i < items.count; ++i) compute[i] = compute_ps(items.at(i));
+    const auto width = static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1;
+    if (width <= UINT32_MAX) {
+        draw_durations(seed_, items, low_ps_, width, compute);
+    } else {
+        for (std::int64_t i = 0; i < items.count; ++i) compute[i] = compute_ps(items.at(i));
+    }
 }
 
 void ItemTimes::wait_block(std::size_t node, Items items, std::int64_t* wait) const {

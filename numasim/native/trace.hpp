@@ -19,23 +19,18 @@ constexpr std::size_t RECORD_WORDS = sizeof(Record) / sizeof(std::uint64_t);
 // Called with batches of records; they are only valid during the call.
 using Listener = std::function<void(const Record* records, std::size_t count)>;
 
-// `mix` over the words of a record, chained.
-inline std::uint64_t record_hash(const Record& record) {
-    std::uint64_t value = ns_mix(NS_GAMMA ^ record.time_ps);
-    value = ns_mix((value + NS_GAMMA) ^ record.rank);
-    value = ns_mix((value + NS_GAMMA) ^ record.actor);
-    value = ns_mix((value + NS_GAMMA) ^ record.first);
-    return ns_mix((value + NS_GAMMA) ^ record.second);
-}
-
-// Records gathered in a small buffer and hashed together: the chains of neighbours then overlap in the processor.
+// Records gathered in a small buffer, word by word, and hashed together.
 class RecordSet {
 public:
     explicit RecordSet(const Listener* listener) : listener_(listener) {}
 
     void add(const Record& record) {
-        buffer_[used_++] = record;
-        if (used_ == buffer_.size()) flush();
+        words_[0][used_] = record.time_ps;
+        words_[1][used_] = record.rank;
+        words_[2][used_] = record.actor;
+        words_[3][used_] = record.first;
+        words_[4][used_] = record.second;
+        if (++used_ == BUFFERED) flush();
     }
 
     // Count records that have been hashed elsewhere.
@@ -47,15 +42,12 @@ public:
     }
 
 private:
-    void flush() {
-        std::uint64_t sum = 0;
-        for (std::size_t i = 0; i < used_; ++i) sum += record_hash(buffer_[i]);
-        total_ += sum;
-        if (listener_ != nullptr && used_ != 0) (*listener_)(buffer_.data(), used_);
-        used_ = 0;
-    }
+    static constexpr std::size_t BUFFERED = 64;
+    using Words = std::array<std::uint64_t, BUFFERED>;
 
-    std::array<Record, 64> buffer_{};
+    void flush();
+
+    std::array<Words, RECORD_WORDS> words_{};
     std::size_t used_ = 0;
     std::uint64_t total_ = 0;
     const Listener* listener_;
