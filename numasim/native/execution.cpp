@@ -183,20 +183,19 @@ void Engine::let_go(std::uint32_t frame) {
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
 void Engine::finish(Worker& w, std::uint32_t at) {
     w.stack.pop_back();
-    frames_[at].finished = 1;
-    const Frame frame = frames_[at];
-    if (frame.pending == 0) let_go(at);
-    if (frame.kind == TASK) {
-        ++w.counters.tasks;
-    } else if (frame.kind == CALLED) {
+    Frame& frame = frames_[at];
+    frame.finished = 1;
+    if (frame.kind == CALLED) {
         frames_[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
-        return;
+    } else {
+        w.counters.tasks += frame.kind == TASK;
+        phase_span_ps_ = std::max(phase_span_ps_, frame.path_ps);
+        if (frame.parent != NO_FRAME) join(w, frame);
+        if (has_successors_) release(w, frame);
+        task_done();
     }
-    phase_span_ps_ = std::max(phase_span_ps_, frame.path_ps);
-    if (frame.parent != NO_FRAME) join(w, frame);
-    if (has_successors_) release(w, frame);
-    task_done();
+    if (frame.pending == 0) let_go(at);
 }
 
 void Engine::join(Worker& w, const Frame& child) {

@@ -33,12 +33,6 @@ void Queues::pushed(std::uint32_t q, std::int64_t count) {
 
 std::int64_t Queues::peak_sum() const { return std::accumulate(peak_.begin(), peak_.end(), std::int64_t{0}); }
 
-std::size_t Queues::bytes() const {
-    std::size_t tasks = 0;
-    for (const Ring<ns_items>& entries : entries_) tasks += entries.capacity();
-    return tasks * sizeof(ns_items);
-}
-
 bool Queues::any_marked() const {
     return std::any_of(bits_.begin(), bits_.end(), [](std::uint8_t bit) { return bit != 0; });
 }

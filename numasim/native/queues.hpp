@@ -35,9 +35,10 @@ public:
         head_ = (head_ + 1) & mask_;
         --size_;
     }
-    std::size_t capacity() const { return slots_ ? mask_ + 1 : 0; }
 
 private:
+    std::size_t capacity() const { return slots_ ? mask_ + 1 : 0; }
+
 
     void grow() {
         const std::size_t wider = capacity() ? 2 * capacity() : 8;
@@ -60,6 +61,7 @@ public:
         entries_[q].push_back({task, 1, 1});
         ++length_[q];
         peak_total_ = std::max(peak_total_, ++total_);
+        peak_entries_ = std::max(peak_entries_, ++entries_held_);
         if (watched_) pushed(q, 1);
     }
 
@@ -69,6 +71,7 @@ public:
         length_[q] += items.count;
         total_ += items.count;
         peak_total_ = std::max(peak_total_, total_);
+        peak_entries_ = std::max(peak_entries_, ++entries_held_);
         pushed(q, items.count);
     }
 
@@ -78,6 +81,7 @@ public:
         ns_items& entry = back ? entries.back() : entries.front();
         std::uint64_t task = entry.first;
         if (entry.count == 1) {
+            --entries_held_;
             back ? entries.pop_back() : entries.pop_front();
         } else {
             task = back ? ns_items_take_back(&entry) : ns_items_take_front(&entry);
@@ -110,7 +114,7 @@ public:
     std::int64_t& pushes(std::uint32_t q) { return pushes_[q]; }
     std::int64_t peak_sum() const;
     std::int64_t peak_total() const { return peak_total_; }
-    std::size_t bytes() const;  // of the tasks that they have room for
+    std::int64_t peak_entries() const { return peak_entries_; }
     bool any_marked() const;
 
 private:
@@ -124,6 +128,7 @@ private:
     std::vector<ns_thresholds> thresholds_;
     std::vector<std::uint8_t> bits_;
     std::int64_t total_ = 0, peak_total_ = 0;
+    std::int64_t entries_held_ = 0, peak_entries_ = 0;  // an entry is a task or a range of items
 };
 
 }  // namespace numasim

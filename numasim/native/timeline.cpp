@@ -147,7 +147,7 @@ std::int64_t Engine::peak_tasks() const {
 }
 
 std::size_t Engine::task_bytes() const {
-    return frames_.size() * sizeof(Frame) + queues_.bytes() + dependences_.size() * (sizeof(Dependence) + sizeof(std::uint32_t));
+    return frames_.size() * sizeof(Frame) + static_cast<std::size_t>(queues_.peak_entries()) * sizeof(ns_items);
 }
 
 void Engine::refuse_time() { throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days"); }
