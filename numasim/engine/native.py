@@ -21,6 +21,7 @@ from numasim.engine.serial import serial_ps
 from numasim.engine.tables import Tables
 from numasim.engine.timing import MLP_BY_PATTERN, RangeTimes, SegmentTimes, segment_times, traffic_factor
 from numasim.engine.trace import Listener, hexadecimal
+from numasim.errors import InputError
 from numasim.native import _engine
 from numasim.workload.graph import Phase, Workload
 
@@ -34,6 +35,8 @@ def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, 
         found = _engine.run(fields(plan), keep_log and not plan.skipping, listener)
     except _engine.Deadlock as deadlock:
         raise DeadlockError(plan, *deadlock.args) from None
+    except OverflowError as error:
+        raise InputError(str(error), expected="shorter tasks, or fewer of them") from None
     log = [Executed(*row) for row in found["log"].tolist()] if "log" in found else None
     return collect(plan, _finished(plan, found)), log
 

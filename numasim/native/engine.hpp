@@ -175,6 +175,11 @@ private:
     std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
     std::int64_t pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
     std::int64_t pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds);
+    std::int64_t longest_round_ps(const Worker& w) const;
+    bool is_attempt(std::uint32_t level) const { return (plan_.steal.level[level].flags & NS_FLAG_ATTEMPT) != 0; }
     void learn_quiet_round(Worker& w);
 
     // production
@@ -244,7 +249,8 @@ private:
     std::vector<Executed> log_;
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
     std::vector<std::uint8_t> overflowed_;             // [queues]
-    std::vector<std::uint32_t> picked_;                // by the round at hand
+    std::vector<std::uint32_t> picked_;                // by the rounds at hand
+    std::vector<std::int64_t> times_picked_;           // likewise
     std::vector<Task> taken_;                          // by the steal at hand
     std::vector<std::int64_t> node_attempts_, node_success_, node_bytes_;
     std::size_t phase_ = 0;

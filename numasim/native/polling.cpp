@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine.hpp"
+#include "vectors.hpp"
 
 namespace numasim {
 
@@ -10,6 +11,16 @@ namespace {
 
 constexpr std::int64_t NEVER = std::numeric_limits<std::int64_t>::max();
 constexpr std::int32_t MOST_PROBES = 4096;
+constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // that are counted together
+
+// Draws number `first`, `first + step`, ... of a stream, mapped to [0, size).
+NUMASIM_VECTORS void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size, std::int64_t count,
+                          std::uint32_t* picked) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::uint64_t number = ns_draw(base, first + static_cast<std::uint64_t>(i) * step);
+        picked[i] = static_cast<std::uint32_t>(((number >> 32) * size + ((number & UINT32_MAX) * size >> 32)) >> 32);
+    }
+}
 
 bool all_levels_of_me(const ns_plan& steal) {
     return std::all_of(steal.level, steal.level + steal.steal_levels, [](const ns_level& level) { return level.anchor == NS_ANCHOR_ME; });
@@ -98,31 +109,93 @@ std::int64_t Engine::pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64
 
 // Rounds of random picks, one draw each.
 std::int64_t Engine::pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
-    ns_actor& actor = actors_[w.id];
-    const ns_plan& steal = plan_.steal;
-    const std::size_t probes = w.quiet.segments.size();
     std::int64_t at = poll_ps;
-    picked_.resize(probes);
     for (;;) {
-        const ns_stream before = actor.victims;
-        std::int64_t look = at;
-        for (std::size_t i = 0; i < probes; ++i) {
-            const std::uint32_t low = steal.seg[w.quiet.segments[i]], high = steal.seg[w.quiet.segments[i] + 1];
-            picked_[i] = steal.queue[low + ns_stream_below(&actor.victims, high - low)];
-            look += probe_ps(w, picked_[i]);
-        }
-        if (look >= until_ps) {
-            actor.victims = before;
+        const std::int64_t many_end = pass_over_many(w, at, until_ps);
+        if (many_end != at) {
+            at = many_end;
+        } else if (const std::int64_t one_end = pass_over_one(w, at, until_ps); one_end != at) {
+            at = one_end;
+        } else {
             return at - poll_ps;
         }
-        for (std::size_t i = 0; i < probes; ++i) {
-            if ((steal.level[w.quiet.levels[i]].flags & NS_FLAG_ATTEMPT) != 0) count_attempt(w, picked_[i], 0);
-        }
-        const std::int64_t wait = wait_ps(++w.fails, true);
-        w.counters.idle_steal_ps += look - at;
-        w.counters.idle_backoff_ps += wait;
-        at = look + wait;
     }
+}
+
+// One round, if its last probe takes effect before `until_ps`; the time after it and its wait.
+std::int64_t Engine::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
+    ns_actor& actor = actors_[w.id];
+    const std::size_t probes = w.quiet.segments.size();
+    const ns_stream before = actor.victims;
+    std::int64_t look = poll_ps;
+    picked_.resize(std::max(picked_.size(), probes));
+    for (std::size_t i = 0; i < probes; ++i) {
+        const std::uint32_t low = plan_.steal.seg[w.quiet.segments[i]], size = plan_.steal.seg[w.quiet.segments[i] + 1] - low;
+        picked_[i] = plan_.steal.queue[low + ns_stream_below(&actor.victims, size)];
+        look += probe_ps(w, picked_[i]);
+    }
+    if (look >= until_ps) {
+        actor.victims = before;
+        return poll_ps;
+    }
+    for (std::size_t i = 0; i < probes; ++i) {
+        if (is_attempt(w.quiet.levels[i])) count_attempt(w, picked_[i], 0);
+    }
+    const std::int64_t wait = wait_ps(++w.fails, true);
+    w.counters.idle_steal_ps += look - poll_ps;
+    w.counters.idle_backoff_ps += wait;
+    return look + wait;
+}
+
+// As many rounds as end before `until_ps` wherever their probes go, if they are many and their waits are alike. Only how
+// often each queue is picked matters then.
+std::int64_t Engine::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
+    const std::int64_t wait = wait_ps(w.fails + 1, true);
+    const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * plan_.costs.least_probe_ps;
+    if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != wait_ps(w.fails + 63, true)) return poll_ps;
+    const std::int64_t rounds = std::min(MOST_ROUNDS, (until_ps - poll_ps - 1) / (longest_round_ps(w) + wait));
+    if (rounds < MANY_ROUNDS) return poll_ps;
+    std::int64_t probing = 0;
+    for (std::size_t i = 0; i < w.quiet.segments.size(); ++i) probing += pass_over_probe(w, i, rounds);
+    actors_[w.id].victims.drawn += static_cast<std::uint64_t>(rounds) * w.quiet.segments.size();
+    w.fails += rounds;
+    w.counters.idle_steal_ps += probing;
+    w.counters.idle_backoff_ps += rounds * wait;
+    return poll_ps + probing + rounds * wait;
+}
+
+std::int64_t Engine::longest_round_ps(const Worker& w) const {
+    std::int64_t sum = 0;
+    for (const std::uint32_t segment : w.quiet.segments) {
+        std::int64_t longest = 0;
+        for (std::uint32_t i = plan_.steal.seg[segment]; i < plan_.steal.seg[segment + 1]; ++i) {
+            longest = std::max(longest, probe_ps(w, plan_.steal.queue[i]));
+        }
+        sum += longest;
+    }
+    return sum;
+}
+
+// Count probe number `probe` of each of the next rounds; the time that they take.
+std::int64_t Engine::pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds) {
+    const std::uint32_t low = plan_.steal.seg[w.quiet.segments[probe]];
+    const std::uint32_t size = plan_.steal.seg[w.quiet.segments[probe] + 1] - low;
+    const ns_stream& victims = actors_[w.id].victims;
+    picked_.resize(std::max(picked_.size(), static_cast<std::size_t>(rounds)));
+    pick(victims.base, victims.drawn + probe, w.quiet.segments.size(), size, rounds, picked_.data());
+    times_picked_.assign(size, 0);
+    for (std::int64_t i = 0; i < rounds; ++i) ++times_picked_[picked_[static_cast<std::size_t>(i)]];
+    std::int64_t probing = 0;
+    for (std::uint32_t i = 0; i < size; ++i) {
+        const std::int64_t times = times_picked_[i];
+        const std::uint32_t q = plan_.steal.queue[low + i];
+        probing += times * probe_ps(w, q);
+        if (!is_attempt(w.quiet.levels[probe])) continue;
+        count_attempts(w, q, times, 0, 0);
+        w.failed += times;
+        w.failed_remote += is_remote(w, q) ? times : 0;
+    }
+    return probing;
 }
 
 }  // namespace numasim

@@ -10,7 +10,7 @@ namespace numasim {
 namespace {
 
 constexpr std::int64_t MOST_WORKERS = 1 << 20, MOST_NODES = 1 << 14, MOST_ROWS = std::int64_t{1} << 31;
-constexpr std::int64_t LONGEST_PS = std::int64_t{1} << 60, MOST_COST_PS = std::int64_t{1} << 50;
+constexpr std::int64_t LONGEST_PS = std::int64_t{1} << 60, MOST_COST_PS = std::int64_t{1} << 53;
 constexpr std::int64_t MOST_BYTES = std::int64_t{1} << 50, MOST_ITEMS = (std::int64_t{1} << 32) - 1;
 constexpr std::int64_t MOST_FACTOR = std::int64_t{1} << 33, MILLION = 1'000'000, ANY = Reader::ANY_SIZE;
 

@@ -149,7 +149,7 @@ bool Engine::back_off(Worker& w, std::int64_t wait_ps) {
 void Engine::on_look(Worker& w) {
     const std::uint32_t q = w.target;
     const ns_level& level = plan_.steal.level[w.level];
-    const bool attempt = (level.flags & NS_FLAG_ATTEMPT) != 0;
+    const bool attempt = is_attempt(w.level);
     const bool back = probe_back(w.level, q);
     std::int64_t count = ahead_ != nullptr ? ahead_->holds_task(owner_of(q), now_) : ns_level_amount(&level, queues_.length(q));
     if (count != 0 && strict_ && !may_run(w, q, back)) count = 0;
@@ -167,7 +167,7 @@ void Engine::on_look(Worker& w) {
 
 bool Engine::probe_back(std::uint32_t level, std::uint32_t q) const {
     const ns_queue& queue = plan_.steal.queues[q];
-    return ((plan_.steal.level[level].flags & NS_FLAG_ATTEMPT) != 0 ? queue.steal_end : queue.own_end) != 0;
+    return (is_attempt(level) ? queue.steal_end : queue.own_end) != 0;
 }
 
 void Engine::count_attempt(Worker& w, std::uint32_t q, std::int64_t count) {

@@ -20,8 +20,8 @@ MODEST: dict[str, Parameters] = {
     "fft": {"n": 2**14},
     "uts": {"root_children": 300},
     "independent": {"tasks": 20_000, **SPREAD},
-    "random-fork-join": {"tasks": 8_000, **SPREAD},
-    "random-layered": {"layers": 30, "width": 200, **SPREAD},
+    "random-fork-join": {"tasks": 20_000, **SPREAD},
+    "random-layered": {"layers": 60, "width": 200, **SPREAD},
 }  # a few tenths of a second on the reference engine
 
 
