@@ -20,7 +20,7 @@ constexpr std::uint32_t NOBODY = std::numeric_limits<std::uint32_t>::max();
 
 // What comes of the end of a strand.
 struct StrandEnd {
-    bool goes_on = false;              // the worker has a strand again; its end is at `Ahead::end_ps`
+    bool goes_on = false;             // the worker has a strand again; its end is at `Ahead::end_ps`
     std::uint32_t extended = NOBODY;  // another worker, whose end has moved
 };
 
@@ -69,7 +69,7 @@ protected:
 
 private:
     std::int64_t barren_until_ps_ = 0;  // the last that was found; never behind the end of its phase
-    std::uint32_t holder_ = 0;  // the worker whose queue was the last known to hold a task
+    std::uint32_t holder_ = 0;          // the worker whose queue was the last known to hold a task
 };
 
 // Let the worker pay what it owes; the time that this takes.

@@ -78,7 +78,9 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["details_hash"] = details;
     result["complete"] = engine.complete();
     constexpr std::size_t log_columns = sizeof(Executed) / sizeof(std::int64_t);
-    if (keep_log) result["log"] = table(reinterpret_cast<const std::int64_t*>(engine.log().data()), engine.log().size(), log_columns);
+    if (keep_log)
+        result["log"] =
+            table(reinterpret_cast<const std::int64_t*>(engine.log().data()), engine.log().size(), log_columns);
     return result;
 }
 

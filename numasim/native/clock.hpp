@@ -28,7 +28,8 @@ constexpr std::uint32_t actor_of(EventKey key) { return static_cast<std::uint32_
 // change costs one comparison a level, without a branch that could be mispredicted.
 class Clock {
 public:
-    explicit Clock(std::size_t actors) : leaves_(std::bit_ceil(std::max<std::size_t>(actors, 2))), keys_(2 * leaves_, NO_EVENT) {}
+    explicit Clock(std::size_t actors)
+        : leaves_(std::bit_ceil(std::max<std::size_t>(actors, 2))), keys_(2 * leaves_, NO_EVENT) {}
 
     EventKey next() const { return keys_[1]; }
 

@@ -1,7 +1,7 @@
 // The native engine: one run of one plan, event by event, equal to the reference engine (numasim/engine/reference.py).
 //
-// The members are grouped as there: timeline, execution, search, production, steady production, phases; each group has a
-// source file of its own. What the model leaves to an engine is decided in the reference engine's files.
+// The members are grouped as there: timeline, execution, search, production, steady production, phases; each group has
+// a source file of its own. What the model leaves to an engine is decided in the reference engine's files.
 #pragma once
 
 #include <cstdint>
@@ -90,8 +90,8 @@ public:
     std::int64_t page_faults() const { return page_faults_; }
     std::int64_t passed_items() const { return passed_items_; }
     std::int64_t events() const { return events_; }
-    std::int64_t peak_tasks() const;  // spawned, or dealt, and not finished at one time
-    std::size_t task_bytes() const;   // of the state that grows with them
+    std::int64_t peak_tasks() const;             // spawned, or dealt, and not finished at one time
+    std::size_t task_bytes() const;              // of the state that grows with them
     bool complete() const { return complete_; }  // whether the details hold every record
     std::uint64_t steps_hash() { return steps_.total(); }
     std::uint64_t details_hash() { return details_.total(); }
@@ -233,18 +233,18 @@ private:
     std::vector<std::int64_t> cursors_;
     std::vector<std::int32_t> chances_;
     std::vector<Frame> frames_;
-    std::uint32_t free_frame_ = NO_FRAME;       // the frames that can be used again, linked by `parent`
-    std::vector<Dependence> dependences_;       // [rows], empty where there are none
-    std::vector<std::uint32_t> predecessors_;   // [rows] likewise
+    std::uint32_t free_frame_ = NO_FRAME;      // the frames that can be used again, linked by `parent`
+    std::vector<Dependence> dependences_;      // [rows], empty where there are none
+    std::vector<std::uint32_t> predecessors_;  // [rows] likewise
     std::vector<ItemTimes> families_;
     std::vector<std::uint64_t> family_base_;  // [families + 1] id of the first item
     FirstTouch pages_;
     std::unique_ptr<TreesAhead> trees_;    // where it skips ahead
     std::unique_ptr<RangesAhead> ranges_;  // likewise
     Ahead* ahead_ = nullptr;               // that of the phase
-    std::vector<std::uint8_t> rich_;   // [queues] which hold many items
-    std::vector<std::uint32_t> poor_;  // the workers that steal
-    std::int64_t next_plunder_ = 0;    // in events
+    std::vector<std::uint8_t> rich_;       // [queues] which hold many items
+    std::vector<std::uint32_t> poor_;      // the workers that steal
+    std::int64_t next_plunder_ = 0;        // in events
     RecordSet steps_, details_;
     std::vector<Executed> log_;
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
@@ -255,7 +255,7 @@ private:
     std::vector<std::int64_t> node_attempts_, node_success_, node_bytes_;
     std::size_t phase_ = 0;
     std::int64_t phases_ended_ = 0;  // repeats counted
-    std::size_t team_ = 0;  // workers that take part in the phase
+    std::size_t team_ = 0;           // workers that take part in the phase
     std::uint64_t production_next_ = 0, production_left_ = 0;
     std::int64_t now_ = 0, phase_start_ = 0;
     std::int64_t outstanding_ = 0;  // tasks of the phase that have not finished
@@ -284,11 +284,13 @@ inline void Engine::schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
 }
 
 inline void Engine::record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
-    steps_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
+    steps_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first),
+                static_cast<std::uint64_t>(second)});
 }
 
 inline void Engine::record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
-    details_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)});
+    details_.add({static_cast<std::uint64_t>(now_), rank, actor, static_cast<std::uint64_t>(first),
+                  static_cast<std::uint64_t>(second)});
 }
 
 inline void Engine::task_done() {

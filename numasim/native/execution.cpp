@@ -6,7 +6,8 @@
 
 namespace numasim {
 
-// ---- ops ---------------------------------------------------------------------------------------------------------------
+// ---- ops
+// ---------------------------------------------------------------------------------------------------------------
 
 // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
 void Engine::proceed(Worker& w) {
@@ -56,13 +57,16 @@ void Engine::start_item(Worker& w, Task task) {
     work(w, task, total, local);
 }
 
-// The times of an item; those of the items that the worker will take next from its own queue are computed along with it.
+// The times of an item; those of the items that the worker will take next from its own queue are computed along with
+// it.
 std::pair<std::int64_t, std::int64_t> Engine::item_times(Worker& w, Task task) {
     const std::size_t family = family_of(task);
     const ItemTimes& times = families_[family];
     const std::uint64_t base = family_base_[family];
     const std::uint64_t item = static_cast<std::uint64_t>(task) - base;
-    if (times.moves_bytes()) times.add_traffic(static_cast<std::int64_t>(item), node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes);
+    if (times.moves_bytes())
+        times.add_traffic(static_cast<std::int64_t>(item),
+                          node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes);
     ItemsAhead& ahead = w.ahead;
     const std::uint64_t expected = ahead.first + ahead.at * static_cast<std::uint64_t>(ahead.step);
     if (ahead.at >= ahead.count || expected != static_cast<std::uint64_t>(task)) look_ahead(w, task, times, base);
@@ -85,7 +89,8 @@ void Engine::look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint6
             ahead.count = std::min(ItemsAhead::MOST, entry.count + 1);
         }
     }
-    times.block(static_cast<std::size_t>(w.node), static_cast<std::int64_t>(ahead.first - base), ahead.step, ahead.count, ahead.total_ps, ahead.local_ps);
+    times.block(static_cast<std::size_t>(w.node), static_cast<std::int64_t>(ahead.first - base), ahead.step,
+                ahead.count, ahead.total_ps, ahead.local_ps);
 }
 
 std::size_t Engine::family_of(Task task) const {
@@ -110,7 +115,8 @@ void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_
 std::int64_t Engine::touch(Worker& w, std::uint32_t segment) {
     const OpenAccesses& open = plan_.open;
     std::int64_t* bytes = node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes;
-    std::int64_t wait = open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(plan_.times.segments) + segment];
+    std::int64_t wait =
+        open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(plan_.times.segments) + segment];
     for (std::int64_t i = open.ptr[segment]; i < open.ptr[segment + 1]; ++i) {
         const Touch touch = pages_.touch(open.access[static_cast<std::size_t>(i)], w.node, bytes);
         wait += touch.wait_ps;
@@ -133,7 +139,8 @@ void Engine::on_segment_end(Worker& w) {
     proceed(w);
 }
 
-// ---- frames ------------------------------------------------------------------------------------------------------------
+// ---- frames
+// ------------------------------------------------------------------------------------------------------------
 
 std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent) {
     std::uint32_t at = free_frame_;
@@ -178,7 +185,8 @@ void Engine::let_go(std::uint32_t frame) {
     free_frame_ = frame;
 }
 
-// ---- the end of a task -------------------------------------------------------------------------------------------------
+// ---- the end of a task
+// -------------------------------------------------------------------------------------------------
 
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
 void Engine::finish(Worker& w, std::uint32_t at) {
@@ -245,7 +253,8 @@ void Engine::release(Worker& w, const Frame& frame) {
     }
 }
 
-// ---- spawning and placing ----------------------------------------------------------------------------------------------
+// ---- spawning and placing
+// ----------------------------------------------------------------------------------------------
 
 void Engine::spawn(Worker& w, std::uint32_t parent) {
     const std::uint32_t child = new_child(parent);
@@ -324,7 +333,8 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
     return q;
 }
 
-// ---- joins -------------------------------------------------------------------------------------------------------------
+// ---- joins
+// -------------------------------------------------------------------------------------------------------------
 
 // WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
 bool Engine::wait(Worker& w, Frame& frame) {

@@ -50,10 +50,13 @@ void each_row(const ItemAccess& access, Items items, Visit visit) {
     }
 }
 
-// `compute_ps` of several items, in a loop that fits vector units: `width` has 32 bits, so that no product has more than 64.
-NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width, std::int64_t* compute) {
+// `compute_ps` of several items, in a loop that fits vector units: `width` has 32 bits, so that no product has more
+// than 64.
+NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width,
+                                    std::int64_t* compute) {
     for (std::int64_t i = 0; i < items.count; ++i) {
-        const std::uint64_t number = ns_draw(ns_base(seed, NS_DRAW_DURATION, static_cast<std::uint64_t>(items.first + i * items.step)), 0);
+        const std::uint64_t number =
+            ns_draw(ns_base(seed, NS_DRAW_DURATION, static_cast<std::uint64_t>(items.first + i * items.step)), 0);
         const std::uint64_t below = ((number >> 32) * width + ((number & UINT32_MAX) * width >> 32)) >> 32;
         compute[i] = low_ps + static_cast<std::int64_t>(below);
     }

@@ -35,7 +35,8 @@ Touch FirstTouch::touch(std::int64_t access, std::int32_t node, std::int64_t* by
     return {wait_ps(access, node), placed};
 }
 
-std::int64_t FirstTouch::place(std::vector<std::int16_t>& homes, std::int64_t pages, const Row& row, std::int32_t node) const {
+std::int64_t FirstTouch::place(std::vector<std::int16_t>& homes, std::int64_t pages, const Row& row,
+                               std::int32_t node) const {
     std::int64_t placed = 0;
     for (std::int64_t g = row.begin / granule_bytes_; g * granule_bytes_ < row.end; ++g) {
         std::int16_t& home = homes[static_cast<std::size_t>(g)];

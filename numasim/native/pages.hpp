@@ -16,8 +16,8 @@ class FirstTouch {
 public:
     explicit FirstTouch(const Plan& plan);
 
-    // Walk access number `access` from `node`: what it finds unplaced is placed there. The bytes that it moves from and to
-    // each home are added to `bytes` [nodes].
+    // Walk access number `access` from `node`: what it finds unplaced is placed there. The bytes that it moves from and
+    // to each home are added to `bytes` [nodes].
     Touch touch(std::int64_t access, std::int32_t node, std::int64_t* bytes);
 
 private:

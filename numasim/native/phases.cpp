@@ -1,4 +1,5 @@
-// Phases: what is given to whom when one starts, and how the books are closed when it ends (numasim/engine/reference.py).
+// Phases: what is given to whom when one starts, and how the books are closed when it ends
+// (numasim/engine/reference.py).
 #include <algorithm>
 
 #include "engine.hpp"
@@ -35,7 +36,8 @@ void Engine::give_roots(const Phase& phase) {
     for (std::size_t r = 0; r < phase.roots.size(); ++r) {
         const std::int64_t root = phase.roots[r];
         if (has_successors_) reset(root);
-        const std::uint32_t frame = new_frame(static_cast<std::uint32_t>(root), phase.ids[r], phase.segments[r], NO_FRAME);
+        const std::uint32_t frame =
+            new_frame(static_cast<std::uint32_t>(root), phase.ids[r], phase.segments[r], NO_FRAME);
         workers_[ns_dealt_to(phase.deal, r, phase.roots.size(), plan_.workers)].agenda.push_back(frame);
     }
 }
@@ -55,10 +57,12 @@ void Engine::give_range(const Phase& phase) {
         start_producer(first, count);
     } else if (plan_.own_dispatch) {
         for (const Worker& w : workers_) {
-            queues_.push_items(static_cast<std::uint32_t>(w.own), ns_dealt_items(phase.deal, w.id, plan_.workers, first, count));
+            queues_.push_items(static_cast<std::uint32_t>(w.own),
+                               ns_dealt_items(phase.deal, w.id, plan_.workers, first, count));
         }
     } else {
-        for (std::uint64_t i = 0; i < count; ++i) place(ns_dealt_to(phase.deal, i, count, plan_.workers), static_cast<Task>(first + i));
+        for (std::uint64_t i = 0; i < count; ++i)
+            place(ns_dealt_to(phase.deal, i, count, plan_.workers), static_cast<Task>(first + i));
     }
 }
 

@@ -27,14 +27,14 @@ struct Graph {
     std::int64_t rows;
     std::int64_t tasks;  // ids of its tasks are below this: `rows`, where it is not folded
     bool folded;
-    I64s op_ptr;       // [rows + 1]
-    U8s op_code;       // [ops]
-    U32s op_arg;       // [ops]
-    U8s kind;          // [rows]
-    I64s size;         // [rows] tasks in the subtree of each row, itself included
-    I64s child;        // [ops] id of the task that an op spawns or calls, less that of its parent, where it is folded
-    U32s segment;      // [ops] likewise: number of the op's segment, or of its child's first one, less that of its task
-    I64s parent;       // [rows], not of a folded graph
+    I64s op_ptr;   // [rows + 1]
+    U8s op_code;   // [ops]
+    U32s op_arg;   // [ops]
+    U8s kind;      // [rows]
+    I64s size;     // [rows] tasks in the subtree of each row, itself included
+    I64s child;    // [ops] id of the task that an op spawns or calls, less that of its parent, where it is folded
+    U32s segment;  // [ops] likewise: number of the op's segment, or of its child's first one, less that of its task
+    I64s parent;   // [rows], not of a folded graph
     I64s successor_ptr;  // [rows + 1]
     U32s successor;
 };
@@ -48,11 +48,11 @@ struct SegmentTimes {
 
 // Accesses whose pages are placed by the first touch during the run (numasim/engine/pages.py).
 struct OpenAccesses {
-    I64s ptr;      // [segments + 1] into `access`, or empty where there are none
-    I64s access;   // which access
-    I64s compute;  // [segments]
-    I64s settled;  // [nodes * segments] memory time of the other accesses
-    U32s region;   // [accesses]
+    I64s ptr;                                           // [segments + 1] into `access`, or empty where there are none
+    I64s access;                                        // which access
+    I64s compute;                                       // [segments]
+    I64s settled;                                       // [nodes * segments] memory time of the other accesses
+    U32s region;                                        // [accesses]
     I64s offset, row_bytes, rows, stride, factor, mlp;  // [accesses]
     I64s region_pages;                                  // [regions]
     I64s latency_ps;                                    // [nodes * nodes]
@@ -74,10 +74,10 @@ struct Family {
 };
 
 struct Phase {
-    std::vector<std::int64_t> roots;     // rows
-    std::vector<std::int64_t> ids;       // of the roots
+    std::vector<std::int64_t> roots;      // rows
+    std::vector<std::int64_t> ids;        // of the roots
     std::vector<std::uint32_t> segments;  // number of their first segment
-    std::int64_t family;  // -1: none
+    std::int64_t family;                  // -1: none
     ns_deal deal;
     bool serial;
     std::int64_t repeat;
@@ -93,7 +93,7 @@ struct Plan {
     std::uint32_t workers, nodes;
     std::uint64_t seed;
     std::span<const std::int32_t> node;  // [workers]
-    I64s line_ps;                    // [workers * workers] transfer of a cache line to each worker from each other's core
+    I64s line_ps;  // [workers * workers] transfer of a cache line to each worker from each other's core
     Graph graph;
     SegmentTimes times;
     OpenAccesses open;

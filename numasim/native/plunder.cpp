@@ -1,9 +1,9 @@
-// Steals in bulk: while the rich stay rich and the poor stay poor, what comes of a probe does not depend on when it is sent
-// (model 1.8, for thieves).
+// Steals in bulk: while the rich stay rich and the poor stay poor, what comes of a probe does not depend on when it is
+// sent (model 1.8, for thieves).
 //
 // Where some workers have run out of like items and others have many left, each thief's course is its own: it draws
-// victims, finds a task exactly where the victim is rich, and executes it. So the thieves are followed one by one, without
-// a common clock, to a time before which no rich queue should have run dry; only if none has, it is taken over.
+// victims, finds a task exactly where the victim is rich, and executes it. So the thieves are followed one by one,
+// without a common clock, to a time before which no rich queue should have run dry; only if none has, it is taken over.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -22,7 +22,8 @@ constexpr std::int64_t EVENTS_BETWEEN = 4096;  // tries that cannot succeed cost
 void Engine::pass_steals() {
     next_plunder_ = events_ + EVENTS_BETWEEN;
     if (ahead_ != ranges_.get() || listened_ || plan_.backoff_after_probe || !sort_rich_and_poor()) return;
-    const std::int64_t least_ps = MANY_ITEMS * times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
+    const std::int64_t least_ps =
+        MANY_ITEMS * times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
     for (std::int64_t far_ps = riches_last_ps(); far_ps > least_ps; far_ps /= 2) {
         if (!pass_steals_until(now_ + far_ps)) continue;
         next_plunder_ = events_;
@@ -56,33 +57,38 @@ std::int64_t Engine::riches_last_ps() const {
         if (!rich_[static_cast<std::size_t>(w.own)]) continue;
         const std::int64_t rich = static_cast<std::int64_t>(workers_.size() - poor_.size());
         const std::int64_t items = (ranges_->end_ps(w.id) - now_) / ranges_->item_ps(w);
-        const std::int64_t stolen_ps = times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
-        const std::int64_t robbed_every_ps = std::max<std::int64_t>(1, stolen_ps * rich / static_cast<std::int64_t>(poor_.size()));
+        const std::int64_t stolen_ps =
+            times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
+        const std::int64_t robbed_every_ps =
+            std::max<std::int64_t>(1, stolen_ps * rich / static_cast<std::int64_t>(poor_.size()));
         // the owner takes one item in item_ps, the thieves one in robbed_every_ps
-        const std::int64_t both_ps = std::max<std::int64_t>(1, robbed_every_ps * (ranges_->item_ps(w) / 16) / (robbed_every_ps / 16 + ranges_->item_ps(w) / 16 + 1));
+        const std::int64_t both_ps = std::max<std::int64_t>(
+            1, robbed_every_ps * (ranges_->item_ps(w) / 16) / (robbed_every_ps / 16 + ranges_->item_ps(w) / 16 + 1));
         last = std::min(last, items * both_ps);
     }
     return last / 16 * 15;
 }
 
-// Follow the poor until they end strands at `until_ps` or later; false, and nothing has changed, if a rich queue could have
-// run dry by then.
+// Follow the poor until they end strands at `until_ps` or later; false, and nothing has changed, if a rich queue could
+// have run dry by then.
 bool Engine::pass_steals_until(std::int64_t until_ps) {
     std::vector<Plunder> plunders;
     std::vector<ns_stream> before;
     for (const std::uint32_t id : poor_) before.push_back(actors_[id].victims);
     const bool found = std::ranges::all_of(poor_, [&](std::uint32_t id) {
-        plunders.push_back({.thief = id, .tries = std::vector<std::int64_t>(queues_.count()), .got = std::vector<std::int64_t>(queues_.count())});
+        plunders.push_back({.thief = id,
+                            .tries = std::vector<std::int64_t>(queues_.count()),
+                            .got = std::vector<std::int64_t>(queues_.count())});
         return plunder(plunders.back(), until_ps);
     });
     std::int64_t last_look_ps = now_;
     for (const Plunder& each : plunders) last_look_ps = std::max(last_look_ps, each.last_look_ps);
     const bool stayed = found && std::ranges::all_of(workers_, [&](const Worker& w) {
-        const auto q = static_cast<std::size_t>(w.own);
-        std::int64_t lost = 1;
-        for (const Plunder& each : plunders) lost += each.got[q];
-        return !rich_[q] || ranges_->end_ps(w.id) - lost * ranges_->item_ps(w) > last_look_ps;
-    });
+                            const auto q = static_cast<std::size_t>(w.own);
+                            std::int64_t lost = 1;
+                            for (const Plunder& each : plunders) lost += each.got[q];
+                            return !rich_[q] || ranges_->end_ps(w.id) - lost * ranges_->item_ps(w) > last_look_ps;
+                        });
     if (stayed) {
         for (const Plunder& each : plunders) commit(each);
         return true;

@@ -14,8 +14,8 @@ constexpr std::int32_t MOST_PROBES = 4096;
 constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // that are counted together
 
 // Draws number `first`, `first + step`, ... of a stream, mapped to [0, size).
-NUMASIM_VECTORS void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size, std::int64_t count,
-                          std::uint32_t* picked) {
+NUMASIM_VECTORS void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size,
+                          std::int64_t count, std::uint32_t* picked) {
     for (std::int64_t i = 0; i < count; ++i) {
         const std::uint64_t number = ns_draw(base, first + static_cast<std::uint64_t>(i) * step);
         picked[i] = static_cast<std::uint32_t>(((number >> 32) * size + ((number & UINT32_MAX) * size >> 32)) >> 32);
@@ -23,7 +23,8 @@ NUMASIM_VECTORS void pick(std::uint64_t base, std::uint64_t first, std::uint64_t
 }
 
 bool all_levels_of_me(const ns_plan& steal) {
-    return std::all_of(steal.level, steal.level + steal.steal_levels, [](const ns_level& level) { return level.anchor == NS_ANCHOR_ME; });
+    return std::all_of(steal.level, steal.level + steal.steal_levels,
+                       [](const ns_level& level) { return level.anchor == NS_ANCHOR_ME; });
 }
 
 }  // namespace
@@ -49,8 +50,10 @@ std::int64_t Engine::next_change() {
 bool Engine::can_go_on() const {
     const auto works = [this](const Worker& w) { return busy_until_[w.id] != NEVER || join_is_over(w); };
     return std::any_of(workers_.begin(), workers_.end(), works) ||
-           std::any_of(producers_.begin(), producers_.end(), [](const Producer& p) { return p.left != 0 && !p.waiting; }) ||
-           std::any_of(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(team_), [this](const Worker& w) { return can_find(w); });
+           std::any_of(producers_.begin(), producers_.end(),
+                       [](const Producer& p) { return p.left != 0 && !p.waiting; }) ||
+           std::any_of(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(team_),
+                       [this](const Worker& w) { return can_find(w); });
 }
 
 // Whether some round of the worker can bring it a task while no queue changes.
@@ -73,7 +76,8 @@ void Engine::learn_quiet_round(Worker& w) {
     QuietRound& quiet = w.quiet;
     quiet.levels.resize(MOST_PROBES);
     quiet.segments.resize(MOST_PROBES);
-    quiet.probes = ns_quiet_round(&plan_.steal, &actors_[w.id], quiet.levels.data(), quiet.segments.data(), MOST_PROBES);
+    quiet.probes =
+        ns_quiet_round(&plan_.steal, &actors_[w.id], quiet.levels.data(), quiet.segments.data(), MOST_PROBES);
     quiet.levels.resize(static_cast<std::size_t>(std::max(quiet.probes, 0)));
     quiet.segments.resize(quiet.levels.size());
     quiet.known = all_levels_of_me(plan_.steal);
@@ -130,7 +134,8 @@ std::int64_t Engine::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t
     std::int64_t look = poll_ps;
     picked_.resize(std::max(picked_.size(), probes));
     for (std::size_t i = 0; i < probes; ++i) {
-        const std::uint32_t low = plan_.steal.seg[w.quiet.segments[i]], size = plan_.steal.seg[w.quiet.segments[i] + 1] - low;
+        const std::uint32_t low = plan_.steal.seg[w.quiet.segments[i]],
+                            size = plan_.steal.seg[w.quiet.segments[i] + 1] - low;
         picked_[i] = plan_.steal.queue[low + ns_stream_below(&actor.victims, size)];
         look += probe_ps(w, picked_[i]);
     }
@@ -147,8 +152,8 @@ std::int64_t Engine::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t
     return look + wait;
 }
 
-// As many rounds as end before `until_ps` wherever their probes go, if they are many and their waits are alike. Only how
-// often each queue is picked matters then.
+// As many rounds as end before `until_ps` wherever their probes go, if they are many and their waits are alike. Only
+// how often each queue is picked matters then.
 std::int64_t Engine::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     const std::int64_t wait = wait_ps(w.fails + 1, true);
     const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * plan_.costs.least_probe_ps;

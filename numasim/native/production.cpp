@@ -71,9 +71,11 @@ void Engine::end_wait(Producer& p) {
     produce_later(p);
 }
 
-// ---- steady state ------------------------------------------------------------------------------------------------------
+// ---- steady state
+// ------------------------------------------------------------------------------------------------------
 
-// The producer has found every queue full: where nothing but the taking and the making of like items goes on, follow that.
+// The producer has found every queue full: where nothing but the taking and the making of like items goes on, follow
+// that.
 void Engine::producer_waits(Producer& p) {
     const std::int32_t rule = ns_dealing_rule(&plan_.steal, static_cast<std::int32_t>(producer_id()));
     if (!plan_.skip || rule < 0 || p.left >= p.try_below || !is_steady()) return;
@@ -101,7 +103,8 @@ void Engine::producer_waits(Producer& p) {
 // Whether nothing but the taking and the making of like items goes on.
 bool Engine::is_steady() {
     const auto has_only_an_item = [this](const Worker& w) {
-        return w.rank == SEG_END && w.due_ps > now_ && w.stack.size() == 1 && is_item(w.stack.front()) && w.agenda.empty();
+        return w.rank == SEG_END && w.due_ps > now_ && w.stack.size() == 1 && is_item(w.stack.front()) &&
+               w.agenda.empty();
     };
     return plan_.one_queue_each && queues_.total() == plan_.room &&
            std::all_of(families_.begin(), families_.end(), [](const ItemTimes& times) { return times.uniform(); }) &&
@@ -119,7 +122,8 @@ bool Engine::queues_hold_only_items() {
 }
 
 // Take the state of `moment`, when worker w has taken `taken[w]` items more.
-void Engine::move_on(Producer& p, const ItemTimes& times, const Moment& moment, const std::vector<std::int64_t>& taken) {
+void Engine::move_on(Producer& p, const ItemTimes& times, const Moment& moment,
+                     const std::vector<std::int64_t>& taken) {
     std::int64_t made = 0;
     for (Worker& w : workers_) {
         pass_items(w, times, taken[w.id]);

@@ -39,7 +39,6 @@ public:
 private:
     std::size_t capacity() const { return slots_ ? mask_ + 1 : 0; }
 
-
     void grow() {
         const std::size_t wider = capacity() ? 2 * capacity() : 8;
         auto slots = std::make_unique<T[]>(wider);

@@ -25,8 +25,8 @@ public:
     // Of uniform items: what each takes the owner of a queue, the pop included.
     std::int64_t item_ps(const Worker& w) const { return shares_[w.id].farthest.total_ps + pop_ps_; }
 
-    // Give `thief`, whose strand has ended, many like items one after the other, the last of which ends at `end_ps`; and
-    // take many from `victim`, which holds more.
+    // Give `thief`, whose strand has ended, many like items one after the other, the last of which ends at `end_ps`;
+    // and take many from `victim`, which holds more.
     void steal_like(Worker& thief, const ItemTimes& times, std::int64_t items, std::int64_t end_ps);
     void lose_like(Worker& victim, std::int64_t items);
 

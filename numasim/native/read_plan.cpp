@@ -19,7 +19,8 @@ void require_within(std::span<const T> values, std::int64_t low, std::int64_t hi
     const auto outside = [low, high](T value) {
         return static_cast<std::int64_t>(value) < low || static_cast<std::int64_t>(value) > high;
     };
-    require(std::none_of(values.begin(), values.end(), outside), [name] { return std::string(name) + " has a value out of bounds"; });
+    require(std::none_of(values.begin(), values.end(), outside),
+            [name] { return std::string(name) + " has a value out of bounds"; });
 }
 
 // A CSR pointer begins at 0, never falls and ends at `end`.
@@ -35,12 +36,15 @@ std::int64_t size_of(const T& values) {
     return static_cast<std::int64_t>(values.size());
 }
 
-// ---- the graph ---------------------------------------------------------------------------------------------------------
+// ---- the graph
+// ---------------------------------------------------------------------------------------------------------
 
 void check_ops(const Graph& graph, std::int64_t segments) {
     for (std::size_t i = 0; i < graph.op_code.size(); ++i) {
         require(graph.op_code[i] <= WAIT, "op_code has a value out of bounds");
-        const std::int64_t most = graph.op_code[i] == RUN ? segments : graph.op_code[i] == WAIT ? MOST_ROWS : graph.rows;
+        const std::int64_t most = graph.op_code[i] == RUN    ? segments
+                                  : graph.op_code[i] == WAIT ? MOST_ROWS
+                                                             : graph.rows;
         require(graph.op_arg[i] < most, "op_arg has a value out of bounds");
     }
 }
@@ -52,13 +56,16 @@ void number_tasks(Graph& graph, Computed& computed) {
     for (std::int64_t row = graph.rows - 1; row >= 0; --row) {
         const auto r = static_cast<std::size_t>(row);
         std::int64_t next = 1;
-        for (auto op = static_cast<std::size_t>(graph.op_ptr[r]); op < static_cast<std::size_t>(graph.op_ptr[r + 1]); ++op) {
+        for (auto op = static_cast<std::size_t>(graph.op_ptr[r]); op < static_cast<std::size_t>(graph.op_ptr[r + 1]);
+             ++op) {
             if (graph.op_code[op] != SPAWN && graph.op_code[op] != CALL) continue;
             const std::size_t child = graph.op_arg[op];
             require(static_cast<std::int64_t>(child) > row, "op_arg has a child above its parent");
-            require(graph.kind[child] == (graph.op_code[op] == CALL ? CALLED : TASK), "op_arg has a child of the wrong kind");
+            require(graph.kind[child] == (graph.op_code[op] == CALL ? CALLED : TASK),
+                    "op_arg has a child of the wrong kind");
             if (graph.folded) computed.child[op] = next;
-            require(graph.folded || static_cast<std::int64_t>(child) == row + next, "op_arg has a child that is out of order");
+            require(graph.folded || static_cast<std::int64_t>(child) == row + next,
+                    "op_arg has a child that is out of order");
             require(!__builtin_add_overflow(next, computed.size[child], &next), "the graph has more than 2**63 tasks");
         }
         computed.size[r] = next;
@@ -73,7 +80,8 @@ void number_segments(Graph& graph, Computed& computed) {
     computed.segments.assign(static_cast<std::size_t>(graph.rows), 0);
     for (std::int64_t row = graph.rows - 1; row >= 0; --row) {
         const auto r = static_cast<std::size_t>(row);
-        const auto first = static_cast<std::size_t>(graph.op_ptr[r]), last = static_cast<std::size_t>(graph.op_ptr[r + 1]);
+        const auto first = static_cast<std::size_t>(graph.op_ptr[r]),
+                   last = static_cast<std::size_t>(graph.op_ptr[r + 1]);
         std::uint32_t next = 0;
         for (std::size_t op = first; op < last; ++op) {
             if (graph.op_code[op] == RUN) computed.segment[op] = next++;
@@ -93,7 +101,8 @@ void check_parents(const Graph& graph) {
     for (std::int64_t row = 0; row < graph.rows; ++row) {
         const auto r = static_cast<std::size_t>(row);
         require(-1 <= graph.parent[r] && graph.parent[r] < row, "parent has a value out of bounds");
-        for (auto op = static_cast<std::size_t>(graph.op_ptr[r]); op < static_cast<std::size_t>(graph.op_ptr[r + 1]); ++op) {
+        for (auto op = static_cast<std::size_t>(graph.op_ptr[r]); op < static_cast<std::size_t>(graph.op_ptr[r + 1]);
+             ++op) {
             const bool creates = graph.op_code[op] == SPAWN || graph.op_code[op] == CALL;
             require(!creates || graph.parent[graph.op_arg[op]] == row, "op_arg has a child of another");
         }
@@ -125,7 +134,8 @@ Graph read_graph(Reader& reader, std::int64_t segments, bool skipping, Computed&
     return graph;
 }
 
-// ---- times -------------------------------------------------------------------------------------------------------------
+// ---- times
+// -------------------------------------------------------------------------------------------------------------
 
 SegmentTimes read_times(Reader& reader, std::uint32_t nodes) {
     SegmentTimes times{};
@@ -141,7 +151,8 @@ SegmentTimes read_times(Reader& reader, std::uint32_t nodes) {
     }
     require(times.total.size() == nodes, "segment_times does not have an entry for each node");
     times.traffic = reader.array<std::int64_t>("traffic", ANY);
-    require(times.traffic.empty() || size_of(times.traffic) == times.segments * nodes, "traffic does not have a row for each segment");
+    require(times.traffic.empty() || size_of(times.traffic) == times.segments * nodes,
+            "traffic does not have a row for each segment");
     require_within(times.traffic, 0, MOST_BYTES, "traffic");
     return times;
 }
@@ -152,7 +163,8 @@ void check_open(const OpenAccesses& open) {
         const auto a = static_cast<std::size_t>(access);
         require(open.region[a] < open.region_pages.size(), "access_region has a value out of bounds");
         const std::int64_t bytes = open.region_pages[open.region[a]] * open.page_bytes;
-        const std::int64_t last = open.rows[a] == 0 ? 0 : open.offset[a] + (open.rows[a] - 1) * open.stride[a] + open.row_bytes[a];
+        const std::int64_t last =
+            open.rows[a] == 0 ? 0 : open.offset[a] + (open.rows[a] - 1) * open.stride[a] + open.row_bytes[a];
         require(last <= bytes, "an access reaches beyond its region");
     }
 }
@@ -200,12 +212,16 @@ ItemAccess read_item_access(Reader& reader, std::uint32_t nodes, std::int64_t it
     require(size_of(access.traffic) % nodes == 0, "traffic does not have whole rows");
     require_within(access.traffic, 0, MOST_BYTES, "traffic");
     const std::int64_t rows = size_of(access.traffic) / nodes;
-    const std::int64_t quotients = (items + access.divisor - 1) / access.divisor, remainders = std::min(access.divisor, items);
-    const std::int64_t needed = access.by_quotient ? (access.by_remainder ? items : quotients) : access.by_remainder ? remainders : 1;
+    const std::int64_t quotients = (items + access.divisor - 1) / access.divisor,
+                       remainders = std::min(access.divisor, items);
+    const std::int64_t needed = access.by_quotient    ? (access.by_remainder ? items : quotients)
+                                : access.by_remainder ? remainders
+                                                      : 1;
     require(rows >= needed, "traffic has too few rows");
     for (Reader& node : [&] { return reader.list("nodes"); }()) {
         access.wait.push_back(node.array<std::int64_t>("wait_ps", ANY));
-        require(access.wait.back().empty() || size_of(access.wait.back()) == rows, "wait_ps does not have an entry for each row");
+        require(access.wait.back().empty() || size_of(access.wait.back()) == rows,
+                "wait_ps does not have an entry for each row");
         require_within(access.wait.back(), 0, LONGEST_PS, "wait_ps");
         reader.keep(std::move(node));
     }
@@ -227,7 +243,8 @@ Family read_family(Reader& reader, std::uint32_t nodes) {
     return family;
 }
 
-// ---- phases ------------------------------------------------------------------------------------------------------------
+// ---- phases
+// ------------------------------------------------------------------------------------------------------------
 
 // The trees of a folded graph are numbered in the order of the roots that they grow from.
 void number_roots(Phase& phase, Graph& graph, const Computed& computed, std::uint32_t& segments) {
@@ -236,7 +253,8 @@ void number_roots(Phase& phase, Graph& graph, const Computed& computed, std::uin
         phase.segments.push_back(segments);
         if (!graph.folded) continue;
         const auto r = static_cast<std::size_t>(root);
-        require(!__builtin_add_overflow(graph.tasks, computed.size[r], &graph.tasks), "the graph has more than 2**63 tasks");
+        require(!__builtin_add_overflow(graph.tasks, computed.size[r], &graph.tasks),
+                "the graph has more than 2**63 tasks");
         if (!computed.segments.empty()) segments += computed.segments[r];
     }
 }
@@ -257,20 +275,23 @@ Phase read_phase(Reader& reader, const Graph& graph, std::int64_t families) {
     return phase;
 }
 
-// ---- the strategy ------------------------------------------------------------------------------------------------------
+// ---- the strategy
+// ------------------------------------------------------------------------------------------------------
 
 void check_level(const ns_plan& steal, std::uint32_t index, std::uint32_t nodes) {
     const ns_level& level = steal.level[index];
     const std::uint32_t end = index + 1 < steal.levels ? steal.level[index + 1].row : steal.rows - 1;
     const bool steals = index < steal.steal_levels;
-    const std::uint32_t anchors = level.anchor == NS_ANCHOR_ALL ? 1
-                                  : level.anchor == NS_ANCHOR_LAST ? 0
+    const std::uint32_t anchors = level.anchor == NS_ANCHOR_ALL        ? 1
+                                  : level.anchor == NS_ANCHOR_LAST     ? 0
                                   : level.anchor == NS_ANCHOR_LIGHTEST ? nodes
                                                                        : steal.workers + (steals ? 0 : 1);
     const bool in_bounds = level.row <= end && end < steal.rows && end - level.row >= anchors && level.segments >= 1 &&
-                           level.anchor <= NS_ANCHOR_LIGHTEST && level.pick <= NS_PICK_BLOCK && level.visit <= NS_VISIT_WEIGHTED &&
-                           level.amount_kind <= NS_AMOUNT_SHARE && level.amount >= 1;
-    require(in_bounds && (steals || level.anchor <= NS_ANCHOR_ALL || level.anchor == NS_ANCHOR_LIGHTEST), "level has a record out of bounds");
+                           level.anchor <= NS_ANCHOR_LIGHTEST && level.pick <= NS_PICK_BLOCK &&
+                           level.visit <= NS_VISIT_WEIGHTED && level.amount_kind <= NS_AMOUNT_SHARE &&
+                           level.amount >= 1;
+    require(in_bounds && (steals || level.anchor <= NS_ANCHOR_ALL || level.anchor == NS_ANCHOR_LIGHTEST),
+            "level has a record out of bounds");
     require(!steals || level.anchor != NS_ANCHOR_LIGHTEST, "level has a record out of bounds");
     require(level.watch == NS_NONE8 || level.watch < steal.watches, "level has a watch that is not there");
     require(level.chance == NS_NONE8 || level.chance < steal.chances, "level has a chance that is not there");
@@ -278,7 +299,8 @@ void check_level(const ns_plan& steal, std::uint32_t index, std::uint32_t nodes)
         const std::uint32_t first = steal.row[r], last = steal.row[r + 1];
         require((last - first) % level.segments == 0, "level has a row of broken groups");
         for (std::uint32_t s = first; s < last && level.visit == NS_VISIT_WEIGHTED; ++s) {
-            require(steal.weight[s] != 0 && (s == first || steal.weight[s] >= steal.weight[s - 1]), "weight is not cumulative");
+            require(steal.weight[s] != 0 && (s == first || steal.weight[s] >= steal.weight[s - 1]),
+                    "weight is not cumulative");
         }
     }
 }
@@ -287,8 +309,8 @@ void check_queues(const ns_plan& steal, std::uint32_t nodes) {
     for (std::uint32_t q = 0; q < steal.queue_count; ++q) {
         const ns_queue& queue = steal.queues[q];
         const bool in_bounds = queue.home >= -1 && queue.home < static_cast<std::int32_t>(nodes) && queue.owner >= 0 &&
-                               static_cast<std::uint32_t>(queue.owner) < steal.workers && queue.capacity >= 0 && queue.own_end <= 1 &&
-                               queue.steal_end <= 1 && queue.full <= NS_FULL_BLOCK;
+                               static_cast<std::uint32_t>(queue.owner) < steal.workers && queue.capacity >= 0 &&
+                               queue.own_end <= 1 && queue.steal_end <= 1 && queue.full <= NS_FULL_BLOCK;
         require(in_bounds, "queues has a record out of bounds");
     }
 }
@@ -397,14 +419,16 @@ Plan read_plan(Reader& reader, Computed& computed) {
     plan.times = read_times(reader, plan.nodes);
     plan.graph = read_graph(reader, plan.times.segments, plan.skipping, computed);
     for (const std::int32_t node : plan.node) {
-        require(size_of(plan.times.total[static_cast<std::size_t>(node)]) == plan.times.segments, "total_ps is missing for a node with workers");
+        require(size_of(plan.times.total[static_cast<std::size_t>(node)]) == plan.times.segments,
+                "total_ps is missing for a node with workers");
     }
     plan.open = read_open(reader, plan.times.segments, plan.nodes);
     for (Reader& family : [&] { return reader.list("families"); }()) {
         plan.families.push_back(read_family(family, plan.nodes));
         for (const ItemAccess& access : plan.families.back().accesses) {
             for (const std::int32_t node : plan.node) {
-                require(!access.wait[static_cast<std::size_t>(node)].empty(), "wait_ps is missing for a node with workers");
+                require(!access.wait[static_cast<std::size_t>(node)].empty(),
+                        "wait_ps is missing for a node with workers");
             }
         }
         reader.keep(std::move(family));
@@ -423,7 +447,8 @@ Plan read_plan(Reader& reader, Computed& computed) {
     plan.backoff_after_probe = reader.flag("backoff_after_probe");
     plan.backoff_counts_empty = reader.flag("backoff_counts_empty");
     plan.costs = read_costs(reader);
-    plan.line_ps = reader.array<std::int64_t>("line_ps", plan.costs.line ? std::int64_t{plan.workers} * plan.workers : ANY);
+    plan.line_ps =
+        reader.array<std::int64_t>("line_ps", plan.costs.line ? std::int64_t{plan.workers} * plan.workers : ANY);
     require_within(plan.line_ps, 0, MOST_COST_PS, "line_ps");
     plan.join = reader.choice<Join>("join", {"help", "own", "strict", "continuation", "block"});
     plan.maker = reader.choice<Maker>("producer", {"none", "extra", "master"});
@@ -434,8 +459,10 @@ Plan read_plan(Reader& reader, Computed& computed) {
     plan.sees_marks_only = reader.flag("sees_marks_only");
     plan.one_queue_each = reader.flag("one_queue_each");
     plan.room = reader.integer("room", 0, INT64_MAX);
-    const bool all_own = std::none_of(plan.steal.own, plan.steal.own + plan.workers, [](std::uint32_t q) { return q == NS_NO_QUEUE; });
-    require(all_own || !(plan.own_dispatch || plan.one_queue_each || plan.skipping), "own has a worker without a queue");
+    const bool all_own =
+        std::none_of(plan.steal.own, plan.steal.own + plan.workers, [](std::uint32_t q) { return q == NS_NO_QUEUE; });
+    require(all_own || !(plan.own_dispatch || plan.one_queue_each || plan.skipping),
+            "own has a worker without a queue");
     return plan;
 }
 

@@ -46,8 +46,9 @@ public:
         require(nb::try_cast<Array>(field(name), array, false),
                 [&] { return place_ + name + " is not a contiguous array of the right type"; });
         const auto found = static_cast<std::int64_t>(array.shape(0));
-        require(size == ANY_SIZE || found == size,
-                [&] { return place_ + name + " has " + std::to_string(found) + " entries instead of " + std::to_string(size); });
+        require(size == ANY_SIZE || found == size, [&] {
+            return place_ + name + " has " + std::to_string(found) + " entries instead of " + std::to_string(size);
+        });
         const std::span<const T> values(array.data(), array.shape(0));
         arrays_.push_back(field(name));
         return values;
@@ -57,15 +58,17 @@ public:
     template <typename T>
     std::span<const T> records(const char* name) {
         const std::span<const std::uint8_t> bytes = array<std::uint8_t>(name, ANY_SIZE);
-        const bool whole = bytes.size() % sizeof(T) == 0 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0;
+        const bool whole =
+            bytes.size() % sizeof(T) == 0 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0;
         require(whole, [&] { return place_ + name + " is not made of whole, aligned records"; });
         return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
     }
 
     std::int64_t integer(const char* name, std::int64_t low, std::int64_t high) {
         std::int64_t value = 0;
-        require(nb::try_cast(field(name), value, false) && low <= value && value <= high,
-                [&] { return place_ + name + " is not an integer from " + std::to_string(low) + " to " + std::to_string(high); });
+        require(nb::try_cast(field(name), value, false) && low <= value && value <= high, [&] {
+            return place_ + name + " is not an integer from " + std::to_string(low) + " to " + std::to_string(high);
+        });
         return value;
     }
 

@@ -6,10 +6,12 @@
 namespace numasim {
 
 namespace {
-constexpr std::int64_t PATIENCE_ROUNDS = 256;  // fruitless rounds in a row after which a worker asks whether any can succeed
+constexpr std::int64_t PATIENCE_ROUNDS =
+    256;  // fruitless rounds in a row after which a worker asks whether any can succeed
 }
 
-// ---- own queue ---------------------------------------------------------------------------------------------------------
+// ---- own queue
+// ---------------------------------------------------------------------------------------------------------
 
 // Take the next implicit body or own task, or start to search; false when the worker is now idle.
 bool Engine::seek(Worker& w) {
@@ -55,12 +57,14 @@ void Engine::begin(Worker& w, Task task) {
     w.stack.push_back(task);
 }
 
-// ---- idle episodes -----------------------------------------------------------------------------------------------------
+// ---- idle episodes
+// -----------------------------------------------------------------------------------------------------
 
 void Engine::go_idle(Worker& w) {
     w.idle = true;
     w.failed = w.failed_remote = 0;
-    if (!w.thresholds_known && w.counters.tasks != 0 && plan_.threshold_time == ThresholdTime::FIRST_DRAIN) compute_thresholds(w);
+    if (!w.thresholds_known && w.counters.tasks != 0 && plan_.threshold_time == ThresholdTime::FIRST_DRAIN)
+        compute_thresholds(w);
 }
 
 void Engine::end_idle(Worker& w) {
@@ -87,10 +91,12 @@ void Engine::compute_thresholds(Worker& w) {
         .peak_sum = queues_.peak_sum(),
         .queues = queues_.count(),
     };
-    queues_.set_thresholds(q, ns_thresholds_computed(&plan_.thresholds, plan_.costs.push_ps, plan_.costs.pop_ps, &seen));
+    queues_.set_thresholds(q,
+                           ns_thresholds_computed(&plan_.thresholds, plan_.costs.push_ps, plan_.costs.pop_ps, &seen));
 }
 
-// ---- rounds ------------------------------------------------------------------------------------------------------------
+// ---- rounds
+// ------------------------------------------------------------------------------------------------------------
 
 // Begin a round, or go on with the one that the back-off after a probe has interrupted.
 bool Engine::start_round(Worker& w) {
@@ -107,7 +113,8 @@ bool Engine::start_round(Worker& w) {
 // Send the next probe of the round; true where the round is over and left something to run.
 bool Engine::next_probe(Worker& w) {
     const ns_view seen = view();
-    if (w.probes_nobody || !ns_round_next(&w.round, &plan_.steal, &actors_[w.id], &seen, &w.level, &w.target)) return end_round(w);
+    if (w.probes_nobody || !ns_round_next(&w.round, &plan_.steal, &actors_[w.id], &seen, &w.level, &w.target))
+        return end_round(w);
     w.probed = true;
     const std::int64_t step = probe_ps(w, w.target);
     w.counters.idle_steal_ps += step;
@@ -143,7 +150,8 @@ bool Engine::back_off(Worker& w, std::int64_t wait_ps) {
     return false;
 }
 
-// ---- steals ------------------------------------------------------------------------------------------------------------
+// ---- steals
+// ------------------------------------------------------------------------------------------------------------
 
 // A probe takes effect: steal, or go on with the round.
 void Engine::on_look(Worker& w) {
@@ -151,7 +159,8 @@ void Engine::on_look(Worker& w) {
     const ns_level& level = plan_.steal.level[w.level];
     const bool attempt = is_attempt(w.level);
     const bool back = probe_back(w.level, q);
-    std::int64_t count = ahead_ != nullptr ? ahead_->holds_task(owner_of(q), now_) : ns_level_amount(&level, queues_.length(q));
+    std::int64_t count =
+        ahead_ != nullptr ? ahead_->holds_task(owner_of(q), now_) : ns_level_amount(&level, queues_.length(q));
     if (count != 0 && strict_ && !may_run(w, q, back)) count = 0;
     if (attempt) count_attempt(w, q, count);
     ns_actor_found(actors_.data(), &plan_.steal, static_cast<std::int32_t>(w.id), w.level, q, count);
@@ -177,7 +186,8 @@ void Engine::count_attempt(Worker& w, std::uint32_t q, std::int64_t count) {
     w.failed_remote += is_remote(w, q);
 }
 
-void Engine::count_attempts(Worker& w, std::uint32_t q, std::int64_t attempts, std::int64_t successes, std::int64_t tasks) {
+void Engine::count_attempts(Worker& w, std::uint32_t q, std::int64_t attempts, std::int64_t successes,
+                            std::int64_t tasks) {
     const bool remote = is_remote(w, q);
     const std::int32_t home = remote ? plan_.steal.queues[q].home : w.node;
     const std::size_t pair = static_cast<std::size_t>(w.node) * plan_.nodes + static_cast<std::size_t>(home);
@@ -206,7 +216,8 @@ void Engine::take(Worker& w, std::uint32_t q, bool back, std::int64_t count) {
         w.fails = 0;
         end_idle(w);
     }
-    for (; kept < taken_.size(); ++kept) queues_.push(static_cast<std::uint32_t>(w.own), static_cast<std::uint64_t>(taken_[kept]));
+    for (; kept < taken_.size(); ++kept)
+        queues_.push(static_cast<std::uint32_t>(w.own), static_cast<std::uint64_t>(taken_[kept]));
 }
 
 // After a fruitless probe: whether the worker has something to run.
@@ -220,7 +231,9 @@ bool Engine::missed(Worker& w) {
     return next_probe(w);
 }
 
-std::int64_t Engine::wait_ps(std::int64_t fails, bool probed) const { return ns_backoff_wait_ps(&plan_.backoff, fails, probed); }
+std::int64_t Engine::wait_ps(std::int64_t fails, bool probed) const {
+    return ns_backoff_wait_ps(&plan_.backoff, fails, probed);
+}
 
 bool Engine::is_remote(const Worker& w, std::uint32_t q) const {
     const std::int32_t home = plan_.steal.queues[q].home;
@@ -230,14 +243,17 @@ bool Engine::is_remote(const Worker& w, std::uint32_t q) const {
 // Time from sending a probe of queue `q` to its taking effect.
 std::int64_t Engine::probe_ps(const Worker& w, std::uint32_t q) const {
     std::int64_t step = is_remote(w, q) ? plan_.costs.probe_far_ps : plan_.costs.probe_near_ps;
-    if (plan_.costs.line) step += plan_.line_ps[std::size_t{w.id} * plan_.workers + static_cast<std::size_t>(plan_.steal.queues[q].owner)];
+    if (plan_.costs.line)
+        step +=
+            plan_.line_ps[std::size_t{w.id} * plan_.workers + static_cast<std::size_t>(plan_.steal.queues[q].owner)];
     return std::max(plan_.costs.least_probe_ps, step);
 }
 
 // Overhead of taking the first task of queue `q`.
 std::int64_t Engine::take_ps(const Worker& w, std::uint32_t q) const {
     if (!plan_.costs.line) return plan_.costs.take_ps;
-    return plan_.costs.take_ps + plan_.line_ps[std::size_t{w.id} * plan_.workers + static_cast<std::size_t>(plan_.steal.queues[q].owner)];
+    return plan_.costs.take_ps +
+           plan_.line_ps[std::size_t{w.id} * plan_.workers + static_cast<std::size_t>(plan_.steal.queues[q].owner)];
 }
 
 }  // namespace numasim

@@ -28,7 +28,8 @@ std::optional<Moment> follow(const Steady& steady) {
     if (steady.left <= kept) return std::nullopt;
     const std::uint64_t allowed = steady.left - kept;
     Clock takes(workers);
-    for (std::size_t w = 0; w < workers; ++w) takes.set(w, event_key(steady.end_ps[w], SEG_END, static_cast<std::uint32_t>(w)));
+    for (std::size_t w = 0; w < workers; ++w)
+        takes.set(w, event_key(steady.end_ps[w], SEG_END, static_cast<std::uint32_t>(w)));
     std::vector<std::int64_t> rooms(workers, 0);
     std::size_t cursor = steady.cursor % workers;
     std::int64_t waiting_since = steady.waiting_since_ps, next_push = NO_PUSH;

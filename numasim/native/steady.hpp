@@ -8,9 +8,9 @@
 
 namespace numasim {
 
-// The state in which every queue is full and the producer waits; times in picoseconds. `end_ps[w]` is when worker w takes
-// its next item, `period_ps[w]` how long each takes; queue w feeds worker w and may fall by `spare[w]` tasks before
-// anything but the producer cares.
+// The state in which every queue is full and the producer waits; times in picoseconds. `end_ps[w]` is when worker w
+// takes its next item, `period_ps[w]` how long each takes; queue w feeds worker w and may fall by `spare[w]` tasks
+// before anything but the producer cares.
 struct Steady {
     std::int64_t waiting_since_ps;
     std::uint64_t cursor;

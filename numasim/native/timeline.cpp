@@ -64,7 +64,8 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
       strict_(plan.join == Join::STRICT),
       tracks_parent_(any_anchor(plan.steal, NS_ANCHOR_PARENT)) {
     for (std::uint32_t i = 0; i < actors_.size(); ++i) {
-        ns_actor_init(&actors_[i], &plan.steal, static_cast<std::int32_t>(i), plan.seed, cursors_.data() + std::size_t{i} * plan.steal.levels,
+        ns_actor_init(&actors_[i], &plan.steal, static_cast<std::int32_t>(i), plan.seed,
+                      cursors_.data() + std::size_t{i} * plan.steal.levels,
                       chances_.data() + std::size_t{i} * plan.steal.chances);
     }
     const bool boundless = never_full(plan);

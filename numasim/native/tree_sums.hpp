@@ -58,7 +58,7 @@ private:
     Sums first_group_;  // [rows + 1]
     Sums group_end_;    // [groups]
     Sums tasks_, span_ps_;
-    Sums traffic_;  // [rows * nodes] or empty
+    Sums traffic_;                                                 // [rows * nodes] or empty
     std::vector<std::shared_ptr<const Sums>> rest_ps_, local_ps_;  // [nodes], shared by nodes with equal times
 };
 

@@ -55,8 +55,8 @@ struct Worker {
     bool idle = false, probed = false, round_goes_on = false, probes_nobody = false, thresholds_known = false;
     std::uint32_t level = 0, target = 0;
     ns_round round{};
-    std::int64_t step_ps = 0;  // the idle part of the pending step
-    std::int64_t fails = 0;    // fruitless rounds (or probes) in a row
+    std::int64_t step_ps = 0;                    // the idle part of the pending step
+    std::int64_t fails = 0;                      // fruitless rounds (or probes) in a row
     std::int64_t failed = 0, failed_remote = 0;  // failed attempts of the open idle episode
 
     Counters counters;
@@ -69,8 +69,8 @@ struct Worker {
 // A pseudo-worker that makes the items of an implicit range (model 3.5).
 struct Producer {
     std::int32_t node = 0;
-    std::uint64_t next = 0;     // the item to be made next
-    std::uint64_t left = 0;     // items still to be made
+    std::uint64_t next = 0;  // the item to be made next
+    std::uint64_t left = 0;  // items still to be made
     std::int64_t due_ps = 0;
     bool waiting = false;
     std::uint64_t try_below = ~std::uint64_t{0};  // items left below which passing over the steady state is tried

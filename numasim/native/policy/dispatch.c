@@ -41,9 +41,9 @@ static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_v
 
 static ns_row rule_row(const ns_plan *plan, const ns_level *rule, int32_t position, const ns_view *view) {
     switch (rule->anchor) {
-    case NS_ANCHOR_ME: return ns_row_at(plan, rule, position);
-    case NS_ANCHOR_ALL: return ns_row_at(plan, rule, 0);
-    default: return lightest_row(plan, rule, view);
+        case NS_ANCHOR_ME: return ns_row_at(plan, rule, position);
+        case NS_ANCHOR_ALL: return ns_row_at(plan, rule, 0);
+        default: return lightest_row(plan, rule, view);
     }
 }
 

@@ -86,10 +86,10 @@ static uint32_t place_after_last(const ns_candidates *some, const ns_actor *acto
 
 static uint32_t ring_start(const ns_candidates *some, const ns_turn *turn) {
     switch (turn->level->pick) {
-    case NS_PICK_ROTATE: return (uint32_t)ns_stream_below(turn->stream, some->size);
-    case NS_PICK_ROUND_ROBIN: return (uint32_t)(turn->actor->cursor[turn->level - turn->plan->level] % some->size);
-    case NS_PICK_AFTER_LAST: return place_after_last(some, turn->actor);
-    default: return 0;
+        case NS_PICK_ROTATE: return (uint32_t)ns_stream_below(turn->stream, some->size);
+        case NS_PICK_ROUND_ROBIN: return (uint32_t)(turn->actor->cursor[turn->level - turn->plan->level] % some->size);
+        case NS_PICK_AFTER_LAST: return place_after_last(some, turn->actor);
+        default: return 0;
     }
 }
 
@@ -104,12 +104,12 @@ static void begin_segment(ns_walk *self, const ns_candidates *some, const ns_tur
 
 static bool pick_next(ns_walk *self, const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     switch (turn->level->pick) {
-    case NS_PICK_RANDOM: return pick_random(some, turn, queue);
-    case NS_PICK_LONGEST:
-    case NS_PICK_SHORTEST: return pick_by_length(some, turn, queue);
-    case NS_PICK_CYCLIC:
-    case NS_PICK_BLOCK: return pick_by_index(some, turn, queue);
-    default: return pick_along_ring(self, some, turn, queue);
+        case NS_PICK_RANDOM: return pick_random(some, turn, queue);
+        case NS_PICK_LONGEST:
+        case NS_PICK_SHORTEST: return pick_by_length(some, turn, queue);
+        case NS_PICK_CYCLIC:
+        case NS_PICK_BLOCK: return pick_by_index(some, turn, queue);
+        default: return pick_along_ring(self, some, turn, queue);
     }
 }
 

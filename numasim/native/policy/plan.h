@@ -64,11 +64,11 @@ static_assert(sizeof(ns_chance) == 28, "the record CHANCE of plan.py");
 typedef struct {
     const ns_level *level;
     const uint32_t *row, *seg, *queue;
-    const uint64_t *weight;   /* [segments] cumulative within a row, for NS_VISIT_WEIGHTED */
-    const int32_t *watch;     /* [watches][2]: the bit is set at length >= [0], cleared at length <= [1] */
-    const ns_chance *chance;  /* [chances] */
-    const ns_queue *queues;   /* [queue_count] */
-    const uint32_t *own;      /* [workers] the worker's own queue, or NS_NO_QUEUE */
+    const uint64_t *weight;  /* [segments] cumulative within a row, for NS_VISIT_WEIGHTED */
+    const int32_t *watch;    /* [watches][2]: the bit is set at length >= [0], cleared at length <= [1] */
+    const ns_chance *chance; /* [chances] */
+    const ns_queue *queues;  /* [queue_count] */
+    const uint32_t *own;     /* [workers] the worker's own queue, or NS_NO_QUEUE */
     uint32_t workers, steal_levels, levels, rows, watches, chances, queue_count; /* rows: entries of `row` */
     const uint64_t *mask; /* [segments][ns_mask_words] the queues of each segment, or NULL: see masks.h */
 } ns_plan;

@@ -4,9 +4,9 @@
 
 uint32_t ns_dealt_to(enum ns_deal deal, uint64_t index, uint64_t count, uint32_t workers) {
     switch (deal) {
-    case NS_DEAL_BLOCK: return (uint32_t)((ns_uwide)index * workers / count);
-    case NS_DEAL_CYCLIC: return (uint32_t)(index % workers);
-    default: return 0;
+        case NS_DEAL_BLOCK: return (uint32_t)((ns_uwide)index * workers / count);
+        case NS_DEAL_CYCLIC: return (uint32_t)(index % workers);
+        default: return 0;
     }
 }
 

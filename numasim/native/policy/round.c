@@ -67,10 +67,10 @@ static bool is_running(const ns_level *level, const ns_view *view) {
 
 static int32_t anchor_of(const ns_level *level, const ns_actor *actor) {
     switch (level->anchor) {
-    case NS_ANCHOR_ME: return actor->position;
-    case NS_ANCHOR_PARENT: return actor->parent;
-    case NS_ANCHOR_THIEF: return actor->thief;
-    default: return NS_UNKNOWN;
+        case NS_ANCHOR_ME: return actor->position;
+        case NS_ANCHOR_PARENT: return actor->parent;
+        case NS_ANCHOR_THIEF: return actor->thief;
+        default: return NS_UNKNOWN;
     }
 }
 

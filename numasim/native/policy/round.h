@@ -17,9 +17,9 @@ extern "C" {
 
 /* What a worker sees of the run at the instant of a decision. */
 typedef struct {
-    const int64_t *length;  /* [queues] tasks in each queue */
-    const uint8_t *watch;   /* [watches][queues] watch bits, one byte each: 0 or 1 */
-    uint32_t iteration;     /* the iteration that is running, from zero */
+    const int64_t *length; /* [queues] tasks in each queue */
+    const uint8_t *watch;  /* [watches][queues] watch bits, one byte each: 0 or 1 */
+    uint32_t iteration;    /* the iteration that is running, from zero */
 } ns_view;
 
 /* What the interpreter remembers of a worker, or of an extra producer (position == workers). */

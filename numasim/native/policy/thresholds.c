@@ -21,10 +21,10 @@ ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capac
 /* S where it is not given. */
 static ns_wide high_of(const ns_threshold_rules *rules, int64_t push_ps, ns_wide low, const ns_measured *seen) {
     switch (rules->rule) {
-    case NS_RULE_AVAIL: return low + 1;
-    case NS_RULE_FRACTION:
-        return at_least(low + 1, (ns_wide)seen->peak_sum * rules->fraction_ppm / ((ns_wide)seen->queues * PPM));
-    default: return at_least(1, seen->capacity - ceil_product(seen->pushes, push_ps, seen->span_ps));
+        case NS_RULE_AVAIL: return low + 1;
+        case NS_RULE_FRACTION:
+            return at_least(low + 1, (ns_wide)seen->peak_sum * rules->fraction_ppm / ((ns_wide)seen->queues * PPM));
+        default: return at_least(1, seen->capacity - ceil_product(seen->pushes, push_ps, seen->span_ps));
     }
 }
 
@@ -40,11 +40,11 @@ ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t pu
 /* The length that a bound of a watch stands for. */
 static int64_t length_at(int32_t bound, ns_thresholds thresholds) {
     switch (bound) {
-    case NS_MIN_MARK: return thresholds.low;
-    case NS_MAX_MARK: return thresholds.high;
-    case NS_BELOW_MIN_MARK: return thresholds.low - 1;
-    case NS_BELOW_MAX_MARK: return thresholds.high - 1;
-    default: return bound;
+        case NS_MIN_MARK: return thresholds.low;
+        case NS_MAX_MARK: return thresholds.high;
+        case NS_BELOW_MIN_MARK: return thresholds.low - 1;
+        case NS_BELOW_MAX_MARK: return thresholds.high - 1;
+        default: return bound;
     }
 }
 
