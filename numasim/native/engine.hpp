@@ -301,4 +301,69 @@ inline void Engine::room_made() {
     if (!producers_.empty() && producers_.back().waiting) end_wait(producers_.back());
 }
 
+inline std::size_t Engine::family_of(Task task) const {
+    const auto id = static_cast<std::uint64_t>(task);
+    std::size_t family = 0;
+    while (id >= family_base_[family + 1]) ++family;
+    return family;
+}
+
+// Start a stretch of work, with the overhead that is owed in front of it.
+inline void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
+    const std::int64_t owed = w.owed_ps;
+    w.owed_ps = 0;
+    w.counters.overhead_ps += owed;
+    w.counters.work_local_ps += local_ps;
+    w.counters.inflation_numa_ps += total_ps - local_ps;
+    schedule(w, SEG_END, owed + total_ps);
+    if (keep_log_) log_.push_back({id, w.segment, w.id, now_ + owed, w.due_ps});
+}
+
+inline void Engine::start_item(Worker& w, Task task) {
+    const auto [total, local] = item_times(w, task);
+    phase_span_ps_ = std::max(phase_span_ps_, local);
+    w.segment = 0;
+    work(w, task, total, local);
+}
+
+// The times of an item; those of the items that the worker will take next from its own queue are computed along with
+// it.
+inline std::pair<std::int64_t, std::int64_t> Engine::item_times(Worker& w, Task task) {
+    const std::size_t family = family_of(task);
+    const ItemTimes& times = families_[family];
+    const std::uint64_t base = family_base_[family];
+    const std::uint64_t item = static_cast<std::uint64_t>(task) - base;
+    if (times.moves_bytes())
+        times.add_traffic(static_cast<std::int64_t>(item),
+                          node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes);
+    ItemsAhead& ahead = w.ahead;
+    const std::uint64_t expected = ahead.first + ahead.at * static_cast<std::uint64_t>(ahead.step);
+    if (ahead.at >= ahead.count || expected != static_cast<std::uint64_t>(task)) look_ahead(w, task, times, base);
+    const std::uint32_t at = ahead.at++;
+    return {ahead.total_ps[at], ahead.local_ps[at]};
+}
+
+inline void Engine::begin(Worker& w, Task task) {
+    if (w.idle) end_idle(w);
+    w.fails = 0;
+    if (!is_item(task) && (plan_.work_first || tracks_parent_)) {
+        const Frame& frame = frames_[static_cast<std::size_t>(task)];
+        if (plan_.work_first && frame.at != plan_.graph.op_ptr[frame.row]) w.owed_ps += plan_.costs.resume_ps;
+        if (tracks_parent_) ns_actor_ran(&actors_[w.id], static_cast<std::int32_t>(frame.spawner));
+    }
+    w.stack.push_back(task);
+}
+
+// Begin the next own task where the queue holds more than `keep` (-1: its threshold s; A-10).
+inline bool Engine::pop_own(Worker& w, std::int64_t keep) {
+    if (w.own == NS_UNKNOWN) return false;
+    const auto q = static_cast<std::uint32_t>(w.own);
+    if (queues_.length(q) <= (keep < 0 ? queues_.low(q) : keep)) return false;
+    if (strict_ && !may_run(w, q, w.own_back)) return false;
+    w.owed_ps += plan_.costs.pop_ps;
+    begin(w, static_cast<Task>(queues_.pop(q, w.own_back)));
+    room_made();
+    return true;
+}
+
 }  // namespace numasim

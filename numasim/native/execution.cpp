@@ -6,8 +6,7 @@
 
 namespace numasim {
 
-// ---- ops
-// ---------------------------------------------------------------------------------------------------------------
+// ---- ops ----------------------------------------------------------------------------------------------------------
 
 // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
 void Engine::proceed(Worker& w) {
@@ -50,30 +49,6 @@ void Engine::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
     work(w, frame.id, total, local);
 }
 
-void Engine::start_item(Worker& w, Task task) {
-    const auto [total, local] = item_times(w, task);
-    phase_span_ps_ = std::max(phase_span_ps_, local);
-    w.segment = 0;
-    work(w, task, total, local);
-}
-
-// The times of an item; those of the items that the worker will take next from its own queue are computed along with
-// it.
-std::pair<std::int64_t, std::int64_t> Engine::item_times(Worker& w, Task task) {
-    const std::size_t family = family_of(task);
-    const ItemTimes& times = families_[family];
-    const std::uint64_t base = family_base_[family];
-    const std::uint64_t item = static_cast<std::uint64_t>(task) - base;
-    if (times.moves_bytes())
-        times.add_traffic(static_cast<std::int64_t>(item),
-                          node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes);
-    ItemsAhead& ahead = w.ahead;
-    const std::uint64_t expected = ahead.first + ahead.at * static_cast<std::uint64_t>(ahead.step);
-    if (ahead.at >= ahead.count || expected != static_cast<std::uint64_t>(task)) look_ahead(w, task, times, base);
-    const std::uint32_t at = ahead.at++;
-    return {ahead.total_ps[at], ahead.local_ps[at]};
-}
-
 void Engine::look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint64_t base) {
     ItemsAhead& ahead = w.ahead;
     ahead.first = static_cast<std::uint64_t>(task);
@@ -91,24 +66,6 @@ void Engine::look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint6
     }
     times.block(static_cast<std::size_t>(w.node), static_cast<std::int64_t>(ahead.first - base), ahead.step,
                 ahead.count, ahead.total_ps, ahead.local_ps);
-}
-
-std::size_t Engine::family_of(Task task) const {
-    const auto id = static_cast<std::uint64_t>(task);
-    std::size_t family = 0;
-    while (id >= family_base_[family + 1]) ++family;
-    return family;
-}
-
-// Start a stretch of work, with the overhead that is owed in front of it.
-void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
-    const std::int64_t owed = w.owed_ps;
-    w.owed_ps = 0;
-    w.counters.overhead_ps += owed;
-    w.counters.work_local_ps += local_ps;
-    w.counters.inflation_numa_ps += total_ps - local_ps;
-    schedule(w, SEG_END, owed + total_ps);
-    if (keep_log_) log_.push_back({id, w.segment, w.id, now_ + owed, w.due_ps});
 }
 
 // Time of a segment that places pages; their faults are owed overhead.
@@ -133,14 +90,16 @@ void Engine::on_segment_end(Worker& w) {
         w.stack.pop_back();
         ++w.counters.tasks;
         task_done();
+        // what `proceed` would come to: most items are followed by the next one of the own queue
+        const bool free = w.stack.empty() && w.agenda.empty();
+        if (free && pop_own(w, plan_.refill) && is_item(w.stack.back())) return start_item(w, w.stack.back());
     } else {
         ++frames_[static_cast<std::size_t>(task)].at;
     }
     proceed(w);
 }
 
-// ---- frames
-// ------------------------------------------------------------------------------------------------------------
+// ---- frames -------------------------------------------------------------------------------------------------------
 
 std::uint32_t Engine::new_frame(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent) {
     std::uint32_t at = free_frame_;
@@ -185,8 +144,7 @@ void Engine::let_go(std::uint32_t frame) {
     free_frame_ = frame;
 }
 
-// ---- the end of a task
-// -------------------------------------------------------------------------------------------------
+// ---- the end of a task --------------------------------------------------------------------------------------------
 
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
 void Engine::finish(Worker& w, std::uint32_t at) {
@@ -253,8 +211,7 @@ void Engine::release(Worker& w, const Frame& frame) {
     }
 }
 
-// ---- spawning and placing
-// ----------------------------------------------------------------------------------------------
+// ---- spawning and placing -----------------------------------------------------------------------------------------
 
 void Engine::spawn(Worker& w, std::uint32_t parent) {
     const std::uint32_t child = new_child(parent);
@@ -333,8 +290,7 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
     return q;
 }
 
-// ---- joins
-// -------------------------------------------------------------------------------------------------------------
+// ---- joins --------------------------------------------------------------------------------------------------------
 
 // WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
 bool Engine::wait(Worker& w, Frame& frame) {

@@ -71,8 +71,7 @@ void Engine::end_wait(Producer& p) {
     produce_later(p);
 }
 
-// ---- steady state
-// ------------------------------------------------------------------------------------------------------
+// ---- steady state -------------------------------------------------------------------------------------------------
 
 // The producer has found every queue full: where nothing but the taking and the making of like items goes on, follow
 // that.

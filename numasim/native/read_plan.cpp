@@ -36,8 +36,7 @@ std::int64_t size_of(const T& values) {
     return static_cast<std::int64_t>(values.size());
 }
 
-// ---- the graph
-// ---------------------------------------------------------------------------------------------------------
+// ---- the graph ----------------------------------------------------------------------------------------------------
 
 void check_ops(const Graph& graph, std::int64_t segments) {
     for (std::size_t i = 0; i < graph.op_code.size(); ++i) {
@@ -134,8 +133,7 @@ Graph read_graph(Reader& reader, std::int64_t segments, bool skipping, Computed&
     return graph;
 }
 
-// ---- times
-// -------------------------------------------------------------------------------------------------------------
+// ---- times --------------------------------------------------------------------------------------------------------
 
 SegmentTimes read_times(Reader& reader, std::uint32_t nodes) {
     SegmentTimes times{};
@@ -243,8 +241,7 @@ Family read_family(Reader& reader, std::uint32_t nodes) {
     return family;
 }
 
-// ---- phases
-// ------------------------------------------------------------------------------------------------------------
+// ---- phases -------------------------------------------------------------------------------------------------------
 
 // The trees of a folded graph are numbered in the order of the roots that they grow from.
 void number_roots(Phase& phase, Graph& graph, const Computed& computed, std::uint32_t& segments) {
@@ -275,8 +272,7 @@ Phase read_phase(Reader& reader, const Graph& graph, std::int64_t families) {
     return phase;
 }
 
-// ---- the strategy
-// ------------------------------------------------------------------------------------------------------
+// ---- the strategy -------------------------------------------------------------------------------------------------
 
 void check_level(const ns_plan& steal, std::uint32_t index, std::uint32_t nodes) {
     const ns_level& level = steal.level[index];

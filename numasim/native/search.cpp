@@ -10,8 +10,7 @@ constexpr std::int64_t PATIENCE_ROUNDS =
     256;  // fruitless rounds in a row after which a worker asks whether any can succeed
 }
 
-// ---- own queue
-// ---------------------------------------------------------------------------------------------------------
+// ---- own queue ----------------------------------------------------------------------------------------------------
 
 // Take the next implicit body or own task, or start to search; false when the worker is now idle.
 bool Engine::seek(Worker& w) {
@@ -26,18 +25,6 @@ bool Engine::seek(Worker& w) {
     return start_round(w);
 }
 
-// Begin the next own task where the queue holds more than `keep` (-1: its threshold s; A-10).
-bool Engine::pop_own(Worker& w, std::int64_t keep) {
-    if (w.own == NS_UNKNOWN) return false;
-    const auto q = static_cast<std::uint32_t>(w.own);
-    if (queues_.length(q) <= (keep < 0 ? queues_.low(q) : keep)) return false;
-    if (strict_ && !may_run(w, q, w.own_back)) return false;
-    w.owed_ps += plan_.costs.pop_ps;
-    begin(w, static_cast<Task>(queues_.pop(q, w.own_back)));
-    room_made();
-    return true;
-}
-
 // Whether the task at that end is a descendant of the one that waits: a strict join runs no others.
 bool Engine::may_run(const Worker& w, std::uint32_t q, bool back) const {
     if (w.stack.empty()) return true;
@@ -46,19 +33,7 @@ bool Engine::may_run(const Worker& w, std::uint32_t q, bool back) const {
     return top.id < id && id < top.id + plan_.graph.size[top.row];
 }
 
-void Engine::begin(Worker& w, Task task) {
-    if (w.idle) end_idle(w);
-    w.fails = 0;
-    if (!is_item(task) && (plan_.work_first || tracks_parent_)) {
-        const Frame& frame = frames_[static_cast<std::size_t>(task)];
-        if (plan_.work_first && frame.at != plan_.graph.op_ptr[frame.row]) w.owed_ps += plan_.costs.resume_ps;
-        if (tracks_parent_) ns_actor_ran(&actors_[w.id], static_cast<std::int32_t>(frame.spawner));
-    }
-    w.stack.push_back(task);
-}
-
-// ---- idle episodes
-// -----------------------------------------------------------------------------------------------------
+// ---- idle episodes ------------------------------------------------------------------------------------------------
 
 void Engine::go_idle(Worker& w) {
     w.idle = true;
@@ -95,8 +70,7 @@ void Engine::compute_thresholds(Worker& w) {
                            ns_thresholds_computed(&plan_.thresholds, plan_.costs.push_ps, plan_.costs.pop_ps, &seen));
 }
 
-// ---- rounds
-// ------------------------------------------------------------------------------------------------------------
+// ---- rounds -------------------------------------------------------------------------------------------------------
 
 // Begin a round, or go on with the one that the back-off after a probe has interrupted.
 bool Engine::start_round(Worker& w) {
@@ -150,8 +124,7 @@ bool Engine::back_off(Worker& w, std::int64_t wait_ps) {
     return false;
 }
 
-// ---- steals
-// ------------------------------------------------------------------------------------------------------------
+// ---- steals -------------------------------------------------------------------------------------------------------
 
 // A probe takes effect: steal, or go on with the round.
 void Engine::on_look(Worker& w) {

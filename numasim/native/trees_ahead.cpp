@@ -28,7 +28,7 @@ TreesAhead::TreesAhead(const Graph& graph, const SegmentTimes& times, std::span<
       bytes_(bytes),
       strand_of_(node_of_worker_.size(), NOBODY) {}
 
-// ---- strands --------------------------------------------------------------------------------------------------------
+// ---- strands ------------------------------------------------------------------------------------------------------
 
 void TreesAhead::start(Worker& w, std::uint32_t row, std::int64_t now_ps) {
     span_ps_ = std::max(span_ps_, sums_.span_ps(row));
@@ -148,7 +148,7 @@ TreesAhead::Rest TreesAhead::rest_after(const Level& level, std::size_t node) co
     return rest;
 }
 
-// ---- advancing ------------------------------------------------------------------------------------------------------
+// ---- advancing ----------------------------------------------------------------------------------------------------
 
 // Let all happen that happens by `until_ps`, up to where the strand ends.
 void TreesAhead::advance(Strand& strand, Worker& w, std::int64_t until_ps) {
@@ -226,7 +226,7 @@ bool TreesAhead::close(Strand& strand, Worker& w) {
     return true;
 }
 
-// ---- children -------------------------------------------------------------------------------------------------------
+// ---- children -----------------------------------------------------------------------------------------------------
 
 std::uint32_t TreesAhead::child_at_front(Level& level) {
     while (graph_.op_code[static_cast<std::size_t>(level.front)] != SPAWN) ++level.front;

@@ -156,8 +156,8 @@ def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handshake, "CONNECT_S", 0.2)
-    monkeypatch.setattr(handshake, "ANSWER_S", 0.5)
+    monkeypatch.setattr(handshake, "CONNECT_S", 2)
+    monkeypatch.setattr(handshake, "ANSWER_S", 3)
 
 
 def refused(address: str, directory: Path, message: str) -> None:
