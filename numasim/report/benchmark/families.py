@@ -23,6 +23,7 @@ from numasim.report.benchmark.sampling import Probe
 from numasim.spec.workload import PARAMETERS
 
 RUNTIMES = {"matmul": "own"}  # the others run on their own default
+SAMPLE_S = 0.1  # beside which the first run's cold caches do not count
 
 
 def family_probes(effort: Effort) -> list[Probe[FamilyTime]]:
@@ -62,9 +63,17 @@ def skip_of(family: str) -> str:
 
 def _probe(family: str, engine: str, plan: Plan) -> Probe[FamilyTime]:
     return Probe(
-        lambda: (simulate(plan, engine).engine_s,),
+        lambda: (_seconds(plan, engine),),
         partial(FamilyTime, family, engine, runtime_of(family), skip_of(family), plan.workload.tasks),
     )
+
+
+def _seconds(plan: Plan, engine: str) -> float:
+    """The time of a run: the mean of as many, one after the other, as `SAMPLE_S` has room for."""
+    seconds = [simulate(plan, engine).engine_s]
+    while sum(seconds) < SAMPLE_S:
+        seconds.append(simulate(plan, engine).engine_s)
+    return sum(seconds) / len(seconds)
 
 
 def _memory(family: str, plan: Plan) -> FamilyMemory:
