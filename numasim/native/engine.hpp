@@ -116,8 +116,7 @@ private:
     void proceed(Worker& w);
     void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
     void start_item(Worker& w, Task task);
-    std::pair<std::int64_t, std::int64_t> item_times(Worker& w, Task task);
-    void look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint64_t base);
+    void look_ahead(Worker& w, Task task);
     void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
     std::int64_t touch(Worker& w, std::uint32_t segment);
     void on_segment_end(Worker& w);
@@ -311,8 +310,10 @@ inline std::size_t Engine::family_of(Task task) const {
 // Start a stretch of work, with the overhead that is owed in front of it.
 inline void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
     const std::int64_t owed = w.owed_ps;
-    w.owed_ps = 0;
-    w.counters.overhead_ps += owed;
+    if (owed != 0) {
+        w.owed_ps = 0;
+        w.counters.overhead_ps += owed;
+    }
     w.counters.work_local_ps += local_ps;
     w.counters.inflation_numa_ps += total_ps - local_ps;
     schedule(w, SEG_END, owed + total_ps);
@@ -320,27 +321,18 @@ inline void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std:
 }
 
 inline void Engine::start_item(Worker& w, Task task) {
-    const auto [total, local] = item_times(w, task);
-    phase_span_ps_ = std::max(phase_span_ps_, local);
+    ItemsAhead& ahead = w.ahead;
+    if (ahead.at == ahead.count || ahead.next != task) look_ahead(w, task);
+    const std::int64_t total = ahead.total_ps[ahead.at], local = ahead.local_ps[ahead.at];
+    ++ahead.at;
+    ahead.next += ahead.step;
+    if (ahead.times->moves_bytes()) {
+        ahead.times->add_traffic(task - ahead.base,
+                                 node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes);
+    }
+    if (local > phase_span_ps_) phase_span_ps_ = local;
     w.segment = 0;
     work(w, task, total, local);
-}
-
-// The times of an item; those of the items that the worker will take next from its own queue are computed along with
-// it.
-inline std::pair<std::int64_t, std::int64_t> Engine::item_times(Worker& w, Task task) {
-    const std::size_t family = family_of(task);
-    const ItemTimes& times = families_[family];
-    const std::uint64_t base = family_base_[family];
-    const std::uint64_t item = static_cast<std::uint64_t>(task) - base;
-    if (times.moves_bytes())
-        times.add_traffic(static_cast<std::int64_t>(item),
-                          node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes);
-    ItemsAhead& ahead = w.ahead;
-    const std::uint64_t expected = ahead.first + ahead.at * static_cast<std::uint64_t>(ahead.step);
-    if (ahead.at >= ahead.count || expected != static_cast<std::uint64_t>(task)) look_ahead(w, task, times, base);
-    const std::uint32_t at = ahead.at++;
-    return {ahead.total_ps[at], ahead.local_ps[at]};
 }
 
 inline void Engine::begin(Worker& w, Task task) {

@@ -49,9 +49,13 @@ void Engine::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
     work(w, frame.id, total, local);
 }
 
-void Engine::look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint64_t base) {
+// Compute the times of an item along with those of the items that the worker will take next from its own queue.
+void Engine::look_ahead(Worker& w, Task task) {
+    const std::size_t family = family_of(task);
     ItemsAhead& ahead = w.ahead;
-    ahead.first = static_cast<std::uint64_t>(task);
+    ahead.times = &families_[family];
+    ahead.base = static_cast<std::int64_t>(family_base_[family]);
+    ahead.next = task;
     ahead.at = 0;
     ahead.count = 1;
     ahead.step = 1;
@@ -59,13 +63,13 @@ void Engine::look_ahead(Worker& w, Task task, const ItemTimes& times, std::uint6
         const auto q = static_cast<std::uint32_t>(w.own);
         const ns_items& entry = w.own_back ? queues_.entries(q).back() : queues_.entries(q).front();
         const std::int64_t step = w.own_back ? -std::int64_t{entry.step} : std::int64_t{entry.step};
-        if (entry.count > 1 && queues_.peek(q, w.own_back) == ahead.first + static_cast<std::uint64_t>(step)) {
+        if (entry.count > 1 && static_cast<Task>(queues_.peek(q, w.own_back)) == task + step) {
             ahead.step = step;
             ahead.count = std::min(ItemsAhead::MOST, entry.count + 1);
         }
     }
-    times.block(static_cast<std::size_t>(w.node), static_cast<std::int64_t>(ahead.first - base), ahead.step,
-                ahead.count, ahead.total_ps, ahead.local_ps);
+    ahead.times->block(static_cast<std::size_t>(w.node), task - ahead.base, ahead.step, ahead.count, ahead.total_ps,
+                       ahead.local_ps);
 }
 
 // Time of a segment that places pages; their faults are owed overhead.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "item_times.hpp"
 #include "plan.hpp"
 #include "policy/round.h"
 #include "queues.hpp"
@@ -23,9 +24,10 @@ struct Counters {
 struct ItemsAhead {
     static constexpr std::uint32_t MOST = 16;  // workers stay in the first-level cache
     std::int64_t total_ps[MOST], local_ps[MOST];
-    std::uint64_t first = 0;
+    std::int64_t next = 0, step = 0;  // ids; `next` is that of entry `at`
     std::uint32_t at = 0, count = 0;
-    std::int64_t step = 0;
+    const ItemTimes* times = nullptr;
+    std::int64_t base = 0;  // id of the family's first item
 };
 
 // The rounds of a worker while all queues are empty: one random pick for each of some segments.
