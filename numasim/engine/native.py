@@ -6,6 +6,9 @@ This module knows the names under which the arrays travel, and nothing of the si
 
 from __future__ import annotations
 
+import dataclasses
+import operator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,11 +55,31 @@ def state_bytes(plan: Plan) -> dict[str, int]:
 
 def fields(plan: Plan) -> Fields:
     """Everything that the compiled engine reads, by name."""
+    return {**_seedless(_Cell(plan)), "seed": plan.seed}
+
+
+class _Cell:
+    """A plan, equal to those that are made of the same parts and differ in the seed alone."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._parts = tuple(getattr(plan, part.name) for part in dataclasses.fields(plan) if part.name != "seed")
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self._parts)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Cell) and all(map(operator.is_, self._parts, other._parts))
+
+
+@lru_cache(maxsize=1)
+def _seedless(cell: _Cell) -> Fields:
+    """The fields that the repeats of a cell have in common."""
+    plan = cell.plan
     tables = Tables(plan)
     return {
         "workers": plan.workers.workers,
         "nodes": plan.machine.nodes,
-        "seed": plan.seed,
         "node": np.ascontiguousarray(plan.workers.node, np.int32),
         "rows": plan.workload.rows,
         "skip": plan.skip,
