@@ -67,8 +67,15 @@ struct Executed {
 struct Plunder {
     std::uint32_t thief;
     std::vector<std::int64_t> tries, got;  // [queues]
-    std::int64_t waited_ps = 0, end_ps = 0, last_look_ps = 0;
+    std::int64_t waited_ps = 0, end_ps = 0;
     std::uint64_t hash = 0;  // of its records
+};
+
+// A thief's rounds up to a success: the queues that it probed, the last of which was rich.
+struct Raid {
+    std::vector<std::uint32_t> probed;
+    std::int64_t time_ps = 0, waited_ps = 0;
+    std::uint64_t failed_remote = 0;
 };
 
 class Engine {
@@ -213,7 +220,9 @@ private:
     bool sort_rich_and_poor();
     std::int64_t riches_last_ps() const;
     bool pass_steals_until(std::int64_t until_ps);
-    bool plunder(Plunder& plunder, std::int64_t until_ps);
+    void plunder(Plunder& plunder, std::int64_t until_ps);
+    bool find_rich(Raid& raid, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
+                   const std::vector<std::int64_t>& step_ps);
     void commit(const Plunder& plunder);
     const ItemTimes& times_of_phase() const { return families_[static_cast<std::size_t>(plan_.phases[phase_].family)]; }
     Worker& owner_of(std::uint32_t q) { return workers_[static_cast<std::size_t>(plan_.steal.queues[q].owner)]; }

@@ -5,7 +5,6 @@
 // victims, finds a task exactly where the victim is rich, and executes it. So the thieves are followed one by one,
 // without a common clock, to a time before which no rich queue should have run dry; only if none has, it is taken over.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "engine.hpp"
@@ -69,26 +68,24 @@ std::int64_t Engine::riches_last_ps() const {
     return last / 16 * 15;
 }
 
-// Follow the poor until they end strands at `until_ps` or later; false, and nothing has changed, if a rich queue could
-// have run dry by then.
+// Follow the poor through all steals that take effect before `until_ps`; false, and nothing has changed, if a rich
+// queue could have run dry by then.
 bool Engine::pass_steals_until(std::int64_t until_ps) {
     std::vector<Plunder> plunders;
     std::vector<ns_stream> before;
-    for (const std::uint32_t id : poor_) before.push_back(actors_[id].victims);
-    const bool found = std::ranges::all_of(poor_, [&](std::uint32_t id) {
+    for (const std::uint32_t id : poor_) {
+        before.push_back(actors_[id].victims);
         plunders.push_back({.thief = id,
                             .tries = std::vector<std::int64_t>(queues_.count()),
                             .got = std::vector<std::int64_t>(queues_.count())});
-        return plunder(plunders.back(), until_ps);
+        plunder(plunders.back(), until_ps);
+    }
+    const bool stayed = std::ranges::all_of(workers_, [&](const Worker& w) {
+        const auto q = static_cast<std::size_t>(w.own);
+        std::int64_t lost = 1;
+        for (const Plunder& each : plunders) lost += each.got[q];
+        return !rich_[q] || ranges_->end_ps(w.id) - lost * ranges_->item_ps(w) > until_ps;
     });
-    std::int64_t last_look_ps = now_;
-    for (const Plunder& each : plunders) last_look_ps = std::max(last_look_ps, each.last_look_ps);
-    const bool stayed = found && std::ranges::all_of(workers_, [&](const Worker& w) {
-                            const auto q = static_cast<std::size_t>(w.own);
-                            std::int64_t lost = 1;
-                            for (const Plunder& each : plunders) lost += each.got[q];
-                            return !rich_[q] || ranges_->end_ps(w.id) - lost * ranges_->item_ps(w) > last_look_ps;
-                        });
     if (stayed) {
         for (const Plunder& each : plunders) commit(each);
         return true;
@@ -97,52 +94,56 @@ bool Engine::pass_steals_until(std::int64_t until_ps) {
     return false;
 }
 
-// Follow one thief; false where it finds nobody to rob.
-bool Engine::plunder(Plunder& plunder, std::int64_t until_ps) {
-    Worker& w = workers_[plunder.thief];
-    ns_stream& draws = actors_[w.id].victims;
-    const ns_plan& steal = plan_.steal;
+// Follow one thief up to the end of the last item that it gets before `until_ps`.
+void Engine::plunder(Plunder& plunder, std::int64_t until_ps) {
+    const Worker& w = workers_[plunder.thief];
     const std::int64_t total_ps = times_of_phase().total_ps(static_cast<std::size_t>(w.node), 0);
-    const std::int64_t latest_ps = 2 * until_ps - now_;
     std::vector<std::int64_t> step_ps(queues_.count());
-    std::vector<std::uint8_t> remote(queues_.count());
-    for (std::uint32_t q = 0; q < queues_.count(); ++q) {
-        step_ps[q] = probe_ps(w, q);
-        remote[q] = is_remote(w, q);
-    }
+    for (std::uint32_t q = 0; q < queues_.count(); ++q) step_ps[q] = probe_ps(w, q);
     RecordSet records(nullptr);
     const auto record = [&](std::int64_t time, Rank rank, std::uint64_t first, std::uint64_t second) {
         records.add({static_cast<std::uint64_t>(time), rank, w.id, first, second});
     };
+    Raid raid;
     plunder.end_ps = w.due_ps;
-    while (plunder.end_ps < until_ps) {
-        std::int64_t time = plunder.end_ps, rounds = 0;
-        std::uint64_t failed = 0, failed_remote = 0;
-        for (std::size_t probe = 0;;) {
-            const std::uint32_t segment = w.quiet.segments[probe], low = steal.seg[segment];
-            const std::uint32_t q = steal.queue[low + ns_stream_below(&draws, steal.seg[segment + 1] - low)];
-            ++plunder.tries[q];
-            time += step_ps[q];
-            if (rich_[q]) {
-                ++plunder.got[q];
-                record(time, LOOK, q, 1);
-                record(time, POLL, failed, failed_remote);
-                plunder.last_look_ps = std::max(plunder.last_look_ps, time);
-                plunder.end_ps = time + take_ps(w, q) + total_ps;
-                break;
-            }
-            ++failed;
-            failed_remote += remote[q];
-            if (++probe < w.quiet.segments.size()) continue;
-            probe = 0;
-            const std::int64_t wait = wait_ps(++rounds, true);
-            plunder.waited_ps += wait;
-            time += wait;
-            if (time > latest_ps) return false;
-        }
+    while (plunder.end_ps < until_ps && find_rich(raid, w, plunder.end_ps, until_ps, step_ps)) {
+        for (const std::uint32_t q : raid.probed) ++plunder.tries[q];
+        ++plunder.got[raid.probed.back()];
+        plunder.waited_ps += raid.waited_ps;
+        record(raid.time_ps, LOOK, raid.probed.back(), 1);
+        record(raid.time_ps, POLL, raid.probed.size() - 1, raid.failed_remote);
+        plunder.end_ps = raid.time_ps + take_ps(w, raid.probed.back()) + total_ps;
     }
     plunder.hash = records.total();
-    return true;
+}
+
+// The rounds of a thief from `start_ps` on up to its next success; false, and no draw taken, if there is none before
+// `until_ps`.
+bool Engine::find_rich(Raid& raid, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
+                       const std::vector<std::int64_t>& step_ps) {
+    ns_stream& draws = actors_[w.id].victims;
+    const ns_stream before = draws;
+    raid.probed.clear();
+    raid.waited_ps = 0;
+    raid.failed_remote = 0;
+    raid.time_ps = start_ps;
+    for (std::int64_t rounds = 1;; ++rounds) {
+        for (const std::uint32_t segment : w.quiet.segments) {
+            const std::uint32_t low = plan_.steal.seg[segment], size = plan_.steal.seg[segment + 1] - low;
+            const std::uint32_t q = plan_.steal.queue[low + ns_stream_below(&draws, size)];
+            raid.time_ps += step_ps[q];
+            raid.probed.push_back(q);
+            if (rich_[q] && raid.time_ps < until_ps) return true;
+            raid.failed_remote += is_remote(w, q);
+        }
+        const std::int64_t wait = wait_ps(rounds, true);
+        raid.waited_ps += wait;
+        raid.time_ps += wait;
+        if (raid.time_ps >= until_ps) {
+            draws = before;
+            return false;
+        }
+    }
 }
 
 // Let the thief execute the last item that it got, and count all before as if each had been an event.
