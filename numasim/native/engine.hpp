@@ -111,6 +111,9 @@ private:
     // timeline
     void go_through_phases();
     void handle(EventKey event);
+    void pause() const {
+        if (pause_) pause_();
+    }
     void schedule(Worker& w, Rank rank, std::int64_t delay_ps);
     void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps);
     void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps);

@@ -79,6 +79,7 @@ bool Engine::pass_steals_until(std::int64_t until_ps) {
                             .tries = std::vector<std::int64_t>(queues_.count()),
                             .got = std::vector<std::int64_t>(queues_.count())});
         plunder(plunders.back(), until_ps);
+        pause();
     }
     const bool stayed = std::ranges::all_of(workers_, [&](const Worker& w) {
         const auto q = static_cast<std::size_t>(w.own);

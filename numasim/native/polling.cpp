@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t NEVER = std::numeric_limits<std::int64_t>::max();
 constexpr std::int32_t MOST_PROBES = 4096;
+constexpr std::int64_t TURNS_BETWEEN_PAUSES = 4096;
 constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // that are counted together
 
 // Draws number `first`, `first + step`, ... of a stream, mapped to [0, size).
@@ -114,7 +115,8 @@ std::int64_t Engine::pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64
 // Rounds of random picks, one draw each.
 std::int64_t Engine::pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     std::int64_t at = poll_ps;
-    for (;;) {
+    for (std::int64_t turn = 1;; ++turn) {
+        if (turn % TURNS_BETWEEN_PAUSES == 0) pause();
         const std::int64_t many_end = pass_over_many(w, at, until_ps);
         if (many_end != at) {
             at = many_end;

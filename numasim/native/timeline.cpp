@@ -107,7 +107,7 @@ void Engine::go_through_phases() {
     while (!finished_) {
         const EventKey event = clock_.next();
         if (event == NO_EVENT) throw Deadlock(outstanding_, now_);
-        if ((++events_ & EVENTS_BETWEEN_PAUSES) == 0 && pause_) pause_();
+        if ((++events_ & EVENTS_BETWEEN_PAUSES) == 0) pause();
         now_ = time_of(event);
         handle(event);
     }
