@@ -33,6 +33,7 @@ struct Deadlock : std::runtime_error {
 };
 
 constexpr std::uint32_t NO_FRAME = UINT32_MAX;
+constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;  // events are not later
 
 // A task that has been spawned and has not finished, or has children that have not: its place in its program, its join.
 struct Frame {
@@ -281,9 +282,8 @@ private:
 // What every event goes through is defined here, to be inlined.
 
 inline std::int64_t Engine::after(std::int64_t delay_ps) const {
-    constexpr std::int64_t latest_ps = std::int64_t{1} << 62;
     std::int64_t due = 0;
-    if (__builtin_add_overflow(now_, delay_ps, &due) || due > latest_ps) refuse_time();
+    if (__builtin_add_overflow(now_, delay_ps, &due) || due > LATEST_PS) refuse_time();
     return due;
 }
 
