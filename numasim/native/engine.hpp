@@ -1,5 +1,8 @@
 // The native engine: one run of one plan, event by event, equal to the reference engine (numasim/engine/reference.py).
 //
+// What the common events go through is inlined as a whole (flatten), up to what is rare (noinline): a fifth of the
+// time.
+//
 // The members are grouped as there: timeline, execution, search, production, steady production, phases; each group has
 // a source file of its own. What the model leaves to an engine is decided in the reference engine's files.
 #pragma once
@@ -124,31 +127,31 @@ private:
     void record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
 
     // execution
-    void proceed(Worker& w);
+    [[gnu::noinline]] void proceed(Worker& w);
     void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
     void start_item(Worker& w, Task task);
-    void look_ahead(Worker& w, Task task);
+    [[gnu::noinline]] void look_ahead(Worker& w, Task task);
     void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
-    std::int64_t touch(Worker& w, std::uint32_t segment);
+    [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);
     void on_segment_end(Worker& w);
     void finish(Worker& w, std::uint32_t frame);
     void join(Worker& w, const Frame& child);
     void task_done();
     void resume(Worker& w, std::uint32_t parent);
-    void release(Worker& w, const Frame& frame);
+    [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     void spawn(Worker& w, std::uint32_t parent);
     void call(Worker& w, std::uint32_t caller);
     std::uint32_t new_child(std::uint32_t parent);
     std::uint32_t new_frame(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent);
     void let_go(std::uint32_t frame);
     std::int64_t id_of(Task task) const { return is_item(task) ? task : frames_[task].id; }
-    bool must_inline(Worker& w);
+    [[gnu::noinline]] bool must_inline(Worker& w);
     void offer(Worker& w, Task task);
     void on_put(Worker& w);
     void put(Worker& w, Task task);
-    std::int32_t place(std::uint32_t position, Task task);
+    [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
     bool wait(Worker& w, Frame& frame);
-    bool block(Worker& w, Frame& frame);
+    [[gnu::noinline]] bool block(Worker& w, Frame& frame);
     void on_wake(Worker& w);
     bool is_item(Task task) const { return task >= tasks_; }
     std::size_t family_of(Task task) const;
@@ -158,11 +161,11 @@ private:
     bool pop_own(Worker& w, std::int64_t keep);
     bool may_run(const Worker& w, std::uint32_t q, bool back) const;
     void begin(Worker& w, Task task);
-    void go_idle(Worker& w);
-    void end_idle(Worker& w);
+    [[gnu::noinline]] void go_idle(Worker& w);
+    [[gnu::noinline]] void end_idle(Worker& w);
     bool join_is_over(const Worker& w) const;
     void compute_thresholds(Worker& w);
-    bool start_round(Worker& w);
+    [[gnu::noinline]] bool start_round(Worker& w);
     bool next_probe(Worker& w);
     bool end_round(Worker& w);
     bool back_off(Worker& w, std::int64_t wait_ps);
@@ -194,11 +197,11 @@ private:
 
     // production
     void start_producer(std::uint64_t first, std::uint64_t count);
-    void produce(Worker& w);
+    [[gnu::noinline]] void produce(Worker& w);
     void produce_later(Producer& p);
     void on_produce();
     void room_made();  // a task has left a queue; the producer may wait for that
-    void end_wait(Producer& p);
+    [[gnu::noinline]] void end_wait(Producer& p);
     void producer_waits(Producer& p);
     bool is_steady();
     bool queues_hold_only_items();
@@ -209,7 +212,7 @@ private:
     void start_phase();
     void give_roots(const Phase& phase);
     void give_range(const Phase& phase);
-    void end_phase_after_instant();
+    [[gnu::noinline]] void end_phase_after_instant();
     void on_phase_end();
     void retire(Worker& w);
     void take_back(Worker& w, std::int64_t left_ps);

@@ -9,7 +9,7 @@ namespace numasim {
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
 // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
-void Engine::proceed(Worker& w) {
+[[gnu::flatten]] void Engine::proceed(Worker& w) {
     for (;;) {
         if (!w.outbox.empty()) return schedule_overhead(w, PUT, plan_.costs.push_ps);
         if (w.stack.empty() && !seek(w)) return;
@@ -87,7 +87,7 @@ std::int64_t Engine::touch(Worker& w, std::uint32_t segment) {
     return std::max(open.compute[segment], wait);
 }
 
-void Engine::on_segment_end(Worker& w) {
+[[gnu::flatten]] void Engine::on_segment_end(Worker& w) {
     const Task task = w.stack.back();
     record_detail(SEG_END, w.id, id_of(task), w.segment);
     if (is_item(task)) {

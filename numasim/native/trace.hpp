@@ -45,7 +45,7 @@ private:
     static constexpr std::size_t BUFFERED = 64;
     using Words = std::array<std::uint64_t, BUFFERED>;
 
-    void flush();
+    [[gnu::noinline]] void flush();
 
     std::array<Words, RECORD_WORDS> words_{};
     std::size_t used_ = 0;
