@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from numasim.sweep.environment import same_imports
+
 HOST = "127.0.0.1"
 LONELY_S = 10  # what a worker waits for a scheduler
 
@@ -47,7 +49,7 @@ def _start_workers(address: str, count: int, scratch: Path) -> subprocess.Popen[
     return subprocess.Popen(
         [sys.executable, "-m", "dask", "worker", address, "--no-dashboard"]
         + [f"--{name}={value}" for name, value in options.items()],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=same_imports(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -15,6 +15,7 @@ from numasim.report.benchmark.effort import Command, Effort
 from numasim.report.benchmark.findings import CommandCost
 from numasim.report.benchmark.plans import MACHINE_THREADS, NATIVE, spec_of
 from numasim.report.benchmark.sampling import Probe
+from numasim.sweep.environment import same_imports
 
 
 def command_probes(effort: Effort, folder: Path) -> list[Probe[CommandCost]]:
@@ -30,7 +31,7 @@ def command_probes(effort: Effort, folder: Path) -> list[Probe[CommandCost]]:
 def cost(arguments: list[str]) -> tuple[float, float]:
     """Seconds and peak memory in 10**6 bytes of ``numasim`` with ``arguments``. Raises CheckError where it fails."""
     command = [sys.executable, timed_command.__file__, sys.executable, "-m", "numasim", *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=same_imports())
     found = json.loads(done.stdout)
     if found["status"]:
         raise CheckError(f"numasim {' '.join(arguments)} failed: {found['error'].strip()}")

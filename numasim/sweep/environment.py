@@ -1,0 +1,14 @@
+"""The environment of child processes that run Python again."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def same_imports() -> dict[str, str]:
+    """An environment in which a child imports what this process imports, wherever it starts.
+
+    Without it, ``python -m`` finds the sources of a checkout that it happens to start in before the installed package.
+    """
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
