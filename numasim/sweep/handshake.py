@@ -7,8 +7,10 @@ unknown host, silence, and a listener of another kind apart.
 from __future__ import annotations
 
 import asyncio
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import urlsplit
 
 from numasim.errors import InputError
 
@@ -22,7 +24,7 @@ def require_scheduler(address: str) -> None:
         with ThreadPoolExecutor(1) as thread:  # of its own, as the caller's may have a running event loop
             kind = thread.submit(asyncio.run, _kind(address)).result()
     except Exception as error:  # whatever a stranger's bytes are taken for
-        problem = f"no Dask scheduler answers within {ANSWER_S:.0f} s ({_reason(error)})"
+        problem = f"no Dask scheduler answers within {ANSWER_S:.0f} s ({_refusal(address) or _reason(error)})"
         raise InputError(problem, place=address, expected=_expected()) from None
     if kind != "Scheduler":
         raise InputError(f"a Dask {kind.lower()} answers, not a scheduler", place=address, expected=_expected())
@@ -47,6 +49,18 @@ async def _identity(address: str) -> dict[str, Any]:
         return answer
     finally:
         comm.abort()
+
+
+def _refusal(address: str) -> str | None:
+    """The system's words if a plain connection is refused: the last of many tries may have ended by its time alone."""
+    place = urlsplit(address)
+    try:
+        socket.create_connection((place.hostname or "", place.port or 0), timeout=1).close()
+    except ConnectionError as error:
+        return error.strerror
+    except OSError:
+        return None
+    return None
 
 
 def _reason(error: BaseException) -> str:
