@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "checked.hpp"
 #include "clock.hpp"
 #include "item_times.hpp"
 #include "pages.hpp"
@@ -36,7 +37,6 @@ struct Deadlock : std::runtime_error {
 };
 
 constexpr std::uint32_t NO_FRAME = UINT32_MAX;
-constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;  // events are not later
 
 // A task that has been spawned and has not finished, or has children that have not: its place in its program, its join.
 struct Frame {
@@ -122,7 +122,6 @@ private:
     void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps);
     void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps);
     std::int64_t after(std::int64_t delay_ps) const;
-    [[noreturn]] static void refuse_time();
     void record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
     void record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
 
@@ -226,6 +225,7 @@ private:
     void pass_steals();
     bool sort_rich_and_poor();
     std::int64_t riches_last_ps() const;
+    std::int64_t stolen_item_ps() const;
     bool pass_steals_until(std::int64_t until_ps);
     void plunder(Plunder& plunder, std::int64_t until_ps);
     bool find_rich(Raid& raid, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
@@ -262,11 +262,12 @@ private:
     std::int64_t next_plunder_ = 0;        // in events
     RecordSet steps_, details_;
     std::vector<Executed> log_;
-    std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
-    std::vector<std::uint8_t> overflowed_;             // [queues]
-    std::vector<std::uint32_t> picked_;                // by the rounds at hand
-    std::vector<std::int64_t> times_picked_;           // likewise
-    std::vector<Task> taken_;                          // by the steal at hand
+    std::unordered_map<Task, std::uint32_t> sleeper_;           // frame in a blocking join -> its worker
+    std::vector<std::uint8_t> overflowed_;                      // [queues]
+    std::vector<std::uint32_t> quiet_levels_, quiet_segments_;  // while a quiet round is learnt
+    std::vector<std::uint32_t> picked_;                         // by the rounds at hand
+    std::vector<std::int64_t> times_picked_;                    // likewise
+    std::vector<Task> taken_;                                   // by the steal at hand
     std::vector<std::int64_t> node_attempts_, node_success_, node_bytes_;
     std::size_t phase_ = 0;
     std::int64_t phases_ended_ = 0;  // repeats counted
@@ -285,8 +286,8 @@ private:
 // What every event goes through is defined here, to be inlined.
 
 inline std::int64_t Engine::after(std::int64_t delay_ps) const {
-    std::int64_t due = 0;
-    if (__builtin_add_overflow(now_, delay_ps, &due) || due > LATEST_PS) refuse_time();
+    const std::int64_t due = sum_ps(now_, delay_ps);
+    if (due > LATEST_PS) refuse_time();
     return due;
 }
 

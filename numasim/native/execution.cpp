@@ -80,8 +80,8 @@ std::int64_t Engine::touch(Worker& w, std::uint32_t segment) {
         open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(plan_.times.segments) + segment];
     for (std::int64_t i = open.ptr[segment]; i < open.ptr[segment + 1]; ++i) {
         const Touch touch = pages_.touch(open.access[static_cast<std::size_t>(i)], w.node, bytes);
-        wait += touch.wait_ps;
-        w.owed_ps += touch.pages_placed * plan_.costs.fault_ps;
+        wait = sum_ps(wait, touch.wait_ps);
+        w.owed_ps = sum_ps(w.owed_ps, product_ps(touch.pages_placed, plan_.costs.fault_ps));
         page_faults_ += touch.pages_placed;
     }
     return std::max(open.compute[segment], wait);

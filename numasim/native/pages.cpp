@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "checked.hpp"
+
 namespace numasim {
 
 namespace {
 constexpr std::int16_t UNPLACED = -1;
 constexpr std::int64_t LINE_BYTES = 64;
 
-std::int64_t ceil_div(std::int64_t part, std::int64_t whole) { return (part + whole - 1) / whole; }
+std::int64_t ceil_div(std::int64_t part, std::int64_t whole) { return part / whole + (part % whole != 0); }
 }  // namespace
 
 FirstTouch::FirstTouch(const Plan& plan)
@@ -62,7 +64,8 @@ std::int64_t FirstTouch::wait_ps(std::int64_t access, std::int32_t node) const {
     for (std::size_t home = 0; home < moved_.size(); ++home) {
         const std::int64_t lines = ceil_div(moved_[home], LINE_BYTES);
         const std::int64_t latency = open_.latency_ps[static_cast<std::size_t>(node) * moved_.size() + home];
-        sum += ceil_div(lines * latency * 1000, open_.mlp[static_cast<std::size_t>(access)]);
+        const std::int64_t misses_ps = product_ps(product_ps(lines, latency), 1000);
+        sum = sum_ps(sum, ceil_div(misses_ps, open_.mlp[static_cast<std::size_t>(access)]));
     }
     return sum;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "checked.hpp"
+
 namespace numasim {
 
 RangesAhead::RangesAhead(std::size_t workers, std::size_t nodes, std::int64_t pop_ps, std::int64_t* bytes)
@@ -9,8 +11,8 @@ RangesAhead::RangesAhead(std::size_t workers, std::size_t nodes, std::int64_t po
 
 void RangesAhead::start(Worker& w, const ItemTimes& times, Items items, std::int64_t now_ps) {
     const ItemSums sums = times.sums(static_cast<std::size_t>(w.node), items);
-    const std::int64_t pops_ps = items.count * pop_ps_;
-    end_ps_[w.id] = now_ps + pay_owed(w) + pops_ps + sums.total_ps;
+    const std::int64_t pops_ps = product_ps(items.count, pop_ps_);
+    end_ps_[w.id] = sum_ps(sum_ps(now_ps, pay_owed(w)), sum_ps(pops_ps, sums.total_ps));
     span_ps_ = std::max(span_ps_, sums.longest_local_ps);
     ++unfinished_;
     count(w, items.count, sums.total_ps, sums.local_ps);

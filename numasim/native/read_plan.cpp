@@ -164,6 +164,10 @@ void check_open(const OpenAccesses& open) {
         const std::int64_t last =
             open.rows[a] == 0 ? 0 : open.offset[a] + (open.rows[a] - 1) * open.stride[a] + open.row_bytes[a];
         require(last <= bytes, "an access reaches beyond its region");
+        std::int64_t moved = 0;
+        const bool countable = !__builtin_mul_overflow(open.rows[a], open.row_bytes[a], &moved) &&
+                               !__builtin_mul_overflow(moved, open.factor[a], &moved) && moved <= MOST_BYTES;
+        require(countable, "an access moves more bytes than can be counted");
     }
 }
 

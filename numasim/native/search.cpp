@@ -177,7 +177,7 @@ void Engine::count_attempts(Worker& w, std::uint32_t q, std::int64_t attempts, s
 // Move `count` tasks: the first is begun, the others go to the own queue (with refill, all do).
 void Engine::take(Worker& w, std::uint32_t q, bool back, std::int64_t count) {
     record_step(LOOK, w.id, q, count);
-    w.owed_ps += take_ps(w, q) + (count - 1) * plan_.costs.move_ps;
+    w.owed_ps = sum_ps(w.owed_ps, sum_ps(take_ps(w, q), product_ps(count - 1, plan_.costs.move_ps)));
     taken_.clear();
     for (std::int64_t i = 0; i < count; ++i) taken_.push_back(static_cast<Task>(queues_.pop(q, back)));
     room_made();

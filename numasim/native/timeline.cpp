@@ -151,6 +151,4 @@ std::size_t Engine::task_bytes() const {
     return frames_.size() * sizeof(Frame) + static_cast<std::size_t>(queues_.peak_entries()) * sizeof(ns_items);
 }
 
-void Engine::refuse_time() { throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days"); }
-
 }  // namespace numasim

@@ -4,15 +4,11 @@
 #include <functional>
 #include <stdexcept>
 
+#include "checked.hpp"
+
 namespace numasim {
 
 namespace {
-
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-    std::int64_t result;
-    if (__builtin_add_overflow(a, b, &result)) throw std::overflow_error("the sums of a subtree pass 63 bits");
-    return result;
-}
 
 // For each of `nodes_used` what `make` makes of its times; nodes with equal times share it.
 std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const std::vector<I64s>& times,
@@ -84,7 +80,7 @@ TreeSums::Sums TreeSums::add_up(OfRow of_row, OfSegment of_segment) const {
     for (std::size_t row = rows_; row-- > 0;) {
         sums[row] = of_row(row);
         each_op(row, [&](std::uint8_t code, std::uint32_t arg) {
-            if (code != WAIT) sums[row] = sum(sums[row], code == RUN ? of_segment(arg) : sums[arg]);
+            if (code != WAIT) sums[row] = sum_ps(sums[row], code == RUN ? of_segment(arg) : sums[arg]);
         });
     }
     return sums;
@@ -100,10 +96,10 @@ TreeSums::Sums TreeSums::rests_ps(I64s segment_ps) const {
             if (code == WAIT) {
                 ++group;
             } else {
-                rest[group] = sum(rest[group], code == RUN ? segment_ps[arg] : subtree(arg));
+                rest[group] = sum_ps(rest[group], code == RUN ? segment_ps[arg] : subtree(arg));
             }
         });
-        for (; group > first; --group) rest[group - 1] = sum(rest[group - 1], rest[group]);
+        for (; group > first; --group) rest[group - 1] = sum_ps(rest[group - 1], rest[group]);
     }
     return rest;
 }
@@ -113,8 +109,8 @@ TreeSums::Sums TreeSums::spans_ps(I64s segment_ps) const {
     for (std::size_t row = rows_; row-- > 0;) {
         std::int64_t path = 0, joined = 0;
         each_op(row, [&](std::uint8_t code, std::uint32_t arg) {
-            if (code == RUN) path = sum(path, segment_ps[arg]);
-            if (code == SPAWN) joined = std::max(joined, sum(path, span[arg]));
+            if (code == RUN) path = sum_ps(path, segment_ps[arg]);
+            if (code == SPAWN) joined = std::max(joined, sum_ps(path, span[arg]));
             if (code == WAIT) path = std::max(path, joined);
         });
         span[row] = std::max(path, joined);
@@ -129,7 +125,7 @@ TreeSums::Sums TreeSums::traffic_sums(I64s traffic) const {
         each_op(row, [&](std::uint8_t code, std::uint32_t arg) {
             if (code == WAIT) return;
             const std::int64_t* const part = (code == RUN ? traffic.data() : sums.data()) + arg * nodes_;
-            for (std::size_t home = 0; home < nodes_; ++home) whole[home] = sum(whole[home], part[home]);
+            for (std::size_t home = 0; home < nodes_; ++home) whole[home] = sum_ps(whole[home], part[home]);
         });
     }
     return sums;

@@ -1,0 +1,27 @@
+// Arithmetic on times that refuses what 63 bits do not hold.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+
+namespace numasim {
+
+constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;  // events are not later
+
+[[noreturn]] inline void refuse_time() {
+    throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days");
+}
+
+inline std::int64_t sum_ps(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum)) refuse_time();
+    return sum;
+}
+
+inline std::int64_t product_ps(std::int64_t times, std::int64_t each_ps) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(times, each_ps, &product)) refuse_time();
+    return product;
+}
+
+}  // namespace numasim
