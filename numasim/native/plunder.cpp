@@ -13,6 +13,8 @@ namespace numasim {
 
 namespace {
 
+__extension__ using Wide = __int128;
+
 constexpr std::int64_t MANY_ITEMS = 64;        // a queue with so many counts as rich
 constexpr std::int64_t EVENTS_BETWEEN = 4096;  // tries that cannot succeed cost little beside so many events
 
@@ -21,8 +23,7 @@ constexpr std::int64_t EVENTS_BETWEEN = 4096;  // tries that cannot succeed cost
 void Engine::pass_steals() {
     next_plunder_ = events_ + EVENTS_BETWEEN;
     if (ahead_ != ranges_.get() || listened_ || plan_.backoff_after_probe || !sort_rich_and_poor()) return;
-    const std::int64_t least_ps =
-        MANY_ITEMS * times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
+    const std::int64_t least_ps = MANY_ITEMS * stolen_item_ps();
     for (std::int64_t far_ps = riches_last_ps(); far_ps > least_ps; far_ps /= 2) {
         if (!pass_steals_until(now_ + far_ps)) continue;
         next_plunder_ = events_;
@@ -49,23 +50,24 @@ bool Engine::sort_rich_and_poor() {
     return !poor_.empty() && poor_.size() < workers_.size();
 }
 
-// For how long no rich queue should run dry, if thieves rob all of them alike.
+// For how long no rich queue should run dry if thieves rob all of them alike: its owner takes an item every `item_ps`,
+// the thieves together one every `stolen_ps` * rich / poor. A little less, as they do not rob alike.
 std::int64_t Engine::riches_last_ps() const {
+    const std::int64_t stolen_ps = stolen_item_ps();
     std::int64_t last = std::numeric_limits<std::int64_t>::max();
     for (const Worker& w : workers_) {
         if (!rich_[static_cast<std::size_t>(w.own)]) continue;
-        const std::int64_t rich = static_cast<std::int64_t>(workers_.size() - poor_.size());
-        const std::int64_t items = (ranges_->end_ps(w.id) - now_) / ranges_->item_ps(w);
-        const std::int64_t stolen_ps =
-            times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
-        const std::int64_t robbed_every_ps =
-            std::max<std::int64_t>(1, stolen_ps * rich / static_cast<std::int64_t>(poor_.size()));
-        // the owner takes one item in item_ps, the thieves one in robbed_every_ps
-        const std::int64_t both_ps = std::max<std::int64_t>(
-            1, robbed_every_ps * (ranges_->item_ps(w) / 16) / (robbed_every_ps / 16 + ranges_->item_ps(w) / 16 + 1));
-        last = std::min(last, items * both_ps);
+        const Wide undisturbed_ps = ranges_->end_ps(w.id) - now_;
+        const Wide owner = Wide{stolen_ps} * static_cast<std::int64_t>(workers_.size() - poor_.size());
+        const Wide thieves = Wide{ranges_->item_ps(w)} * static_cast<std::int64_t>(poor_.size());
+        last = std::min(last, static_cast<std::int64_t>(undisturbed_ps * owner / std::max<Wide>(1, owner + thieves)));
     }
     return last / 16 * 15;
+}
+
+// What a stolen item takes a thief; thieves on other nodes may be a little faster or slower.
+std::int64_t Engine::stolen_item_ps() const {
+    return times_of_phase().total_ps(static_cast<std::size_t>(workers_[poor_.front()].node), 0);
 }
 
 // Follow the poor through all steals that take effect before `until_ps`; false, and nothing has changed, if a rich

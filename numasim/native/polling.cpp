@@ -74,13 +74,14 @@ bool Engine::can_find(const Worker& w) const {
 }
 
 void Engine::learn_quiet_round(Worker& w) {
+    quiet_levels_.resize(MOST_PROBES);
+    quiet_segments_.resize(MOST_PROBES);
     QuietRound& quiet = w.quiet;
-    quiet.levels.resize(MOST_PROBES);
-    quiet.segments.resize(MOST_PROBES);
     quiet.probes =
-        ns_quiet_round(&plan_.steal, &actors_[w.id], quiet.levels.data(), quiet.segments.data(), MOST_PROBES);
-    quiet.levels.resize(static_cast<std::size_t>(std::max(quiet.probes, 0)));
-    quiet.segments.resize(quiet.levels.size());
+        ns_quiet_round(&plan_.steal, &actors_[w.id], quiet_levels_.data(), quiet_segments_.data(), MOST_PROBES);
+    const std::int32_t count = std::max(quiet.probes, 0);
+    quiet.levels.assign(quiet_levels_.begin(), quiet_levels_.begin() + count);
+    quiet.segments.assign(quiet_segments_.begin(), quiet_segments_.begin() + count);
     quiet.known = all_levels_of_me(plan_.steal);
 }
 
@@ -137,8 +138,8 @@ std::int64_t Engine::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t
     std::int64_t look = poll_ps;
     picked_.resize(std::max(picked_.size(), probes));
     for (std::size_t i = 0; i < probes; ++i) {
-        const std::uint32_t low = plan_.steal.seg[w.quiet.segments[i]],
-                            size = plan_.steal.seg[w.quiet.segments[i] + 1] - low;
+        const std::uint32_t low = plan_.steal.seg[w.quiet.segments[i]];
+        const std::uint32_t size = plan_.steal.seg[w.quiet.segments[i] + 1] - low;
         picked_[i] = plan_.steal.queue[low + ns_stream_below(&actor.victims, size)];
         look += probe_ps(w, picked_[i]);
     }
@@ -159,7 +160,9 @@ std::int64_t Engine::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t
 // how often each queue is picked matters then.
 std::int64_t Engine::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     const std::int64_t wait = wait_ps(w.fails + 1, true);
-    const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * plan_.costs.least_probe_ps;
+    const std::int64_t probe =
+        std::max(plan_.costs.least_probe_ps, std::min(plan_.costs.probe_near_ps, plan_.costs.probe_far_ps));
+    const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * probe;
     if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != wait_ps(w.fails + 63, true)) return poll_ps;
     const std::int64_t rounds = std::min(MOST_ROUNDS, (until_ps - poll_ps - 1) / (longest_round_ps(w) + wait));
     if (rounds < MANY_ROUNDS) return poll_ps;
