@@ -26,9 +26,9 @@ from numasim.workload.serial import serial_ps
 
 
 def build_plan(spec: RunSpec, seed: int) -> Plan:
-    """The Plan of one run with ``seed``; its workload stays folded where the run skips ahead.
+    """The Plan of one run with ``seed``; its workload is folded where the family can be.
 
-    Raises InputError where the parts of ``spec`` do not fit together, and where tasks do not fit in memory.
+    Raises InputError where the parts of ``spec`` do not fit together.
     """
     # The mean duration of a task is all that the seed decides beforehand.
     waits_for_task = effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task"

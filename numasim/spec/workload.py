@@ -121,7 +121,7 @@ def fib_calls(n: int) -> tuple[int, int]:
 class FibParameters(WorkloadParameters):
     """A task per call of the recursive Fibonacci function, with given times for its three parts.
 
-    Above 32 the tasks do not fit in memory: such a run has to be one that skips ahead.
+    Above 32 there are too many for the reference engine, which needs a row for each.
     """
 
     name: Literal["fib"]
