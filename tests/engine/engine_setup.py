@@ -173,18 +173,18 @@ def observe(plan: Plan, engine: str = DEFAULT_ENGINE) -> Seen:
     return Seen(result, log, np.concatenate([np.zeros((0, 5), np.uint64), *batches]))
 
 
-def comparable(seen: Seen) -> dict[str, Any]:
-    """Everything that all modes of a run have to agree on."""
+def found(result: Result) -> dict[str, Any]:
+    """Everything but what a mode or an engine decides: the hash of all events, how many there were, the mode."""
     skips = ("events", "event_hash", "mode")
-    counters = {name: value for name, value in seen.result.counters.items() if name not in skips}
-    tables = {name: column.tolist() for name, column in seen.result.workers.items()}
-    nodes = [seen.result.node_bytes.tolist(), seen.result.node_attempts.tolist(), seen.result.node_success.tolist()]
-    return {"counters": counters, "workers": tables, "nodes": nodes}
+    counters = {name: value for name, value in result.counters.items() if name not in skips}
+    tables = {name: column.tolist() for name, column in result.workers.items()}
+    pairs = (result.node_bytes, result.node_attempts, result.node_success)
+    return {"counters": counters, "workers": tables, "pairs": [pair.tolist() for pair in pairs]}
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
     """Hold two modes of a run against each other, to the last stretch where both went through all of them."""
-    assert comparable(fast) == comparable(slow)
+    assert found(fast.result) == found(slow.result)
     if fast.log is not None and fast["mode"] != "bulk":  # in bulk, like items change places and are not all logged
         assert fast.stretches == slow.stretches
 

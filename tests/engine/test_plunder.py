@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_setup import NS, event_by_event, plan_of, runtime, shipped_strategy, toy
+from engine_setup import NS, event_by_event, found, plan_of, runtime, shipped_strategy, toy
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from task_graphs import Access, items
 
 from numasim.engine.plan import Plan
-from numasim.engine.result import Result
 from numasim.engine.run import ENGINES, simulate
 from numasim.spec.strategy import PlacementSpec
 from numasim.workload.graph import Deal, Region
@@ -20,13 +19,6 @@ pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="only the native
 
 MEMORY = Region("a", 1 << 16, initialised=True)
 WAITS: tuple[dict[str, Any], ...] = ({}, {"first_ns": 50, "factor": 2}, {"first_ns": 5000, "factor": 2, "max_ns": 9000})
-
-
-def found(result: Result) -> dict[str, Any]:
-    counters = {key: value for key, value in result.counters.items() if key not in ("event_hash", "events", "mode")}
-    tables = {name: column.tolist() for name, column in result.workers.items()}
-    pairs = (result.node_bytes, result.node_attempts, result.node_success)
-    return {**counters, "workers": tables, "pairs": [pair.tolist() for pair in pairs]}
 
 
 def uneven(

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from engine_setup import FIRST, NS, event_by_event, plan_of, runtime, shipped_strategy, stealing, toy
+from engine_setup import FIRST, NS, event_by_event, found, plan_of, runtime, shipped_strategy, stealing, toy
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
@@ -39,17 +39,6 @@ ITEM_STEPS = (
     (10, 0, 50),
     (16, 40, 0),
 )  # divisor, step_div, step_mod: within 5,000 bytes
-
-
-def found(result: Result) -> dict[str, Any]:
-    """Everything but what a mode or an engine decides: the hash of all events, how many there were, the mode."""
-    told = {name: value for name, value in result.counters.items() if name not in ("event_hash", "events", "mode")}
-    pairs = (result.node_bytes, result.node_attempts, result.node_success)
-    return {
-        **told,
-        **{name: column.tolist() for name, column in result.workers.items()},
-        "pairs": [p.tolist() for p in pairs],
-    }
 
 
 def assert_skipping_changes_nothing(plan: Plan) -> Result:
