@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from numasim.engine.effects import effects_of
 from numasim.engine.plan import Costs, Plan
 from numasim.machine.build import build as build_machine
 from numasim.machine.mapping import map_workers
@@ -69,6 +70,7 @@ def _plan(same: _Same, seed: int) -> Plan:
         inline_resume_ppm=ppm(runtime.resume),
         skip=spec.model.skip == "auto",
         seed=seed,
+        effects=effects_of(spec.model),
     )
 
 

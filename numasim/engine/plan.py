@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from numasim.engine.effects import NO_EFFECTS, Effects
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.strategy.placement import Placement
 from numasim.strategy.plan import StealPlan
@@ -57,6 +58,7 @@ class Plan:
     inline_resume_ppm: int
     skip: bool
     seed: int
+    effects: Effects = NO_EFFECTS
 
     @cached_property
     def skippable(self) -> bool:

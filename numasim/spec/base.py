@@ -88,6 +88,7 @@ Nanoseconds = Annotated[
     Decimal, BeforeValidator(_decimal), Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)
 ]  # >= 0, exact to 1 ps
 GigabytesPerSecond = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100_000)]  # 10**9 bytes per second
+Multiple = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=1000)]  # of a given quantity
 Gigahertz = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100)]
 _SizeText = Annotated[str, Field(pattern=r"^\d+ *(B|KiB|MiB|GiB|TiB)?$")]
 Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(_bytes, json_schema_input_type=int | _SizeText)]

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BeforeValidator
+from typing import Any
 
 from numasim.errors import InputError
 from numasim.spec import catalog
 from numasim.spec.base import Model, PositiveCount, Seed
 from numasim.spec.document import load
 from numasim.spec.machine import MachineSpec
+from numasim.spec.model import ModelSpec
 from numasim.spec.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
 from numasim.spec.parts import CATALOG, PartReader
@@ -27,24 +26,6 @@ from numasim.spec.validate import validate
 from numasim.spec.workload import PARAMETERS, WorkloadFile, WorkloadParameters
 
 PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
-LATER = {"cache": ("share", "lru"), "contention": ("snapshot", "fluid")}
-
-
-def _refuse_later(value: Any) -> Any:
-    if value in (*LATER["cache"], *LATER["contention"]):
-        raise ValueError(f"this version does not know {value!r} yet; it knows 'none'")
-    return value
-
-
-Uncoupled = Annotated[Literal["none"], BeforeValidator(_refuse_later)]
-
-
-class ModelSpec(Model):
-    """Which effects are modelled, and whether an engine may skip what it can count in closed form."""
-
-    cache: Uncoupled = "none"
-    contention: Uncoupled = "none"
-    skip: Literal["auto", "off"] = "auto"
 
 
 class Settings(Model):

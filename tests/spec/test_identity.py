@@ -36,7 +36,7 @@ def test_the_identity_is_the_hash_of_the_canonical_contents(run_file: Write) -> 
         "workload": json.loads(canonical_json(spec.workload.model_dump())),
         "strategy": json.loads(canonical_json(spec.strategy.model_dump(exclude=names))),
         "runtime": json.loads(canonical_json(spec.runtime.model_dump(exclude=names))),
-        "model": {"cache": "none", "contention": "none"},
+        "model": json.loads(canonical_json(spec.model.model_dump(exclude={"skip"}))),
         "workers": 24,
         "seed": 99,
     }

@@ -1,0 +1,45 @@
+"""The effects of the machine that a plan is simulated with, as integers (model 2.4 to 2.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numasim.spec.base import ppm
+from numasim.spec.model import ModelSpec
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What of the machine a run takes into account; the names are those of `numasim.spec.model.ModelSpec`."""
+
+    cache: str = "none"
+    contention: str = "none"
+    queueing: str = "none"
+    local_share_ppm: int = 0
+    smt: str = "none"
+    clock: str = "fixed"
+    overlap_ppm: int = MILLION
+    mlp_ppm: int = MILLION
+    task_noise_ppm: int = 0
+    worker_spread_ppm: int = 0
+
+
+NO_EFFECTS = Effects()
+
+
+def effects_of(spec: ModelSpec) -> Effects:
+    """The effects that a specification asks for."""
+    return Effects(
+        cache=spec.cache,
+        contention=spec.contention,
+        queueing=spec.queueing,
+        local_share_ppm=ppm(spec.local_share),
+        smt=spec.smt,
+        clock=spec.clock,
+        overlap_ppm=ppm(spec.overlap),
+        mlp_ppm=ppm(spec.mlp),
+        task_noise_ppm=ppm(spec.task_noise),
+        worker_spread_ppm=ppm(spec.worker_spread),
+    )

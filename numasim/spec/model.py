@@ -1,0 +1,45 @@
+"""Which effects of the machine are simulated, key by key (model 2.4 to 2.9), and whether an engine may skip events."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import ValidationInfo, field_validator
+
+from numasim.spec.base import Fraction, Model, Multiple
+
+CacheModel = Literal["none", "share", "lru"]
+ContentionModel = Literal["none", "snapshot", "fluid"]
+
+
+class ModelSpec(Model):
+    """The effects of one run; each can be switched off, so that its share in a result can be told.
+
+    ``local_share`` of each memory controller is kept for the flows of its own node (Majo and Gross, ISMM 2011);
+    ``queueing: md1`` lengthens the latency of a controller that is busy but not saturated; ``smt`` says whether a
+    hardware thread that shares its core is slower in computing alone or in waiting for memory as well; ``overlap`` is
+    the share of the shorter of computing and waiting that hides behind the longer (1: roofline, 0: one after the
+    other); ``mlp`` multiplies the number of misses that are under way at once; ``task_noise`` and ``worker_spread`` are
+    relative standard deviations of the compute times of segments and of the speeds of workers.
+    """
+
+    cache: CacheModel = "none"
+    contention: ContentionModel = "none"
+    queueing: Literal["none", "md1"] = "none"
+    local_share: Fraction = Decimal(0)
+    smt: Literal["none", "compute", "memory"] = "none"
+    clock: Literal["fixed", "turbo"] = "fixed"
+    overlap: Fraction = Decimal(1)
+    mlp: Multiple = Decimal(1)
+    task_noise: Fraction = Decimal(0)
+    worker_spread: Fraction = Decimal(0)
+    skip: Literal["auto", "off"] = "auto"
+
+    @field_validator("*")
+    @classmethod
+    def _known(cls, value: Any, info: ValidationInfo) -> Any:
+        default = cls.model_fields[str(info.field_name)].default
+        if info.field_name != "skip" and value != default:
+            raise ValueError(f"this version does not know {value!r} yet; it knows {default!r}")
+        return value
