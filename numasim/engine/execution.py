@@ -8,10 +8,11 @@ from collections.abc import Callable
 from simpy import Event
 
 from numasim.engine.ledger import Executed
-from numasim.engine.pages import FirstTouch
+from numasim.engine.pages import PageMap
 from numasim.engine.plan import Plan
 from numasim.engine.program import END
 from numasim.engine.timeline import PUT, SEG_END, WAKE, Timeline
+from numasim.engine.timing import AccessTimes
 from numasim.engine.trace import Trace, pack
 from numasim.engine.worker import Worker
 from numasim.strategy.plan import Full
@@ -27,7 +28,8 @@ class Execution(Timeline):
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
         super().__init__(plan, trace, keep_log)
-        self.first_touch = FirstTouch(plan)
+        self.pages = PageMap(plan)
+        self.access_times = AccessTimes(plan)
         self.outstanding = 0  # tasks of the phase that have not finished
         self.phase_span_ps = 0
         self.blocked: dict[int, int] = {}  # task in a blocking join -> its worker
@@ -142,11 +144,12 @@ class Execution(Timeline):
         """Time of a segment that places pages; their faults are owed overhead."""
         wait = int(self.times.settled_ps[w.node, segment])
         for access in self.times.open_accesses[segment]:
-            touch = self.first_touch.touch(access, w.node)
-            wait += touch.wait_ps
-            w.owed_ps += touch.pages_placed * self.plan.costs.fault_ps
-            self.ledger.page_faults += touch.pages_placed
-            self.ledger.node_bytes[w.node] += touch.traffic
+            touch = self.pages.touch(access, w.node)
+            traffic, wait_ps = self.access_times.of(access, w.node, touch.bytes_by_home)
+            wait += wait_ps
+            w.owed_ps += touch.placed * self.plan.costs.fault_ps
+            self.ledger.page_faults += touch.placed
+            self.ledger.node_bytes[w.node] += traffic
         return max(int(self.times.compute_ps[segment]), wait)
 
     def _on_segment_end(self, event: Event) -> None:

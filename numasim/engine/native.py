@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numasim.engine.collect import Finished, collect
 from numasim.engine.deadlock import DeadlockError
 from numasim.engine.ledger import Executed
-from numasim.engine.pages import GRANULE_PAGES
+from numasim.engine.pages import GRANULE_PAGES, asks_for_bytes, settled_bytes
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.engine.result import Result
 from numasim.engine.serial import serial_ps
@@ -131,17 +131,37 @@ def _phase(phase: Phase) -> Fields:
 
 def _segments(plan: Plan, times: SegmentTimes) -> Fields:
     by_node = zip(times.total_ps, times.local_ps, strict=True)
+    looks_at_accesses = bool(times.open_accesses) or asks_for_bytes(plan)
     return {
         "segments": plan.workload.segments,
         "segment_times": [{"total_ps": total, "local_ps": local} for total, local in by_node],
         "traffic": times.traffic.ravel() if len(plan.workload.accesses) else NOTHING,
+        "looks_at_accesses": looks_at_accesses,
+        **(_accesses(plan) if looks_at_accesses else {}),
         **(_open_accesses(plan, times) if times.open_accesses else {"open_ptr": NOTHING}),
     }
 
 
+def _accesses(plan: Plan) -> Fields:
+    accesses, regions, page_bytes = plan.workload.accesses, plan.workload.regions, plan.machine.page_bytes
+    return {
+        "access_region": accesses.region,
+        "access_offset": accesses.offset,
+        "access_row_bytes": accesses.row_bytes,
+        "access_rows": accesses.rows,
+        "access_stride": accesses.stride,
+        "access_factor": traffic_factor(accesses),
+        "access_mlp": MLP_BY_PATTERN[accesses.pattern],
+        "region_pages": np.array([-(-region.bytes // page_bytes) for region in regions], np.int64),
+        "region_dynamic": plan.placement.dynamic.astype(np.uint8),
+        "settled_bytes": settled_bytes(plan).ravel() if asks_for_bytes(plan) else NOTHING,
+        "page_bytes": page_bytes,
+        "granule_pages": GRANULE_PAGES,
+    }
+
+
 def _open_accesses(plan: Plan, times: SegmentTimes) -> Fields:
-    work, page_bytes = plan.workload, plan.machine.page_bytes
-    counts = np.zeros(work.segments, np.int64)
+    counts = np.zeros(plan.workload.segments, np.int64)
     for segment, accesses in times.open_accesses.items():
         counts[segment] = len(accesses)
     return {
@@ -149,17 +169,7 @@ def _open_accesses(plan: Plan, times: SegmentTimes) -> Fields:
         "open_access": np.concatenate([times.open_accesses[s] for s in sorted(times.open_accesses)]).astype(np.int64),
         "compute_ps": times.compute_ps,
         "settled_ps": times.settled_ps.ravel(),
-        "access_region": work.accesses.region,
-        "access_offset": work.accesses.offset,
-        "access_row_bytes": work.accesses.row_bytes,
-        "access_rows": work.accesses.rows,
-        "access_stride": work.accesses.stride,
-        "access_factor": traffic_factor(work.accesses),
-        "access_mlp": MLP_BY_PATTERN[work.accesses.pattern],
-        "region_pages": np.array([-(-region.bytes // page_bytes) for region in work.regions], np.int64),
         "latency_ps": plan.machine.latency_ps.ravel(),
-        "page_bytes": page_bytes,
-        "granule_pages": GRANULE_PAGES,
     }
 
 

@@ -1,19 +1,19 @@
-"""First touch: a page that nothing has touched gets the node of the worker whose segment touches it first (model 2.2).
+"""The page map of a run: which node is the home of which page, and what an access finds there (model 2.2, 2.10).
 
-Homes are kept per granule of 16 pages, which coarsens the decision for large regions. Reads count as touches: fresh
-memory is placed by whatever fault comes first.
+A page that nothing has touched gets the node of the worker whose segment touches it first. Homes are kept per granule
+of 16 pages, which coarsens the decision for large regions. Reads count as touches: fresh memory is placed by whatever
+fault comes first. Accesses to regions whose homes are known before the run are settled: their bytes are a table.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.plan import Plan
-from numasim.engine.timing import MLP_BY_PATTERN, traffic_factor
-from numasim.workload.serial import LINE_BYTES
 
 I64 = npt.NDArray[np.int64]
 
@@ -24,16 +24,18 @@ UNPLACED = -1
 class Touch(NamedTuple):
     """What one access finds and does."""
 
-    traffic: I64  # [nodes] bytes moved from and to each home
-    wait_ps: int
-    pages_placed: int
+    bytes_by_home: I64  # [nodes] footprint on each home, once everything is placed; passes and writing do not multiply
+    placed: int  # pages
+    migrated: I64  # [nodes] pages that moved to the toucher's node from each
 
 
-class FirstTouch:
-    """The homes of the regions that are placed while the program runs."""
+class PageMap:
+    """The homes of all pages while a program runs."""
 
     def __init__(self, plan: Plan) -> None:
         accesses = plan.workload.accesses
+        self._plan = plan
+        self._nodes = plan.machine.nodes
         self._granule_bytes = GRANULE_PAGES * plan.machine.page_bytes
         self._pages = [-(-region.bytes // plan.machine.page_bytes) for region in plan.workload.regions]
         self._homes = {
@@ -50,25 +52,51 @@ class FirstTouch:
                 strict=True,
             )
         )
-        self._factor = traffic_factor(accesses).tolist()
-        self._mlp = MLP_BY_PATTERN[accesses.pattern].tolist()
-        self._latency = plan.machine.latency_ps
+        self._stays = np.zeros(self._nodes, np.int64)
 
     def touch(self, access: int, node: int) -> Touch:
-        """Walk the access from ``node``; what it finds unplaced is placed there."""
+        """Walk an access from ``node``; what it finds unplaced is placed there."""
         region = self._region[access]
+        if region not in self._homes:
+            return Touch(self._settled[access], 0, self._stays)
         homes = self._homes[region]
         granules, pieces = split(*self._shape[access], self._granule_bytes)
         fresh = np.unique(granules[homes[granules] == UNPLACED])
         homes[fresh] = node
-        moved = np.bincount(homes[granules], weights=pieces, minlength=len(self._latency))
-        traffic = moved.astype(np.int64) * self._factor[access]
         pages = np.minimum(GRANULE_PAGES, self._pages[region] - fresh * GRANULE_PAGES)
-        return Touch(traffic, self._wait_ps(access, node, traffic), int(pages.sum()))
+        return Touch(self._sum(homes[granules], pieces), int(pages.sum()), self._stays)
 
-    def _wait_ps(self, access: int, node: int, traffic: I64) -> int:
-        lines = -(-traffic // LINE_BYTES)
-        return int((-(-lines * self._latency[node] * 1000 // self._mlp[access])).sum())
+    def bytes_at(self, access: int) -> I64:
+        """[nodes] the footprint of an access on each home as it is now; unplaced pages are left out."""
+        region = self._region[access]
+        if region not in self._homes:
+            row: I64 = self._settled[access]
+            return row
+        granules, pieces = split(*self._shape[access], self._granule_bytes)
+        homes = self._homes[region][granules]
+        return self._sum(homes[homes != UNPLACED], pieces[homes != UNPLACED])
+
+    def _sum(self, homes: npt.NDArray[np.int16], pieces: I64) -> I64:
+        total = np.zeros(self._nodes, np.int64)
+        np.add.at(total, homes, pieces)
+        return total
+
+    @cached_property
+    def _settled(self) -> I64:
+        return settled_bytes(self._plan)
+
+
+def asks_for_bytes(plan: Plan) -> bool:
+    """Whether a run of ``plan`` looks at the homes of single accesses that are settled."""
+    return plan.effects.cache != "none"
+
+
+def settled_bytes(plan: Plan) -> I64:
+    """[accesses, nodes] the footprint of each access on each home; nothing for accesses that are not settled."""
+    accesses = plan.workload.accesses
+    return plan.placement.bytes_by_home(
+        accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride
+    )
 
 
 def split(offset: int, row_bytes: int, rows: int, stride: int, granule_bytes: int) -> tuple[I64, I64]:

@@ -45,6 +45,22 @@ def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
     return np.asarray(waits.sum(axis=1), np.int64)
 
 
+class AccessTimes:
+    """What single accesses move, and how long they wait for it, once it is known where their bytes are."""
+
+    def __init__(self, plan: Plan) -> None:
+        accesses = plan.workload.accesses
+        self._factor = traffic_factor(accesses)
+        self._mlp = MLP_BY_PATTERN[accesses.pattern]
+        self._latency = plan.machine.latency_ps
+
+    def of(self, access: int, node: int, footprint: I64) -> tuple[I64, int]:
+        """([nodes] bytes moved from and to each home, memory time as seen from ``node``) of a footprint [nodes]."""
+        traffic = footprint * self._factor[access]
+        wait = wait_ps(traffic[None, :], self._latency[node], self._mlp[access : access + 1])
+        return traffic, int(wait[0])
+
+
 def segment_sums(values: I64, pointer: I64) -> I64:
     """[segments, ...] sums of the rows of ``values`` that the CSR ``pointer`` gives each segment."""
     if not len(values):

@@ -24,4 +24,7 @@ inline std::int64_t product_ps(std::int64_t times, std::int64_t each_ps) {
     return product;
 }
 
+// For whole > 0 and part >= 0.
+inline std::int64_t ceil_div(std::int64_t part, std::int64_t whole) { return part / whole + (part % whole != 0); }
+
 }  // namespace numasim

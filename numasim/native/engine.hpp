@@ -132,6 +132,7 @@ private:
     [[gnu::noinline]] void look_ahead(Worker& w, Task task);
     void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
     [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);
+    std::int64_t move(std::int64_t access, std::int32_t node);
     void on_segment_end(Worker& w);
     void finish(Worker& w, std::uint32_t frame);
     void join(Worker& w, const Frame& child);
@@ -253,7 +254,8 @@ private:
     std::vector<std::uint32_t> predecessors_;  // [rows] likewise
     std::vector<ItemTimes> families_;
     std::vector<std::uint64_t> family_base_;  // [families + 1] id of the first item
-    FirstTouch pages_;
+    PageMap pages_;
+    std::vector<std::int64_t> touched_;    // [nodes] bytes of the access at hand
     std::unique_ptr<TreesAhead> trees_;    // where it skips ahead
     std::unique_ptr<RangesAhead> ranges_;  // likewise
     Ahead* ahead_ = nullptr;               // that of the phase

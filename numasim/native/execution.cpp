@@ -6,6 +6,10 @@
 
 namespace numasim {
 
+namespace {
+constexpr std::int64_t LINE_BYTES = 64;
+}
+
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
 // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
@@ -75,16 +79,30 @@ void Engine::look_ahead(Worker& w, Task task) {
 // Time of a segment that places pages; their faults are owed overhead.
 std::int64_t Engine::touch(Worker& w, std::uint32_t segment) {
     const OpenAccesses& open = plan_.open;
-    std::int64_t* bytes = node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes;
     std::int64_t wait =
         open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(plan_.times.segments) + segment];
     for (std::int64_t i = open.ptr[segment]; i < open.ptr[segment + 1]; ++i) {
-        const Touch touch = pages_.touch(open.access[static_cast<std::size_t>(i)], w.node, bytes);
-        wait = sum_ps(wait, touch.wait_ps);
-        w.owed_ps = sum_ps(w.owed_ps, product_ps(touch.pages_placed, plan_.costs.fault_ps));
-        page_faults_ += touch.pages_placed;
+        const std::int64_t access = open.access[static_cast<std::size_t>(i)];
+        const std::int64_t placed = pages_.touch(access, w.node, touched_.data());
+        w.owed_ps = sum_ps(w.owed_ps, product_ps(placed, plan_.costs.fault_ps));
+        page_faults_ += placed;
+        wait = sum_ps(wait, move(access, w.node));
     }
     return std::max(open.compute[segment], wait);
+}
+
+// Count what an access moves whose footprint on each home is in `touched_`; the time that `node` waits for it.
+std::int64_t Engine::move(std::int64_t access, std::int32_t node) {
+    const auto a = static_cast<std::size_t>(access), first = static_cast<std::size_t>(node) * plan_.nodes;
+    std::int64_t wait = 0;
+    for (std::size_t home = 0; home < plan_.nodes; ++home) {
+        const std::int64_t bytes = touched_[home] * plan_.accesses.factor[a];
+        node_bytes_[first + home] += bytes;
+        const std::int64_t lines = ceil_div(bytes, LINE_BYTES);
+        const std::int64_t misses_ps = product_ps(product_ps(lines, plan_.open.latency_ps[first + home]), 1000);
+        wait = sum_ps(wait, ceil_div(misses_ps, plan_.accesses.mlp[a]));
+    }
+    return wait;
 }
 
 [[gnu::flatten]] void Engine::on_segment_end(Worker& w) {

@@ -8,66 +8,74 @@ namespace numasim {
 
 namespace {
 constexpr std::int16_t UNPLACED = -1;
-constexpr std::int64_t LINE_BYTES = 64;
-
-std::int64_t ceil_div(std::int64_t part, std::int64_t whole) { return part / whole + (part % whole != 0); }
 }  // namespace
 
-FirstTouch::FirstTouch(const Plan& plan)
-    : open_(plan.open),
-      granule_bytes_(plan.open.granule_pages * plan.open.page_bytes),
-      homes_(plan.open.region_pages.size()),
-      moved_(plan.nodes, 0) {}
+PageMap::PageMap(const Plan& plan)
+    : accesses_(plan.accesses),
+      memory_(plan.memory),
+      nodes_(plan.nodes),
+      granule_bytes_(plan.memory.granule_pages * plan.memory.page_bytes),
+      homes_(plan.memory.region_pages.size()) {}
 
-Touch FirstTouch::touch(std::int64_t access, std::int32_t node, std::int64_t* bytes) {
-    const auto a = static_cast<std::size_t>(access);
-    const std::size_t region = open_.region[a];
-    std::vector<std::int16_t>& homes = homes_[region];
-    const std::int64_t pages = open_.region_pages[region];
-    if (homes.empty()) homes.assign(static_cast<std::size_t>(ceil_div(pages, open_.granule_pages)), UNPLACED);
-    std::fill(moved_.begin(), moved_.end(), 0);
-    std::int64_t placed = 0;
-    for (std::int64_t r = 0; r < open_.rows[a]; ++r) {
-        const std::int64_t begin = open_.offset[a] + r * open_.stride[a];
-        const Row row{begin, begin + open_.row_bytes[a]};
-        placed += place(homes, pages, row, node);
-        count(homes, row);
+std::int64_t PageMap::touch(std::int64_t access, std::int32_t node, std::int64_t* bytes) {
+    if (is_settled(access)) {
+        copy_settled(access, bytes);
+        return 0;
     }
-    for (std::size_t home = 0; home < moved_.size(); ++home) bytes[home] += moved_[home] *= open_.factor[a];
-    return {wait_ps(access, node), placed};
-}
-
-std::int64_t FirstTouch::place(std::vector<std::int16_t>& homes, std::int64_t pages, const Row& row,
-                               std::int32_t node) const {
+    const std::size_t at = region(access);
+    if (homes_[at].empty()) {
+        const std::int64_t granules = ceil_div(memory_.region_pages[at], memory_.granule_pages);
+        homes_[at].assign(static_cast<std::size_t>(granules), UNPLACED);
+    }
+    std::fill(bytes, bytes + nodes_, 0);
     std::int64_t placed = 0;
-    for (std::int64_t g = row.begin / granule_bytes_; g * granule_bytes_ < row.end; ++g) {
-        std::int16_t& home = homes[static_cast<std::size_t>(g)];
-        if (home != UNPLACED) continue;
-        home = static_cast<std::int16_t>(node);
-        placed += std::min(open_.granule_pages, pages - g * open_.granule_pages);
+    for (std::int64_t r = 0; r < accesses_.rows[static_cast<std::size_t>(access)]; ++r) {
+        placed += place(at, row(access, r), node);
+        count(homes_[at], row(access, r), bytes);
     }
     return placed;
 }
 
-void FirstTouch::count(const std::vector<std::int16_t>& homes, const Row& row) {
+void PageMap::bytes_at(std::int64_t access, std::int64_t* bytes) const {
+    if (is_settled(access)) return copy_settled(access, bytes);
+    const Homes& homes = homes_[region(access)];
+    std::fill(bytes, bytes + nodes_, 0);
+    if (homes.empty()) return;
+    for (std::int64_t r = 0; r < accesses_.rows[static_cast<std::size_t>(access)]; ++r) {
+        count(homes, row(access, r), bytes);
+    }
+}
+
+PageMap::Row PageMap::row(std::int64_t access, std::int64_t number) const {
+    const auto a = static_cast<std::size_t>(access);
+    const std::int64_t begin = accesses_.offset[a] + number * accesses_.stride[a];
+    return {begin, begin + accesses_.row_bytes[a]};
+}
+
+std::int64_t PageMap::place(std::size_t region, const Row& row, std::int32_t node) {
+    std::int64_t placed = 0;
+    for (std::int64_t g = row.begin / granule_bytes_; g * granule_bytes_ < row.end; ++g) {
+        std::int16_t& home = homes_[region][static_cast<std::size_t>(g)];
+        if (home != UNPLACED) continue;
+        home = static_cast<std::int16_t>(node);
+        placed += std::min(memory_.granule_pages, memory_.region_pages[region] - g * memory_.granule_pages);
+    }
+    return placed;
+}
+
+void PageMap::count(const Homes& homes, const Row& row, std::int64_t* bytes) const {
     std::int64_t at = row.begin;
     while (at < row.end) {
         const std::int64_t granule = at / granule_bytes_;
         const std::int64_t border = std::min(row.end, (granule + 1) * granule_bytes_);
-        moved_[static_cast<std::size_t>(homes[static_cast<std::size_t>(granule)])] += border - at;
+        const std::int16_t home = homes[static_cast<std::size_t>(granule)];
+        if (home != UNPLACED) bytes[home] += border - at;
         at = border;
     }
 }
 
-std::int64_t FirstTouch::wait_ps(std::int64_t access, std::int32_t node) const {
-    std::int64_t sum = 0;
-    for (std::size_t home = 0; home < moved_.size(); ++home) {
-        const std::int64_t lines = ceil_div(moved_[home], LINE_BYTES);
-        const std::int64_t latency = open_.latency_ps[static_cast<std::size_t>(node) * moved_.size() + home];
-        const std::int64_t misses_ps = product_ps(product_ps(lines, latency), 1000);
-        sum = sum_ps(sum, ceil_div(misses_ps, open_.mlp[static_cast<std::size_t>(access)]));
-    }
-    return sum;
+void PageMap::copy_settled(std::int64_t access, std::int64_t* bytes) const {
+    std::copy_n(memory_.settled.data() + static_cast<std::size_t>(access) * nodes_, nodes_, bytes);
 }
 
 }  // namespace numasim

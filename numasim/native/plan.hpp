@@ -46,17 +46,27 @@ struct SegmentTimes {
     I64s traffic;                    // [segments * nodes] bytes of the settled accesses, or empty where there are none
 };
 
-// Accesses whose pages are placed by the first touch during the run (numasim/engine/pages.py).
-struct OpenAccesses {
-    I64s ptr;                                           // [segments + 1] into `access`, or empty where there are none
-    I64s access;                                        // which access
-    I64s compute;                                       // [segments]
-    I64s settled;                                       // [nodes * segments] memory time of the other accesses
+// The accesses of segments, where a run has to look at them one by one.
+struct Accesses {
     U32s region;                                        // [accesses]
     I64s offset, row_bytes, rows, stride, factor, mlp;  // [accesses]
-    I64s region_pages;                                  // [regions]
-    I64s latency_ps;                                    // [nodes * nodes]
+};
+
+// Where the pages of regions are (numasim/engine/pages.py).
+struct Memory {
+    I64s region_pages;  // [regions]
+    U8s dynamic;        // [regions] whether pages are placed while the program runs
+    I64s settled;       // [accesses * nodes] footprint of the accesses to other regions, or empty where nobody asks
     std::int64_t granule_pages, page_bytes;
+};
+
+// Accesses whose pages are placed by the first touch during the run.
+struct OpenAccesses {
+    I64s ptr;         // [segments + 1] into `access`, or empty where there are none
+    I64s access;      // which access
+    I64s compute;     // [segments]
+    I64s settled;     // [nodes * segments] memory time of the other accesses
+    I64s latency_ps;  // [nodes * nodes]
 };
 
 // One access of the items of a range, tabulated over the distinct offsets that they give it.
@@ -96,6 +106,8 @@ struct Plan {
     I64s line_ps;  // [workers * workers] transfer of a cache line to each worker from each other's core
     Graph graph;
     SegmentTimes times;
+    Accesses accesses;
+    Memory memory;
     OpenAccesses open;
     std::vector<Family> families;
     std::vector<Phase> phases;

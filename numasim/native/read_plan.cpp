@@ -155,24 +155,62 @@ SegmentTimes read_times(Reader& reader, std::uint32_t nodes) {
     return times;
 }
 
-void check_open(const OpenAccesses& open) {
+void check_access(const Accesses& accesses, const Memory& memory, std::size_t a) {
+    require(accesses.region[a] < memory.region_pages.size(), "access_region has a value out of bounds");
+    const std::int64_t bytes = memory.region_pages[accesses.region[a]] * memory.page_bytes;
+    const std::int64_t last = accesses.rows[a] == 0 ? 0
+                                                    : accesses.offset[a] + (accesses.rows[a] - 1) * accesses.stride[a] +
+                                                          accesses.row_bytes[a];
+    require(last <= bytes, "an access reaches beyond its region");
+    std::int64_t moved = 0;
+    const bool countable = !__builtin_mul_overflow(accesses.rows[a], accesses.row_bytes[a], &moved) &&
+                           !__builtin_mul_overflow(moved, accesses.factor[a], &moved) && moved <= MOST_BYTES;
+    require(countable, "an access moves more bytes than can be counted");
+}
+
+Accesses read_accesses(Reader& reader) {
+    Accesses accesses{};
+    accesses.region = reader.array<std::uint32_t>("access_region", ANY);
+    const auto column = [&](const char* name, std::int64_t low, std::int64_t high) {
+        const I64s values = reader.array<std::int64_t>(name, size_of(accesses.region));
+        require_within(values, low, high, name);
+        return values;
+    };
+    accesses.offset = column("access_offset", 0, MOST_BYTES);
+    accesses.row_bytes = column("access_row_bytes", 0, MOST_BYTES);
+    accesses.rows = column("access_rows", 0, std::int64_t{1} << 31);
+    accesses.stride = column("access_stride", 0, std::int64_t{1} << 31);
+    accesses.factor = column("access_factor", 0, MOST_FACTOR);
+    accesses.mlp = column("access_mlp", 1, MILLION);
+    return accesses;
+}
+
+Memory read_memory(Reader& reader, const Accesses& accesses, std::uint32_t nodes) {
+    Memory memory{};
+    memory.region_pages = reader.array<std::int64_t>("region_pages", ANY);
+    memory.dynamic = reader.array<std::uint8_t>("region_dynamic", size_of(memory.region_pages));
+    memory.page_bytes = reader.integer("page_bytes", 1, std::int64_t{1} << 32);
+    memory.granule_pages = reader.integer("granule_pages", 1, 1 << 20);
+    memory.settled = reader.array<std::int64_t>("settled_bytes", ANY);
+    require_within(memory.region_pages, 0, MOST_BYTES / memory.page_bytes, "region_pages");
+    require_within(memory.settled, 0, MOST_BYTES, "settled_bytes");
+    require(memory.settled.empty() || size_of(memory.settled) == size_of(accesses.region) * nodes,
+            "settled_bytes does not have a row for each access");
+    for (std::size_t a = 0; a < accesses.region.size(); ++a) check_access(accesses, memory, a);
+    return memory;
+}
+
+void check_open(const OpenAccesses& open, const Accesses& accesses, const Memory& memory) {
     for (const std::int64_t access : open.access) {
-        require(0 <= access && access < size_of(open.region), "open_access has a value out of bounds");
-        const auto a = static_cast<std::size_t>(access);
-        require(open.region[a] < open.region_pages.size(), "access_region has a value out of bounds");
-        const std::int64_t bytes = open.region_pages[open.region[a]] * open.page_bytes;
-        const std::int64_t last =
-            open.rows[a] == 0 ? 0 : open.offset[a] + (open.rows[a] - 1) * open.stride[a] + open.row_bytes[a];
-        require(last <= bytes, "an access reaches beyond its region");
-        std::int64_t moved = 0;
-        const bool countable = !__builtin_mul_overflow(open.rows[a], open.row_bytes[a], &moved) &&
-                               !__builtin_mul_overflow(moved, open.factor[a], &moved) && moved <= MOST_BYTES;
-        require(countable, "an access moves more bytes than can be counted");
+        require(0 <= access && access < size_of(accesses.region), "open_access has a value out of bounds");
+        const std::size_t region = accesses.region[static_cast<std::size_t>(access)];
+        require(memory.dynamic[region] != 0, "open_access has an access whose homes are known");
     }
 }
 
-OpenAccesses read_open(Reader& reader, std::int64_t segments, std::uint32_t nodes) {
+OpenAccesses read_open(Reader& reader, const Plan& plan) {
     OpenAccesses open{};
+    const std::int64_t segments = plan.times.segments, nodes = plan.nodes;
     open.ptr = reader.array<std::int64_t>("open_ptr", ANY);
     if (open.ptr.empty()) return open;
     require(size_of(open.ptr) == segments + 1, "open_ptr does not have an entry for each segment");
@@ -182,26 +220,9 @@ OpenAccesses read_open(Reader& reader, std::int64_t segments, std::uint32_t node
     open.settled = reader.array<std::int64_t>("settled_ps", segments * nodes);
     require_within(open.compute, 0, LONGEST_PS, "compute_ps");
     require_within(open.settled, 0, LONGEST_PS, "settled_ps");
-    open.region = reader.array<std::uint32_t>("access_region", ANY);
-    const std::int64_t accesses = size_of(open.region);
-    const auto column = [&](const char* name, std::int64_t low, std::int64_t high) {
-        const I64s values = reader.array<std::int64_t>(name, accesses);
-        require_within(values, low, high, name);
-        return values;
-    };
-    open.offset = column("access_offset", 0, MOST_BYTES);
-    open.row_bytes = column("access_row_bytes", 0, MOST_BYTES);
-    open.rows = column("access_rows", 0, std::int64_t{1} << 31);
-    open.stride = column("access_stride", 0, std::int64_t{1} << 31);
-    open.factor = column("access_factor", 0, MOST_FACTOR);
-    open.mlp = column("access_mlp", 1, MILLION);
-    open.region_pages = reader.array<std::int64_t>("region_pages", ANY);
-    open.latency_ps = reader.array<std::int64_t>("latency_ps", std::int64_t{nodes} * nodes);
-    open.page_bytes = reader.integer("page_bytes", 1, std::int64_t{1} << 32);
-    open.granule_pages = reader.integer("granule_pages", 1, 1 << 20);
-    require_within(open.region_pages, 0, MOST_BYTES / open.page_bytes, "region_pages");
+    open.latency_ps = reader.array<std::int64_t>("latency_ps", nodes * nodes);
     require_within(open.latency_ps, 0, MOST_COST_PS, "latency_ps");
-    check_open(open);
+    check_open(open, plan.accesses, plan.memory);
     return open;
 }
 
@@ -422,7 +443,11 @@ Plan read_plan(Reader& reader, Computed& computed) {
         require(size_of(plan.times.total[static_cast<std::size_t>(node)]) == plan.times.segments,
                 "total_ps is missing for a node with workers");
     }
-    plan.open = read_open(reader, plan.times.segments, plan.nodes);
+    if (reader.flag("looks_at_accesses")) {
+        plan.accesses = read_accesses(reader);
+        plan.memory = read_memory(reader, plan.accesses, plan.nodes);
+    }
+    plan.open = read_open(reader, plan);
     for (Reader& family : [&] { return reader.list("families"); }()) {
         plan.families.push_back(read_family(family, plan.nodes));
         for (const ItemAccess& access : plan.families.back().accesses) {

@@ -49,6 +49,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
       chances_(actors_.size() * plan.steal.chances),
       family_base_(first_items(plan)),
       pages_(plan),
+      touched_(plan.nodes, 0),
       steps_(listener),
       details_(listener),
       overflowed_(plan.steal.queue_count, 0),
