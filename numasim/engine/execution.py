@@ -14,6 +14,7 @@ from numasim.engine.program import END
 from numasim.engine.timeline import PUT, SEG_END, WAKE, Timeline
 from numasim.engine.timing import AccessTimes
 from numasim.engine.trace import Trace, pack
+from numasim.engine.watch import Watched
 from numasim.engine.worker import Worker
 from numasim.strategy.plan import Full
 from numasim.workload.graph import Kind, Op
@@ -133,6 +134,7 @@ class Execution(Timeline):
         w.work_local_ps += local_ps
         w.inflation_numa_ps += total_ps - local_ps
         delay = owed + total_ps
+        w.began = self.now + owed
         if self.log is not None:
             self.log.append(Executed(task, w.segment, w.id, self.now + owed, self.now + delay))
         w.rank = SEG_END
@@ -157,6 +159,8 @@ class Execution(Timeline):
         self.now = now = w.due
         task = w.stack[-1]
         self.details.append(pack(now, SEG_END, w.id, task, w.segment))
+        if self.watch:
+            self.watch.stretch(w, Watched.WORK, now, task, w.segment, self._kernel(w, task))
         if task < self.program.rows:
             self.program.at[task] += 1
         else:
@@ -166,6 +170,13 @@ class Execution(Timeline):
             if not self.outstanding:
                 self._end_phase_after_instant()
         self._proceed(w)
+
+    def _kernel(self, w: Worker, task: int) -> int:
+        """The kernel that the worker executes."""
+        work = self.plan.workload
+        if task < self.program.rows:
+            return int(work.segment_kernel[w.segment])
+        return work.ranges[self.tables.item(task)[0]].kernel
 
     # ---- the end of a task -----------------------------------------------------------------------------------------
 
@@ -269,6 +280,8 @@ class Execution(Timeline):
     def _on_put(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = w.due
+        if self.watch:
+            self.watch.overhead(w, self.now)
         self._put(w, w.outbox.popleft())
         self._proceed(w)
 
@@ -321,7 +334,7 @@ class Execution(Timeline):
         """Join `block`: the worker pays what it owes and sleeps until the last child has finished."""
         self.program.waiting[task] = 1
         self.blocked[task] = w.id
-        w.due = self.now + w.owed_ps
+        w.due = w.began = self.now + w.owed_ps
         w.overhead_ps += w.owed_ps
         w.parked_ps -= w.due
         w.owed_ps = 0
@@ -331,5 +344,7 @@ class Execution(Timeline):
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = w.due
         w.parked_ps += self.now
+        if self.watch:
+            self.watch.stretch(w, Watched.PARKED, self.now)
         self._record_step(WAKE, w.id, w.stack[-1], 0)
         self._proceed(w)

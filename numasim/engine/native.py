@@ -24,6 +24,7 @@ from numasim.engine.serial import serial_ps
 from numasim.engine.tables import Tables
 from numasim.engine.timing import MLP_BY_PATTERN, RangeTimes, SegmentTimes, segment_times, traffic_factor
 from numasim.engine.trace import Listener, hexadecimal
+from numasim.engine.watch import Watcher
 from numasim.errors import InputError
 from numasim.native import _engine
 from numasim.workload.graph import Phase, Workload
@@ -32,10 +33,12 @@ Fields = dict[str, Any]
 NOTHING = np.zeros(0, np.int64)
 
 
-def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, list[Executed] | None]:
+def run(
+    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
+) -> tuple[Result, list[Executed] | None]:
     """Simulate ``plan``; see `numasim.engine.run.simulate`."""
     try:
-        found = _engine.run(fields(plan), keep_log and not plan.skipping, listener)
+        found = _engine.run(fields(plan), keep_log and not plan.skipping, listener, watcher)
     except _engine.Deadlock as deadlock:
         raise DeadlockError(plan, *deadlock.args) from None
     except OverflowError as error:
@@ -108,6 +111,7 @@ def _graph(work: Workload) -> Fields:
         "op_code": work.op_code,
         "op_arg": work.op_arg,
         "kind": work.kind,
+        "segment_kernel": work.segment_kernel,
     }
     if work.folded:
         return graph
@@ -178,6 +182,7 @@ def _family(times: RangeTimes, plan: Plan) -> Fields:
     nodes = range(plan.machine.nodes)
     return {
         "count": times.family.count,
+        "kernel": times.family.kernel,
         "low_ps": times.family.low_ps,
         "high_ps": times.family.high_ps,
         "local_wait_ps": np.array(times.local_wait_ps, np.int64),

@@ -16,6 +16,7 @@ from numasim.engine.producer import Producer
 from numasim.engine.search import Search
 from numasim.engine.timeline import PUT
 from numasim.engine.trace import Rank, Trace, pack
+from numasim.engine.watch import Watched
 from numasim.engine.worker import ActorEvent, Worker, priority
 
 
@@ -64,6 +65,8 @@ class Production(Search):
         """The producer's next item becomes visible in a queue, or the producer waits for room."""
         p: Producer = event.actor  # type: ignore[attr-defined]
         self.now = p.due
+        if self.watch:
+            self.watch.tell(Watched.OVERHEAD, p.id, p.due - self.tables.push_ps, p.due)
         item = p.items[0]
         q = self._place(p.id, item)
         if q >= 0:
@@ -82,4 +85,6 @@ class Production(Search):
             if p.waiting:
                 p.waiting = False
                 p.parked_ps += self.now - p.waiting_since
+                if self.watch:
+                    self.watch.tell(Watched.PARKED, p.id, p.waiting_since, self.now)
                 self._produce_later(p)

@@ -33,6 +33,7 @@ from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.serial import serial_ps
 from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Listener, Rank, Trace
+from numasim.engine.watch import Watched, Watcher
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.errors import InputError
 from numasim.workload.graph import Deal, Phase
@@ -114,9 +115,11 @@ class ReferenceEngine(Bulk):
         serial = self.schedule[self.phase_index][0].serial
         for w in self.workers:
             if serial and w.id:
-                w.idle_barrier_ps += self.now - self.phase_start
+                self._wait_at_barrier(w)
             else:
                 self._retire(w)
+        if self.watch:
+            self.watch.tell(Watched.PHASE, self.phase_index, self.phase_start, self.now)
         self._record_step(Rank.RELEASE, 0, self.phase_index, 0)
         self.ledger.span_ps += self.phase_span_ps
         self.ledger.fold()
@@ -125,6 +128,13 @@ class ReferenceEngine(Bulk):
                 self._compute_thresholds(w)
         self.phase_index += 1
         self._start_phase()
+
+    def _wait_at_barrier(self, w: Worker) -> None:
+        """The worker has waited for worker 0 throughout the phase."""
+        w.idle_barrier_ps += self.now - self.phase_start
+        if self.watch:
+            w.began = self.phase_start
+            self.watch.stretch(w, Watched.BARRIER, self.now)
 
     def _retire(self, w: Worker) -> None:
         """Close the books of a worker at the end of a phase: nothing of it is pending any more."""
@@ -159,13 +169,15 @@ def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -
     return range(first, first + (0 if worker else count))
 
 
-def run(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, list[Executed] | None]:
+def run(
+    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
+) -> tuple[Result, list[Executed] | None]:
     """Simulate ``plan``; see `numasim.engine.run.simulate`."""
-    engine = ReferenceEngine(plan, Trace(listener), keep_log)
+    engine = ReferenceEngine(plan, Trace(listener, watcher), keep_log)
     try:
         engine.run()
     finally:
-        engine.trace.hashes()  # what a listener has heard is complete up to a deadlock
+        engine.trace.hashes()  # what listeners and watchers have heard is complete up to a deadlock
     return collect(plan, finished(engine)), engine.ledger.log
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
+from typing import Protocol
 
 from numasim.engine.build import build_plan
 from numasim.engine.invariants import assert_valid
@@ -12,25 +14,38 @@ from numasim.engine.ledger import Executed
 from numasim.engine.plan import Plan
 from numasim.engine.result import Result
 from numasim.engine.trace import Listener
+from numasim.engine.watch import Watcher
 from numasim.errors import InputError
 from numasim.spec.run import RunSpec
 
 COMPILED = "numasim.native._engine"
 
 Log = Sequence[Executed]
-Engine = Callable[[Plan, bool, Listener | None], tuple[Result, Log | None]]
 
 
-def _reference(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, Log | None]:
+class Engine(Protocol):
+    """What simulates: the plan, whether to keep a log of what was executed, who hears of records and of rows."""
+
+    def __call__(
+        self, plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
+    ) -> tuple[Result, Log | None]:
+        """The result, and the log where one was asked for and the run has gone through all stretches."""
+
+
+def _reference(
+    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
+) -> tuple[Result, Log | None]:
     from numasim.engine.reference import run
 
-    return run(plan, keep_log, listener)
+    return run(plan, keep_log, listener, watcher)
 
 
-def _native(plan: Plan, keep_log: bool, listener: Listener | None) -> tuple[Result, Log | None]:
+def _native(
+    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
+) -> tuple[Result, Log | None]:
     from numasim.engine.native import run
 
-    return run(plan, keep_log, listener)
+    return run(plan, keep_log, listener, watcher)
 
 
 ENGINES: dict[str, Engine] = {"reference": _reference}
@@ -48,16 +63,23 @@ def require_engine(name: str) -> None:
 
 
 def simulate(
-    plan: Plan, engine: str = DEFAULT_ENGINE, *, check: bool = False, listener: Listener | None = None
+    plan: Plan,
+    engine: str = DEFAULT_ENGINE,
+    *,
+    check: bool = False,
+    listener: Listener | None = None,
+    watch: Watcher | None = None,
 ) -> Result:
     """Run ``plan``. ``check`` holds the result against the invariants of the model (CheckError if one is broken);
-    ``listener`` is called with batches of trace records [n, 5].
+    ``listener`` is called with batches of trace records [n, 5], ``watch`` with batches of what a run does [n, 7]
+    (`numasim.engine.watch`): a watched run goes through every event.
 
     Raises InputError for an engine that does not exist and DeadlockError where tasks are left that nobody can run.
     """
     require_engine(engine)
+    plan = replace(plan, skip=False) if watch and plan.skip else plan
     start = time.perf_counter()
-    result, log = ENGINES[engine](plan, check, listener)
+    result, log = ENGINES[engine](plan, check, listener, watch)
     result.engine_s = time.perf_counter() - start
     if check:
         assert_valid(plan, result, log)

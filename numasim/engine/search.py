@@ -14,6 +14,7 @@ from numasim.engine.producer import Producer
 from numasim.engine.thresholds import Measured, computed_thresholds
 from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Trace
+from numasim.engine.watch import Watched
 from numasim.engine.worker import Worker
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
@@ -105,11 +106,16 @@ class Search(Execution):
     def _go_idle(self, w: Worker) -> None:
         w.idle = True
         w.failed = w.failed_remote = 0
+        w.began = self.now + w.owed_ps
+        w.probing_before_ps = w.idle_steal_ps
         if not w.thresholds_known and w.tasks and self.plan.steal.thresholds.when == "first-drain":
             self._compute_thresholds(w)
 
     def _end_idle(self, w: Worker) -> None:
         w.idle = w.round_goes_on = False
+        if self.watch:
+            probing_ps = w.idle_steal_ps - w.probing_before_ps
+            self.watch.stretch(w, Watched.IDLE, self.now, w.failed, w.failed_remote, probing_ps)
         self._record_step(POLL, w.id, w.failed, w.failed_remote)
 
     def _join_is_over(self, w: Worker) -> bool:
@@ -222,6 +228,8 @@ class Search(Execution):
             w.steal_success += 1
             w.steal_success_remote += remote
             w.tasks_stolen += count
+            if self.watch:
+                self.watch.tell(Watched.STEAL, w.id, self.now, self.now, q, self.tables.victim(q), count)
         else:
             w.failed += 1
             w.failed_remote += remote

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.plan import MIN_STEP_PS, Plan
+from numasim.engine.watch import NOBODY
 from numasim.machine.distance import line_transfer_ps
 from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, Pick, StealPlan
 
@@ -66,6 +67,11 @@ class Tables:
             return False
         sighted = np.isin(steal.level["pick"], (Pick.LONGEST, Pick.SHORTEST)).any() or len(steal.watch)
         return self.own_dispatch and self.one_queue_each and not sighted and self.refill == 0 and plan.join != "strict"
+
+    def victim(self, q: int) -> int:
+        """The worker whose own queue ``q`` is, or NOBODY."""
+        owner: int = self.owner[q]
+        return owner if self.own[owner] == q else NOBODY
 
     def home(self, q: int, node: int) -> int:
         """The node of queue ``q``; a queue of the whole machine is at home on the asking ``node``."""

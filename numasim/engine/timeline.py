@@ -17,6 +17,7 @@ from numasim.engine.queues import TaskQueues
 from numasim.engine.tables import Tables
 from numasim.engine.timing import I64, RangeTimes, segment_times
 from numasim.engine.trace import Rank, Trace, pack
+from numasim.engine.watched_queues import WatchedQueues
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.strategy.probe import Prober
 
@@ -35,16 +36,22 @@ class Timeline:
         self.env = Environment(0)
         self.now = 0
         self.trace = trace
+        self.watch = trace.watch
         self.times = segment_times(plan)
         self.total_ps, self.local_ps = _lists(self.times.total_ps), _lists(self.times.local_ps)
         self.ranges = [RangeTimes(plan, family) for family in plan.workload.ranges]
         self.ledger = Ledger(plan, self.times, self.ranges, keep_log)
         self.tables = Tables(plan)
         self.program = Program(plan.workload)
-        self.queues = TaskQueues(plan.steal, piece=1 if self.tables.stretches else PIECE_ITEMS)
+        self.queues = self._new_queues(1 if self.tables.stretches else PIECE_ITEMS)
         self.prober = Prober(plan.steal, plan.seed)
         self.workers = [self._new_worker(w) for w in range(plan.workers.workers)]
         self.callbacks: dict[int, Callbacks] = {}  # by rank
+
+    def _new_queues(self, piece: int) -> TaskQueues:
+        if self.watch:
+            return WatchedQueues(self.plan.steal, piece, self.watch, lambda: self.now)
+        return TaskQueues(self.plan.steal, piece)
 
     def _new_worker(self, ident: int) -> Worker:
         tables, node = self.tables, int(self.plan.workers.node[ident])

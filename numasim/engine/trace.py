@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import GAMMA, MASK, mix, mix_array
+from numasim.engine.watch import Watch, Watcher
 
 WORDS = 5
 FLUSH_RECORDS = 8_192  # few enough to stay in the cache, enough for NumPy to pay
@@ -98,13 +99,16 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone."""
+    """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` is for those who
+    want to see what a run does.
+    """
 
-    __slots__ = ("details", "steps")
+    __slots__ = ("details", "steps", "watch")
 
-    def __init__(self, listener: Listener | None = None) -> None:
+    def __init__(self, listener: Listener | None = None, watcher: Watcher | None = None) -> None:
         self.steps = RecordSet(listener)
         self.details = RecordSet(listener)
+        self.watch = Watch(watcher) if watcher else None
 
     def forgo_details(self) -> None:
         """Give up ``event_hash``, because not all events will be gone through; listeners get what there is."""
@@ -120,6 +124,8 @@ class Trace:
         """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where details were forgone."""
         self.steps.flush()
         self.details.flush()
+        if self.watch:
+            self.watch.flush()
         every = (self.steps.total + self.details.total) & MASK
         return f"{self.steps.total:016x}", f"{every:016x}" if self.details.hashed else None
 

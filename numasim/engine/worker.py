@@ -69,6 +69,9 @@ class Worker:
     failed_remote: int = 0
     thresholds_known: bool = False
     stretch: Stretch | None = None  # the range items that the pending event ends
+    began: int = 0  # when it began to execute, to be idle or to sleep, what it owed before that paid
+    told: int = 0  # up to when a watch has heard of it
+    probing_before_ps: int = 0  # ``idle_steal_ps`` when it became idle
 
     tasks: int = 0
     steal_attempts: int = 0

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,12 +97,24 @@ Listener listener_of(nb::object callback) {
     };
 }
 
-nb::dict run(nb::dict fields, bool keep_log, nb::object callback) {
+Watcher watcher_of(nb::object callback) {
+    return [callback](const WatchedRow* rows, std::size_t count) {
+        const nb::gil_scoped_acquire gil;
+        callback(table(reinterpret_cast<const std::int64_t*>(rows), count, WATCHED_COLUMNS));
+    };
+}
+
+nb::dict run(nb::dict fields, bool keep_log, nb::object listening, nb::object watching) {
     Reader reader(std::move(fields), "");
     Computed computed;
     const Plan plan = read_plan(reader, computed);
-    const Listener listener = callback.is_none() ? Listener{} : listener_of(callback);
-    Engine engine(plan, callback.is_none() ? nullptr : &listener, check_signals, keep_log);
+    const Listener listener = listening.is_none() ? Listener{} : listener_of(listening);
+    std::optional<Watch> watch;
+    if (!watching.is_none()) {
+        require(!plan.skip && !plan.skipping, "a run that is watched skips nothing");
+        watch.emplace(watcher_of(watching));
+    }
+    Engine engine(plan, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr, check_signals, keep_log);
     {
         const nb::gil_scoped_release released;
         engine.run();
@@ -125,5 +138,6 @@ NB_MODULE(_engine, module) {
         }
     });
     module.def("run", &run, nb::arg("plan"), nb::arg("keep_log"), nb::arg("listener").none(),
+               nb::arg("watcher").none() = nb::none(),
                "Run the plan given as a dict of arrays (numasim.engine.native makes it) and return a dict of arrays.");
 }

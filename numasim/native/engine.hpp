@@ -25,6 +25,7 @@
 #include "steady.hpp"
 #include "trace.hpp"
 #include "trees_ahead.hpp"
+#include "watch.hpp"
 #include "worker.hpp"
 
 namespace numasim {
@@ -84,8 +85,9 @@ struct Raid {
 
 class Engine {
 public:
-    // `pause`, if it is given, is called now and then during a run; what it throws ends the run.
-    Engine(const Plan& plan, const Listener* listener, std::function<void()> pause, bool keep_log);
+    // `pause`, if it is given, is called now and then during a run; what it throws ends the run. A run that is watched
+    // goes through every event: its plan must not be one that skips.
+    Engine(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log);
 
     void run();
 
@@ -114,6 +116,7 @@ private:
 
     // timeline
     void go_through_phases();
+    void tell_all();
     void handle(EventKey event);
     void pause() const {
         if (pause_) pause_();
@@ -131,6 +134,7 @@ private:
     void start_item(Worker& w, Task task);
     [[gnu::noinline]] void look_ahead(Worker& w, Task task);
     void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
+    [[gnu::noinline]] void watch_work(Worker& w);
     [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);
     std::int64_t move(std::int64_t access, std::int32_t node);
     void on_segment_end(Worker& w);
@@ -200,6 +204,12 @@ private:
     [[gnu::noinline]] void produce(Worker& w);
     void produce_later(Producer& p);
     void on_produce();
+    std::uint64_t take_from(std::uint32_t q, bool back);
+    void put_into(std::uint32_t q, Task task);
+    void watch_length(std::uint32_t q) {
+        if (watch_ != nullptr) watch_->length(now_, q, queues_.length(q));
+    }
+    std::int64_t victim(std::uint32_t q) const;
     void room_made();  // a task has left a queue; the producer may wait for that
     [[gnu::noinline]] void end_wait(Producer& p);
     void producer_waits(Producer& p);
@@ -214,6 +224,7 @@ private:
     void give_range(const Phase& phase);
     [[gnu::noinline]] void end_phase_after_instant();
     void on_phase_end();
+    void wait_at_barrier(Worker& w);
     void retire(Worker& w);
     void take_back(Worker& w, std::int64_t left_ps);
     void reset(std::int64_t root);
@@ -280,6 +291,7 @@ private:
     std::int64_t phase_span_ps_ = 0, span_ps_ = 0, page_faults_ = 0, passed_items_ = 0, events_ = 0;
     std::uint32_t iteration_ = 0;
     std::function<void()> pause_;
+    Watch* const watch_;  // or nullptr
     bool keep_log_, finished_ = false, complete_ = true;
     const bool listened_;
     const bool has_successors_, joins_cost_, inlines_, strict_, tracks_parent_;
@@ -332,6 +344,7 @@ inline void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std:
         w.owed_ps = 0;
         w.counters.overhead_ps += owed;
     }
+    w.began_ps = now_ + owed;
     w.counters.work_local_ps += local_ps;
     w.counters.inflation_numa_ps += total_ps - local_ps;
     schedule(w, SEG_END, owed + total_ps);
@@ -353,6 +366,17 @@ inline void Engine::start_item(Worker& w, Task task) {
     work(w, task, total, local);
 }
 
+inline std::uint64_t Engine::take_from(std::uint32_t q, bool back) {
+    const std::uint64_t task = queues_.pop(q, back);
+    watch_length(q);
+    return task;
+}
+
+inline void Engine::put_into(std::uint32_t q, Task task) {
+    queues_.push(q, static_cast<std::uint64_t>(task));
+    watch_length(q);
+}
+
 inline void Engine::begin(Worker& w, Task task) {
     if (w.idle) end_idle(w);
     w.fails = 0;
@@ -371,7 +395,7 @@ inline bool Engine::pop_own(Worker& w, std::int64_t keep) {
     if (queues_.length(q) <= (keep < 0 ? queues_.low(q) : keep)) return false;
     if (strict_ && !may_run(w, q, w.own_back)) return false;
     w.owed_ps += plan_.costs.pop_ps;
-    begin(w, static_cast<Task>(queues_.pop(q, w.own_back)));
+    begin(w, static_cast<Task>(take_from(q, w.own_back)));
     room_made();
     return true;
 }

@@ -49,6 +49,7 @@ void Engine::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
         for (std::uint32_t home = 0; home < plan_.nodes; ++home) bytes[home] += traffic[home];
     }
     frame.path_ps += local;
+    w.kernel = plan_.graph.kernel[segment];
     w.segment = plan_.graph.folded ? frame.segments + plan_.graph.segment[frame.at] : segment;
     work(w, frame.id, total, local);
 }
@@ -108,6 +109,7 @@ std::int64_t Engine::move(std::int64_t access, std::int32_t node) {
 [[gnu::flatten]] void Engine::on_segment_end(Worker& w) {
     const Task task = w.stack.back();
     record_detail(SEG_END, w.id, id_of(task), w.segment);
+    if (watch_ != nullptr) watch_work(w);
     if (is_item(task)) {
         w.stack.pop_back();
         ++w.counters.tasks;
@@ -119,6 +121,12 @@ std::int64_t Engine::move(std::int64_t access, std::int32_t node) {
         ++frames_[static_cast<std::size_t>(task)].at;
     }
     proceed(w);
+}
+
+void Engine::watch_work(Worker& w) {
+    const Task task = w.stack.back();
+    const std::uint32_t kernel = is_item(task) ? plan_.families[family_of(task)].kernel : w.kernel;
+    watch_->stretch(w, Watched::WORK, now_, id_of(task), w.segment, kernel);
 }
 
 // ---- frames -------------------------------------------------------------------------------------------------------
@@ -278,6 +286,7 @@ void Engine::offer(Worker& w, Task task) {
 }
 
 void Engine::on_put(Worker& w) {
+    if (watch_ != nullptr) watch_->overhead(w, now_);
     const Task task = w.outbox.front();
     w.outbox.pop_front();
     put(w, task);
@@ -289,7 +298,7 @@ void Engine::put(Worker& w, Task task) {
     if (q == NS_UNKNOWN) {
         q = place(w.id, task);
     } else {
-        queues_.push(static_cast<std::uint32_t>(q), static_cast<std::uint64_t>(task));
+        put_into(static_cast<std::uint32_t>(q), task);
     }
     if (q < 0) {
         w.stack.push_back(task);
@@ -308,7 +317,7 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
     }
     const ns_view seen = view();
     const std::int32_t q = ns_place(&plan_.steal, &actors_[position], &seen, index, count);
-    if (q >= 0) queues_.push(static_cast<std::uint32_t>(q), static_cast<std::uint64_t>(task));
+    if (q >= 0) put_into(static_cast<std::uint32_t>(q), task);
     return q;
 }
 
@@ -339,7 +348,7 @@ bool Engine::block(Worker& w, Frame& frame) {
     frame.waiting = 1;
     sleeper_[w.stack.back()] = w.id;
     w.blocked = true;
-    w.due_ps = now_ + w.owed_ps;  // asleep from then on
+    w.due_ps = w.began_ps = now_ + w.owed_ps;  // asleep from then on
     w.counters.overhead_ps += w.owed_ps;
     w.counters.parked_ps -= w.due_ps;
     w.owed_ps = 0;
@@ -350,6 +359,7 @@ bool Engine::block(Worker& w, Frame& frame) {
 
 void Engine::on_wake(Worker& w) {
     w.counters.parked_ps += now_;
+    if (watch_ != nullptr) watch_->stretch(w, Watched::PARKED, now_);
     record_step(WAKE, w.id, id_of(w.stack.back()), 0);
     proceed(w);
 }

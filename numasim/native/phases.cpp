@@ -57,8 +57,9 @@ void Engine::give_range(const Phase& phase) {
         start_producer(first, count);
     } else if (plan_.own_dispatch) {
         for (const Worker& w : workers_) {
-            queues_.push_items(static_cast<std::uint32_t>(w.own),
-                               ns_dealt_items(phase.deal, w.id, plan_.workers, first, count));
+            const ns_items items = ns_dealt_items(phase.deal, w.id, plan_.workers, first, count);
+            queues_.push_items(static_cast<std::uint32_t>(w.own), items);
+            if (items.count != 0) watch_length(static_cast<std::uint32_t>(w.own));
         }
     } else {
         for (std::uint64_t i = 0; i < count; ++i)
@@ -73,11 +74,12 @@ void Engine::on_phase_end() {
     const bool serial = plan_.phases[phase_].serial;
     for (Worker& w : workers_) {
         if (serial && w.id != 0) {
-            w.counters.idle_barrier_ps += now_ - phase_start_;
+            wait_at_barrier(w);
         } else {
             retire(w);
         }
     }
+    if (watch_ != nullptr) watch_->tell(Watched::PHASE, phases_ended_, phase_start_, now_);
     record_step(RELEASE, 0, phases_ended_, 0);
     span_ps_ += plan_.skipping ? ahead_->take_span_ps() : phase_span_ps_;
     if (plan_.threshold_time == ThresholdTime::PHASE) {
@@ -86,6 +88,14 @@ void Engine::on_phase_end() {
     ++phases_ended_;
     ++iteration_;
     start_phase();
+}
+
+// The worker has waited for worker 0 throughout the phase.
+void Engine::wait_at_barrier(Worker& w) {
+    w.counters.idle_barrier_ps += now_ - phase_start_;
+    if (watch_ == nullptr) return;
+    w.began_ps = phase_start_;
+    watch_->stretch(w, Watched::BARRIER, now_);
 }
 
 // Close the books of a worker at the end of a phase: nothing of it is pending any more.

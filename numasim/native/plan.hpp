@@ -35,6 +35,7 @@ struct Graph {
     I64s child;    // [ops] id of the task that an op spawns or calls, less that of its parent, where it is folded
     U32s segment;  // [ops] likewise: number of the op's segment, or of its child's first one, less that of its task
     I64s parent;   // [rows], not of a folded graph
+    U8s kernel;    // [segments]
     I64s successor_ptr;  // [rows + 1]
     U32s successor;
 };
@@ -79,6 +80,7 @@ struct ItemAccess {
 
 struct Family {
     std::int64_t count, low_ps, high_ps;
+    std::uint32_t kernel;
     I64s local_wait;  // [nodes] memory time if all bytes were local
     std::vector<ItemAccess> accesses;
 };

@@ -48,6 +48,7 @@ void Engine::produce_later(Producer& p) {
 void Engine::on_produce() {
     Producer& p = producers_.back();
     clock_.clear(producer_id());
+    if (watch_ != nullptr) watch_->tell(Watched::OVERHEAD, producer_id(), p.due_ps - plan_.costs.push_ps, p.due_ps);
     const auto item = static_cast<Task>(p.next);
     const std::int32_t q = place(producer_id(), item);
     if (q >= 0) {
@@ -68,6 +69,7 @@ void Engine::on_produce() {
 void Engine::end_wait(Producer& p) {
     p.waiting = false;
     p.parked_ps += now_ - p.waiting_since;
+    if (watch_ != nullptr) watch_->tell(Watched::PARKED, producer_id(), p.waiting_since, now_);
     produce_later(p);
 }
 

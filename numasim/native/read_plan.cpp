@@ -119,6 +119,7 @@ Graph read_graph(Reader& reader, std::int64_t segments, bool skipping, Computed&
     require(size_of(graph.op_code) < MOST_ITEMS, "op_code has too many entries");
     graph.kind = reader.array<std::uint8_t>("kind", graph.rows);
     require_within(graph.kind, TASK, IMPLICIT, "kind");
+    graph.kernel = reader.array<std::uint8_t>("segment_kernel", segments);
     check_ops(graph, segments);
     number_tasks(graph, computed);
     if (graph.folded && !skipping) number_segments(graph, computed);
@@ -255,6 +256,7 @@ ItemAccess read_item_access(Reader& reader, std::uint32_t nodes, std::int64_t it
 Family read_family(Reader& reader, std::uint32_t nodes) {
     Family family{};
     family.count = reader.integer("count", 0, MOST_ITEMS);
+    family.kernel = static_cast<std::uint32_t>(reader.integer("kernel", 0, UINT8_MAX));
     family.low_ps = reader.integer("low_ps", 0, LONGEST_PS);
     family.high_ps = reader.integer("high_ps", family.low_ps, LONGEST_PS);
     family.local_wait = reader.array<std::int64_t>("local_wait_ps", nodes);

@@ -38,12 +38,18 @@ bool Engine::may_run(const Worker& w, std::uint32_t q, bool back) const {
 void Engine::go_idle(Worker& w) {
     w.idle = true;
     w.failed = w.failed_remote = 0;
+    w.began_ps = now_ + w.owed_ps;
+    w.probing_before_ps = w.counters.idle_steal_ps;
     if (!w.thresholds_known && w.counters.tasks != 0 && plan_.threshold_time == ThresholdTime::FIRST_DRAIN)
         compute_thresholds(w);
 }
 
 void Engine::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
+    if (watch_ != nullptr) {
+        const std::int64_t probing_ps = w.counters.idle_steal_ps - w.probing_before_ps;
+        watch_->stretch(w, Watched::IDLE, now_, w.failed, w.failed_remote, probing_ps);
+    }
     record_step(POLL, w.id, w.failed, w.failed_remote);
 }
 
@@ -154,7 +160,10 @@ bool Engine::probe_back(std::uint32_t level, std::uint32_t q) const {
 
 void Engine::count_attempt(Worker& w, std::uint32_t q, std::int64_t count) {
     count_attempts(w, q, 1, count != 0, count);
-    if (count != 0) return;
+    if (count != 0) {
+        if (watch_ != nullptr) watch_->tell(Watched::STEAL, w.id, now_, now_, q, victim(q), count);
+        return;
+    }
     ++w.failed;
     w.failed_remote += is_remote(w, q);
 }
@@ -179,7 +188,7 @@ void Engine::take(Worker& w, std::uint32_t q, bool back, std::int64_t count) {
     record_step(LOOK, w.id, q, count);
     w.owed_ps = sum_ps(w.owed_ps, sum_ps(take_ps(w, q), product_ps(count - 1, plan_.costs.move_ps)));
     taken_.clear();
-    for (std::int64_t i = 0; i < count; ++i) taken_.push_back(static_cast<Task>(queues_.pop(q, back)));
+    for (std::int64_t i = 0; i < count; ++i) taken_.push_back(static_cast<Task>(take_from(q, back)));
     room_made();
     std::size_t kept = 0;
     if (plan_.refill == 0) {
@@ -189,8 +198,13 @@ void Engine::take(Worker& w, std::uint32_t q, bool back, std::int64_t count) {
         w.fails = 0;
         end_idle(w);
     }
-    for (; kept < taken_.size(); ++kept)
-        queues_.push(static_cast<std::uint32_t>(w.own), static_cast<std::uint64_t>(taken_[kept]));
+    for (; kept < taken_.size(); ++kept) put_into(static_cast<std::uint32_t>(w.own), taken_[kept]);
+}
+
+// The worker whose own queue `q` is, or -1.
+std::int64_t Engine::victim(std::uint32_t q) const {
+    const std::int32_t owner = plan_.steal.queues[q].owner;
+    return workers_[static_cast<std::size_t>(owner)].own == static_cast<std::int32_t>(q) ? owner : -1;
 }
 
 // After a fruitless probe: whether the worker has something to run.

@@ -37,7 +37,7 @@ bool never_full(const Plan& plan) {
 
 }  // namespace
 
-Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()> pause, bool keep_log)
+Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log)
     : plan_(plan),
       tasks_(plan.graph.tasks),
       clock_(std::size_t{plan.workers} + 2),
@@ -57,6 +57,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
       node_success_(node_attempts_.size(), 0),
       node_bytes_(node_attempts_.size(), 0),
       pause_(std::move(pause)),
+      watch_(watch),
       keep_log_(keep_log),
       listened_(listener != nullptr),
       has_successors_(!plan.graph.successor.empty()),
@@ -96,11 +97,18 @@ Engine::Engine(const Plan& plan, const Listener* listener, std::function<void()>
 void Engine::run() {
     try {
         go_through_phases();
-    } catch (const Deadlock&) {  // a listener has heard everything up to it
-        steps_.total();
-        details_.total();
+    } catch (const Deadlock&) {
+        tell_all();
         throw;
     }
+    tell_all();
+}
+
+// Listeners and watchers have heard everything up to now.
+void Engine::tell_all() {
+    steps_.total();
+    details_.total();
+    if (watch_ != nullptr) watch_->flush();
 }
 
 void Engine::go_through_phases() {

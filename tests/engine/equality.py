@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from engine_setup import event_by_event
 from random_recipes import RandomPlan
 
 from numasim.engine.collect import collect
@@ -16,11 +19,15 @@ from numasim.engine.plan import Plan
 from numasim.engine.reference import ReferenceEngine, finished
 from numasim.engine.run import ENGINES, Log
 from numasim.engine.trace import Trace
+from numasim.engine.watch import COLUMNS
 from numasim.workload.graph import Op
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
 MOST_EVENTS = 60_000
+MOST_WATCHED_EVENTS = 8_000
+
+Rows = npt.NDArray[np.int64]
 
 
 class EndlessError(Exception):
@@ -28,11 +35,13 @@ class EndlessError(Exception):
 
 
 class ImpatientEngine(ReferenceEngine):
-    """The reference engine, given up after `MOST_EVENTS` events."""
+    """The reference engine, given up after ``most_events`` events."""
+
+    most_events = MOST_EVENTS
 
     def _flush(self) -> None:
         super()._flush()
-        if self.events > MOST_EVENTS:
+        if self.events > self.most_events:
             raise EndlessError
 
 
@@ -53,7 +62,7 @@ def judge(random: RandomPlan) -> Verdict:
         return Verdict((*labels, "mode: given up"))
     broken = [] if isinstance(expected, str) else violations(random.plan, expected, log)
     ended = "deadlock" if isinstance(expected, str) else str(expected.counters["mode"])
-    problems = [*broken, *_differences(random, expected, log)]
+    problems = [*broken, *_differences(random, expected, log), *_differences_of_watches(random)]
     return Verdict((*labels, f"mode: {ended}"), "\n".join(problems) or None)
 
 
@@ -88,6 +97,41 @@ def _on(engine: str, plan: Plan) -> tuple[Outcome, Log | None]:
 def _is_eager(found: Outcome) -> bool:
     """Whether every stretch of a run is logged under its own name."""
     return not isinstance(found, str) and found.counters["mode"] == "eager"
+
+
+# ---- what a watch sees --------------------------------------------------------------------------------------------
+
+
+def _differences_of_watches(random: RandomPlan) -> Iterator[str]:
+    """One sentence for each engine that tells a watch anything else, in content or order."""
+    plan = event_by_event(random.plan)
+    try:
+        expected = watched(plan, REFERENCE)
+    except EndlessError:
+        return
+    for other in OTHERS:
+        found = watched(plan, other)
+        if not np.array_equal(expected, found):
+            pairs = zip(expected.tolist(), found.tolist(), strict=False)
+            at = next((i for i, (one, two) in enumerate(pairs) if one != two), min(len(expected), len(found)))
+            rows = expected[at : at + 1].tolist(), found[at : at + 1].tolist()
+            yield f"row {at} of what {other} tells a watch is {rows[1]} instead of {rows[0]}: {random!r}"
+
+
+def watched(plan: Plan, engine: str) -> Rows:
+    """[n, COLUMNS] what ``engine`` tells a watch of ``plan``, up to a deadlock if there is one."""
+    batches: list[Rows] = []
+    with suppress(DeadlockError):
+        if engine == REFERENCE:
+            watching = ImpatientEngine(plan, Trace(watcher=batches.append))
+            watching.most_events = MOST_WATCHED_EVENTS
+            try:
+                watching.run()
+            finally:
+                watching.trace.hashes()
+        else:
+            ENGINES[engine](plan, False, None, batches.append)
+    return np.concatenate([np.zeros((0, COLUMNS), np.int64), *batches])
 
 
 # ---- what a plan consists of ---------------------------------------------------------------------------------------

@@ -132,7 +132,8 @@ def fate(fields: dict[str, Any]) -> str:
     try:
         signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
         try:
-            _engine.run(fields, True, lambda _: None)
+            watched = fields.get("skip") is False
+            _engine.run(fields, True, lambda _: None, (lambda _: None) if watched else None)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     except (ValueError, OverflowError, MemoryError, Impatience, _engine.Deadlock) as problem:
@@ -187,6 +188,13 @@ def test_what_a_listener_raises_comes_out() -> None:
     for fields in valid_plans(Random(3))[:10]:
         with pytest.raises(LookupError, match="heard enough"):
             engine.run(fields, False, refuse)
+
+
+def test_a_plan_that_skips_cannot_be_watched() -> None:
+    engine = pytest.importorskip("numasim.native._engine")
+    skipping = next(fields for fields in valid_plans(Random(3)) if fields["skip"])
+    with pytest.raises(ValueError, match="a run that is watched skips nothing"):
+        engine.run(skipping, False, None, print)
 
 
 if __name__ == "__main__":
