@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from simpy import Event
 
 from numasim.engine.ledger import Executed
+from numasim.engine.objects import ObjectMap
 from numasim.engine.pages import PageMap
 from numasim.engine.plan import Plan
 from numasim.engine.program import END
@@ -17,6 +18,7 @@ from numasim.engine.trace import Trace, pack
 from numasim.engine.watch import Watched
 from numasim.engine.worker import Worker
 from numasim.strategy.plan import Full
+from numasim.strategy.similarity import Objects
 from numasim.workload.graph import Kind, Op
 
 RUN, SPAWN, CALL, WAIT = (int(op) for op in Op)
@@ -30,6 +32,7 @@ class Execution(Timeline):
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
         super().__init__(plan, trace, keep_log)
         self.pages = PageMap(plan)
+        self.objects = ObjectMap(plan, self.pages) if plan.steal.looks_at_data else None
         self.access_times = AccessTimes(plan)
         self.outstanding = 0  # tasks of the phase that have not finished
         self.phase_span_ps = 0
@@ -53,6 +56,8 @@ class Execution(Timeline):
         self.push_ps = self.tables.push_ps
         self.work_first = self.tables.work_first
         self.inlines = self.tables.inlines
+        self.rules_ask = len(plan.steal.data) > 0
+        self.dispatch_costs = self.tables.line or self.objects is not None
         self.open_accesses = self.times.open_accesses
         self.segment_end = self.callbacks[SEG_END]
 
@@ -289,6 +294,8 @@ class Execution(Timeline):
         q = w.boundless_own
         if q is None:
             q = self._place(w.id, task)
+            if self.dispatch_costs:
+                w.owed_ps += self._dispatch_ps(w, q)
         else:
             self.queues.push(q, task)
         if q < 0:
@@ -299,10 +306,23 @@ class Execution(Timeline):
     def _place(self, position: int, task: int) -> int:
         """Push a task where the dispatch rules say; negative where every queue that they name is full."""
         index, count = self.tables.index_and_count(task)
-        q = self.prober.place(position, self.queues, index, count)
+        about = self._about(task) if self.rules_ask else ()
+        q = self.prober.place(position, self.queues, index, count, *about)
         if q >= 0:
             self.queues.push(q, task)
         return q
+
+    def _about(self, task: int) -> tuple[Sequence[Objects], bool]:
+        """(the task's objects, if dispatch asks where they are; whether it waits for no other task)."""
+        if task >= self.program.rows:
+            return self.objects.of_item(*self.tables.item(task)) if self.objects else (), True
+        return self.objects.of_task(task) if self.objects else (), not self.program.predecessors[task]
+
+    def _dispatch_ps(self, w: Worker, q: int) -> int:
+        """What it took the worker to decide on queue ``q``, and to move its cache line here where it is not its own."""
+        locate_ps = self.plan.costs.locate_ps if self.prober.looked else 0
+        elsewhere = self.tables.line and q >= 0 and q != w.own
+        return locate_ps + (w.line_ps[self.tables.owner[q]] if elsewhere else 0)
 
     # ---- joins -----------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from numasim.engine.collect import Finished, collect
 from numasim.engine.deadlock import DeadlockError
 from numasim.engine.ledger import Executed
+from numasim.engine.objects import ItemObject, item_objects, task_objects
 from numasim.engine.pages import GRANULE_PAGES, asks_for_bytes, settled_bytes
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.engine.result import Result
@@ -100,6 +101,7 @@ def _seedless(cell: _Cell) -> Fields:
         **_segments(plan, segment_times(plan)),
         **_costs(plan, tables),
         **_strategy(plan),
+        **(_objects(plan) if plan.steal.looks_at_data else {}),
         **_waiting(plan, tables),
     }
 
@@ -205,6 +207,7 @@ def _costs(plan: Plan, tables: Tables) -> Fields:
     near, far = tables.probe_costs_ps
     return {
         **{name: getattr(costs, name) for name in names},
+        "locate_ps": costs.locate_ps,
         "wake_ps": costs.wake_ps,
         "wake_remote_ps": costs.wake_remote_ps,
         "probe_near_ps": near,
@@ -224,12 +227,35 @@ def _strategy(plan: Plan) -> Fields:
         "weight": steal.weight,
         "watch": np.ascontiguousarray(steal.watch, np.int32).ravel(),
         "chance": _bytes(steal.chance),
+        "data": _bytes(steal.data),
+        "position_node": steal.node,
+        "domains": steal.domains,
+        "latency_ps": steal.latency_ps.ravel(),
         "queues": _bytes(steal.queues),
         "own": steal.own,
         "steal_levels": steal.steal_levels,
         "refill": -1 if steal.refill is None else steal.refill,
         "work_first": steal.work_first,
     }
+
+
+def _objects(plan: Plan) -> Fields:
+    table = task_objects(plan)
+    return {
+        "object_ptr": table.ptr,
+        "object_home": table.home,
+        "object_mode": table.mode,
+        "object_count": table.count,
+        "object_bytes": table.bytes,
+        "object_access": table.access,
+        "item_objects": [
+            {"objects": [_item_object(each) for each in item_objects(plan, family)]} for family in plan.workload.ranges
+        ],
+    }
+
+
+def _item_object(each: ItemObject) -> Fields:
+    return {field.name: getattr(each, field.name) for field in dataclasses.fields(each)}
 
 
 def _bytes(records: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

@@ -17,11 +17,12 @@ MIN_STEP_PS = 1000  # a fruitless round takes at least this long, so that no loo
 
 @dataclass(frozen=True)
 class Costs:
-    """What the runtime's own operations take, in picoseconds (model 4.1). ``line``: whether probes, takes and joins
-    also pay the transfer of the cache line that they touch.
+    """What the runtime's own operations take, in picoseconds (model 4.1). ``line``: whether probes, takes, joins and
+    pushes into queues of others also pay the transfer of the cache line that they touch.
     """
 
     push_ps: int
+    locate_ps: int
     pop_ps: int
     join_ps: int
     wait_ps: int

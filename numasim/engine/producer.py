@@ -18,6 +18,7 @@ class Producer:
     items: range
     due: int = 0
     waiting: bool = False
+    looked: bool = False  # it asked where the data of the last item is, which it has still to pay for
     try_below: int = 2**62  # items left below which passing over the steady state is tried
     waiting_since: int = 0
     overhead_ps: int = 0

@@ -50,16 +50,17 @@ class Production(Search):
             return
         item = self.production[0]
         self.production = self.production[1:]
-        if self._must_inline(w):
+        if self.inlines and self._must_inline(w):
             w.stack.append(item)
         else:
             self._offer(w, item)
 
     def _produce_later(self, p: Producer) -> None:
-        p.due = self.now + self.tables.push_ps
-        p.overhead_ps += self.tables.push_ps
+        step = self.tables.push_ps + (self.plan.costs.locate_ps if p.looked else 0)
+        p.due = self.now + step
+        p.overhead_ps += step
         p.event.callbacks = [self._on_produce]
-        self.env.schedule(p.event, p.priority, self.tables.push_ps)  # type: ignore[arg-type]
+        self.env.schedule(p.event, p.priority, step)  # type: ignore[arg-type]
 
     def _on_produce(self, event: Event) -> None:
         """The producer's next item becomes visible in a queue, or the producer waits for room."""
@@ -69,6 +70,7 @@ class Production(Search):
             self.watch.tell(Watched.OVERHEAD, p.id, p.due - self.tables.push_ps, p.due)
         item = p.items[0]
         q = self._place(p.id, item)
+        p.looked = self.prober.looked
         if q >= 0:
             self.details.append(pack(self.now, PUT, p.id, item, q))
             p.items = p.items[1:]

@@ -36,7 +36,8 @@ class Tables:
         ends = {True: queues["steal_end"].tolist(), False: self.own_end}
         self.probe_end = [ends[attempt] for attempt in self.attempt]
         self.work_first = steal.work_first
-        self.inlines = bool((queues["full"] == Full.INLINE).any())
+        # Where tasks are dispatched by data, the fill of the own queue says nothing of the queue that a task goes to.
+        self.inlines = bool((queues["full"] == Full.INLINE).any()) and not steal.looks_at_data
         self.refill = steal.refill
         self.own_dispatch = has_own_dispatch(steal)
         self.own_never_full = self.own_dispatch and not any(capacity)
@@ -144,7 +145,7 @@ class Tables:
 def has_own_dispatch(steal: StealPlan) -> bool:
     """Whether every worker's new tasks go to its own queue first."""
     rule = steal.level[steal.steal_levels]
-    if rule["anchor"] != Anchor.ME or rule["watch"] != NONE8:
+    if rule["anchor"] != Anchor.ME or rule["watch"] != NONE8 or rule["data"] != NONE8:
         return False
     first = int(rule["row"])
     for worker, own in enumerate(steal.own.tolist()):

@@ -18,6 +18,7 @@
 #include "checked.hpp"
 #include "clock.hpp"
 #include "item_times.hpp"
+#include "objects.hpp"
 #include "pages.hpp"
 #include "plan.hpp"
 #include "queues.hpp"
@@ -154,6 +155,8 @@ private:
     void on_put(Worker& w);
     void put(Worker& w, Task task);
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
+    [[gnu::noinline]] void describe(Task task, ns_task& described);
+    std::int64_t dispatch_ps(const Worker& w, std::int32_t q) const;
     bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool block(Worker& w, Frame& frame);
     void on_wake(Worker& w);
@@ -266,6 +269,7 @@ private:
     std::vector<ItemTimes> families_;
     std::vector<std::uint64_t> family_base_;  // [families + 1] id of the first item
     PageMap pages_;
+    ObjectMap objects_;
     std::vector<std::int64_t> touched_;    // [nodes] bytes of the access at hand
     std::unique_ptr<TreesAhead> trees_;    // where it skips ahead
     std::unique_ptr<RangesAhead> ranges_;  // likewise
@@ -293,8 +297,9 @@ private:
     std::function<void()> pause_;
     Watch* const watch_;  // or nullptr
     bool keep_log_, finished_ = false, complete_ = true;
+    bool looked_ = false;  // the last dispatch asked where the task's objects are
     const bool listened_;
-    const bool has_successors_, joins_cost_, inlines_, strict_, tracks_parent_;
+    const bool has_successors_, joins_cost_, inlines_, strict_, tracks_parent_, looks_at_data_, rules_ask_;
 };
 
 // What every event goes through is defined here, to be inlined.

@@ -297,6 +297,7 @@ void Engine::put(Worker& w, Task task) {
     std::int32_t q = w.boundless_own;
     if (q == NS_UNKNOWN) {
         q = place(w.id, task);
+        if (looked_ || plan_.costs.line) w.owed_ps += dispatch_ps(w, q);
     } else {
         put_into(static_cast<std::uint32_t>(q), task);
     }
@@ -315,10 +316,36 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
         index -= family_base_[family];
         count = family_base_[family + 1] - family_base_[family];
     }
+    ns_task described{index, count, nullptr, 0, true, false, nullptr};
+    if (rules_ask_) describe(task, described);
     const ns_view seen = view();
-    const std::int32_t q = ns_place(&plan_.steal, &actors_[position], &seen, index, count);
+    const std::int32_t q = ns_place(&plan_.steal, &actors_[position], &seen, &described);
+    looked_ = described.looked;
     if (q >= 0) put_into(static_cast<std::uint32_t>(q), task);
     return q;
+}
+
+// What the task is about, if dispatch asks where that is; whether it waits for no other task.
+void Engine::describe(Task task, ns_task& described) {
+    const bool item = is_item(task);
+    if (!item && has_successors_) described.source = predecessors_[static_cast<std::size_t>(id_of(task))] == 0;
+    if (!looks_at_data_) return;
+    if (item) {
+        const std::size_t family = family_of(task);
+        objects_.describe_item(family, task - static_cast<Task>(family_base_[family]), described);
+    } else {
+        objects_.describe_row(frames_[static_cast<std::size_t>(task)].row, described);
+    }
+}
+
+// What it took the worker to decide on a queue, and to move its cache line here where it is not its own.
+std::int64_t Engine::dispatch_ps(const Worker& w, std::int32_t q) const {
+    std::int64_t cost = looked_ ? plan_.costs.locate_ps : 0;
+    if (plan_.costs.line && q >= 0 && q != w.own) {
+        const auto owner = static_cast<std::size_t>(plan_.steal.queues[q].owner);
+        cost += plan_.line_ps[std::size_t{w.id} * plan_.workers + owner];
+    }
+    return cost;
 }
 
 // ---- joins --------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ namespace numasim {
 using I64s = std::span<const std::int64_t>;
 using U32s = std::span<const std::uint32_t>;
 using U8s = std::span<const std::uint8_t>;
+using I32s = std::span<const std::int32_t>;
 
 enum Op : std::uint8_t { RUN, SPAWN, CALL, WAIT };
 enum Kind : std::uint8_t { TASK, CALLED, IMPLICIT };
@@ -85,6 +86,27 @@ struct Family {
     std::vector<ItemAccess> accesses;
 };
 
+// One object of every item of a range, at home on `home[row]`; the row is as in ItemAccess.
+struct ItemObject {
+    std::int64_t divisor;
+    bool by_quotient, by_remainder;
+    I32s home;  // [rows]
+    std::int64_t bytes;
+    std::uint32_t mode;
+};
+
+// What new tasks are about, where dispatch asks (numasim/engine/objects.py): those of row r are ptr[r] .. ptr[r + 1].
+struct TaskObjects {
+    static constexpr std::int32_t OPEN = -2;  // a home that is looked up when the task is dispatched
+
+    I64s ptr;  // [rows + 1]
+    I32s home;
+    U8s mode;
+    I64s count, bytes;
+    I64s access;                                    // of an object whose home is looked up
+    std::vector<std::vector<ItemObject>> families;  // [families]
+};
+
 struct Phase {
     std::vector<std::int64_t> roots;      // rows
     std::vector<std::int64_t> ids;        // of the roots
@@ -96,9 +118,10 @@ struct Phase {
 };
 
 struct Costs {
-    std::int64_t push_ps, pop_ps, join_ps, wait_ps, resume_ps, take_ps, move_ps, wake_ps, wake_remote_ps, fault_ps;
+    std::int64_t push_ps, locate_ps, pop_ps, join_ps, wait_ps, resume_ps, take_ps, move_ps, wake_ps, wake_remote_ps,
+        fault_ps;
     std::int64_t probe_near_ps, probe_far_ps, least_probe_ps;
-    bool line;  // probes, takes and joins also pay the transfer of the cache line that they touch
+    bool line;  // probes, takes, joins and pushes elsewhere also pay the transfer of the cache line
 };
 
 struct Plan {
@@ -114,6 +137,7 @@ struct Plan {
     std::vector<Family> families;
     std::vector<Phase> phases;
     ns_plan steal;
+    TaskObjects objects;
     ns_threshold_rules thresholds;
     ThresholdTime threshold_time;
     ns_backoff backoff;

@@ -31,7 +31,7 @@ void Engine::produce(Worker& w) {
     }
     const auto item = static_cast<Task>(production_next_++);
     --production_left_;
-    if (must_inline(w)) {
+    if (inlines_ && must_inline(w)) {
         w.stack.push_back(item);
     } else {
         offer(w, item);
@@ -39,8 +39,9 @@ void Engine::produce(Worker& w) {
 }
 
 void Engine::produce_later(Producer& p) {
-    p.due_ps = after(plan_.costs.push_ps);
-    p.overhead_ps += plan_.costs.push_ps;
+    const std::int64_t step_ps = plan_.costs.push_ps + (p.looked ? plan_.costs.locate_ps : 0);
+    p.due_ps = after(step_ps);
+    p.overhead_ps += step_ps;
     clock_.set(producer_id(), event_key(p.due_ps, PUT, producer_id()));
 }
 
@@ -51,6 +52,7 @@ void Engine::on_produce() {
     if (watch_ != nullptr) watch_->tell(Watched::OVERHEAD, producer_id(), p.due_ps - plan_.costs.push_ps, p.due_ps);
     const auto item = static_cast<Task>(p.next);
     const std::int32_t q = place(producer_id(), item);
+    p.looked = looked_;
     if (q >= 0) {
         record_detail(PUT, producer_id(), item, q);
         ++p.next;

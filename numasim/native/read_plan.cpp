@@ -4,6 +4,8 @@
 #include <string>
 
 #include "policy/masks.h"
+#include "policy/similarity.h"
+#include "read_objects.hpp"
 
 namespace numasim {
 
@@ -307,15 +309,19 @@ void check_level(const ns_plan& steal, std::uint32_t index, std::uint32_t nodes)
     const bool steals = index < steal.steal_levels;
     const std::uint32_t anchors = level.anchor == NS_ANCHOR_ALL        ? 1
                                   : level.anchor == NS_ANCHOR_LAST     ? 0
-                                  : level.anchor == NS_ANCHOR_LIGHTEST ? nodes
+                                  : level.anchor >= NS_ANCHOR_LIGHTEST ? nodes
                                                                        : steal.workers + (steals ? 0 : 1);
     const bool in_bounds = level.row <= end && end < steal.rows && end - level.row >= anchors && level.segments >= 1 &&
-                           level.anchor <= NS_ANCHOR_LIGHTEST && level.pick <= NS_PICK_BLOCK &&
+                           level.anchor <= NS_ANCHOR_DATA && level.pick <= NS_PICK_BLOCK &&
                            level.visit <= NS_VISIT_WEIGHTED && level.amount_kind <= NS_AMOUNT_SHARE &&
                            level.amount >= 1;
-    require(in_bounds && (steals || level.anchor <= NS_ANCHOR_ALL || level.anchor == NS_ANCHOR_LIGHTEST),
+    require(in_bounds && (steals || level.anchor <= NS_ANCHOR_ALL || level.anchor >= NS_ANCHOR_LIGHTEST),
             "level has a record out of bounds");
-    require(!steals || level.anchor != NS_ANCHOR_LIGHTEST, "level has a record out of bounds");
+    require(!steals || level.anchor < NS_ANCHOR_LIGHTEST, "level has a record out of bounds");
+    require(level.data == NS_NONE8 || (!steals && level.data < steal.data_count), "level has data that is not there");
+    require(level.anchor != NS_ANCHOR_DATA ||
+                (level.data != NS_NONE8 && (steal.data[level.data].flags & NS_FLAG_LOOKS) != 0),
+            "level has a rule that does not say which node");
     require(level.watch == NS_NONE8 || level.watch < steal.watches, "level has a watch that is not there");
     require(level.chance == NS_NONE8 || level.chance < steal.chances, "level has a chance that is not there");
     for (std::uint32_t r = level.row; r < end; ++r) {
@@ -336,6 +342,30 @@ void check_queues(const ns_plan& steal, std::uint32_t nodes) {
                                queue.own_end <= 1 && queue.steal_end <= 1 && queue.full <= NS_FULL_BLOCK;
         require(in_bounds, "queues has a record out of bounds");
     }
+}
+
+void read_data(Reader& reader, ns_plan& steal, std::uint32_t nodes) {
+    const auto data = reader.records<ns_data>("data");
+    require(data.size() < NS_NONE8, "data has too many entries");
+    for (const ns_data& record : data) {
+        require(record.min_bytes >= 0 && record.min_share_ppm >= 0 && record.rank <= NS_RANK_ANY &&
+                    NS_COUNT_READS <= record.count && record.count <= NS_COUNT_BOTH && record.weigh <= NS_WEIGH_OBJECTS,
+                "data has a record out of bounds");
+    }
+    const auto node = reader.array<std::int32_t>("position_node", std::int64_t{steal.workers} + 1);
+    const auto domains = reader.array<std::int32_t>("domains", ANY);
+    const auto latency = reader.array<std::int64_t>("latency_ps", std::int64_t{nodes} * nodes);
+    require_within(node, 0, nodes - 1, "position_node");
+    require_within(domains, 0, nodes - 1, "domains");
+    require(!domains.empty() && std::is_sorted(domains.begin(), domains.end()), "domains does not ascend");
+    require_within(latency, 0, MOST_COST_PS, "latency_ps");
+    steal.data = data.data();
+    steal.data_count = static_cast<std::uint32_t>(data.size());
+    steal.node = node.data();
+    steal.domains = domains.data();
+    steal.domain_count = static_cast<std::uint32_t>(domains.size());
+    steal.latency_ps = latency.data();
+    steal.nodes = nodes;
 }
 
 bool keeps_more_than_one(const ns_plan& steal) {
@@ -375,6 +405,7 @@ ns_plan read_steal(Reader& reader, std::uint32_t workers, std::uint32_t nodes, s
     steal.watches = static_cast<std::uint32_t>(watch.size() / 2);
     steal.chances = static_cast<std::uint32_t>(chance.size());
     steal.queue_count = static_cast<std::uint32_t>(queues.size());
+    read_data(reader, steal, nodes);
     for (std::uint32_t i = 0; i < steal.levels; ++i) check_level(steal, i, nodes);
     check_queues(steal, nodes);
     const bool needs_own = refill != 0 || keeps_more_than_one(steal);
@@ -413,6 +444,7 @@ Costs read_costs(Reader& reader) {
     const auto cost = [&](const char* name) { return reader.integer(name, 0, MOST_COST_PS); };
     return {
         .push_ps = cost("push_ps"),
+        .locate_ps = cost("locate_ps"),
         .pop_ps = cost("pop_ps"),
         .join_ps = cost("join_ps"),
         .wait_ps = cost("wait_ps"),
@@ -486,6 +518,7 @@ Plan read_plan(Reader& reader, Computed& computed) {
     plan.sees_marks_only = reader.flag("sees_marks_only");
     plan.one_queue_each = reader.flag("one_queue_each");
     plan.room = reader.integer("room", 0, INT64_MAX);
+    if (ns_looks_at_data(&plan.steal)) plan.objects = read_objects(reader, plan);
     const bool all_own =
         std::none_of(plan.steal.own, plan.steal.own + plan.workers, [](std::uint32_t q) { return q == NS_NO_QUEUE; });
     require(all_own || !(plan.own_dispatch || plan.one_queue_each || plan.skipping),

@@ -49,6 +49,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
       chances_(actors_.size() * plan.steal.chances),
       family_base_(first_items(plan)),
       pages_(plan),
+      objects_(plan, pages_),
       touched_(plan.nodes, 0),
       steps_(listener),
       details_(listener),
@@ -62,9 +63,11 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
       listened_(listener != nullptr),
       has_successors_(!plan.graph.successor.empty()),
       joins_cost_(plan.costs.join_ps != 0 || plan.costs.line),
-      inlines_(any_inlines(plan.steal)),
+      inlines_(any_inlines(plan.steal) && !ns_looks_at_data(&plan.steal)),
       strict_(plan.join == Join::STRICT),
-      tracks_parent_(any_anchor(plan.steal, NS_ANCHOR_PARENT)) {
+      tracks_parent_(any_anchor(plan.steal, NS_ANCHOR_PARENT)),
+      looks_at_data_(ns_looks_at_data(&plan.steal)),
+      rules_ask_(plan.steal.data_count != 0) {
     for (std::uint32_t i = 0; i < actors_.size(); ++i) {
         ns_actor_init(&actors_[i], &plan.steal, static_cast<std::int32_t>(i), plan.seed,
                       cursors_.data() + std::size_t{i} * plan.steal.levels,

@@ -81,6 +81,7 @@ struct Producer {
     std::uint64_t left = 0;  // items still to be made
     std::int64_t due_ps = 0;
     bool waiting = false;
+    bool looked = false;  // it asked where the data of the last item is, which it has still to pay for
     std::uint64_t try_below = ~std::uint64_t{0};  // items left below which passing over the steady state is tried
     std::int64_t waiting_since = 0, overhead_ps = 0, parked_ps = 0;
 };

@@ -82,6 +82,7 @@ class CostSpec(Model):
     """What each operation of the runtime takes, in nanoseconds (model 4.1)."""
 
     push_ns: Nanoseconds = Decimal(0)
+    locate_ns: Nanoseconds = Decimal(0)  # to find out which node a new task's data is on, where dispatch asks (c_tld)
     pop_ns: Nanoseconds = Decimal(0)
     join_ns: Nanoseconds = Decimal(0)
     wait_ns: Nanoseconds = Decimal(0)
@@ -93,7 +94,8 @@ class CostSpec(Model):
     wake_ns: Nanoseconds = Decimal(0)
     wake_remote_ns: Nanoseconds = Decimal(0)
     fault_ns: Nanoseconds = Decimal(0)
-    line: YesNo = False  # probes, takes and joins also pay the coherence transfer of the queue's line
+    # Probes, takes, joins and a worker's pushes into queues of others also pay the coherence transfer of the line.
+    line: YesNo = False
 
 
 class RuntimeSpec(Model):

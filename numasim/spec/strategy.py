@@ -14,14 +14,14 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validator, model_validator
 
 from numasim.errors import nearest_name
-from numasim.spec.base import Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.spec.base import Bytes, Count, Fraction, Label, Model, PositiveCount, SignedFraction
 from numasim.spec.runtime import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
 
 UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
 InsideName = Literal["own-core", "own-llc", "own-node", "own-socket"]
 OutsideName = Literal["other-cores", "other-llcs", "other-nodes", "other-sockets"]
 SourceName = Literal["own", "others", "parent", "last", "thief", InsideName, OutsideName]
-TargetName = Literal["own", "any", "lightest", InsideName]
+TargetName = Literal["own", "any", "data", "lightest", InsideName]
 StealPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
 DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
 PolicyName = Literal["first-touch", "first-touch-master", "parallel-first-touch", "interleave", "bind", "block"]
@@ -205,25 +205,62 @@ class LevelSpec(Grammar):
 
 
 class DispatchSpec(Grammar):
-    """One dispatch rule: the queue that a new task is put into, if the rule finds one with room."""
+    """One dispatch rule: the queue that a new task is put into, if the rule finds one with room.
 
-    later: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("rank", "count", "tier", "bytes", "share", "uneven", "source", "here", "copy"), "dispatch by data and tiers"
-    )
+    ``to: data`` is the node that the task's objects make most similar (thesis eq. 5.2) or ``cheapest`` to reach, or
+    ``any`` node that one of them is at home on. The keys from ``rank`` on say which objects count and how; those from
+    ``bytes`` on are guards, which hold for any target: ``bytes`` is the least size of the objects that count,
+    ``share`` the least part of them on the chosen node, ``uneven`` that nodes are not all alike, ``here`` that the
+    spawner is on the chosen node, ``source`` that the task waits for no other.
+    """
 
-    target: Annotated[TargetName, _refuse_words(dict.fromkeys(("data", "label"), "dispatch by data and labels"))] = (
-        Field(alias="to")
-    )
+    later: ClassVar[Mapping[str, str]] = {"tier": "tiers of tasks", "copy": "copies of tasks"}
+
+    target: Annotated[TargetName, _refuse_words({"label": "labels of tasks"})] = Field(alias="to")
     queue: FamilyNames | None = None
     pick: DispatchPick = "in-order"
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = None
     condition: Condition | None = Field(None, alias="if")
+    rank: Literal["most", "cheapest", "any"] = "most"
+    count: Literal["both", "reads", "writes"] = "both"
+    weigh: Literal["bytes", "objects"] = "bytes"  # A-13
+    least_bytes: Bytes = Field(0, alias="bytes")
+    least_share: Fraction = Field(Decimal(0), alias="share")
+    uneven: YesNo = False
+    here: YesNo = False
+    source: YesNo = False
+
+    @property
+    def ranks_nodes(self) -> bool:
+        """Whether the rule asks to which nodes the task is similar."""
+        return self.target == "data" or bool(self.least_share) or self.uneven or self.here
+
+    @property
+    def looks_at_data(self) -> bool:
+        """Whether the rule asks anything about the task's objects."""
+        return self.ranks_nodes or bool(self.least_bytes)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rule takes every task for which there is room."""
+        return self.condition is None and not self.looks_at_data and not self.source
 
     @model_validator(mode="after")
     def _has_effect(self) -> DispatchSpec:
-        if self.sample is not None and self.pick not in BY_LENGTH:
-            raise ValueError(f"sample goes with pick: shortest, not with pick: {self.pick}")
+        for problem in self._problems():
+            raise ValueError(problem)
         return self
+
+    def _problems(self) -> Iterator[str]:
+        if self.sample is not None and self.pick not in BY_LENGTH:
+            yield f"sample goes with pick: shortest, not with pick: {self.pick}"
+        idle = sorted(self.model_fields_set & {"rank", "weigh"}) if not self.ranks_nodes else []
+        if "count" in self.model_fields_set and not self.looks_at_data:
+            idle = ["count", *idle]
+        if idle:
+            yield f"{', '.join(idle)} would have no effect: nothing in to: {self.target} asks where the data is"
+        if self.rank == "any" and self.least_share:
+            yield "share is that of one node, which rank: any does not choose"
 
 
 class QueueSpec(Grammar):
@@ -349,6 +386,11 @@ class StrategySpec(Grammar):
     def _last_rule_is_open(cls, rules: tuple[DispatchSpec, ...] | None) -> tuple[DispatchSpec, ...] | None:
         if rules and rules[-1].condition is not None:
             raise ValueError("the last dispatch rule may have no condition, or a task could find no queue")
+        if rules and not rules[-1].is_open:
+            raise ValueError(
+                "the last dispatch rule may neither look at data nor have a guard, or a task could find no queue; "
+                "add a rule such as {to: any, pick: shortest}"
+            )
         return rules
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ from numasim.spec.strategy import StrategySpec, ThresholdSpec
 from numasim.strategy.dispatch import dispatch_rules
 from numasim.strategy.families import build_families, own_queues, queue_records
 from numasim.strategy.levels import LevelTable
-from numasim.strategy.plan import Anchor, Backoff, StealPlan, Thresholds
+from numasim.strategy.plan import NONE8, Anchor, Backoff, StealPlan, Thresholds
 from numasim.strategy.units import Units
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -53,6 +53,10 @@ def compile_strategy(
         weight=_frozen(table.rows.weight()),
         watch=_frozen(table.watches.array()),
         chance=_frozen(table.chances.array()),
+        data=_frozen(table.data.array()),
+        node=_frozen(units.of["node"].astype(np.int32)),
+        domains=_frozen(np.unique(workers.node).astype(np.int32)),
+        latency_ps=machine.latency_ps,
         queues=_frozen(queue_records(spec, runtime, units, families)),
         own=_frozen(own_queues(spec, families, workers.workers)),
         families=tuple(spec.queues),
@@ -119,7 +123,7 @@ def _first_queue_of_dispatch(plan: StealPlan) -> int:
 def _check_producer_can_dispatch(plan: StealPlan) -> None:
     for rule in plan.level[plan.steal_levels :]:
         at = int(rule["row"]) + plan.workers
-        if rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]:
+        if rule["data"] == NONE8 and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
             return
     raise InputError(
         "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks",

@@ -1,4 +1,4 @@
-"""Conditions and chances of levels as shared table entries.
+"""Conditions and chances of levels, and what rules ask of a task, as shared table entries.
 
 A watch is a bit for each queue, set when the queue's length reaches one bound and cleared when it falls to another.
 """
@@ -12,8 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.spec.base import ppm
-from numasim.spec.strategy import Chance, ChanceSpec, Condition, LengthCondition
-from numasim.strategy.plan import BELOW_MAX_MARK, BELOW_MIN_MARK, CHANCE, MAX_MARK, MIN_MARK, NONE8
+from numasim.spec.strategy import Chance, ChanceSpec, Condition, DispatchSpec, LengthCondition
+from numasim.strategy.plan import (
+    BELOW_MAX_MARK,
+    BELOW_MIN_MARK,
+    CHANCE,
+    DATA,
+    FLAG_HERE,
+    FLAG_LOOKS,
+    FLAG_SOURCE,
+    FLAG_UNEVEN,
+    MAX_MARK,
+    MIN_MARK,
+    NONE8,
+    Counted,
+    NodeRank,
+    Weigh,
+)
 
 AT_MARK = {"max": MAX_MARK, "min": MIN_MARK}
 BELOW_MARK = {"max": BELOW_MAX_MARK, "min": BELOW_MIN_MARK}
@@ -66,3 +81,24 @@ class ChanceTable:
     def array(self) -> npt.NDArray[Any]:
         """[chances] CHANCE records."""
         return np.array(self.records, CHANCE)
+
+
+@dataclass
+class DataTable:
+    """What the dispatch rules of a strategy ask of a new task and its objects."""
+
+    records: list[tuple[int, ...]] = field(default_factory=list)
+
+    def index(self, rule: DispatchSpec) -> int:
+        """Return the number of the record of ``rule``, or NONE8 where it asks nothing."""
+        flags = FLAG_LOOKS * rule.looks_at_data | FLAG_UNEVEN * rule.uneven
+        flags |= FLAG_HERE * rule.here | FLAG_SOURCE * rule.source
+        if not flags:
+            return NONE8
+        how = NodeRank[rule.rank.upper()], Counted[rule.count.upper()], Weigh[rule.weigh.upper()]
+        self.records.append((rule.least_bytes, ppm(rule.least_share), *how, flags))
+        return len(self.records) - 1
+
+    def array(self) -> npt.NDArray[Any]:
+        """[records] DATA records."""
+        return np.array(self.records, DATA)

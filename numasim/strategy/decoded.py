@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NONE8, AmountKind, Anchor, Pick, StealPlan, Visit
+from numasim.strategy.similarity import DataRule
 
 Segment = tuple[int, ...]
 NO_INDEX = -1
@@ -18,7 +19,7 @@ class Row(NamedTuple):
 
 
 class Level:
-    """One steal level or dispatch rule; ``watch`` and ``chance`` are NO_INDEX where there is none."""
+    """One steal level or dispatch rule; ``watch`` and ``chance`` are NO_INDEX, ``data`` None where there is none."""
 
     __slots__ = (
         "_plan",
@@ -31,6 +32,7 @@ class Level:
         "anchors",
         "attempt",
         "chance",
+        "data",
         "first_iteration",
         "index",
         "invert",
@@ -58,6 +60,7 @@ class Level:
         self.anchor, self.pick, self.visit = Anchor(record["anchor"]), Pick(record["pick"]), Visit(record["visit"])
         self.amount, self.amount_kind = int(record["amount"]), AmountKind(record["amount_kind"])
         self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
+        self.data = None if record["data"] == NONE8 else DataRule(plan.data[record["data"]])
         self.attempt = bool(record["flags"] & FLAG_ATTEMPT)
         self.invert = bool(record["flags"] & FLAG_INVERT)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from numasim.machine.topology import Machine
 from numasim.spec.strategy import LAST_ITERATION, Amount, AmountSpec, DispatchSpec, LevelSpec, StrategySpec
-from numasim.strategy.conditions import ChanceTable, WatchTable
+from numasim.strategy.conditions import ChanceTable, DataTable, WatchTable
 from numasim.strategy.families import Family, Pool, pool_of
 from numasim.strategy.plan import ALL16, FLAG_ATTEMPT, FLAG_INVERT, LEVEL, NONE8, AmountKind, Anchor, Pick, Visit
 from numasim.strategy.relations import relation
@@ -46,6 +46,7 @@ class LevelTable:
     families: dict[str, Family]
     watches: WatchTable = field(default_factory=WatchTable)
     chances: ChanceTable = field(default_factory=ChanceTable)
+    data: DataTable = field(default_factory=DataTable)
     records: list[npt.NDArray[Any]] = field(default_factory=list)
     rows: RowTable = field(init=False)
 
@@ -62,6 +63,7 @@ class LevelTable:
         record["leave"] = level.leave
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self.chances.index(level.chance, len(self.records))
+        record["data"] = NONE8
         record["amount_kind"], record["amount"] = self._amount(level.amount or self.spec.amount)
         record["flags"] |= 0 if level.source == "own" else FLAG_ATTEMPT
         self.records.append(record)
@@ -74,6 +76,7 @@ class LevelTable:
         record["last_iteration"] = LAST_ITERATION
         record["tries"] = ALL16 if Pick(int(record["pick"][0])) in SCANNING else 1
         record["chance"] = NONE8
+        record["data"] = self.data.index(rule.spec)
         record["amount"] = 1
         self.records.append(record)
 
@@ -121,6 +124,8 @@ class LevelTable:
         target, after_me = rule.spec.target, rule.spec.pick == AFTER_ME
         if target == "lightest":
             return self._add_node_rows(pool, after_me)
+        if target == "data":
+            return self._add_domain_rows(pool, after_me)
         named = relation(target, self.units)
         how = Arrangement(after_me=after_me)
         if target == "any" and not after_me and not rule.for_producer:
@@ -139,6 +144,14 @@ class LevelTable:
             chosen = np.flatnonzero(node[pool.first] == there)
             self.rows.arrange(pool, chosen, 0, Arrangement(after_me=after_me))
         return Anchor.LIGHTEST
+
+    def _add_domain_rows(self, pool: Pool, after_me: bool) -> Anchor:
+        """For each node the queues of its workers; one that is shared by several nodes is in the row of each."""
+        node = self.units.of["node"][: self.units.workers]
+        for there in range(self.machine.nodes):
+            mine = pool.mine[:, np.flatnonzero(node == there)]
+            self.rows.arrange(pool, np.flatnonzero(np.isin(pool.queue, mine)), 0, Arrangement(after_me=after_me))
+        return Anchor.DATA
 
     @staticmethod
     def _is_head(pool: Pool, worker: int) -> bool:

@@ -3,7 +3,7 @@
 All arrays are read-only; roles, groups and orders have vanished into ``row``, ``seg`` and ``queue``. Level records come
 steal levels first, then dispatch rules. ``row[level.row + anchor] .. row[level.row + anchor + 1]`` are the segments of
 an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more, an extra producer); 0 for ALL; a node for
-LIGHTEST. A group is ``level.segments`` consecutive segments, one per queue family; segment s holds
+LIGHTEST and DATA. A group is ``level.segments`` consecutive segments, one per queue family; segment s holds
 ``queue[seg[s]:seg[s + 1]]``.
 """
 
@@ -21,6 +21,8 @@ NO_QUEUE = 2**31 - 1
 # watch bounds that mean the queue's own threshold S or s, and one less than it
 MIN_MARK, MAX_MARK, BELOW_MIN_MARK, BELOW_MAX_MARK = -1, -2, -3, -4
 FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted
+FLAG_LOOKS = 1  # flags of a data record: the rule looks at the task's objects
+FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # its guards
 
 
 class Unit(IntEnum):
@@ -43,6 +45,7 @@ class Anchor(IntEnum):
     THIEF = 3  # the worker that stole from this worker last
     LAST = 4  # the queue of this worker's last successful steal
     LIGHTEST = 5  # dispatch: the node whose queues hold the fewest tasks
+    DATA = 6  # dispatch: the node, or nodes, that the rule's ranking chooses by the task's objects
 
 
 class Pick(IntEnum):
@@ -72,6 +75,29 @@ class AmountKind(IntEnum):
 
     COUNT = 0
     SHARE = 1
+
+
+class NodeRank(IntEnum):
+    """Which nodes a task's objects choose: the most similar, the cheapest to reach them from, or all of their homes."""
+
+    MOST = 0
+    CHEAPEST = 1
+    ANY = 2
+
+
+class Counted(IntEnum):
+    """Which objects count, as a mask of `numasim.workload.graph.Mode`."""
+
+    READS = 1
+    WRITES = 2
+    BOTH = 3
+
+
+class Weigh(IntEnum):
+    """What an object that counts adds to the similarity of its home (A-13)."""
+
+    BYTES = 0
+    OBJECTS = 1
 
 
 class End(IntEnum):
@@ -107,7 +133,8 @@ LEVEL = np.dtype(
         ("flags", "u1"),
         ("chance", "u1"),
         ("amount_kind", "u1"),
-        ("pad", "<u2"),
+        ("data", "u1"),
+        ("pad", "u1"),
     ],
     align=True,
 )
@@ -128,6 +155,17 @@ CHANCE = np.dtype(
         (name, "<i4")
         for name in ("first_ppm", "most_ppm", "hit_ppm", "miss_ppm", "elsewhere_hit_ppm", "elsewhere_miss_ppm", "level")
     ]
+)
+DATA = np.dtype(
+    [
+        ("min_bytes", "<i8"),  # of the objects that count
+        ("min_share_ppm", "<i4"),  # of them on the node chosen
+        ("rank", "u1"),  # NodeRank
+        ("count", "u1"),  # Counted
+        ("weigh", "u1"),  # Weigh
+        ("flags", "u1"),
+    ],
+    align=True,
 )
 
 
@@ -171,6 +209,10 @@ class StealPlan:
     weight: npt.NDArray[np.uint64]  # [segments] cumulative within a row, for Visit.WEIGHTED
     watch: npt.NDArray[np.int32]  # [watches, 2]: the bit is set at length >= at, cleared at length <= until
     chance: npt.NDArray[Any]  # [chances] CHANCE
+    data: npt.NDArray[Any]  # [rules that look at tasks] DATA
+    node: npt.NDArray[np.int32]  # [workers + 1] of each worker, and of an extra producer
+    domains: npt.NDArray[np.int32]  # the nodes that have workers, ascending
+    latency_ps: npt.NDArray[np.int64]  # [nodes, nodes] from a core of the first to memory of the second
     queues: npt.NDArray[Any]  # [queues] QUEUE
     own: npt.NDArray[np.uint32]  # [workers] the worker's own queue, or NO_QUEUE
     families: tuple[str, ...]
@@ -178,6 +220,11 @@ class StealPlan:
     work_first: bool
     thresholds: Thresholds
     backoff: Backoff
+
+    @property
+    def looks_at_data(self) -> bool:
+        """Whether a dispatch rule asks where the objects of a new task are."""
+        return bool((self.data["flags"] & FLAG_LOOKS).any())
 
     @property
     def levels(self) -> int:

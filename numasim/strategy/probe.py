@@ -19,6 +19,7 @@ from numasim.draws import DrawClass
 from numasim.strategy.decoded import Level, Row, Segment, decode_levels
 from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates
 from numasim.strategy.plan import ALL32, AmountKind, Anchor, Pick, StealPlan, Visit
+from numasim.strategy.similarity import Objects, Similarity
 from numasim.strategy.streams import Stream
 
 MILLION = 1_000_000
@@ -60,6 +61,8 @@ class Prober:
         self._plain = [self._plain_choices(state) for state in self._states[: plan.workers]]
         self._first_home = [self._usual_home(state) for state in self._states]
         self._amounts = [(level.leave, level.amount_kind is AmountKind.SHARE, level.amount) for level in self._steal]
+        self._similarity = Similarity(plan)
+        self.looked = False  # whether the last `place` asked where the task's objects are
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
 
     def victim_stream(self, worker: int) -> Stream:
@@ -106,7 +109,7 @@ class Prober:
         """
         every = tuple(range(len(self._capacity)))
         for rule in self._rules:
-            if rule.anchor not in (Anchor.ALL, Anchor.ME):
+            if rule.anchor not in (Anchor.ALL, Anchor.ME) or rule.data is not None:
                 return None
             groups = rule.row(0 if rule.anchor is Anchor.ALL else position).groups
             queues = tuple(queue for group in groups for segment in group for queue in segment)
@@ -130,19 +133,29 @@ class Prober:
             return 0
         return min(-(-length // amount) if shared else amount, length - leave)
 
-    def place(self, position: int, view: View, index: int = 0, count: int = 1) -> int:
-        """Return the queue for a new task, number ``index`` of ``count``, or -1 when every rule finds no room."""
+    def place(
+        self,
+        position: int,
+        view: View,
+        index: int = 0,
+        count: int = 1,
+        objects: Sequence[Objects] = (),
+        source: bool = True,
+    ) -> int:
+        """Return the queue for a new task, number ``index`` of ``count``, or -1 when every rule finds no room.
+
+        ``objects`` is what the task is about; ``source`` whether it waits for no other.
+        """
+        self.looked = False
         home = self._first_home[position]
         if home >= 0 and self._has_room(home, view):
             return home
         state = self._states[position]
         turn = Turn(state, state.dispatch, view, index, count)
         for rule in self._rules:
-            for group in self._rule_row(rule, position, view).groups:
-                for segment in group:
-                    for queue in PICKERS[rule.pick](turn, rule, segment):
-                        if self._has_room(queue, view):
-                            return queue
+            queue = self._by_rule(turn, rule, objects, source)
+            if queue >= 0:
+                return queue
         return NO_ROOM
 
     def quiet_round(self, worker: int) -> QuietRound | None:
@@ -201,19 +214,42 @@ class Prober:
     def _usual_home(self, state: WorkerState) -> int:
         """Return the queue that dispatch always tries first and without a draw, or -1."""
         rule = self._rules[0]
-        if rule.anchor is not Anchor.ME or rule.pick is not Pick.IN_ORDER or rule.watch >= 0:
+        if rule.anchor is not Anchor.ME or rule.pick is not Pick.IN_ORDER or rule.watch >= 0 or rule.data is not None:
             return NO_ROOM
         queues = [queue for group in rule.row(state.position).groups for segment in group for queue in segment]
         return queues[0] if len(queues) == 1 else NO_ROOM
+
+    def _by_rule(self, turn: Turn, rule: Level, objects: Sequence[Objects], source: bool) -> int:
+        """Return the queue with room that ``rule`` finds for the task of ``turn``, or -1."""
+        if rule.data is None:
+            return self._first_with_room(turn, rule, self._rule_row(rule, turn))
+        if rule.data.source and not source:
+            return NO_ROOM
+        self.looked = self.looked or rule.data.looks
+        nodes = self._similarity.chosen(rule.data, objects, turn.state.position)
+        if nodes is None:
+            return NO_ROOM
+        if rule.anchor is not Anchor.DATA:
+            return self._first_with_room(turn, rule, self._rule_row(rule, turn))
+        found = [queue for queue in (self._first_with_room(turn, rule, rule.row(n)) for n in nodes) if queue >= 0]
+        return min(found, key=lambda queue: (turn.view.length[queue], queue), default=NO_ROOM)  # A-17
+
+    def _first_with_room(self, turn: Turn, rule: Level, row: Row) -> int:
+        for group in row.groups:
+            for segment in group:
+                for queue in PICKERS[rule.pick](turn, rule, segment):
+                    if self._has_room(queue, turn.view):
+                        return queue
+        return NO_ROOM
 
     def _has_room(self, queue: int, view: View) -> bool:
         capacity = self._capacity[queue]
         return not capacity or view.length[queue] < capacity
 
-    def _rule_row(self, rule: Level, position: int, view: View) -> Row:
+    def _rule_row(self, rule: Level, turn: Turn) -> Row:
         if rule.anchor is Anchor.ALL:
             return rule.row(0)
-        return rule.row(position) if rule.anchor is Anchor.ME else _lightest(rule, view)
+        return rule.row(turn.state.position) if rule.anchor is Anchor.ME else _lightest(rule, turn.view)
 
     def _walk(self, state: WorkerState, view: View) -> Iterator[tuple[int, int]]:
         """Yield the probes of a round of any shape."""

@@ -10,12 +10,17 @@ from numasim.strategy.plan import (
     MAX_MARK,
     MIN_MARK,
     AmountKind,
+    Anchor,
     Backoff,
+    Counted,
+    NodeRank,
     Pick,
     StealPlan,
     Thresholds,
     Visit,
+    Weigh,
 )
+from numasim.strategy.similarity import DataRule
 
 PS_PER_NS = 1000
 LISTED = 6  # more queues or groups than this are cut short
@@ -30,6 +35,12 @@ PICK_WORDS = {
     Pick.CYCLIC: "number (task index mod queues)",
     Pick.BLOCK: "number (task index * queues div tasks)",
 }
+NODE_WORDS = {
+    NodeRank.MOST: "the node that most of {data} on",
+    NodeRank.CHEAPEST: "the node from which {data} cheapest to reach",
+    NodeRank.ANY: "a node that some of {data} on",
+}
+COUNTED_WORDS = {Counted.BOTH: "", Counted.READS: " that it reads", Counted.WRITES: " that it writes"}
 MARK_WORDS = {MAX_MARK: "S", MIN_MARK: "s"}
 WHEN_WORDS = {
     "first-drain": "computed once, when the queue has drained for the first time",
@@ -115,6 +126,30 @@ def _high_words(rule: Thresholds) -> str:
         "avail": "s + 1",
         "fraction": f"{rule.fraction_ppm / 10_000:g} % of the mean peak length",
     }[rule.rule]
+
+
+def node_words(rule: DataRule) -> str:
+    """The node or nodes that the task's objects choose."""
+    noun = "data{} is" if rule.weigh is Weigh.BYTES else "objects{} are"
+    return NODE_WORDS[rule.rank].format(data="its " + noun.format(COUNTED_WORDS[rule.counted]))
+
+
+def guard_words(rule: Level) -> str:
+    """For which tasks a dispatch rule is."""
+    asked = rule.data
+    if asked is None:
+        return ""
+    node = "that node" if rule.anchor is Anchor.DATA else node_words(asked)
+    least = "" if asked.min_bytes == 1 else f"at least {asked.min_bytes:,} bytes of "
+    guards = {
+        "the task waits for no other": asked.source,
+        f"it has {least}data{COUNTED_WORDS[asked.counted]}": asked.min_bytes > 0,
+        "its data is not spread evenly over the nodes": asked.uneven,
+        f"{node} is the worker's own": asked.here,
+        f"{node} holds at least {asked.min_share_ppm / 10_000:g} % of it": asked.min_share_ppm > 0,
+    }
+    said = [words for words, holds in guards.items() if holds]
+    return f"; only if {', and '.join(said)}" if said else ""
 
 
 def backoff_words(backoff: Backoff, in_task_times: bool) -> str:

@@ -11,7 +11,9 @@ from numasim.strategy.sentences import (
     backoff_words,
     condition_words,
     group_lines,
+    guard_words,
     is_single,
+    node_words,
     pick_words,
     threshold_words,
     visit_words,
@@ -96,13 +98,19 @@ def _level_lines(plan: StealPlan, level: Level, worker: int) -> list[str]:
 
 
 def _rule_lines(plan: StealPlan, rule: Level, worker: int) -> list[str]:
-    if rule.anchor is Anchor.LIGHTEST:
-        picked = f"{pick_words(plan, rule, NO_ROW)}{condition_words(plan, rule)}"
-        return [f"{picked}, on the node whose queues hold the fewest tasks"]
+    if rule.anchor in (Anchor.LIGHTEST, Anchor.DATA):
+        return [f"{pick_words(plan, rule, NO_ROW)}{condition_words(plan, rule)}, on {_node(rule)}{guard_words(rule)}"]
     row = rule.row(0 if rule.anchor is Anchor.ALL else worker)
     if not row.groups:
         return ["not for this worker, only for a producer beside the workers"]
-    return [f"{pick_words(plan, rule, row)}{condition_words(plan, rule)}", *_listed(plan, row)]
+    picked = f"{pick_words(plan, rule, row)}{condition_words(plan, rule)}{guard_words(rule)}"
+    return [picked, *_listed(plan, row)]
+
+
+def _node(rule: Level) -> str:
+    if rule.anchor is Anchor.DATA and rule.data is not None:
+        return node_words(rule.data)
+    return "the node whose queues hold the fewest tasks"
 
 
 def _listed(plan: StealPlan, row: Row) -> list[str]:

@@ -169,5 +169,12 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "lines that move": lambda plan: plan.costs.line,
     "more than four workers": lambda plan: plan.workers.workers > 4,
     "more than 64 workers": lambda plan: plan.workers.workers > 64,
+    "dispatch by data": lambda plan: plan.steal.looks_at_data,
+    "dispatch by data that is placed while running": lambda plan: (
+        plan.steal.looks_at_data and bool(plan.placement.dynamic[plan.workload.accesses.region].any())
+    ),
+    "dispatch by the data of items": lambda plan: (
+        plan.steal.looks_at_data and any(len(family.accesses) for family in plan.workload.ranges)
+    ),
     "folded programs": lambda plan: plan.workload.folded,
 }

@@ -50,7 +50,7 @@ SOURCES = either(
     (*get_args(strategy.InsideName), *get_args(strategy.OutsideName)),
     mapping(vicinity=TINY),
 )
-TARGETS = ("own", "any", "any", "lightest", *get_args(strategy.InsideName))
+TARGETS = ("own", "any", "any", "lightest", "data", "data", "data", *get_args(strategy.InsideName))
 PLACEMENTS = either(
     ("first-touch", "first-touch-master", "parallel-first-touch", "interleave", "block"),
     ("first-touch",),
@@ -90,6 +90,16 @@ LEVEL: Options = {
     ),
 }
 LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2))}
+GUARDS: Options = {
+    "bytes": (20, (1, 600, "16KiB")),
+    "share": (15, (1, 0.5, 0.25, 0.7)),
+    **dict.fromkeys(("uneven", "here", "source"), (12, ("yes",))),
+}
+RANKING: Options = {
+    "rank": (60, ("most", "cheapest", "any", "any")),
+    "count": (40, ("both", "reads", "writes")),
+    "weigh": (40, ("bytes", "objects")),
+}
 RULE: Options = {"pick": (60, get_args(strategy.DispatchPick)), "if": (40, CONDITIONS)}
 STRATEGY: Options = {
     "spawn": (30, ("help-first", "work-first")),
@@ -141,6 +151,15 @@ def strategy_document(chance: Random) -> Document:
     return document
 
 
+def dispatching_by_data(chance: Random) -> Document:
+    """A strategy that asks first of all where the data of new tasks is."""
+    document = strategy_document(chance)
+    families = document["queues"]
+    first = {**_rule(chance, families), "to": "data", **some(chance, RANKING)}
+    rules = [{**first, "rank": "most"} if "share" in first else first, *_rules(chance, families)]
+    return {**document, "dispatch": rules}
+
+
 def _families(chance: Random) -> Document:
     """Queues of the workers, of other units, or of both."""
     kind = chance.choice(("own", "own", "own", "both", "shared"))
@@ -184,17 +203,31 @@ def _catch_all(chance: Random, families: Document) -> list[Document]:
 
 def _rules(chance: Random, families: Document) -> list[Document]:
     rules = [_rule(chance, families) for _ in range(chance.choice((1, 2, 3)))]
-    rules[-1].pop("if", None)
+    if _may_find_none(rules[-1]):
+        rules.append({"to": "any", "pick": chance.choice(("shortest", "in-order"))})
     return rules
 
 
+def _may_find_none(rule: Document) -> bool:
+    return rule["to"] == "data" or any(key in rule for key in ("if", *GUARDS))
+
+
 def _rule(chance: Random, families: Document) -> Document:
-    rule = {"to": chance.choice(TARGETS), **some(chance, RULE)}
+    rule = {"to": chance.choice(TARGETS), **some(chance, RULE), **some(chance, GUARDS)}
+    rule |= _ranking(chance, rule)
     if rule.get("pick") == "shortest" and happens(chance, 50):
         rule["sample"] = chance.choice(TINY)
     if happens(chance, 50):
         rule["queue"] = [chance.choice([*families])]
     return rule
+
+
+def _ranking(chance: Random, rule: Document) -> Document:
+    """How a rule ranks nodes, if it asks for them; `any` chooses no one node of which a share could be asked for."""
+    if rule["to"] != "data" and not {"share", "uneven", "here"} & {*rule}:
+        return {}
+    ranking = some(chance, RANKING)
+    return {**ranking, "rank": "cheapest"} if "share" in rule else ranking
 
 
 def _add_refill(chance: Random, document: Document) -> None:

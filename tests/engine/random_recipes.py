@@ -9,7 +9,7 @@ from functools import lru_cache
 from random import Random
 
 from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
-from random_grammar import Options, one, runtime_document, some, strategy_document
+from random_grammar import Options, dispatching_by_data, one, runtime_document, some, strategy_document
 from random_graphs import Document, graph_document, happens, workload_of
 
 from numasim.engine.plan import Plan
@@ -154,6 +154,14 @@ def written_parts(chance: Random) -> Document:
     }
 
 
+def located_parts(chance: Random) -> Document:
+    """Tasks with data, dispatched to it."""
+    program = chance.choice((graph_document, graph_document, fork_join, layered))(chance)
+    while not program.get("regions", program.get("task_bytes")):
+        program = graph_document(chance)
+    return {"workload": program, "strategy": dispatching_by_data(chance), "runtime": runtime_document(chance)}
+
+
 def produced_parts(chance: Random) -> Document:
     """Like items that a producer deals to small queues, which are full most of the time (thesis chapter 3)."""
     time_ns = chance.choice((0, 100, 1000, 1000, 5000))
@@ -212,4 +220,11 @@ def _span(chance: Random) -> Document:
 
 Maker = Callable[[Random], Document]
 PROGRAMS: tuple[Maker, ...] = (graph_document, graph_document, graph_document, fib, independent, fork_join, layered)
-PARTS: tuple[Maker, ...] = (plain_parts, shipped_parts, produced_parts, written_parts, written_parts)
+PARTS: tuple[Maker, ...] = (
+    plain_parts,
+    shipped_parts,
+    produced_parts,
+    located_parts,
+    written_parts,
+    written_parts,
+)

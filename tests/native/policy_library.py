@@ -12,7 +12,7 @@ import ctypes
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import POINTER, byref, c_bool, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 from numasim.strategy.plan import StealPlan
+from numasim.strategy.similarity import Objects
 
 POLICY = Path(__file__).parents[2] / "numasim" / "native" / "policy"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
@@ -39,6 +40,8 @@ class PlanStruct(ctypes.Structure):
     _fields_ = [
         *_fields(c_void_p, "level row seg queue weight watch chance queues own"),
         *_fields(c_uint32, "workers steal_levels levels rows watches chances queue_count"),
+        *_fields(c_void_p, "data node domains latency_ps"),
+        *_fields(c_uint32, "data_count nodes domain_count"),
         ("mask", c_void_p),
     ]
 
@@ -72,6 +75,20 @@ class ItemsStruct(ctypes.Structure):
     _fields_ = [("first", c_uint64), *_fields(c_uint32, "step count")]
 
 
+class ObjectsStruct(ctypes.Structure):
+    _fields_ = [*_fields(c_int64, "bytes count"), ("home", c_int32), ("mode", c_uint32)]
+
+
+class TaskStruct(ctypes.Structure):
+    _fields_ = [
+        *_fields(c_uint64, "index count"),
+        ("objects", POINTER(ObjectsStruct)),
+        ("object_groups", c_uint32),
+        *_fields(c_bool, "source looked"),
+        ("similarity", c_void_p),
+    ]
+
+
 class RulesStruct(ctypes.Structure):
     _fields_ = [*_fields(c_int64, "max_tasks min_tasks fraction_ppm"), ("rule", ctypes.c_int)]
 
@@ -88,10 +105,9 @@ class BackoffStruct(ctypes.Structure):
     _fields_ = _fields(c_int64, "first_ps factor max_ps poll_ps scan_ps")
 
 
-PLAN, VIEW, ACTOR, ROUND, ITEMS, RULES, MEASURED, BACKOFF = map(
-    POINTER,
-    (PlanStruct, ViewStruct, ActorStruct, RoundStruct, ItemsStruct, RulesStruct, MeasuredStruct, BackoffStruct),
-)
+STRUCTS = (PlanStruct, ViewStruct, ActorStruct, RoundStruct, TaskStruct)
+PLAN, VIEW, ACTOR, ROUND, TASK = map(POINTER, STRUCTS)
+ITEMS, RULES, MEASURED, BACKOFF = map(POINTER, (ItemsStruct, RulesStruct, MeasuredStruct, BackoffStruct))
 DEAL = ctypes.c_int
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_actor_init": (None, [ACTOR, PLAN, c_int32, c_uint64, POINTER(c_int64), POINTER(c_int32)]),
@@ -102,7 +118,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_actor_ran": (None, [ACTOR, c_int32]),
     "ns_any_within_reach": (c_bool, [PLAN, ACTOR, VIEW, Visit, c_void_p]),
     "ns_quiet_round": (c_int32, [PLAN, ACTOR, POINTER(c_uint32), POINTER(c_uint32), c_int32]),
-    "ns_place": (c_int32, [PLAN, ACTOR, VIEW, c_uint64, c_uint64]),
+    "ns_place": (c_int32, [PLAN, ACTOR, VIEW, TASK]),
+    "ns_looks_at_data": (c_bool, [PLAN]),
     "ns_dealing_rule": (c_int32, [PLAN, c_int32]),
     "ns_masks_serve": (c_bool, [PLAN]),
     "ns_masks_fill": (None, [PLAN, c_void_p]),
@@ -162,7 +179,12 @@ class NativePlan:
         self._arrays = [np.ascontiguousarray(getattr(plan, name)) for name in names]
         sizes = (len(plan.row), len(plan.watch), len(plan.chance), len(plan.queues))
         addresses = [array.ctypes.data for array in self._arrays]
-        self.struct = PlanStruct(*addresses, plan.workers, plan.steal_levels, plan.levels, *sizes)
+        counts = (plan.workers, plan.steal_levels, plan.levels, *sizes)
+        self.nodes = len(plan.latency_ps)
+        self._data = [np.ascontiguousarray(part) for part in (plan.data, plan.node, plan.domains, plan.latency_ps)]
+        data_sizes = (len(plan.data), self.nodes, len(plan.domains))
+        data = [array.ctypes.data for array in self._data]
+        self.struct = PlanStruct(*addresses, *counts, *data, *data_sizes)
         self.levels, self.chances = plan.levels, len(plan.chance)
         self.segments = [plan.queue[a:b].tolist() for a, b in zip(plan.seg[:-1], plan.seg[1:], strict=True)]
         self._level_bytes = plan.level.itemsize
@@ -212,8 +234,21 @@ class NativeProber:
     def amount(self, level: int, length: int) -> int:
         return int(self.library.ns_level_amount(self.plan.level_address(level), length))
 
-    def place(self, position: int, view: ArrayView, index: int = 0, count: int = 1) -> int:
-        return int(self.library.ns_place(self.plan.struct, self.actors[position], view.struct(), index, count))
+    def place(
+        self,
+        position: int,
+        view: ArrayView,
+        index: int = 0,
+        count: int = 1,
+        objects: Sequence[Objects] = (),
+        source: bool = True,
+    ) -> int:
+        groups = (ObjectsStruct * len(objects))(*((o.bytes, o.pieces, o.home, o.mode) for o in objects))
+        similarity = np.full(self.plan.nodes, -7, np.int64)
+        task = TaskStruct(index, count, groups, len(objects), source, True, similarity.ctypes.data)
+        found = int(self.library.ns_place(self.plan.struct, self.actors[position], view.struct(), task))
+        self.looked = task.looked
+        return found
 
     def dealing_rule(self, position: int) -> int | None:
         rule = self.library.ns_dealing_rule(self.plan.struct, position)

@@ -12,8 +12,13 @@ from numasim.strategy.plan import (
     ALL16,
     ALL32,
     CHANCE,
+    DATA,
     FLAG_ATTEMPT,
+    FLAG_HERE,
     FLAG_INVERT,
+    FLAG_LOOKS,
+    FLAG_SOURCE,
+    FLAG_UNEVEN,
     LEVEL,
     NO_QUEUE,
     NONE8,
@@ -21,14 +26,18 @@ from numasim.strategy.plan import (
     AmountKind,
     Anchor,
     Backoff,
+    Counted,
+    NodeRank,
     Pick,
     StealPlan,
     Thresholds,
     Visit,
+    Weigh,
 )
+from numasim.strategy.similarity import Objects
 
 STEAL_ANCHORS = (Anchor.ME, Anchor.PARENT, Anchor.THIEF, Anchor.LAST)
-RULE_ANCHORS = (Anchor.ME, Anchor.ALL, Anchor.LIGHTEST)
+RULE_ANCHORS = (Anchor.ME, Anchor.ALL, Anchor.LIGHTEST, Anchor.DATA)
 WATCH_FLAGS = (None, 0, FLAG_INVERT)
 BOUNDS = ((-2, -1), (-2, -4), (-1, -3), (3, 2), (1, 0))
 NO_THRESHOLDS = Thresholds(None, None, "literal", 0, "fixed")
@@ -50,6 +59,7 @@ class Tables:
     queue: list[int] = field(default_factory=list)
     weight: list[int] = field(default_factory=list)
     chance: list[tuple[int, ...]] = field(default_factory=list)
+    data: list[tuple[int, ...]] = field(default_factory=list)
 
     def add(self, anchor: Anchor, pick: Pick, visit: Visit, watch_flag: int | None, chanced: bool) -> None:
         """Append a level or a rule, with its rows."""
@@ -66,9 +76,19 @@ class Tables:
         record["watch"] = NONE8 if watch_flag is None else random.randrange(len(BOUNDS))
         record["flags"] = random.choice((0, FLAG_ATTEMPT)) | (watch_flag or 0)
         record["chance"] = self._chance() if chanced else NONE8
+        record["data"] = NONE8
         self.level.append(record)
         for at in range(self._rows(anchor)):
             self._add_row(segments, at_least=int(anchor is Anchor.LIGHTEST and at == 0))
+
+    def ask(self) -> None:
+        """Let the rule that was added last ask something of tasks."""
+        random = self.random
+        guards = [random.choice((0, 0, flag)) for flag in (FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE)]
+        asks = (random.choice((0, 0, 1, 100)), random.choice((0, 0, 300_000, 500_000, 10**6)))
+        how = (random.choice(list(NodeRank)), random.choice(list(Counted)), random.choice(list(Weigh)))
+        self.level[-1]["data"] = len(self.data)
+        self.data.append((*asks, *how, FLAG_LOOKS | sum(guards)))
 
     def plan(self, steal_levels: int) -> StealPlan:
         random = self.random
@@ -77,6 +97,8 @@ class Tables:
         queues["owner"] = [random.randrange(self.workers) for _ in range(self.queues)]
         queues["owner"][owned] = np.arange(len(owned))
         queues["capacity"] = [random.choice((0, 1, 2, 3)) for _ in range(self.queues)]
+        node = [random.randrange(self.nodes) for _ in range(self.workers)]
+        latency = [[random.choice((1, 70, 70, 2**53)) for _ in range(self.nodes)] for _ in range(self.nodes)]
         return StealPlan(
             name="random",
             workers=self.workers,
@@ -88,6 +110,10 @@ class Tables:
             weight=np.array(self.weight, np.uint64),
             watch=np.array(BOUNDS, np.int32),
             chance=np.array(self.chance, CHANCE),
+            data=np.array(self.data, DATA),
+            node=np.array([*node, node[0]], np.int32),
+            domains=np.unique(node).astype(np.int32),
+            latency_ps=np.array(latency, np.int64),
             queues=queues,
             own=np.array(owned or [NO_QUEUE] * self.workers, np.uint32),
             families=("deque",),
@@ -100,7 +126,8 @@ class Tables:
     def _rows(self, anchor: Anchor) -> int:
         if anchor is Anchor.ME:
             return self.workers + 1  # also for a producer
-        return {Anchor.ALL: 1, Anchor.LIGHTEST: self.nodes, Anchor.LAST: 0}.get(anchor, self.workers)
+        by_node = {Anchor.LIGHTEST: self.nodes, Anchor.DATA: self.nodes}
+        return {Anchor.ALL: 1, Anchor.LAST: 0, **by_node}.get(anchor, self.workers)
 
     def _add_row(self, segments: int, at_least: int) -> None:
         weight = 0
@@ -148,7 +175,10 @@ def always(tables: Tables) -> None:
 def random_rule(tables: Tables) -> None:
     """Append a dispatch rule of any kind."""
     random = tables.random
-    tables.add(random.choice(RULE_ANCHORS), random.choice(list(Pick)), Visit.NEAREST, _watch(random), False)
+    anchor = random.choice(RULE_ANCHORS)
+    tables.add(anchor, random.choice(list(Pick)), Visit.NEAREST, _watch(random), False)
+    if anchor is Anchor.DATA or random.random() < 0.3:
+        tables.ask()
 
 
 def _watch(random: Random) -> int | None:
@@ -171,3 +201,12 @@ def random_plan(random: Random) -> StealPlan:
     for _ in range(random.randint(1, 3)):
         random_rule(tables)
     return tables.plan(levels)
+
+
+def random_objects(random: Random, nodes: int) -> list[Objects]:
+    """What a task is about: often nothing or little, at times in equal parts."""
+    size = random.choice((0, 1, 64, 2**40))
+    return [
+        Objects(random.randrange(-1, nodes), random.choice((1, 2, 3)), random.choice((1, 1, 5)), size)
+        for _ in range(random.choice((0, 1, 2, 2, 3, 6)))
+    ]

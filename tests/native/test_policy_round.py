@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_library import ArrayView, NativePlan, NativeProber
-from policy_plans import STEAL_ANCHORS, WATCH_FLAGS, always, new_tables, plain_level, random_plan, random_rule
+from policy_plans import (
+    STEAL_ANCHORS,
+    WATCH_FLAGS,
+    always,
+    new_tables,
+    plain_level,
+    random_objects,
+    random_plan,
+    random_rule,
+)
 from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 
 from numasim.strategy.plan import Pick, StealPlan, Visit
@@ -95,8 +104,10 @@ class Pair:
         position = self.random.randrange(self.positions)
         count = self.random.choice((1, 7, 1000, 2**40, 2**64 - 1))
         index = self.random.randrange(count)
-        expected = self.python.place(position, self.view, index, count)
-        assert self.native.place(position, self.view, index, count) == expected
+        about = (random_objects(self.random, len(self.plan.latency_ps)), self.random.random() < 0.5)
+        expected = self.python.place(position, self.view, index, count, *about)
+        assert self.native.place(position, self.view, index, count, *about) == expected
+        assert self.native.looked == self.python.looked
 
     def run_task(self) -> None:
         w, spawner = (self.random.randrange(self.plan.workers) for _ in range(2))

@@ -52,17 +52,17 @@ static ns_row rule_row(const ns_plan *plan, const ns_level *rule, int32_t positi
 /* The queue that dispatch always tries first and without a draw, or NS_UNKNOWN: a short way to what the rules say. */
 static int32_t usual_home(const ns_plan *plan, int32_t position) {
     const ns_level *rule = &plan->level[plan->steal_levels];
-    bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8;
+    bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8 &&
+                 rule->data == NS_NONE8;
     if (!plain) return NS_UNKNOWN;
     ns_row row = ns_row_at(plan, rule, position);
     uint32_t first = plan->seg[row.first];
     return plan->seg[row.end] - first == 1 ? (int32_t)plan->queue[first] : NS_UNKNOWN;
 }
 
-/* The first queue with room that the rule of `turn` names. */
-static int32_t place_by_rule(const ns_turn *turn) {
+static int32_t first_with_room(const ns_turn *turn, ns_row row) {
     ns_walk walk;
-    ns_walk_start(&walk, rule_row(turn->plan, turn->level, turn->actor->position, turn->view));
+    ns_walk_start(&walk, row);
     uint32_t queue;
     while (ns_walk_next(&walk, turn, &queue)) {
         if (has_room(turn->plan, turn->view, queue)) return (int32_t)queue;
@@ -70,15 +70,51 @@ static int32_t place_by_rule(const ns_turn *turn) {
     return NS_UNKNOWN;
 }
 
-int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, uint64_t index, uint64_t count) {
+/* Of the queues that each home of the task's objects offers the shortest; ties go to the lower queue. */
+static int32_t shortest_of_homes(const ns_turn *turn, const ns_task *task) {
+    const ns_plan *plan = turn->plan;
+    int32_t best = NS_UNKNOWN;
+    for (uint32_t at = 0; at < plan->domain_count; at++) {
+        int32_t home = plan->domains[at];
+        if (!task->similarity[home]) continue;
+        int32_t queue = first_with_room(turn, ns_row_at(plan, turn->level, home));
+        if (queue == NS_UNKNOWN) continue;
+        int64_t gain = best == NS_UNKNOWN ? 1 : turn->view->length[best] - turn->view->length[queue];
+        if (gain > 0 || (gain == 0 && queue < best)) best = queue;
+    }
+    return best;
+}
+
+/* The queue of a rule that asks something of the task. */
+static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_task *task) {
+    const ns_plan *plan = turn->plan;
+    int32_t node;
+    if (!ns_data_holds(plan, data, task, plan->node[turn->actor->position], &node)) return NS_UNKNOWN;
+    if (turn->level->anchor != NS_ANCHOR_DATA) {
+        return first_with_room(turn, rule_row(plan, turn->level, turn->actor->position, turn->view));
+    }
+    if (node == NS_NOWHERE) return NS_UNKNOWN;
+    if (data->rank == NS_RANK_ANY) return shortest_of_homes(turn, task);
+    return first_with_room(turn, ns_row_at(plan, turn->level, node));
+}
+
+/* The first queue with room that the rule of `turn` names. */
+static int32_t place_by_rule(const ns_turn *turn, ns_task *task) {
+    uint8_t data = turn->level->data;
+    if (data != NS_NONE8) return place_by_data(turn, &turn->plan->data[data], task);
+    return first_with_room(turn, rule_row(turn->plan, turn->level, turn->actor->position, turn->view));
+}
+
+int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_task *task) {
+    task->looked = false;
     if (plan->steal_levels == plan->levels) return NS_UNKNOWN;
     int32_t queue = usual_home(plan, actor->position);
     if (queue != NS_UNKNOWN && has_room(plan, view, (uint32_t)queue)) return queue;
-    ns_turn turn = {plan, NULL, actor, &actor->dispatch, view, index, count};
+    ns_turn turn = {plan, NULL, actor, &actor->dispatch, view, task->index, task->count};
     queue = NS_UNKNOWN;
     for (uint32_t rule = plan->steal_levels; queue == NS_UNKNOWN && rule < plan->levels; rule++) {
         turn.level = &plan->level[rule];
-        queue = place_by_rule(&turn);
+        queue = place_by_rule(&turn, task);
     }
     return queue;
 }
@@ -95,7 +131,8 @@ static bool holds_every_queue(const ns_plan *plan, ns_row row) {
 int32_t ns_dealing_rule(const ns_plan *plan, int32_t position) {
     for (uint32_t index = plan->steal_levels; index < plan->levels; index++) {
         const ns_level *rule = &plan->level[index];
-        if (rule->anchor != NS_ANCHOR_ALL && rule->anchor != NS_ANCHOR_ME) return NS_UNKNOWN;
+        bool fixed = rule->anchor == NS_ANCHOR_ALL || rule->anchor == NS_ANCHOR_ME;
+        if (!fixed || rule->data != NS_NONE8) return NS_UNKNOWN;
         ns_row row = ns_row_at(plan, rule, rule->anchor == NS_ANCHOR_ALL ? 0 : position);
         if (plan->seg[row.first] == plan->seg[row.end]) continue;
         bool deals = rule->pick == NS_PICK_ROUND_ROBIN && rule->watch == NS_NONE8;

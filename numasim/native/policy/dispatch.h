@@ -3,13 +3,14 @@
 #define NUMASIM_POLICY_DISPATCH_H
 
 #include "round.h"
+#include "similarity.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The queue for new task number `index` of `count`, or NS_UNKNOWN where every rule finds no room. */
-int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, uint64_t index, uint64_t count);
+/* The queue for a new task, or NS_UNKNOWN where every rule finds no room. */
+int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_task *task);
 
 /* The rule by which a position deals round robin over all queues, or NS_UNKNOWN where it does not. */
 int32_t ns_dealing_rule(const ns_plan *plan, int32_t position);

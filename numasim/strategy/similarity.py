@@ -1,0 +1,96 @@
+"""To which nodes a new task is similar (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
+
+Each object of a task is at home on one node, or unbound. The similarity of the task to a node is what those of its
+objects weigh that are at home there: their bytes or, as eq. 5.2 is printed, their number (A-13). To divide by |D|, as
+the equation does, changes no choice. Nodes without workers are never chosen, because they have no queues; ties go to
+the lower node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from numasim.strategy.plan import FLAG_HERE, FLAG_LOOKS, FLAG_SOURCE, FLAG_UNEVEN, Counted, NodeRank, StealPlan, Weigh
+
+UNBOUND = -1  # the home of an object of which no page is placed
+MILLION = 1_000_000
+
+
+class Objects(NamedTuple):
+    """The ``pieces`` objects of a task that have one home and are used in one way, of ``bytes`` bytes together."""
+
+    home: int  # node, or UNBOUND
+    mode: int  # numasim.workload.graph.Mode
+    pieces: int
+    bytes: int
+
+
+WEIGHT: dict[Weigh, Callable[[Objects], int]] = {
+    Weigh.BYTES: lambda objects: objects.bytes,
+    Weigh.OBJECTS: lambda objects: objects.pieces,
+}
+
+
+class DataRule:
+    """What a dispatch rule asks of a task: a record of `numasim.strategy.plan.DATA` as plain Python values."""
+
+    __slots__ = ("counted", "here", "looks", "min_bytes", "min_share_ppm", "rank", "source", "uneven", "weigh")
+
+    def __init__(self, record: Any) -> None:
+        """Decode ``record``."""
+        flags = int(record["flags"])
+        self.looks, self.source = bool(flags & FLAG_LOOKS), bool(flags & FLAG_SOURCE)
+        self.uneven, self.here = bool(flags & FLAG_UNEVEN), bool(flags & FLAG_HERE)
+        self.min_bytes, self.min_share_ppm = int(record["min_bytes"]), int(record["min_share_ppm"])
+        self.rank, self.counted = NodeRank(record["rank"]), Counted(record["count"])
+        self.weigh = Weigh(record["weigh"])
+
+
+class Similarity:
+    """How the rules of one plan choose nodes."""
+
+    def __init__(self, plan: StealPlan) -> None:
+        """Read where the workers of ``plan`` are."""
+        self._node: list[int] = plan.node.tolist()
+        self._domains: list[int] = plan.domains.tolist()
+        self._latency_ps: list[list[int]] = plan.latency_ps.tolist()
+
+    def chosen(self, rule: DataRule, objects: Sequence[Objects], position: int) -> list[int] | None:
+        """Return the nodes that ``rule`` chooses for a task of a worker or the producer; None where a guard fails."""
+        counted = [some for some in objects if some.mode & rule.counted]
+        if sum(some.bytes for some in counted) < rule.min_bytes:
+            return None
+        similarity = self._similarity(rule, counted)
+        if rule.uneven and min(similarity) == max(similarity):
+            return None
+        nodes = self._ranked(rule.rank, similarity)
+        if rule.here and self._node[position] not in nodes:
+            return None
+        least = rule.min_share_ppm * sum(map(WEIGHT[rule.weigh], counted))
+        if rule.min_share_ppm and not (nodes and similarity[nodes[0]] * MILLION >= least):
+            return None
+        return nodes
+
+    def _similarity(self, rule: DataRule, counted: Sequence[Objects]) -> list[int]:
+        """[nodes] what the objects at home on each node weigh."""
+        similarity, weight = [0] * len(self._latency_ps), WEIGHT[rule.weigh]
+        for some in counted:
+            if some.home != UNBOUND:
+                similarity[some.home] += weight(some)
+        return similarity
+
+    def _ranked(self, rank: NodeRank, similarity: list[int]) -> list[int]:
+        """Return the nodes with workers that are chosen, of several in ascending order; none for unbound data."""
+        if not any(similarity):
+            return []
+        if rank is NodeRank.CHEAPEST:
+            return [min(self._domains, key=lambda node: self._access_ps(node, similarity))]
+        homes = [node for node in self._domains if similarity[node]]
+        if rank is NodeRank.ANY:
+            return homes
+        return [max(homes, key=similarity.__getitem__)] if homes else []
+
+    def _access_ps(self, node: int, similarity: list[int]) -> int:
+        """The latency from ``node`` to each unit of weight, summed."""
+        return sum(weight * latency for weight, latency in zip(similarity, self._latency_ps[node], strict=True))
