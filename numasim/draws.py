@@ -83,6 +83,11 @@ def draw_array(streams: U64Array, k: int) -> U64Array:
     return mix_array(streams + np.uint64((k + 1) * GAMMA & MASK))
 
 
+def stream_array(stream: int, count: int) -> U64Array:
+    """The first ``count`` numbers of one stream: `draw` for k from 0 on."""
+    return mix_array(np.uint64(stream) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GAMMA))
+
+
 def below_array(x: U64Array, n: int) -> U64Array:
     """`below` on every element, for 0 < n < 2**64 (the 128-bit product is built from four 64-bit ones)."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)

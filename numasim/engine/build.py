@@ -62,7 +62,7 @@ def _plan(same: _Same, seed: int) -> Plan:
         workers=workers,
         workload=workload,
         steal=compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps),
-        placement=place(spec.strategy.placement, machine, workers, workload.regions),
+        placement=place(spec.strategy.placement, machine, workers, workload, seed),
         costs=costs_ps(runtime.costs),
         join=runtime.join,
         producer=runtime.producer,

@@ -24,7 +24,7 @@ class Finished:
 
     ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows,
     ``producers`` likewise [producers], and their ``node``; the matrices are [thief or accessing node, victim or home
-    node].
+    node]. ``node_pages`` [nodes] are the pages of dynamic regions.
     """
 
     workers: Mapping[str, Array]
@@ -36,6 +36,8 @@ class Finished:
     serial_ps: int
     span_ps: int
     page_faults: int
+    pages_migrated: int
+    node_pages: Array
     passed_items: int
     hashes: tuple[str, str | None]
     events: int
@@ -66,6 +68,7 @@ def collect(plan: Plan, finished: Finished) -> Result:
         node_attempts=finished.node_attempts,
         passed_items=finished.passed_items,
         node_success=finished.node_success,
+        node_pages=plan.placement.settled_pages + finished.node_pages,
     )
 
 
@@ -96,6 +99,7 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
         "bytes_cache": 0,
         "bytes_c2c": 0,
         "page_faults": finished.page_faults,
+        "pages_migrated": finished.pages_migrated,
         "imc_busy_max": busiest(moved.sum(axis=0), machine.imc_bytes_per_s, makespan_ps),
         "link_busy_max": busiest(link_bytes(machine, moved), machine.links.bytes_per_s, makespan_ps),
     }

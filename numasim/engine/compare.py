@@ -160,6 +160,7 @@ def comparable(found: Outcome) -> dict[str, Any]:
         "node_bytes": found.node_bytes,
         "node_attempts": found.node_attempts,
         "node_success": found.node_success,
+        "node_pages": found.node_pages,
         "passed_items": found.passed_items,
     }
 

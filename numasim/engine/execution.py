@@ -148,15 +148,17 @@ class Execution(Timeline):
         self.env.schedule(w.event, w.priority[SEG_END], delay)  # type: ignore[arg-type]
 
     def _touch(self, w: Worker, segment: int) -> int:
-        """Time of a segment that places pages; their faults are owed overhead."""
+        """Time of a segment that places or moves pages; their faults and migrations are owed overhead."""
         wait = int(self.times.settled_ps[w.node, segment])
         for access in self.times.open_accesses[segment]:
             touch = self.pages.touch(access, w.node)
             traffic, wait_ps = self.access_times.of(access, w.node, touch.bytes_by_home)
             wait += wait_ps
-            w.owed_ps += touch.placed * self.plan.costs.fault_ps
+            migrated = int(touch.migrated.sum())
+            w.owed_ps += touch.placed * self.plan.costs.fault_ps + migrated * self.plan.costs.migrate_ps
             self.ledger.page_faults += touch.placed
-            self.ledger.node_bytes[w.node] += traffic
+            self.ledger.pages_migrated += migrated
+            self.ledger.node_bytes[w.node] += traffic + touch.migrated * self.plan.machine.page_bytes
         return max(int(self.times.compute_ps[segment]), wait)
 
     def _on_segment_end(self, event: Event) -> None:

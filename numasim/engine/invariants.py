@@ -200,13 +200,26 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 
 def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """What was moved is what the accesses declare, passes and write-backs included."""
+    """What was moved is what the accesses declare, passes and write-backs included, and pages that migrated."""
     declared = _declared_bytes(plan.workload)
+    copied = result.counters["pages_migrated"] * plan.machine.page_bytes
     moved = int(result.node_bytes.sum())
-    if moved != declared:
-        yield f"{moved} bytes were moved, but the workload declares {declared}"
+    if moved != declared + copied:
+        migrated = f" and {copied} migrated" if copied else ""
+        yield f"{moved} bytes were moved, but the workload declares {declared}{migrated}"
     if moved != result.counters["bytes_local"] + result.counters["bytes_remote"]:
         yield "bytes_local and bytes_remote do not add up to the node pairs"
+
+
+def pages_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """Every page has one home: settled regions from the start, the others as their pages are placed."""
+    placement = plan.placement
+    before = sum(int(pages) for pages, homes in zip(placement.pages, placement.homes, strict=True) if homes is not None)
+    placed = before + result.counters["page_faults"]
+    if int(result.node_pages.sum()) != placed or (result.node_pages < 0).any():
+        yield f"{placed} pages were placed, but nodes hold {result.node_pages.tolist()}"
+    if placed > int(placement.pages.sum()):
+        yield f"{placed} pages were placed, but there are {int(placement.pages.sum())}"
 
 
 def _declared_bytes(work: Workload) -> int:
@@ -236,4 +249,5 @@ INVARIANTS: tuple[Invariant, ...] = (
     time_adds_up,
     steals_add_up,
     bytes_are_conserved,
+    pages_are_conserved,
 )

@@ -35,6 +35,7 @@ class Ledger:
         self.ran_items: list[list[list[int]]] = [[[] for _ in range(nodes)] for _ in ranges]
         self.passed_items = [0] * len(ranges)  # items that were counted in closed form
         self.page_faults = 0
+        self.pages_migrated = 0
         self.span_ps = 0
         self.log: list[Executed] | None = [] if keep_log else None
 

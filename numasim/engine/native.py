@@ -18,12 +18,13 @@ from numasim.engine.collect import Finished, collect
 from numasim.engine.deadlock import DeadlockError
 from numasim.engine.ledger import Executed
 from numasim.engine.objects import ItemObject, item_objects, task_objects
-from numasim.engine.pages import GRANULE_PAGES, asks_for_bytes, settled_bytes
+from numasim.engine.page_fields import access_fields, region_fields
+from numasim.engine.pages import asks_for_bytes
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.engine.result import Result
 from numasim.engine.serial import serial_ps
 from numasim.engine.tables import Tables
-from numasim.engine.timing import MLP_BY_PATTERN, RangeTimes, SegmentTimes, segment_times, traffic_factor
+from numasim.engine.timing import RangeTimes, SegmentTimes, segment_times
 from numasim.engine.trace import Listener, hexadecimal
 from numasim.engine.watch import Watcher
 from numasim.errors import InputError
@@ -137,32 +138,14 @@ def _phase(phase: Phase) -> Fields:
 
 def _segments(plan: Plan, times: SegmentTimes) -> Fields:
     by_node = zip(times.total_ps, times.local_ps, strict=True)
-    looks_at_accesses = bool(times.open_accesses) or asks_for_bytes(plan)
+    looks_at_accesses = bool(plan.placement.dynamic.any()) or asks_for_bytes(plan)
     return {
         "segments": plan.workload.segments,
         "segment_times": [{"total_ps": total, "local_ps": local} for total, local in by_node],
         "traffic": times.traffic.ravel() if len(plan.workload.accesses) else NOTHING,
         "looks_at_accesses": looks_at_accesses,
-        **(_accesses(plan) if looks_at_accesses else {}),
+        **({**access_fields(plan), **region_fields(plan)} if looks_at_accesses else {}),
         **(_open_accesses(plan, times) if times.open_accesses else {"open_ptr": NOTHING}),
-    }
-
-
-def _accesses(plan: Plan) -> Fields:
-    accesses, regions, page_bytes = plan.workload.accesses, plan.workload.regions, plan.machine.page_bytes
-    return {
-        "access_region": accesses.region,
-        "access_offset": accesses.offset,
-        "access_row_bytes": accesses.row_bytes,
-        "access_rows": accesses.rows,
-        "access_stride": accesses.stride,
-        "access_factor": traffic_factor(accesses),
-        "access_mlp": MLP_BY_PATTERN[accesses.pattern],
-        "region_pages": np.array([-(-region.bytes // page_bytes) for region in regions], np.int64),
-        "region_dynamic": plan.placement.dynamic.astype(np.uint8),
-        "settled_bytes": settled_bytes(plan).ravel() if asks_for_bytes(plan) else NOTHING,
-        "page_bytes": page_bytes,
-        "granule_pages": GRANULE_PAGES,
     }
 
 
@@ -203,13 +186,10 @@ def _family(times: RangeTimes, plan: Plan) -> Fields:
 
 def _costs(plan: Plan, tables: Tables) -> Fields:
     costs = plan.costs
-    names = ("push_ps", "pop_ps", "join_ps", "wait_ps", "resume_ps", "take_ps", "move_ps", "fault_ps", "line")
+    names = ("push_ps", "pop_ps", "join_ps", "wait_ps", "resume_ps", "take_ps", "move_ps", "wake_ps", "wake_remote_ps")
     near, far = tables.probe_costs_ps
     return {
-        **{name: getattr(costs, name) for name in names},
-        "locate_ps": costs.locate_ps,
-        "wake_ps": costs.wake_ps,
-        "wake_remote_ps": costs.wake_remote_ps,
+        **{name: getattr(costs, name) for name in (*names, "locate_ps", "fault_ps", "migrate_ps", "line")},
         "probe_near_ps": near,
         "probe_far_ps": far,
         "least_probe_ps": MIN_STEP_PS,
@@ -292,6 +272,8 @@ def _finished(plan: Plan, found: Fields) -> Finished:
         serial_ps=_serial_ps(plan, found),
         span_ps=found["span_ps"],
         page_faults=found["page_faults"],
+        pages_migrated=found["pages_migrated"],
+        node_pages=found["node_pages"],
         passed_items=found["passed_items"],
         hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
         events=found["events"],

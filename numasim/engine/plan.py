@@ -34,6 +34,7 @@ class Costs:
     wake_ps: int
     wake_remote_ps: int
     fault_ps: int
+    migrate_ps: int
     line: bool
 
 
@@ -81,6 +82,7 @@ class Plan:
         """The same plan with another seed; whether it is skippable does not hang on it, and is found out once."""
         plan = copy(self)
         object.__setattr__(plan, "seed", seed)
+        object.__setattr__(plan, "placement", self.placement.reseeded(seed))
         if self.skip:
             plan.__dict__["skippable"] = self.skippable
         return plan

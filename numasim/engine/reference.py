@@ -49,7 +49,8 @@ class ReferenceEngine(Bulk):
         if plan.skipping:
             trace.forgo_details()
         super().__init__(plan, trace, keep_log)
-        self.schedule = [(phase, i) for phase in plan.workload.phases for i in range(phase.repeat)]
+        phases = enumerate(plan.workload.phases)
+        self.schedule = [(number, phase, i) for number, phase in phases for i in range(phase.repeat)]
         self.phase_index = 0
         self.phase_start = 0
         self.events = 0
@@ -74,7 +75,8 @@ class ReferenceEngine(Bulk):
         if self.phase_index == len(self.schedule):
             self.finished = True
             return
-        phase, self.queues.iteration = self.schedule[self.phase_index]
+        number, phase, self.queues.iteration = self.schedule[self.phase_index]
+        self.pages.start_phase(number)
         self.phase_start = self.now
         self.phase_span_ps = 0
         self._give_roots(phase)
@@ -112,7 +114,7 @@ class ReferenceEngine(Bulk):
         self.env.schedule(event, priority(Rank.END_OF_INSTANT, 0), 0)  # type: ignore[arg-type]
 
     def _on_phase_end(self, _: Event) -> None:
-        serial = self.schedule[self.phase_index][0].serial
+        serial = self.schedule[self.phase_index][1].serial
         for w in self.workers:
             if serial and w.id:
                 self._wait_at_barrier(w)
@@ -207,6 +209,8 @@ def finished(engine: ReferenceEngine) -> Finished:
         serial_ps=serial_ps(engine.plan),
         span_ps=ledger.span_ps,
         page_faults=ledger.page_faults,
+        pages_migrated=ledger.pages_migrated,
+        node_pages=engine.pages.node_pages(),
         passed_items=sum(ledger.passed_items),
         hashes=engine.trace.hashes(),
         events=engine.events,

@@ -39,7 +39,16 @@ STEALS = (
     "steal_miss_ratio",
     "steal_remote_ratio",
 )
-MEMORY = ("bytes_local", "bytes_remote", "bytes_cache", "bytes_c2c", "page_faults", "imc_busy_max", "link_busy_max")
+MEMORY = (
+    "bytes_local",
+    "bytes_remote",
+    "bytes_cache",
+    "bytes_c2c",
+    "page_faults",
+    "pages_migrated",
+    "imc_busy_max",
+    "link_busy_max",
+)
 LOCKS = ("lock_acquisitions", "lock_handoffs_local", "lock_handoffs_remote", "lock_wait_ps")
 TIME = (
     "work_local_ps",
@@ -79,7 +88,7 @@ class Result:
 
     ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``workers`` maps a
     per-worker counter to an array over workers then producers; ``node_bytes``, ``node_attempts`` and ``node_success``
-    are [thief or accessing node, victim or home node].
+    are [thief or accessing node, victim or home node]; ``node_pages`` [nodes] says where pages are at the end.
     """
 
     counters: dict[str, Any]
@@ -87,6 +96,7 @@ class Result:
     node_bytes: npt.NDArray[np.int64]
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
+    node_pages: npt.NDArray[np.int64]
     identity: dict[str, Any] = field(default_factory=dict)
     passed_items: int = 0  # range items counted in closed form, which no record tells of
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone

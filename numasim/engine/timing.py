@@ -201,7 +201,7 @@ class AccessTable:
     def _tabulate(self, plan: Plan, family: RangeFamily, j: int) -> I64:
         one = family.accesses
         factor = int(traffic_factor(one)[j])
-        single = _home_of_all(plan, int(one.region[j]))
+        single = plan.placement.single_home(int(one.region[j]))
         if single is not None:
             self.by_quotient = self.by_remainder = False
             traffic = np.zeros((1, plan.machine.nodes), np.int64)
@@ -228,10 +228,3 @@ class AccessTable:
             mlp = np.full(len(self.traffic), self._mlp[0])
             self._wait[node] = wait_ps(self.traffic, self._latency[node], mlp)
         return self._wait[node]
-
-
-def _home_of_all(plan: Plan, region: int) -> int | None:
-    """The one home of a region, if it has one; the items of a range find fresh memory placed by worker 0."""
-    if plan.placement.dynamic[region]:
-        return int(plan.workers.node[0])
-    return plan.placement.single_home(region)

@@ -71,6 +71,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["makespan_ps"] = engine.makespan_ps();
     result["span_ps"] = engine.span_ps();
     result["page_faults"] = engine.page_faults();
+    result["pages_migrated"] = engine.pages_migrated();
+    result["node_pages"] = column(engine.node_pages(), [](std::int64_t pages) { return pages; });
     result["passed_items"] = engine.passed_items();
     result["events"] = engine.events();
     result["peak_tasks"] = engine.peak_tasks();

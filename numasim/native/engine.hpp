@@ -102,6 +102,8 @@ public:
     std::int64_t makespan_ps() const { return now_; }
     std::int64_t span_ps() const { return span_ps_; }
     std::int64_t page_faults() const { return page_faults_; }
+    std::int64_t pages_migrated() const { return pages_migrated_; }
+    std::vector<std::int64_t> node_pages() const { return pages_.node_pages(); }
     std::int64_t passed_items() const { return passed_items_; }
     std::int64_t events() const { return events_; }
     std::int64_t peak_tasks() const;             // spawned, or dealt, and not finished at one time
@@ -138,6 +140,7 @@ private:
     [[gnu::noinline]] void watch_work(Worker& w);
     [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);
     std::int64_t move(std::int64_t access, std::int32_t node);
+    void copy_pages(Worker& w, std::int64_t pages);
     void on_segment_end(Worker& w);
     void finish(Worker& w, std::uint32_t frame);
     void join(Worker& w, const Frame& child);
@@ -292,7 +295,8 @@ private:
     std::uint64_t production_next_ = 0, production_left_ = 0;
     std::int64_t now_ = 0, phase_start_ = 0;
     std::int64_t outstanding_ = 0;  // tasks of the phase that have not finished
-    std::int64_t phase_span_ps_ = 0, span_ps_ = 0, page_faults_ = 0, passed_items_ = 0, events_ = 0;
+    std::int64_t phase_span_ps_ = 0, span_ps_ = 0, page_faults_ = 0, pages_migrated_ = 0, passed_items_ = 0,
+                 events_ = 0;
     std::uint32_t iteration_ = 0;
     std::function<void()> pause_;
     Watch* const watch_;  // or nullptr

@@ -77,19 +77,30 @@ void Engine::look_ahead(Worker& w, Task task) {
                        ahead.local_ps);
 }
 
-// Time of a segment that places pages; their faults are owed overhead.
+// Time of a segment that places or moves pages; their faults and migrations are owed overhead.
 std::int64_t Engine::touch(Worker& w, std::uint32_t segment) {
     const OpenAccesses& open = plan_.open;
     std::int64_t wait =
         open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(plan_.times.segments) + segment];
     for (std::int64_t i = open.ptr[segment]; i < open.ptr[segment + 1]; ++i) {
         const std::int64_t access = open.access[static_cast<std::size_t>(i)];
-        const std::int64_t placed = pages_.touch(access, w.node, touched_.data());
-        w.owed_ps = sum_ps(w.owed_ps, product_ps(placed, plan_.costs.fault_ps));
-        page_faults_ += placed;
+        const Touch touch = pages_.touch(access, w.node, touched_.data());
+        w.owed_ps = sum_ps(w.owed_ps, product_ps(touch.placed, plan_.costs.fault_ps));
+        page_faults_ += touch.placed;
+        if (touch.migrated != 0) copy_pages(w, touch.migrated);
         wait = sum_ps(wait, move(access, w.node));
     }
     return std::max(open.compute[segment], wait);
+}
+
+// Count what is copied when pages migrate to the worker's node.
+void Engine::copy_pages(Worker& w, std::int64_t pages) {
+    w.owed_ps = sum_ps(w.owed_ps, product_ps(pages, plan_.costs.migrate_ps));
+    pages_migrated_ += pages;
+    std::int64_t* bytes = node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes;
+    for (std::size_t home = 0; home < plan_.nodes; ++home) {
+        bytes[home] += pages_.migrated()[home] * plan_.memory.page_bytes;
+    }
 }
 
 // Count what an access moves whose footprint on each home is in `touched_`; the time that `node` waits for it.

@@ -16,6 +16,7 @@ void Engine::start_phase() {
         return;
     }
     const Phase& phase = plan_.phases[phase_];
+    pages_.start_phase(phase_);
     phase_start_ = now_;
     phase_span_ps_ = 0;
     if (plan_.skipping) {

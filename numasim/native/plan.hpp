@@ -13,9 +13,9 @@
 namespace numasim {
 
 using I64s = std::span<const std::int64_t>;
+using I32s = std::span<const std::int32_t>;
 using U32s = std::span<const std::uint32_t>;
 using U8s = std::span<const std::uint8_t>;
-using I32s = std::span<const std::int32_t>;
 
 enum Op : std::uint8_t { RUN, SPAWN, CALL, WAIT };
 enum Kind : std::uint8_t { TASK, CALLED, IMPLICIT };
@@ -52,17 +52,42 @@ struct SegmentTimes {
 struct Accesses {
     U32s region;                                        // [accesses]
     I64s offset, row_bytes, rows, stride, factor, mlp;  // [accesses]
+    U8s writes;                                         // [accesses]
+    I64s settled;  // [accesses * nodes] footprint on each home before the run, or empty where nobody asks
+};
+
+// Nodes of the pages of each region: none where nothing is said, one for all pages, or one for each unit.
+struct RegionNodes {
+    I64s ptr;  // [regions + 1] into `node`
+    I32s node;
+
+    I32s operator[](std::size_t region) const {
+        const auto first = static_cast<std::size_t>(ptr[region]), last = static_cast<std::size_t>(ptr[region + 1]);
+        return node.subspan(first, last - first);
+    }
+};
+
+// What is done with pages from a phase on.
+struct Stage {
+    std::int64_t phase;
+    RegionNodes wish;  // the nodes of pages that are placed; where nothing is said, that of the toucher
+    bool reads_place;  // whether reads place pages
+    bool marks;        // every page that is placed when the phase starts migrates to its next toucher
 };
 
 // Where the pages of regions are (numasim/engine/pages.py).
 struct Memory {
-    I64s region_pages;  // [regions]
-    U8s dynamic;        // [regions] whether pages are placed while the program runs
-    I64s settled;       // [accesses * nodes] footprint of the accesses to other regions, or empty where nobody asks
-    std::int64_t granule_pages, page_bytes;
+    std::int64_t page_bytes;
+    I64s region_pages;          // [regions]
+    I64s unit_pages;            // [regions] pages that are placed and moved together
+    U8s dynamic;                // [regions] whether pages are placed or moved while the program runs
+    RegionNodes home;           // of dynamic regions before the run
+    std::vector<Stage> stages;  // by phase; the first one is in force before the run
+    I64s free_pages;            // [nodes] or empty where memory is not looked at
+    I64s by_distance;           // [nodes * nodes] the nodes from each one on, nearest first; likewise
 };
 
-// Accesses whose pages are placed by the first touch during the run.
+// Accesses whose pages are placed or moved during the run.
 struct OpenAccesses {
     I64s ptr;         // [segments + 1] into `access`, or empty where there are none
     I64s access;      // which access
@@ -119,7 +144,7 @@ struct Phase {
 
 struct Costs {
     std::int64_t push_ps, locate_ps, pop_ps, join_ps, wait_ps, resume_ps, take_ps, move_ps, wake_ps, wake_remote_ps,
-        fault_ps;
+        fault_ps, migrate_ps;
     std::int64_t probe_near_ps, probe_far_ps, least_probe_ps;
     bool line;  // probes, takes, joins and pushes elsewhere also pay the transfer of the cache line
 };

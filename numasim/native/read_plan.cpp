@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "checked.hpp"
 #include "policy/masks.h"
 #include "policy/similarity.h"
 #include "read_objects.hpp"
@@ -171,7 +172,7 @@ void check_access(const Accesses& accesses, const Memory& memory, std::size_t a)
     require(countable, "an access moves more bytes than can be counted");
 }
 
-Accesses read_accesses(Reader& reader) {
+Accesses read_accesses(Reader& reader, std::uint32_t nodes) {
     Accesses accesses{};
     accesses.region = reader.array<std::uint32_t>("access_region", ANY);
     const auto column = [&](const char* name, std::int64_t low, std::int64_t high) {
@@ -185,21 +186,61 @@ Accesses read_accesses(Reader& reader) {
     accesses.stride = column("access_stride", 0, std::int64_t{1} << 31);
     accesses.factor = column("access_factor", 0, MOST_FACTOR);
     accesses.mlp = column("access_mlp", 1, MILLION);
+    accesses.writes = reader.array<std::uint8_t>("access_writes", size_of(accesses.region));
+    accesses.settled = reader.array<std::int64_t>("settled_bytes", ANY);
+    require_within(accesses.settled, 0, MOST_BYTES, "settled_bytes");
+    require(accesses.settled.empty() || size_of(accesses.settled) == size_of(accesses.region) * nodes,
+            "settled_bytes does not have a row for each access");
     return accesses;
 }
 
-Memory read_memory(Reader& reader, const Accesses& accesses, std::uint32_t nodes) {
+// Of each region none, one, or one for each of its units.
+RegionNodes read_nodes(Reader& reader, const char* pointer, const char* name, const Memory& memory,
+                       std::uint32_t nodes) {
+    RegionNodes found{};
+    found.ptr = reader.array<std::int64_t>(pointer, size_of(memory.region_pages) + 1);
+    found.node = reader.array<std::int32_t>(name, ANY);
+    require_pointer(found.ptr, found.node.size(), pointer);
+    require_within(found.node, 0, nodes - 1, name);
+    for (std::size_t r = 0; r < memory.region_pages.size(); ++r) {
+        const std::int64_t units = ceil_div(memory.region_pages[r], memory.unit_pages[r]);
+        require(found[r].size() < 2 || size_of(found[r]) == units,
+                [&] { return std::string(name) + " does not have an entry for each unit of a region"; });
+    }
+    return found;
+}
+
+std::vector<Stage> read_stages(Reader& reader, const Memory& memory, std::uint32_t nodes) {
+    std::vector<Stage> stages;
+    for (Reader& given : [&] { return reader.list("stages"); }()) {
+        Stage stage{};
+        stage.phase = given.integer("phase", stages.empty() ? 0 : stages.back().phase, MOST_ITEMS);
+        stage.wish = read_nodes(given, "wish_ptr", "wish", memory, nodes);
+        stage.reads_place = given.flag("reads_place");
+        stage.marks = given.flag("marks");
+        stages.push_back(stage);
+        reader.keep(std::move(given));
+    }
+    require(!stages.empty(), "stages has no entry");
+    return stages;
+}
+
+Memory read_memory(Reader& reader, std::uint32_t nodes) {
     Memory memory{};
-    memory.region_pages = reader.array<std::int64_t>("region_pages", ANY);
-    memory.dynamic = reader.array<std::uint8_t>("region_dynamic", size_of(memory.region_pages));
     memory.page_bytes = reader.integer("page_bytes", 1, std::int64_t{1} << 32);
-    memory.granule_pages = reader.integer("granule_pages", 1, 1 << 20);
-    memory.settled = reader.array<std::int64_t>("settled_bytes", ANY);
+    memory.region_pages = reader.array<std::int64_t>("region_pages", ANY);
+    memory.unit_pages = reader.array<std::int64_t>("unit_pages", size_of(memory.region_pages));
+    memory.dynamic = reader.array<std::uint8_t>("region_dynamic", size_of(memory.region_pages));
     require_within(memory.region_pages, 0, MOST_BYTES / memory.page_bytes, "region_pages");
-    require_within(memory.settled, 0, MOST_BYTES, "settled_bytes");
-    require(memory.settled.empty() || size_of(memory.settled) == size_of(accesses.region) * nodes,
-            "settled_bytes does not have a row for each access");
-    for (std::size_t a = 0; a < accesses.region.size(); ++a) check_access(accesses, memory, a);
+    require_within(memory.unit_pages, 1, 1 << 20, "unit_pages");
+    memory.home = read_nodes(reader, "home_ptr", "home", memory, nodes);
+    memory.stages = read_stages(reader, memory, nodes);
+    memory.free_pages = reader.array<std::int64_t>("free_pages", ANY);
+    require(memory.free_pages.empty() || size_of(memory.free_pages) == nodes,
+            "free_pages does not have an entry for each node");
+    require_within(memory.free_pages, -LONGEST_PS, LONGEST_PS, "free_pages");
+    memory.by_distance = reader.array<std::int64_t>("nodes_by_distance", size_of(memory.free_pages) * nodes);
+    require_within(memory.by_distance, 0, nodes - 1, "nodes_by_distance");
     return memory;
 }
 
@@ -454,6 +495,7 @@ Costs read_costs(Reader& reader) {
         .wake_ps = cost("wake_ps"),
         .wake_remote_ps = cost("wake_remote_ps"),
         .fault_ps = cost("fault_ps"),
+        .migrate_ps = cost("migrate_ps"),
         .probe_near_ps = cost("probe_near_ps"),
         .probe_far_ps = cost("probe_far_ps"),
         .least_probe_ps = reader.integer("least_probe_ps", 1, MOST_COST_PS),
@@ -478,8 +520,9 @@ Plan read_plan(Reader& reader, Computed& computed) {
                 "total_ps is missing for a node with workers");
     }
     if (reader.flag("looks_at_accesses")) {
-        plan.accesses = read_accesses(reader);
-        plan.memory = read_memory(reader, plan.accesses, plan.nodes);
+        plan.accesses = read_accesses(reader, plan.nodes);
+        plan.memory = read_memory(reader, plan.nodes);
+        for (std::size_t a = 0; a < plan.accesses.region.size(); ++a) check_access(plan.accesses, plan.memory, a);
     }
     plan.open = read_open(reader, plan);
     for (Reader& family : [&] { return reader.list("families"); }()) {

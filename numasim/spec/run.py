@@ -250,12 +250,13 @@ def _check(spec: RunSpec, document: Node) -> None:
 
 
 def _check_placement(spec: RunSpec, document: Node) -> None:
-    placement, nodes = spec.strategy.placement, spec.machine.node_count
-    for node in (*(placement.nodes or ()), *(() if placement.node is None else (placement.node,))):
-        if node >= nodes:
-            raise InputError(
-                f"there is no node {node} on machine {spec.machine.name!r}",
-                path=("strategy", "placement"),
-                place=str(document.mapping()["strategy"].place) or None,
-                expected=f"0 to {nodes - 1}",
-            )
+    nodes = spec.machine.node_count
+    for policy in spec.strategy.placement.policies:
+        for node in policy.named_nodes:
+            if node >= nodes:
+                raise InputError(
+                    f"there is no node {node} on machine {spec.machine.name!r}",
+                    path=("strategy", "placement"),
+                    place=str(document.mapping()["strategy"].place) or None,
+                    expected=f"0 to {nodes - 1}",
+                )

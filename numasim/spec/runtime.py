@@ -94,6 +94,7 @@ class CostSpec(Model):
     wake_ns: Nanoseconds = Decimal(0)
     wake_remote_ns: Nanoseconds = Decimal(0)
     fault_ns: Nanoseconds = Decimal(0)
+    migrate_ns: Nanoseconds = Decimal(0)  # a page that moves to another node
     # Probes, takes, joins and a worker's pushes into queues of others also pay the coherence transfer of the line.
     line: YesNo = False
 

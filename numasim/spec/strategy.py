@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validato
 
 from numasim.errors import nearest_name
 from numasim.spec.base import Bytes, Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.spec.placement import Placed, PlacementSpec
 from numasim.spec.runtime import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
 
 UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
@@ -24,7 +25,6 @@ SourceName = Literal["own", "others", "parent", "last", "thief", InsideName, Out
 TargetName = Literal["own", "any", "data", "lightest", InsideName]
 StealPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
 DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
-PolicyName = Literal["first-touch", "first-touch-master", "parallel-first-touch", "interleave", "bind", "block"]
 MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
 BY_LENGTH = ("longest", "shortest")
 COMPARABLE = 2**15  # bound of tries, samples and leave, which are 16-bit in a compiled plan
@@ -296,28 +296,6 @@ class ThresholdSpec(Model):
         return self
 
 
-class PlacementSpec(Model):
-    """A page placement policy and its nodes (model 2.2)."""
-
-    policy: PolicyName
-    nodes: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None  # interleave; default all
-    node: Count | None = None  # bind
-
-    @model_validator(mode="after")
-    def _nodes_fit(self) -> PlacementSpec:
-        if (self.policy == "bind") != (self.node is not None):
-            raise ValueError(
-                "policy: bind needs one node, as in {policy: bind, node: 0}, and no other policy takes one"
-            )
-        if self.nodes is not None and self.policy != "interleave":
-            raise ValueError(f"nodes goes with policy: interleave, not with policy: {self.policy}")
-        return self
-
-
-def _policy(value: Any) -> Any:
-    return {"policy": value} if isinstance(value, str) else value
-
-
 def _one_spawn_order(value: Any) -> Any:
     if isinstance(value, Mapping):
         raise ValueError("this version knows one spawn order for all tasks: help-first or work-first")
@@ -355,9 +333,7 @@ class StrategySpec(Grammar):
         by_shape("thresholds are none or a mapping such as {max: auto, min: auto}"),
     ] = ThresholdSpec()
     backoff: BackoffSpec | None = None
-    placement: Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_type=PolicyName | PlacementSpec)] = (
-        PlacementSpec(policy="first-touch")
-    )
+    placement: Placed = PlacementSpec(policy="first-touch")
     mapping: MappingName = "numa-even-cores-first"
 
     @property

@@ -1,173 +1,108 @@
-"""Page placement: which node is the home of which page, in closed form where no run is needed (model 2.2).
+"""Page placement compiled: the homes that are known before a run, and what is decided while it goes on (model 2.2).
 
-A region is either static, its homes known before the run, or dynamic, its pages placed by first touch while it runs.
-Two closed forms are enough for the static ones: homes that repeat with a period, and homes that change at few pages.
+A region is either static, its homes known before the run, or dynamic, its pages placed or moved while it runs. Dynamic
+are
+
+- fresh regions under a policy that goes by touch;
+- fresh regions under any policy but first-touch-master where the placement changes at a phase: what has not been
+  touched by then follows the policy in force;
+- all regions where a policy is next-touch.
+
+Implicit ranges have no single accesses: fresh memory that they touch is placed by worker 0 beforehand, or where the
+policy goes by formula, by that; pages that they touch cannot migrate. Memory that is static is placed before the run
+and takes no faults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.spec.strategy import PlacementSpec
-from numasim.strategy.spans import Spans, cyclic_bytes, stepped_bytes
-from numasim.workload.graph import Region
+from numasim.spec.placement import ChangeSpec, PlacementSpec, PolicySpec
+from numasim.strategy.capacity import Capacity
+from numasim.strategy.homes import NO_HOME, Homes, on_one
+from numasim.strategy.policies import POLICIES, Ground
+from numasim.strategy.spans import Spans
+from numasim.workload.graph import Phase, Region, Workload
 
 I64 = npt.NDArray[np.int64]
-DYNAMIC = -1
+I16 = npt.NDArray[np.int16]
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 
 
-class Homes(Protocol):
-    """The homes of the pages of one static region."""
-
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        ...
-
-    def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
-        ...
-
-    @property
-    def single(self) -> int | None:
-        """The node of every page, or None when there are several."""
-        ...
-
-
 @dataclass(frozen=True)
-class CyclicHomes:
-    """Page p lives on ``node[p mod len(node)]``."""
+class Stage:
+    """What is done with dynamic regions from ``phase`` on.
 
-    node: I64
-    page_bytes: int
+    ``wish[region]`` are the homes of pages that are placed, None for the node of the toucher; ``reads_place`` says
+    whether reads place pages; with ``marks``, every page that is placed when the phase starts migrates to its next
+    toucher.
+    """
 
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[page % len(self.node)])
-
-    def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
-        return _fold(cyclic_bytes(spans, self.page_bytes, len(self.node)), self.node, nodes)
-
-    @property
-    def single(self) -> int | None:
-        """The node of every page, or None when there are several."""
-        return int(self.node[0]) if (self.node == self.node[0]).all() else None
-
-
-@dataclass(frozen=True)
-class SteppedHomes:
-    """Pages ``first[i]`` to ``first[i + 1] - 1`` live on ``node[i]``."""
-
-    first: I64
-    node: I64
-    page_bytes: int
-
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[np.searchsorted(self.first, page, side="right") - 1])
-
-    def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
-        access, step, count = stepped_bytes(spans, self.first * self.page_bytes)
-        total = np.zeros((len(spans.offset), nodes), np.int64)
-        np.add.at(total, (access, self.node[step]), count)
-        return total
-
-    @property
-    def single(self) -> int | None:
-        """The node of every page, or None when there are several."""
-        return int(self.node[0]) if len(self.node) == 1 else None
-
-
-def _fold(by_slot: I64, node: I64, nodes: int) -> I64:
-    total = np.zeros((len(by_slot), nodes), np.int64)
-    for slot, home in enumerate(node):
-        total[:, home] += by_slot[:, slot]
-    return total
-
-
-def _blocks(page_node: I64, pages: int, page_bytes: int) -> SteppedHomes:
-    """Page p of n on ``page_node[floor(p * L / n)]`` with L the number of blocks; equal neighbours are merged."""
-    blocks = len(page_node)
-    first = -(-np.arange(blocks, dtype=np.int64) * pages // blocks)
-    filled = np.append(first[1:], pages) > first
-    first, node = first[filled], page_node[filled]
-    changes = np.append(True, node[1:] != node[:-1])
-    return SteppedHomes(first[changes], node[changes], page_bytes)
-
-
-def _on_one(node: int, page_bytes: int) -> CyclicHomes:
-    return CyclicHomes(np.array([node]), page_bytes)
-
-
-def _pages(region: Region, machine: Machine) -> int:
-    return max(1, -(-region.bytes // machine.page_bytes))
-
-
-def _first_touch(spec: PlacementSpec, machine: Machine, workers: WorkerMap, region: Region) -> Homes | None:
-    return _first_touch_master(spec, machine, workers, region) if region.initialised else None
-
-
-def _first_touch_master(_spec: PlacementSpec, machine: Machine, workers: WorkerMap, _region: Region) -> Homes | None:
-    return _on_one(int(workers.node[0]), machine.page_bytes)
-
-
-def _parallel_first_touch(_spec: PlacementSpec, machine: Machine, workers: WorkerMap, region: Region) -> Homes | None:
-    if not region.initialised:
-        return None
-    return _blocks(np.asarray(workers.node, np.int64), _pages(region, machine), machine.page_bytes)
-
-
-def _interleave(spec: PlacementSpec, machine: Machine, _workers: WorkerMap, _region: Region) -> Homes | None:
-    nodes = np.arange(machine.nodes) if spec.nodes is None else np.array(spec.nodes)
-    return CyclicHomes(nodes, machine.page_bytes)
-
-
-def _bind(spec: PlacementSpec, machine: Machine, _workers: WorkerMap, _region: Region) -> Homes | None:
-    assert spec.node is not None  # the specification sees to it
-    return _on_one(spec.node, machine.page_bytes)
-
-
-def _block(_spec: PlacementSpec, machine: Machine, _workers: WorkerMap, region: Region) -> Homes | None:
-    return _blocks(np.arange(machine.nodes), _pages(region, machine), machine.page_bytes)
-
-
-Policy = Callable[[PlacementSpec, Machine, WorkerMap, Region], Homes | None]
-POLICIES: dict[str, Policy] = {
-    "first-touch": _first_touch,
-    "first-touch-master": _first_touch_master,
-    "parallel-first-touch": _parallel_first_touch,
-    "interleave": _interleave,
-    "bind": _bind,
-    "block": _block,
-}
+    phase: int
+    wish: tuple[Homes | None, ...]
+    reads_place: bool
+    marks: bool
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The homes of every region; ``dynamic`` [regions] marks those that first touch places during the run."""
+    """The homes of every region.
+
+    ``homes`` are those before the run (None: unplaced), ``dynamic`` [regions] marks the regions whose pages are placed
+    or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the memory that is left, where it is looked at.
+    """
 
     homes: tuple[Homes | None, ...]
     dynamic: npt.NDArray[np.bool_]
     nodes: int
+    pages: I64  # [regions]
+    stages: tuple[Stage, ...]
+    granule: int
+    capacity: Capacity | None
+    origin: tuple[PlacementSpec, Ground, Workload]
+
+    def reseeded(self, seed: int) -> Placement:
+        """The same placement with another seed: itself, unless homes are drawn."""
+        spec, ground, work = self.origin
+        if ground.seed == seed or all(each.policy != "random" for each in spec.policies):
+            return self
+        return place_on(spec, replace(ground, seed=seed), work)
 
     def home_of_page(self, region: int, page: int) -> int:
-        """Return the node of a page, or -1 while only a run can tell."""
+        """Return the node of a page before the run, or -1 where it has none."""
         homes = self.homes[region]
-        return DYNAMIC if homes is None else homes.of_page(page)
+        return NO_HOME if homes is None else homes.of_page(page)
+
+    def page_homes(self, region: int) -> I16:
+        """[pages] the node of every page of ``region`` before the run, -1 where it has none."""
+        homes, pages = self.homes[region], int(self.pages[region])
+        return np.full(pages, NO_HOME, np.int16) if homes is None else homes.of_pages(pages)
 
     def single_home(self, region: int) -> int | None:
         """Return the node of all pages of ``region``, or None when they differ or are not known."""
         homes = self.homes[region]
         return None if homes is None else homes.single
+
+    def unit_pages(self, region: int) -> int:
+        """How many pages of ``region`` are placed and moved together: one where homes may differ, else a granule."""
+        known = [self.homes[region], *(stage.wish[region] for stage in self.stages)]
+        return self.granule if all(homes is None or homes.single is not None for homes in known) else 1
+
+    @cached_property
+    def settled_pages(self) -> I64:
+        """[nodes] pages of the static regions."""
+        total = np.zeros(self.nodes, np.int64)
+        for homes, dynamic, pages in zip(self.homes, self.dynamic, self.pages.tolist(), strict=True):
+            if homes is not None and not dynamic:
+                total += homes.pages_by_home(pages, self.nodes)
+        return total
 
     def bytes_by_home(
         self,
@@ -185,7 +120,7 @@ class Placement:
         shape = [np.asarray(part, np.int64) for part in (offset, row_bytes, rows, stride)]
         touches = (np.asarray(row_bytes) > 0) & (np.asarray(rows) > 0)
         for number, homes in enumerate(self.homes):
-            if homes is None:
+            if homes is None or self.dynamic[number]:
                 continue
             chosen = np.flatnonzero(touches & (np.asarray(region) == number))
             for at in range(0, len(chosen), CHUNK):
@@ -202,14 +137,115 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
     return total
 
 
-def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, regions: Sequence[Region]) -> Placement:
-    """Place every region by policy ``spec``. Raises InputError for a node that the machine does not have."""
-    for node in (*(spec.nodes or ()), *((spec.node,) if spec.node is not None else ())):
+def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload, seed: int = 0) -> Placement:
+    """Place the regions of ``work`` as ``spec`` says; ``seed`` decides what is drawn.
+
+    Raises InputError for a node that the machine does not have, a phase that the program does not have, and pages that
+    would have to migrate between the items of a range.
+    """
+    for node in (node for policy in spec.policies for node in policy.named_nodes):
         if node >= machine.nodes:
             raise InputError(
                 f"machine {machine.name!r} has no node {node}",
                 path=("placement",),
                 expected=f"a node from 0 to {machine.nodes - 1}",
             )
-    homes = tuple(POLICIES[spec.policy](spec, machine, workers, region) for region in regions)
-    return Placement(homes, np.array([home is None for home in homes], bool), machine.nodes)
+    return place_on(spec, Ground(machine, workers, seed), work)
+
+
+def place_on(spec: PlacementSpec, ground: Ground, work: Workload) -> Placement:
+    """`place`, for a specification whose nodes exist."""
+    moves = any(each.policy == "next-touch" for each in spec.policies)
+    ranged = _regions_of_ranges(work)
+    if moves:
+        _refuse_ranges(work, ranged)
+    before = [_before_run(spec, ground, r, region, r in ranged) for r, region in enumerate(work.regions)]
+    dynamic = [homes is None or (moves and r not in ranged) for r, homes in enumerate(before)]
+    capacity = Capacity(ground.machine) if spec.overflow == "next" else None
+    if capacity is not None:
+        pairs = zip(before, work.regions, strict=True)
+        before = [None if homes is None else capacity.settle(homes, region) for homes, region in pairs]
+    return Placement(
+        homes=tuple(before),
+        dynamic=np.array(dynamic, bool),
+        nodes=ground.machine.nodes,
+        pages=np.array([ground.pages(region) for region in work.regions], np.int64),
+        stages=_stages(spec, ground, work, dynamic),
+        granule=spec.granule,
+        capacity=capacity,
+        origin=(spec, ground, work),
+    )
+
+
+def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region, ranged: bool) -> Homes | None:
+    """The homes of a region before the run, None where workers place it during the run."""
+    policy = POLICIES[spec.policy]
+    waits = policy.by_touch or (bool(spec.changes) and spec.policy != "first-touch-master")
+    if region.initialised or not waits or (ranged and not policy.by_touch):
+        return policy.homes(spec, ground, number, region)
+    return on_one(int(ground.workers.node[0]), ground.page_bytes) if ranged else None
+
+
+def _regions_of_ranges(work: Workload) -> dict[int, str]:
+    """The regions that range items access, with the name of a family that does."""
+    return {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
+
+
+def _refuse_ranges(work: Workload, ranged: dict[int, str]) -> None:
+    for region, family in ranged.items():
+        raise InputError(
+            f"the items {family!r} of an implicit range access region {work.regions[region].name!r}, "
+            "whose pages would migrate under next-touch",
+            path=("strategy", "placement"),
+            expected="another policy, or a workload without implicit ranges",
+        )
+
+
+def _stages(spec: PlacementSpec, ground: Ground, work: Workload, dynamic: Sequence[bool]) -> tuple[Stage, ...]:
+    changes: dict[int, PolicySpec] = {}
+    for change in spec.changes:
+        phase = _phase_number(change, work.phases)
+        if phase in changes:
+            raise _wrong_phase(change, work.phases, "changes the policy twice")
+        changes[phase] = change
+    stages = [(0, spec), *sorted(changes.items())]
+    return tuple(_stage(phase, policy, spec, ground, work, dynamic) for phase, policy in stages)
+
+
+def _stage(
+    phase: int, policy: PolicySpec, spec: PlacementSpec, ground: Ground, work: Workload, dynamic: Sequence[bool]
+) -> Stage:
+    rule = POLICIES[policy.policy]
+    wishes = [
+        rule.homes(policy, ground, r, region) if dynamic[r] and not rule.by_touch else None
+        for r, region in enumerate(work.regions)
+    ]
+    return Stage(
+        phase=phase,
+        wish=tuple(wishes),
+        reads_place=spec.touch_on_read and policy.policy != "deferred",
+        marks=policy.policy == "next-touch",
+    )
+
+
+def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
+    if isinstance(change.phase, int):
+        if change.phase >= len(phases):
+            raise _wrong_phase(change, phases, "does not exist")
+        return change.phase
+    named = [number for number, phase in enumerate(phases) if phase.name == change.phase]
+    if len(named) != 1:
+        raise _wrong_phase(change, phases, "is the name of several" if named else "does not exist")
+    return named[0]
+
+
+def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
+    names = [phase.name for phase in phases if phase.name]
+    numbers = f"0 to {len(phases) - 1}" if len(phases) > 1 else "0"
+    return InputError(
+        f"phase {change.phase!r} {problem}",
+        path=("strategy", "placement", "changes"),
+        expected=f"a phase from {numbers}" + (f", or one of {', '.join(names)}" if names else ""),
+        value=str(change.phase),
+        known=names,
+    )

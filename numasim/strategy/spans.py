@@ -6,7 +6,7 @@ bytes below a border follow from how many rows end before it; for one that repea
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -79,3 +79,34 @@ def _below_in_slots(position: I64, page_bytes: int, slots: int) -> I64:
     cycles, rest = np.divmod(position, page_bytes * slots)
     begin = np.arange(slots, dtype=np.int64) * page_bytes
     return cycles[:, None] * page_bytes + np.clip(rest[:, None] - begin, 0, page_bytes)
+
+
+class PagePrefix:
+    """How many of the pages before each one live on each node, for memory whose homes follow no rule."""
+
+    def __init__(self, home: npt.NDArray[np.integer[Any]], page_bytes: int, nodes: int) -> None:
+        self._home = np.append(home, 0)
+        self._page_bytes = page_bytes
+        self._before = np.zeros((len(home) + 1, nodes), np.int32)
+        self._before[np.arange(1, len(home) + 1), home] = 1
+        np.cumsum(self._before, axis=0, out=self._before)
+
+    def bytes_by_home(self, spans: Spans) -> I64:
+        """Return [accesses, nodes] the bytes of each access on each node."""
+        total = np.zeros((len(spans.offset), self._before.shape[1]), np.int64)
+        for some in _batches(spans.rows, max(1, CELLS_AT_ONCE // self._before.shape[1])):
+            rows = spans.rows[some]
+            access = np.repeat(np.arange(some.start, some.stop), rows)
+            first = np.cumsum(rows) - rows
+            row = np.arange(len(access)) - np.repeat(first, rows)
+            start = spans.offset[access] + row * spans.stride[access]
+            by_home = self._below(start + spans.row_bytes[access]) - self._below(start)
+            total[some] = np.add.reduceat(by_home, first, axis=0)
+        return total
+
+    def _below(self, position: I64) -> I64:
+        """Return [positions, nodes] how many of the bytes 0 .. position - 1 live on each node."""
+        page, rest = np.divmod(position, self._page_bytes)
+        found = self._before[page].astype(np.int64) * self._page_bytes
+        found[np.arange(len(page)), self._home[page]] += rest
+        return found

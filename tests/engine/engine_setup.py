@@ -113,7 +113,7 @@ def plan_of(
         workers=places,
         workload=work,
         steal=compile_strategy(strategy, given, machine, places, task_ps=500 * NS),
-        placement=place(strategy.placement, machine, places, work.regions),
+        placement=place(strategy.placement, machine, places, work, seed),
         costs=costs_ps(effective.costs),
         join=effective.join,
         producer=effective.producer,
@@ -178,7 +178,7 @@ def found(result: Result) -> dict[str, Any]:
     skips = ("events", "event_hash", "mode")
     counters = {name: value for name, value in result.counters.items() if name not in skips}
     tables = {name: column.tolist() for name, column in result.workers.items()}
-    pairs = (result.node_bytes, result.node_attempts, result.node_success)
+    pairs = (result.node_bytes, result.node_attempts, result.node_success, result.node_pages)
     return {"counters": counters, "workers": tables, "pairs": [pair.tolist() for pair in pairs]}
 
 

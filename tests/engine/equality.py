@@ -145,15 +145,34 @@ def features(random: RandomPlan) -> Iterator[tuple[str, str]]:
     yield "skip", "may skip ahead" if plan.skipping else "auto" if plan.skip else "off"
     yield "strategy", strategy if isinstance(strategy, str) else strategy["name"]
     yield "program", random.recipe["workload"]["name"]
+    yield "placement", plan.placement.origin[0].policy
     for name, has in FEATURES.items():
         if has(plan):
             yield "with", name
+
+
+def _moves_pages(plan: Plan) -> bool:
+    return bool(plan.placement.dynamic[plan.workload.accesses.region].any())
+
+
+def _is_full(plan: Plan) -> bool:
+    capacity = plan.placement.capacity
+    return capacity is not None and bool((capacity.free < len(plan.workload.regions)).any())
+
+
+def _units(plan: Plan) -> list[int]:
+    return [plan.placement.unit_pages(r) for r in np.flatnonzero(plan.placement.dynamic).tolist()]
 
 
 FEATURES: dict[str, Callable[[Plan], bool]] = {
     "calls": lambda plan: bool((plan.workload.op_code == Op.CALL).any()),
     "dependences": lambda plan: len(plan.workload.successor) > 0,
     "first touch while running": lambda plan: bool(plan.placement.dynamic.any()),
+    "pages that may migrate": lambda plan: any(stage.marks for stage in plan.placement.stages if _moves_pages(plan)),
+    "placement that changes": lambda plan: _moves_pages(plan) and len(plan.placement.stages) > 1,
+    "reads that place nothing": lambda plan: _moves_pages(plan) and not plan.placement.stages[0].reads_place,
+    "memory that is full": _is_full,
+    "pages decided one by one": lambda plan: _moves_pages(plan) and 1 in _units(plan),
     "ranges": lambda plan: len(plan.workload.ranges) > 0,
     "ranges with accesses": lambda plan: any(len(family.accesses) for family in plan.workload.ranges),
     "repeated phases": lambda plan: any(phase.repeat > 1 for phase in plan.workload.phases),

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from random_graphs import Document, happens
 
-from numasim.spec import runtime, strategy
+from numasim.spec import placement, runtime, strategy
 
 Values = Sequence[Any] | Callable[[Random], Any]
 Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have it, its values)
@@ -51,12 +51,50 @@ SOURCES = either(
     mapping(vicinity=TINY),
 )
 TARGETS = ("own", "any", "any", "lightest", "data", "data", "data", *get_args(strategy.InsideName))
-PLACEMENTS = either(
-    ("first-touch", "first-touch-master", "parallel-first-touch", "interleave", "block"),
-    ("first-touch",),
-    mapping(policy=("interleave",), nodes=([0], [0, 0], [0, 1], [1, 0, 0])),
-    mapping(policy=("bind",), node=(0, 1)),
-)
+HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
+PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
+    **{name: {} for name in get_args(placement.PolicyName)},
+    "interleave": {"nodes": (50, HOME_SETS)},
+    "random": {"nodes": (50, HOME_SETS)},
+    "hash-home": {"nodes": (50, HOME_SETS), "grain": (50, (1, 100, "64KiB"))},
+    "bind": {"node": (100, (0, 1))},
+    "first-touch-init": {"tasks": (100, (1, 2, 3, 50))},
+}
+
+
+def a_policy(chance: Random) -> Document:
+    name = chance.choice(list(PLACED))
+    return {"policy": name, **some(chance, PLACED[name])}
+
+
+def policy_changes(chance: Random) -> list[Document]:
+    """Changes at one or two phases, most often to next-touch."""
+    found = {}
+    for phase in chance.choice(((0,), (0,), (1,), (0, 1))):
+        policy = {"policy": "next-touch"} if happens(chance, 50) else a_policy(chance)
+        if policy["policy"] != "hash-home":
+            found[phase] = {"phase": phase, **policy}
+    return [*found.values()]
+
+
+PLACEMENT: Options = {
+    "granule": (60, (1, 1, 3)),
+    "touch_on_read": (30, ("no", "yes")),
+    "overflow": (60, ("next", "next", "none")),
+    "changes": (40, policy_changes),
+}
+
+
+def placement_document(chance: Random) -> Document:
+    """A policy of any name and how it is applied."""
+    policy = a_policy(chance)
+    document = {**policy, **some(chance, PLACEMENT)}
+    if policy["policy"] == "hash-home":
+        document.pop("changes", None)
+        document.pop("overflow", None)
+    return document
+
+
 LEARNING: Options = {
     "most": (50, (0.5, 1)),
     **dict.fromkeys(("hit", "miss", "elsewhere-hit", "elsewhere-miss"), (60, SIGNED)),
@@ -105,7 +143,7 @@ STRATEGY: Options = {
     "spawn": (30, ("help-first", "work-first")),
     "thresholds": (30, lambda chance: some(chance, THRESHOLDS)),
     "backoff": (20, lambda chance: some(chance, BACKOFF)),
-    "placement": (60, PLACEMENTS),
+    "placement": (60, either(("first-touch", "interleave"), placement_document)),
     "mapping": (40, get_args(strategy.MappingName)),
 }
 COSTS: Options = {

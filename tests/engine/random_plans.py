@@ -14,8 +14,8 @@ from random_recipes import RandomPlan, random_plan
 from numasim.engine.plan import Plan
 from numasim.machine.topology import Machine
 from numasim.spec import catalog
+from numasim.spec.placement import PlacementSpec
 from numasim.spec.runtime import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
-from numasim.spec.strategy import PlacementSpec
 from numasim.spec.workload import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload

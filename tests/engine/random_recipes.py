@@ -9,7 +9,15 @@ from functools import lru_cache
 from random import Random
 
 from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
-from random_grammar import Options, dispatching_by_data, one, runtime_document, some, strategy_document
+from random_grammar import (
+    Options,
+    dispatching_by_data,
+    one,
+    placement_document,
+    runtime_document,
+    some,
+    strategy_document,
+)
 from random_graphs import Document, graph_document, happens, workload_of
 
 from numasim.engine.plan import Plan
@@ -96,7 +104,8 @@ def machine_from(recipe: str) -> Machine:
     """The toy machine of a shape, with other times where the recipe gives them."""
     given = json.loads(recipe)
     usual = machine_spec(**given["shape"]).model_dump(by_alias=True, exclude_none=True)
-    return build(MachineSpec.model_validate({**usual, **given["times"]}))
+    nodes = {**usual["nodes"], **given["times"].get("nodes", {})}
+    return build(MachineSpec.model_validate({**usual, **given["times"], "nodes": nodes}))
 
 
 def machine_document(chance: Random) -> Document:
@@ -113,6 +122,8 @@ def machine_document(chance: Random) -> Document:
         times["probe"] = {name: chance.choice((0, 0.5, 20, 300)) for name in ("same_node_ns", "other_node_ns")}
     if happens(chance, 15):
         times["page"] = chance.choice((64, 65536))
+    if happens(chance, 50):
+        times["nodes"] = {"memory": chance.choice(("16KiB", "64KiB", "256KiB"))}
     return {"shape": shape, "times": times}
 
 
@@ -160,6 +171,15 @@ def located_parts(chance: Random) -> Document:
     while not program.get("regions", program.get("task_bytes")):
         program = graph_document(chance)
     return {"workload": program, "strategy": dispatching_by_data(chance), "runtime": runtime_document(chance)}
+
+
+def placed_parts(chance: Random) -> Document:
+    """A program that moves bytes, if one can be found, under a page placement of any kind."""
+    program = next((one for one in (graph_document(chance) for _ in range(9)) if one["regions"]), None)
+    strategy = {"name": "placed", "steal": [{"from": "others"}], "placement": placement_document(chance)}
+    costs = some(chance, {"fault_ns": (60, (10, 500)), "migrate_ns": (60, (7, 1500))})
+    runtime = {"name": "placed", "join": chance.choice(("help", "continuation")), "costs": costs}
+    return {"workload": program or layered(chance), "strategy": strategy, "runtime": runtime}
 
 
 def produced_parts(chance: Random) -> Document:
@@ -225,6 +245,7 @@ PARTS: tuple[Maker, ...] = (
     shipped_parts,
     produced_parts,
     located_parts,
+    placed_parts,
     written_parts,
     written_parts,
 )

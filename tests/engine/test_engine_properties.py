@@ -16,7 +16,7 @@ from task_graphs import Access, items
 from numasim.engine.deadlock import DeadlockError
 from numasim.engine.invariants import violations
 from numasim.engine.plan import Plan
-from numasim.spec.strategy import PlacementSpec
+from numasim.spec.placement import PlacementSpec
 from numasim.workload.graph import Deal, Region
 
 LENIENT = [HealthCheck.too_slow, HealthCheck.data_too_large]

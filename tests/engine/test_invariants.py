@@ -17,7 +17,7 @@ from numasim.engine.ledger import Executed
 from numasim.engine.plan import Plan
 from numasim.engine.run import ENGINES, simulate
 from numasim.errors import CheckError
-from numasim.spec.strategy import PlacementSpec
+from numasim.spec.placement import PlacementSpec
 from numasim.workload.graph import Region
 
 PARTS = (
@@ -129,6 +129,8 @@ LIES: dict[str, tuple[Falsify, str]] = {
     "a far pair's attempt": (entry("node_attempts", 1, 0, 1), "remote node pairs of steal_attempts do not add up"),
     "a far pair's success": (entry("node_success", 1, 0, 1), "remote node pairs of steal_success do not add up"),
     "bytes from nowhere": (entry("node_bytes", 64, 0, 0), "bytes were moved, but the workload declares 6400"),
+    "pages from nowhere": (entry("node_pages", 1, 0), r"pages were placed, but nodes hold"),
+    "more pages than there are": (counter("page_faults", 10**6), r"pages were placed, but there are"),
     "local bytes too many": (counter("bytes_local", 64), "bytes_local and bytes_remote do not add up"),
 }
 

@@ -12,7 +12,7 @@ from task_graphs import Access, items
 
 from numasim.engine.plan import Plan
 from numasim.engine.run import ENGINES, simulate
-from numasim.spec.strategy import PlacementSpec
+from numasim.spec.placement import PlacementSpec
 from numasim.workload.graph import Deal, Region
 
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="only the native engine follows thieves in bulk")

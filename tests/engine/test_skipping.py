@@ -15,7 +15,7 @@ from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
 from numasim.engine.plan import Plan
 from numasim.engine.result import Result
 from numasim.engine.run import ENGINES, simulate
-from numasim.spec.strategy import PlacementSpec
+from numasim.spec.placement import PlacementSpec
 from numasim.spec.workload import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,11 @@ from hypothesis import strategies as st
 from strategy_setup import on_nodes, toy_machine
 
 from numasim.errors import InputError
-from numasim.spec.strategy import PlacementSpec
+from numasim.spec.placement import PlacementSpec
+from numasim.spec.workload import workload_spec
 from numasim.strategy.placement import Placement, place
-from numasim.workload.graph import Region
+from numasim.workload.generate import generate
+from numasim.workload.graph import Region, Workload
 
 PAGE = 16
 WORKER_NODES = [1, 0, 2, 1, 0]
@@ -24,11 +28,22 @@ POLICIES = [
     {"policy": "interleave", "nodes": (2, 0, 2)},
     {"policy": "bind", "node": 2},
     {"policy": "block"},
+    {"policy": "first-touch-init", "tasks": 7},
+    {"policy": "random"},
+    {"policy": "random", "nodes": (2, 0, 2)},
 ]
 
 
-def placing(**policy: object) -> Placement:
-    return place(PlacementSpec.model_validate(policy), toy_machine(3), on_nodes(WORKER_NODES), REGIONS)
+ROOMY = (Region("input", 83 * PAGE + 5, initialised=True), Region("output", 80 * PAGE, initialised=False))
+
+
+def placing(regions: tuple[Region, ...] = REGIONS, **policy: object) -> Placement:
+    return place(PlacementSpec.model_validate(policy), toy_machine(3), on_nodes(WORKER_NODES), with_regions(*regions))
+
+
+def with_regions(*regions: Region) -> Workload:
+    """A program that has these regions and accesses none of them."""
+    return replace(generate(workload_spec("fib", n=1)), regions=regions)
 
 
 def homes(placement: Placement, region: int) -> list[int]:
@@ -50,13 +65,13 @@ def test_homes_are_those_of_the_model() -> None:
 
 
 def test_single_homes_and_dynamic_regions() -> None:
-    assert [placing(**p).single_home(0) for p in POLICIES] == [1, 1, None, None, None, 2, None]
+    assert [placing(**p).single_home(0) for p in POLICIES] == [1, 1, None, None, None, 2, *[None] * 4]
     assert [placing(**p).dynamic.tolist() for p in POLICIES[:3]] == [[False, True], [False, False], [False, True]]
     assert placing(policy="first-touch").single_home(1) is None
 
 
 def test_more_blocks_than_pages() -> None:
-    small = (Region("small", 2 * PAGE, initialised=True), Region("empty", 0, initialised=True))
+    small = with_regions(Region("small", 2 * PAGE, initialised=True), Region("empty", 0, initialised=True))
     placement = place(PlacementSpec(policy="parallel-first-touch"), toy_machine(3), on_nodes(WORKER_NODES), small)
     assert [placement.home_of_page(0, p) for p in (0, 1)] == [WORKER_NODES[0], WORKER_NODES[5 // 2]]
     assert placement.home_of_page(1, 0) == WORKER_NODES[0]
@@ -80,7 +95,7 @@ accesses = st.tuples(
 @given(policy=st.sampled_from(POLICIES), rows=st.lists(accesses, min_size=1, max_size=20))
 @settings(max_examples=150, deadline=None)
 def test_bytes_by_home_equal_a_walk_over_bytes(policy: dict[str, object], rows: list[tuple[int, ...]]) -> None:
-    placement = placing(**policy)
+    placement = placing(ROOMY, **policy)
     expected = np.zeros((len(rows), 3), np.int64)
     for i, (region, offset, row_bytes, count, stride) in enumerate(rows):
         for row in range(count):
@@ -95,7 +110,7 @@ def test_bytes_by_home_equal_a_walk_over_bytes(policy: dict[str, object], rows: 
 @pytest.mark.parametrize("policy", [{"policy": "interleave"}, {"policy": "block"}, {"policy": "parallel-first-touch"}])
 def test_many_large_accesses_lose_no_byte(policy: dict[str, object]) -> None:
     """More accesses than one chunk holds, and a row longer than 2**40 bytes."""
-    region = (Region("huge", 2**44, initialised=True),)
+    region = with_regions(Region("huge", 2**44, initialised=True))
     placement = place(PlacementSpec.model_validate(policy), toy_machine(3), on_nodes(WORKER_NODES), region)
     count = 70_000
     rows = np.where(np.arange(count) % 100 == 0, 7, 1)
@@ -106,7 +121,8 @@ def test_many_large_accesses_lose_no_byte(policy: dict[str, object]) -> None:
 
 
 def test_halves_of_a_block_region() -> None:
-    placement = place(PlacementSpec(policy="block"), toy_machine(2), on_nodes([0, 1]), (Region("a", 4 * PAGE, True),))
+    work = with_regions(Region("a", 4 * PAGE, True))
+    placement = place(PlacementSpec(policy="block"), toy_machine(2), on_nodes([0, 1]), work)
     found = placement.bytes_by_home(*(np.array([x]) for x in (0, PAGE + 1, PAGE, 2, PAGE - 1)))
     # rows [17, 33) and [32, 48): byte 32 begins node 1
     assert found.tolist() == [[15, 17]]

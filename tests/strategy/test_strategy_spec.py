@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from strategy_setup import STRATEGIES, runtime, strategy
 
 from numasim.machine.mapping import MAPPINGS
+from numasim.spec.placement import PlacementSpec
 from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import PlacementSpec, StrategySpec
+from numasim.spec.strategy import StrategySpec
 from numasim.strategy.placement import POLICIES
 
 OTHERS = [{"from": "others"}]

@@ -98,6 +98,7 @@ def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
         node_bytes=np.arange(NODES * NODES).reshape(NODES, NODES) + spec.workers,
         node_attempts=np.full((NODES, NODES), seed % 97),
         node_success=np.full((NODES, NODES), seed % 89),
+        node_pages=np.full(NODES, seed % 83),
         engine_s=time.perf_counter() % 1,  # differs from run to run, as a clock does
     )
 
