@@ -5,7 +5,7 @@ from __future__ import annotations
 from numasim.errors import InputError
 from numasim.spec.runtime import RuntimeSpec
 from numasim.strategy.decoded import Level, Row, decode_levels
-from numasim.strategy.plan import ALL32, NO_QUEUE, Anchor, End, Full, StealPlan
+from numasim.strategy.plan import ALL32, NO_QUEUE, Anchor, End, Full, NodeRank, StealPlan
 from numasim.strategy.sentences import (
     amount_words,
     backoff_words,
@@ -109,7 +109,8 @@ def _rule_lines(plan: StealPlan, rule: Level, worker: int) -> list[str]:
 
 def _node(rule: Level) -> str:
     if rule.anchor is Anchor.DATA and rule.data is not None:
-        return node_words(rule.data)
+        several = ", then the shortest of these" if rule.data.rank is NodeRank.ANY else ""
+        return f"{node_words(rule.data)}{several}"
     return "the node whose queues hold the fewest tasks"
 
 

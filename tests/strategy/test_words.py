@@ -81,3 +81,33 @@ def test_long_lists_are_cut_short() -> None:
 def test_an_unknown_worker() -> None:
     with pytest.raises(InputError, match="there is no worker 4; expected a worker from 0 to 3"):
         words(strategy("randomized"), 4)
+
+
+def test_locality_binding_in_words() -> None:
+    rules = words(strategy("locality-binding"), 1, "ompi").split("these rules find:\n")[1].splitlines()
+    assert rules[:4] == [
+        "  1. one queue, the shortest first, on the node that most of its data is on",
+        "  2. one queue, the shortest first, on the node whose queues hold the fewest tasks; only if it has data",
+        "  3. all queues, in this order, of those with fewer than s tasks",
+        "       - deque 0, 1, 2, 3",
+    ]
+
+
+def test_what_a_rule_asks_of_a_task() -> None:
+    rules = [
+        {"to": "data", "rank": "cheapest", "count": "writes", "share": 0.5, "bytes": 65536},
+        {"to": "data", "rank": "any", "weigh": "objects", "here": "yes"},
+        {"to": "own", "count": "reads", "here": "yes", "uneven": "yes"},
+        {"to": "any", "source": "yes"},
+        {"to": "own"},
+    ]
+    text = words(stealing({"from": "others"}, dispatch=rules))
+    for clause in (
+        "on the node from which its data that it writes is cheapest to reach; only if it has at least 65,536 bytes of "
+        "data that it writes, and that node holds at least 50 % of it",
+        "on a node that some of its objects are on, then the shortest of these; only if that node is the worker's own",
+        "deque 0; only if its data is not spread evenly over the nodes, and the node that most of its data that it "
+        "reads is on is the worker's own",
+        "; only if the task waits for no other",
+    ):
+        assert clause in text
