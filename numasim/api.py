@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
+from numasim.engine.build import build_plan
 from numasim.engine.run import DEFAULT_ENGINE, require_engine, simulate, simulate_spec
 from numasim.spec.identity import run_id
 from numasim.spec.run import RunSpec, load_run, resolve
@@ -22,21 +23,41 @@ __all__ = ["identity", "run", "simulate", "sweep"]
 
 
 def run(
-    spec: str | Path | Mapping[str, Any], *, engine: str = DEFAULT_ENGINE, check: bool = False, **changes: Any
+    spec: str | Path | Mapping[str, Any],
+    *,
+    engine: str = DEFAULT_ENGINE,
+    check: bool = False,
+    trace: str | Path | None = None,
+    over_time: bool = False,
+    **changes: Any,
 ) -> Result:
     """Simulate once, with the seed of the first repeat.
 
     ``changes`` are fields of the spec (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``).
-    With ``check`` the result is held against the invariants of the model. Raises InputError for a bad spec.
+    With ``check`` the result is held against the invariants of the model; ``trace`` names a file for Perfetto, packed
+    where it ends in .gz; with ``over_time`` the result has tables of how the run develops. Either of the last two lets
+    the run go through every event. Raises InputError for a bad spec.
     """
     resolved = resolve({**spec, **changes}) if isinstance(spec, Mapping) else load_run(spec, changes=changes)
-    return run_spec(resolved, engine, check)
+    return run_spec(resolved, engine, check, trace=None if trace is None else Path(trace), over_time=over_time)
 
 
-def run_spec(spec: RunSpec, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:
+def run_spec(
+    spec: RunSpec,
+    engine: str = DEFAULT_ENGINE,
+    check: bool = False,
+    *,
+    trace: Path | None = None,
+    over_time: bool = False,
+) -> Result:
     """Simulate a resolved spec once, with the seed of the first repeat; the result knows what it is of."""
     seed = repeat_seed(spec.seed, 0)
-    result = simulate_spec(spec, seed, engine, check)
+    if trace is None and not over_time:
+        result = simulate_spec(spec, seed, engine, check)
+    else:
+        from numasim.report.watched_run import simulate_watched
+
+        result = simulate_watched(build_plan(spec, seed), engine, check, trace, over_time)
     result.identity = identity(spec, seed, engine)
     return result
 

@@ -26,9 +26,11 @@ app = typer.Typer(
 machine_app = typer.Typer(help="Machines: list, show, check.", no_args_is_help=True)
 workload_app = typer.Typer(help="Workloads: list, show, import, export.", no_args_is_help=True)
 strategy_app = typer.Typer(help="Strategies: list, show.", no_args_is_help=True)
+trace_app = typer.Typer(help="Traces: check.", no_args_is_help=True)
 app.add_typer(machine_app, name="machine")
 app.add_typer(workload_app, name="workload")
 app.add_typer(strategy_app, name="strategy")
+app.add_typer(trace_app, name="trace")
 
 Spec = Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped sweep")]
 Sets = Annotated[list[str] | None, typer.Option("--set", help="override a field: a.b=value", metavar="FIELD=VALUE")]
@@ -57,6 +59,10 @@ def run(
     engine: EngineName = None,
     check: Check = False,
     as_json: Json = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", help="write what every worker does to this file, for Perfetto; .gz packs it"),
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
 ) -> None:
     """Simulate once and print what happened."""
@@ -64,7 +70,7 @@ def run(
     from numasim.report.single import print_run, save_run_plots
     from numasim.spec.run import load_run
 
-    result = run_spec(load_run(spec, sets or ()), _engine(engine), check)
+    result = run_spec(load_run(spec, sets or ()), _engine(engine), check, trace=trace, over_time=plot is not None)
     if plot is not None:
         save_run_plots(result, plot)
     print_run(result, as_json)
@@ -150,6 +156,19 @@ def bench(
     print_findings(found, as_json)
     if plot is not None:
         save(rates_figure(found), plot)
+
+
+@trace_app.command("check")
+def trace_check(file: Path) -> None:
+    """Say what is wrong with a trace, if anything."""
+    from numasim.report.trace_lint import lint
+
+    found = lint(file)
+    for problem in found.problems:
+        typer.echo(f"{file}: {problem}")
+    typer.echo(f"{file}: {found.found}")
+    if found.problems:
+        raise CheckError(f"{file} is not a sound trace")
 
 
 @machine_app.command("list")

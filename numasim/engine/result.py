@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from numasim.engine.over_time import OverTime
     from numasim.engine.plan import Plan
 
 IDENTITY = ("run_id", "spec_hash", "seed", "repeat", "engine", "machine", "workload", "strategy", "workers")
@@ -99,6 +100,7 @@ class Result:
     node_pages: npt.NDArray[np.int64]
     identity: dict[str, Any] = field(default_factory=dict)
     passed_items: int = 0  # range items counted in closed form, which no record tells of
+    over_time: OverTime | None = field(default=None, compare=False)  # how the run developed, if that was asked for
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 
     def row(self) -> dict[str, Any]:

@@ -84,6 +84,31 @@ def test_run_draws_the_standard_figures() -> None:
     assert {path.name for path in Path("figures").iterdir()} == FIGURES
 
 
+# ---- traces ----
+
+
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])
+@pytest.mark.usefixtures("here")
+def test_a_run_leaves_a_trace_that_passes_the_check(name: str, capsys: Capture) -> None:
+    row = object_of(capsys, "run", "spec.yaml", "--json", "--trace", name)
+    without = object_of(capsys, "run", "spec.yaml", "--json", "--set", "model.skip=off")
+    assert {**without, "engine_s": row["engine_s"]} == row
+    assert f"{row['steal_success']} arrows" in printed(capsys, "trace", "check", name)
+    assert {path.name for path in Path().iterdir()} == {"spec.yaml", "sweep.yaml", name}
+
+
+def test_an_unsound_trace_is_status_one(here: Path, capsys: Capture) -> None:
+    main(["run", "spec.yaml", "--json", "--trace", "trace.json"])
+    whole = (here / "trace.json").read_text().splitlines(keepends=True)
+    last_end = max(number for number, line in enumerate(whole) if line.startswith('{"ph":"E"'))
+    (here / "trace.json").write_text("".join(whole[:last_end] + whole[last_end + 1 :]))
+    capsys.readouterr()
+    assert main(["trace", "check", "trace.json"]) == CHECK_FAILED
+    out, err = capsys.readouterr()
+    assert "does not end" in out
+    assert err == "numasim: trace.json is not a sound trace\n"
+
+
 # ---- sweep and plot ----
 
 
@@ -196,6 +221,11 @@ def test_an_exported_workload_runs_as_the_generated_one(capsys: Capture) -> None
         ("run", "absent.yaml"),
         ("run", "spec.yaml", "--set", "wrokers=2"),
         ("run", "spec.yaml", "--engine", "steam"),
+        ("run", "spec.yaml", "--engine", "steam", "--trace", "trace.json"),
+        ("run", "spec.yaml", "--trace", "absent/trace.json"),
+        ("run", "spec.yaml", "--set", "workload={name: matmul, n: 4096}", "--trace", "trace.json"),
+        ("trace", "check", "absent.json"),
+        ("trace", "check", "spec.yaml"),
         ("sweep", "sweep.yaml", "--jobs", "0"),
         ("plot", "absent"),
         ("schema", "frobnicate"),
@@ -230,12 +260,12 @@ def _raise(error: BaseException) -> None:
 def test_a_failed_check_and_an_interrupt_have_statuses_of_their_own(
     error: BaseException, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("numasim.api.run_spec", lambda *_: _raise(error))
+    monkeypatch.setattr("numasim.api.run_spec", lambda *_, **__: _raise(error))
     assert main(["run", "spec.yaml"]) == status
 
 
 @pytest.mark.usefixtures("here")
 def test_a_failed_check_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr("numasim.api.run_spec", lambda *_: _raise(CheckError("tasks: 3 ran, 4 exist")))
+    monkeypatch.setattr("numasim.api.run_spec", lambda *_, **__: _raise(CheckError("tasks: 3 ran, 4 exist")))
     main(["run", "spec.yaml", "--engine", "reference"])
     assert capsys.readouterr().err == "numasim: tasks: 3 ran, 4 exist\n"

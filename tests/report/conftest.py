@@ -1,10 +1,18 @@
-"""Made-up sweeps with the shape of real ones: two programs, 2 to 24 workers on two nodes, three strategies."""
+"""Made-up sweeps with the shape of real ones: two programs, 2 to 24 workers on two nodes, three strategies.
+
+Real runs are built with the helpers of the engine's tests.
+"""
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from numasim.engine.result import COLUMNS, TIME
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 STRATEGIES = ("randomized", "threshold", "topology-aware")
 PROGRAMS = {"matmul n=256": (90e9, 0.6), "strassen n=1024": (420e9, 0.45)}

@@ -1,0 +1,41 @@
+"""A run that is looked into: a trace of it is written and tables over time are kept while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from numasim.engine.over_time import OverTime
+from numasim.engine.plan import Plan
+from numasim.engine.result import Result
+from numasim.engine.run import require_engine, simulate
+from numasim.engine.watch import I64, Watcher
+from numasim.report.trace import trace_to
+
+
+def simulate_watched(plan: Plan, engine: str, check: bool, trace: Path | None, over_time: bool) -> Result:
+    """Run ``plan``, every event of it. ``trace`` is the file to write, if any; with ``over_time`` the result has the
+    tables. Raises InputError as `numasim.engine.run.simulate` and `numasim.report.trace.trace_to` do.
+    """
+    require_engine(engine)
+    watchers: list[Watcher] = []
+    with ExitStack() as files:
+        if trace is not None:
+            watchers.append(files.enter_context(trace_to(trace, plan)))
+        tables = OverTime(plan) if over_time else None
+        if tables is not None:
+            watchers.append(tables)
+        result = simulate(plan, engine, check=check, watch=_all(watchers))
+    if tables is not None:
+        tables.close(int(result.counters["makespan_ps"]))
+    result.over_time = tables
+    return result
+
+
+def _all(watchers: Sequence[Watcher]) -> Watcher:
+    def tell(rows: I64) -> None:
+        for watcher in watchers:
+            watcher(rows)
+
+    return tell

@@ -1,0 +1,119 @@
+"""Tables over time add up to the result of the run, and their means are those of a recount."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from engine_setup import NS, event_by_event, plan_of, shipped_runtime, toy
+from equality import Rows
+from random_recipes import random_plan
+from task_graphs import WAIT, graph, items, task
+
+from numasim.engine.bins import BINS
+from numasim.engine.over_time import MOST_STEALS, STATES, OverTime
+from numasim.engine.plan import Plan
+from numasim.engine.result import Result
+from numasim.engine.run import ENGINES, simulate
+from numasim.engine.watch import COLUMNS, Watched
+from numasim.errors import InputError
+
+TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))
+PLANS = {
+    "a tree": plan_of(TREE, 4, "topology-aware", "ompi", toy(2, 2)),
+    "a producer": plan_of(items(400, 500 * NS), 4, "randomized", shipped_runtime("own"), toy(2, 2)),
+    "a shared queue": plan_of(TREE, 4, "breadth-first", "ompi", toy(2, 2)),
+    "random": random_plan(Random(5)).plan,
+}
+TIMES = {
+    "work_ps": ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
+    "overhead_ps": ("overhead_ps",),
+    "idle_ps": ("idle_steal_ps", "idle_backoff_ps"),
+    "parked_ps": ("parked_ps",),
+    "idle_barrier_ps": ("idle_barrier_ps",),
+}
+each_run = pytest.mark.parametrize(("engine", "name"), [(engine, name) for engine in ENGINES for name in PLANS])
+
+
+def over_time(plan: Plan, engine: str) -> tuple[Result, OverTime, Rows]:
+    tables, batches = OverTime(plan), []
+
+    def tell(rows: Rows) -> None:
+        tables(rows)
+        batches.append(rows)
+
+    result = simulate(plan, engine, watch=tell)
+    tables.close(result.counters["makespan_ps"])
+    return result, tables, np.concatenate(batches)
+
+
+@each_run
+def test_the_bins_are_equally_long_and_end_with_the_run(engine: str, name: str) -> None:
+    result, tables, _ = over_time(PLANS[name], engine)
+    edges = tables.edges_ps
+    assert BINS // 2 < len(edges) - 1 <= BINS
+    assert (edges[0], edges[-1]) == (0, result.counters["makespan_ps"])
+    widths = np.diff(edges)
+    assert set(widths[:-1].tolist()) == {1 << tables.shift}
+    assert 0 < widths[-1] <= 1 << tables.shift
+
+
+@each_run
+def test_states_fill_every_bin_and_add_up_to_the_time_split(engine: str, name: str) -> None:
+    result, tables, _ = over_time(PLANS[name], engine)
+    workers = PLANS[name].workers.workers
+    stretches = tables.stretches_ps
+    assert (stretches[:workers].sum(axis=1) == np.diff(tables.edges_ps)).all()
+    frame = tables.workers_frame().groupby("worker").sum()
+    for state, columns in TIMES.items():
+        expected = sum(result.workers[column][:workers] for column in columns)
+        assert frame[state].tolist() == expected.tolist()
+    assert set(TIMES) == set(STATES.values())
+
+
+@each_run
+def test_mean_lengths_are_those_of_a_recount(engine: str, name: str) -> None:
+    """The length of a queue at every picosecond would be too much to count: its integral over the run is counted."""
+    result, tables, rows = over_time(PLANS[name], engine)
+    lengths = rows[rows[:, 0] == Watched.LENGTH]
+    frame = tables.queue_length_frame()
+    area = ((frame["end_ps"] - frame["begin_ps"]) * frame["tasks"]).groupby(frame["queue"]).sum()
+    for queue in range(len(PLANS[name].steal.queues)):
+        mine = lengths[lengths[:, 1] == queue]
+        until = np.append(mine[1:, 2], result.counters["makespan_ps"])
+        assert area[queue] == pytest.approx(int((mine[:, 4] * (until - mine[:, 2])).sum()), rel=1e-9)
+
+
+@each_run
+def test_steals_are_counted_by_distance(engine: str, name: str) -> None:
+    result, tables, rows = over_time(PLANS[name], engine)
+    far = result.counters["steal_success_remote"]
+    assert tables.steals_made.sum(axis=1).tolist() == [result.counters["steal_success"] - far, far]
+    assert tables.steals.tolist() == rows[rows[:, 0] == Watched.STEAL][:MOST_STEALS].tolist()
+    assert tables.steals_frame()[["near", "far"]].to_numpy().T.tolist() == tables.steals_made.tolist()
+
+
+def test_engines_give_the_same_tables() -> None:
+    for plan in PLANS.values():
+        found = [over_time(event_by_event(plan), engine)[1] for engine in ENGINES]
+        for other in found[1:]:
+            np.testing.assert_array_equal(other.stretches_ps, found[0].stretches_ps)
+            np.testing.assert_array_equal(other.queue_length, found[0].queue_length)
+
+
+def test_loads_become_means() -> None:
+    plan = plan_of(TREE)
+    tables = OverTime(plan)
+    load = int(Watched.LOAD)
+    tables(np.array([[load, 1, 0, 0, 4000, 0, 0], [load, 1, 256, 256, 1000, 0, 0], [load, 0, 512, 512, 7, 0, 0]]))
+    tables.close(1024)
+    assert tables.resource_load.sum(axis=1).tolist() == [512 * 7, 256 * 4000 + 768 * 1000]
+    frame = tables.resource_load_frame()
+    assert frame[frame["resource"] == 1]["used_per_s"].iloc[[255, 256]].tolist() == [4000, 1000]
+
+
+def test_a_run_of_hours_is_refused() -> None:
+    row = [int(Watched.WORK), 0, 0, 2**53] + [0] * (COLUMNS - 4)
+    with pytest.raises(InputError, match="too long for tables over time"):
+        OverTime(plan_of(TREE))(np.array([row]))

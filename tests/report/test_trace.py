@@ -1,0 +1,360 @@
+"""Traces pass the project's own linter, add up to the result, and take no more memory when a run is longer."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from engine_setup import NS, plan_of, shipped_runtime, toy
+from equality import Rows
+from random_recipes import random_plan
+from task_graphs import WAIT, graph, items, task
+
+from numasim.engine.deadlock import DeadlockError
+from numasim.engine.plan import Plan
+from numasim.engine.result import Result
+from numasim.engine.run import DEFAULT_ENGINE, ENGINES, simulate
+from numasim.engine.watch import Watch, Watched
+from numasim.errors import InputError
+from numasim.machine.build import build
+from numasim.report.trace import MOST_QUEUES, MOST_TASKS, TraceWriter, microseconds, trace_to
+from numasim.report.trace_lint import MOST_PROBLEMS, Lint, lint
+from numasim.spec.single import read_machine
+from numasim.workload.graph import Deal
+
+TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))
+SPLIT = {
+    "work": ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
+    "overhead": ("overhead_ps",),
+    "idle": ("idle_steal_ps", "idle_backoff_ps"),
+    "parked": ("parked_ps",),
+    "barrier": ("idle_barrier_ps",),
+}
+
+
+def traced(plan: Plan, path: Path, engine: str = DEFAULT_ENGINE) -> Result:
+    with trace_to(path, plan) as watch:
+        return simulate(plan, engine, watch=watch)
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    """What any reader of JSON finds, as Perfetto and Chrome are."""
+    return json.loads(path.read_text())["traceEvents"]  # type: ignore[no-any-return]
+
+
+def split_of(found: Lint, plan: Plan) -> dict[str, list[int]]:
+    """The time of every worker by part, as the slices tell it."""
+    workers = {name: track for track, name in found.names.items()}
+    others = set(SPLIT) - {"work"}
+    table = {part: [0] * plan.workers.workers for part in SPLIT}
+    for worker in range(plan.workers.workers):
+        mine = {name: time for (track, name), time in found.time_ps.items() if track == workers[f"worker {worker}"]}
+        for name, time in mine.items():
+            table[name if name in others else "work"][worker] += time
+    return table
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("number", range(25))
+def test_traces_of_random_plans_are_sound_and_add_up(number: int, engine: str, tmp_path: Path) -> None:
+    plan = random_plan(Random(number)).plan
+    path = tmp_path / "trace.json"
+    try:
+        result = traced(plan, path, engine)
+    except DeadlockError:
+        assert list(tmp_path.iterdir()) == []
+        return
+    found = lint(path)
+    assert found.problems == []
+    expected = {
+        part: sum(result.workers[name][: plan.workers.workers] for name in names).tolist()
+        for part, names in SPLIT.items()
+    }
+    assert split_of(found, plan) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_steal_is_an_arrow_from_victim_to_thief(engine: str, tmp_path: Path) -> None:
+    plan = plan_of(TREE, 4, "topology-aware", "ompi", toy(2, 2))
+    result = traced(plan, tmp_path / "trace.json", engine)
+    steals: list[Any] = []
+    simulate(plan, engine, watch=lambda rows: steals.extend(rows[rows[:, 0] == Watched.STEAL].tolist()))
+    ends = {(event["ph"], event["id"]): event for event in events(tmp_path / "trace.json") if event["ph"] in "sf"}
+    assert len(ends) == 2 * len(steals) == 2 * result.counters["steal_success"] > 0
+    assert lint(tmp_path / "trace.json").arrows == len(steals)
+    for number, (_, thief, time, _, _, victim, _) in enumerate(steals, start=1):
+        assert ends["s", number]["tid"] == victim + 1
+        assert ends["f", number]["tid"] == thief + 1
+        assert ends["s", number]["ts"] * 1_000_000 == pytest.approx(time, abs=0.5)
+
+
+def test_tracks_have_names_and_kernels_name_slices(tmp_path: Path) -> None:
+    plan = plan_of(items(300, 500 * NS), 4, "randomized", shipped_runtime("own"), toy(2, 2))
+    traced(plan, tmp_path / "trace.json")
+    found = events(tmp_path / "trace.json")
+    processes = {e["pid"]: e["args"]["name"] for e in found if e.get("name") == "process_name"}
+    assert processes == {1: "toy", 2: "node 0 (socket 0)", 3: "node 1 (socket 1)"}
+    threads = {(e["pid"], e["args"]["name"]) for e in found if e.get("name") == "thread_name"}
+    assert threads == {
+        (1, "phases"),
+        (2, "producer"),
+        *((2 + worker % 2, f"worker {worker}") for worker in range(4)),
+    }
+    names = Counter(e["name"] for e in found if e["ph"] == "B")
+    assert names[plan.workload.kernels[0]] == 300
+    assert names["phase 0"] == 1
+
+
+def test_phases_follow_one_another_on_their_track(tmp_path: Path) -> None:
+    plan = plan_of(items(20, 500 * NS, repeat=3), 2)
+    traced(plan, tmp_path / "trace.json")
+    found = events(tmp_path / "trace.json")
+    track = next(e["tid"] for e in found if e.get("args") == {"name": "phases"})
+    times = [(e["ph"], e["ts"]) for e in found if e.get("tid") == track and e["ph"] in "BE"]
+    assert [kind for kind, _ in times] == ["B", "E"] * 3
+    assert times[0][1] == 0
+    assert all(times[i][1] == times[i + 1][1] for i in (1, 3))
+
+
+# ---- counters ------------------------------------------------------------------------------------------------------
+
+
+def last_values(path: Path) -> dict[tuple[int, str], dict[str, float]]:
+    return {(e["pid"], e["name"]): e["args"] for e in events(path) if e["ph"] == "C"}
+
+
+def test_few_queues_have_a_counter_each_and_are_empty_in_the_end(tmp_path: Path) -> None:
+    plan = plan_of(TREE, 4, "randomized", "ompi", toy(2, 2))
+    traced(plan, tmp_path / "trace.json")
+    found = last_values(tmp_path / "trace.json")
+    assert {name for _, name in found} <= {f"queue of worker {worker}" for worker in range(4)}
+    assert all(values == {"tasks": 0} for values in found.values())
+
+
+def test_many_queues_have_a_counter_for_each_node(tmp_path: Path) -> None:
+    large = build(read_machine("xeon-6130-4s"))
+    plan = plan_of(items(500, 500 * NS, deal=Deal.CYCLIC), 128, "randomized", "bare", large)
+    assert len(plan.steal.queues) > MOST_QUEUES
+    traced(plan, tmp_path / "trace.json")
+    samples = [e for e in events(tmp_path / "trace.json") if e["ph"] == "C"]
+    assert {(e["pid"], e["name"]) for e in samples} == {(2 + node, "queues") for node in range(large.nodes)}
+    first = {e["pid"]: e["args"]["tasks"] for e in reversed(samples)}
+    assert sum(first.values()) == 500 - 128  # every worker takes its first task at once
+    assert set(last_values(tmp_path / "trace.json")[2, "queues"].values()) == {0}
+
+
+def written(plan: Plan, *told: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """The events of rows that are told by hand."""
+    text: list[str] = []
+    writer = TraceWriter(plan, text.append)
+    watch = Watch(writer)
+    for row in told:
+        watch.tell(*row)
+    watch.flush()
+    writer.close()
+    found = json.loads("".join(text))["traceEvents"]
+    return [event for event in found if event["ph"] != "M"]
+
+
+def test_the_last_of_several_values_at_one_time_is_shown() -> None:
+    lengths = [(Watched.LENGTH, 0, time, time, tasks) for time, tasks in ((0, 1), (0, 2), (5, 7), (5, 1), (5, 0))]
+    found = written(plan_of(TREE), *lengths)
+    assert [(e["ts"], e["args"]["tasks"]) for e in found] == [(0, 2), (5e-6, 0)]
+
+
+def test_loads_are_in_gigabytes_per_second() -> None:
+    found = written(plan_of(TREE), (Watched.LOAD, 1, 4_000_000, 4_000_000, 12_345_678_901))
+    assert [(e["ts"], e["args"]) for e in found] == [(4, {"GB/s": 12.345678901})]
+
+
+def test_an_arrow_leads_to_the_next_slice_that_lasts() -> None:
+    """A thief whose first task takes no time gets the arrow at the next one; at the end of the run, at a slice more."""
+    steal = (Watched.STEAL, 1, 100, 100, 0, 0, 1)
+    work = Watched.WORK
+    rows = [steal, (work, 1, 100, 100), (work, 1, 100, 9000), (work, 0, 0, 9000)]
+    found = written(plan_of(TREE), *rows)
+    kinds = [(e["ph"], e["tid"], round(e["ts"] * 1_000_000)) for e in found]
+    assert kinds[2:5] == [("B", 2, 100), ("f", 2, 1100), ("E", 2, 9000)]
+    assert ("s", 1, 100) in kinds
+    cut_short = [
+        (e["ph"], e.get("name")) for e in written(plan_of(TREE), steal, (work, 1, 100, 100), (work, 0, 0, 100))
+    ]
+    assert cut_short.count(("B", "end")) == 2
+    assert {kind for kind, _ in cut_short} == {"B", "E", "s", "f"}
+
+
+# ---- the file ------------------------------------------------------------------------------------------------------
+
+
+def test_a_packed_trace_says_the_same_and_is_the_same_every_time(tmp_path: Path) -> None:
+    plan = plan_of(TREE, 3)
+    for name in ("plain.json", "one.json.gz", "two.json.gz"):
+        traced(plan, tmp_path / name)
+    packed = (tmp_path / "one.json.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "plain.json").read_bytes()
+    assert packed == (tmp_path / "two.json.gz").read_bytes()
+    assert lint(tmp_path / "one.json.gz") == lint(tmp_path / "plain.json")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_write_the_same_bytes(engine: str, tmp_path: Path) -> None:
+    plan = plan_of(TREE, 4, "topology-aware", "ompi", toy(2, 2))
+    traced(plan, tmp_path / "one.json", engine)
+    traced(plan, tmp_path / "reference.json", "reference")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "reference.json").read_bytes()
+
+
+def test_a_run_that_fails_leaves_no_file_and_an_older_one_alone(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text("older")
+
+    def failing() -> None:
+        with trace_to(path, plan_of(TREE)):
+            raise LookupError("half way")
+
+    with pytest.raises(LookupError):
+        failing()
+    assert [each.name for each in tmp_path.iterdir()] == ["trace.json"]
+    assert path.read_text() == "older"
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"absent.trace\.json cannot be written"):
+        traced(plan_of(TREE), tmp_path / "absent" / "trace.json")
+
+
+def test_a_run_of_too_many_tasks_is_refused_before_it_starts(tmp_path: Path) -> None:
+    plan = plan_of(items(MOST_TASKS + 1, 500 * NS, deal=Deal.CYCLIC))
+    with pytest.raises(InputError, match=r"4,000,001 tasks are too many to be traced"):
+        traced(plan, tmp_path / "trace.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def peak_bytes(rows: Rows, plan: Plan) -> int:
+    """What writing the rows of a run allocates at most; they come in batches of one size."""
+    tracemalloc.start()
+    try:
+        writer = TraceWriter(plan, lambda _: None)
+        for at in range(0, len(rows), 256):
+            writer(rows[at : at + 256])
+        writer.close()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_run_ten_times_as_long_takes_no_more_memory() -> None:
+    peaks = []
+    for count in (1_000, 10_000):
+        plan = plan_of(items(count, 500 * NS, deal=Deal.CYCLIC), 4, "randomized", "ompi", toy(2, 2))
+        batches: list[Rows] = []
+        simulate(plan, watch=batches.append)
+        peaks.append(peak_bytes(np.concatenate(batches), plan))
+    assert peaks[1] < 1.05 * peaks[0]
+    assert peaks[1] < 500_000
+
+
+@pytest.mark.parametrize(("time_ps", "text"), [(0, "0.000000"), (1, "0.000001"), (12_345_678, "12.345678")])
+def test_times_are_exact(time_ps: int, text: str) -> None:
+    assert microseconds(time_ps) == text
+    assert microseconds(2**62).replace(".", "") == str(2**62)
+
+
+# ---- the linter ----------------------------------------------------------------------------------------------------
+
+HEAD = '{"otherData":{},"traceEvents":[\n'
+NAMES = [
+    '{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"p"}}',
+    '{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"worker 0"}}',
+]
+
+
+def begin(at: object, thread: int = 1) -> str:
+    return f'{{"ph":"B","pid":1,"tid":{thread},"ts":{at},"name":"x"}}'
+
+
+def end(at: object, thread: int = 1) -> str:
+    return f'{{"ph":"E","pid":1,"tid":{thread},"ts":{at}}}'
+
+
+def arrow(kind: str, at: object, number: int = 1) -> str:
+    return f'{{"ph":"{kind}","pid":1,"tid":1,"ts":{at},"cat":"steal","name":"steal","id":{number}}}'
+
+
+def sample(at: object, value: object, process: int = 1) -> str:
+    return f'{{"ph":"C","pid":{process},"name":"c","ts":{at},"args":{{"tasks":{value}}}}}'
+
+
+def file_of(path: Path, *lines: str) -> Path:
+    path.write_text(HEAD + ",\n".join([*NAMES, *lines]) + "\n]}\n")
+    return path
+
+
+def test_a_sound_trace_has_no_problems(tmp_path: Path) -> None:
+    lines = (begin(0), arrow("s", 1), arrow("f", 1), end(2), begin(2), end(2), sample(1, 0))
+    found = lint(file_of(tmp_path / "t.json", *lines))
+    assert found.problems == []
+    assert (found.slices, found.arrows, found.samples) == (2, 1, 1)
+    assert found.time_ps[(1, 1), "x"] == 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ((begin(5), end(4)), "time goes back to 4"),
+        ((begin(0), end(2), begin(1), end(3)), "time goes back to 1"),
+        ((begin(0), begin(1), end(2)), "begins in slice 'x'"),
+        ((begin(0),), "does not end"),
+        ((end(1),), "a slice ends on (1, 1) that has not begun"),
+        ((begin(0), arrow("s", 1), end(2)), "do not arrive"),
+        ((begin(0), arrow("f", 1), end(2)), "do not leave"),
+        ((begin(0), end(1), arrow("s", 1), arrow("f", 1)), "outside all slices"),
+        ((begin(0), arrow("s", 1), arrow("s", 1), end(2)), "the same end twice"),
+        ((begin(0), arrow("f", 1), arrow("s", 2), end(2)), "goes back in time"),
+        ((sample(0, -1),), "tasks is -1"),
+        ((sample(3, 1), sample(2, 1)), "time goes back to 2"),
+        ((sample(0, 1, process=9),), "process 9, which has no name"),
+        ((begin("0.0000001"), end(1)), "no time in whole picoseconds"),
+        ((begin(0, thread=7), end(1, thread=7)), "track (1, 7) has no name"),
+        (('{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"x"}',), "an event of kind 'X'"),
+    ],
+)
+def test_what_is_wrong_is_named(lines: tuple[str, ...], problem: str, tmp_path: Path) -> None:
+    assert problem in "; ".join(lint(file_of(tmp_path / "t.json", *lines)).problems)
+
+
+def test_the_first_problems_are_enough(tmp_path: Path) -> None:
+    assert len(lint(file_of(tmp_path / "t.json", *[sample(0, -1)] * 99)).problems) == MOST_PROBLEMS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not json\n",
+        HEAD,
+        HEAD + "[1]\n]}\n",
+        HEAD + '{"ph":"B"}\n]}\n',
+        HEAD + '{"ph":"B","pid":1,"tid":1,"ts":"x"',
+    ],
+)
+def test_what_is_no_trace_is_bad_input(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"t\.json is no trace"):
+        lint(path)
+
+
+@pytest.mark.parametrize("name", ["absent.json", "cut.json.gz", "plain.json.gz"])
+def test_what_cannot_be_read_is_bad_input(name: str, tmp_path: Path) -> None:
+    (tmp_path / "cut.json.gz").write_bytes(gzip.compress(np.arange(999).tobytes())[:-9])
+    (tmp_path / "plain.json.gz").write_text(HEAD)
+    with pytest.raises(InputError, match=r"cannot be read|is no trace"):
+        lint(tmp_path / name)
