@@ -240,7 +240,7 @@ def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
 
 
 def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
-    names = [phase.name for phase in phases if phase.name]
+    names = list(dict.fromkeys(phase.name for phase in phases if phase.name))
     numbers = f"0 to {len(phases) - 1}" if len(phases) > 1 else "0"
     return InputError(
         f"phase {change.phase!r} {problem}",

@@ -1,86 +1,255 @@
-"""The page map against a walk over single bytes (model 2.2)."""
+"""The page map on every engine against pages placed one by one, and by hand (model 2.2, 4.12)."""
 
 from __future__ import annotations
 
-from engine_setup import plan_of, stealing, toy
-from hypothesis import given
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from engine_setup import NS, machine_spec, observe, plan_of, run, runtime, stealing, toy
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from task_graphs import Access, Run, graph, task
+from page_oracle import BY_TOUCH, Document, PageOracle
+from task_graphs import Access, Run, body, graph, items, phase
 
 from numasim.engine.pages import PageMap
 from numasim.engine.plan import Plan
-from numasim.workload.graph import Mode, Pattern, Region
+from numasim.engine.run import ENGINES
+from numasim.errors import InputError
+from numasim.machine.build import build
+from numasim.machine.topology import Machine
+from numasim.spec.machine import MachineSpec
+from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
-KIB = 1024
-GRANULE = 16 * 4 * KIB
-REGIONS = (Region("data", 5 * GRANULE, True), Region("fresh", 5 * GRANULE - 9 * KIB, False))
-THREE_NODES = toy(sockets=3, cores=1)
+PAGE = 64
+NODES = 3
+LATENCY_NS = [[100, 300, 200], [200, 100, 200], [300, 200, 100]]
+REGIONS = (Region("data", 37 * PAGE + 5, True), Region("fresh", 40 * PAGE, False), Region("more", 33 * PAGE, False))
+
+
+def small_pages(room: int) -> Machine:
+    """Three nodes of one core, at different distances, with ``room`` pages each."""
+    usual = machine_spec(sockets=NODES, cores=1).model_dump(by_alias=True, exclude_none=True)
+    nodes = {**usual["nodes"], "memory": room * PAGE}
+    usual = {key: value for key, value in usual.items() if not key.endswith("latency_ns")}
+    return build(MachineSpec.model_validate({**usual, "page": PAGE, "nodes": nodes, "latency_ns": LATENCY_NS}))
+
+
+SMALL, LARGE = small_pages(40), small_pages(10_000)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Accesses by one worker at a time, a phase each."""
+
+    placement: Document
+    machine: Machine
+    touches: tuple[tuple[int, Access], ...]  # (worker, access)
+    seed: int
+
+    @property
+    def plan(self) -> Plan:
+        bodies, phases = [], []
+        for worker, access in self.touches:
+            first = len(bodies)
+            bodies += [body(Run(0, (access,))) if w == worker else body() for w in range(NODES)]
+            phases.append(phase(*range(first, first + NODES), deal=Deal.CYCLIC))
+        work = graph(*bodies, phases=tuple(phases), regions=REGIONS)
+        how = runtime(costs={"fault_ns": 7, "migrate_ns": 11})
+        return plan_of(work, NODES, stealing(placement=self.placement), how, self.machine, self.seed)
+
+    def oracle(self) -> PageOracle:
+        room = [int(memory) // PAGE for memory in self.machine.memory_bytes]
+        workers = self.plan.workers.node.tolist()
+        return PageOracle(self.placement, REGIONS, PAGE, workers, LATENCY_NS, room, self.seed)
+
 
 accesses = st.builds(
     Access,
-    region=st.integers(0, 1),
-    offset=st.integers(0, GRANULE),
-    row_bytes=st.integers(1, GRANULE),
+    region=st.integers(0, 2),
+    offset=st.integers(0, 10 * PAGE),
+    row_bytes=st.integers(1, 9 * PAGE),
     rows=st.integers(1, 3),
-    stride=st.integers(0, GRANULE),
+    stride=st.integers(0, 6 * PAGE),
     mode=st.sampled_from(Mode),
     pattern=st.just(Pattern.SEQUENTIAL),
-    passes=st.just(1),
+    passes=st.integers(1, 2),
 )
-touched = st.lists(st.tuples(accesses, st.integers(0, 2)), min_size=1, max_size=6)
+home_sets = st.none() | st.lists(st.integers(0, NODES - 1), min_size=1, max_size=4)
+POLICIES: dict[str, st.SearchStrategy[Document]] = {
+    **{name: st.just({"policy": name}) for name in (*BY_TOUCH, "first-touch-master", "block")},
+    "first-touch-init": st.builds(lambda tasks: {"policy": "first-touch-init", "tasks": tasks}, st.integers(1, 50)),
+    "bind": st.builds(lambda node: {"policy": "bind", "node": node}, st.integers(0, NODES - 1)),
+    **{
+        name: st.builds(lambda nodes, name=name: {"policy": name, "nodes": nodes}, home_sets)
+        for name in ("interleave", "random")
+    },
+}
+one_policy = st.sampled_from(sorted(POLICIES)).flatmap(lambda name: POLICIES[name])
 
 
-@given(
-    st.lists(st.tuples(accesses, st.integers(0, 2)), min_size=1, max_size=6), st.sampled_from(["block", "first-touch"])
-)
-def test_touches_equal_a_walk_over_pages(touches: list[tuple[Access, int]], policy: str) -> None:
-    work = graph(task(Run(0, tuple(access for access, _ in touches))), regions=REGIONS)
-    plan = plan_of(work, 3, stealing(placement=policy), machine=THREE_NODES)
-    pages, homes = PageMap(plan), Homes(plan)
-    for at, (access, node) in enumerate(touches):
-        assert pages.bytes_at(at).tolist() == homes.bytes_at(access)
-        placed = homes.place(access, node)
-        touch = pages.touch(at, node)
-        assert (touch.bytes_by_home.tolist(), touch.placed) == (homes.bytes_at(access), placed)
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    touches = draw(st.lists(st.tuples(st.integers(0, NODES - 1), accesses), min_size=1, max_size=7))
+    phases = draw(st.lists(st.integers(0, len(touches) - 1), unique=True, max_size=2))
+    changes = [{"phase": at, **draw(st.just({"policy": "next-touch"}) | one_policy)} for at in sorted(phases)]
+    placement = {**draw(one_policy), "changes": changes, "touch_on_read": draw(st.sampled_from(["yes", "no"]))}
+    wholly_by_touch = {each["policy"] for each in (placement, *changes)} <= {"first-touch", "next-touch", "deferred"}
+    placement["granule"] = draw(st.sampled_from([1, 3, 16])) if wholly_by_touch else 1
+    placement["overflow"] = draw(st.sampled_from(["none", "next"]))
+    return Program(placement, draw(st.sampled_from([SMALL, LARGE])), tuple(touches), draw(st.integers(0, 2**64 - 1)))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@given(program=programs())
+@settings(max_examples=120, deadline=None)
+def test_runs_equal_pages_placed_one_by_one(engine: str, program: Program) -> None:
+    oracle = program.oracle()
+    for at, (worker, access) in enumerate(program.touches):
+        oracle.start_phase(at)
+        oracle.touch(access, int(program.plan.workers.node[worker]), access.passes * (1 + (access.mode != Mode.READ)))
+    seen = observe(program.plan, engine)
+    assert seen.result.node_pages.tolist() == oracle.node_pages()
+    assert seen.result.node_bytes.tolist() == oracle.bytes
+    assert (seen["page_faults"], seen["pages_migrated"]) == (oracle.faults, oracle.migrated)
+    assert seen["overhead_ps"] == 7 * NS * oracle.faults + 11 * NS * oracle.migrated
+
+
+@given(program=programs())
+@settings(max_examples=60, deadline=None)
+def test_bytes_are_found_where_pages_are(program: Program) -> None:
+    pages, oracle, node_of = PageMap(program.plan), program.oracle(), program.plan.workers.node.tolist()
+    for at, (worker, access) in enumerate(program.touches):
+        pages.start_phase(at)
+        oracle.start_phase(at)
+        assert pages.bytes_at(at).tolist() == oracle.bytes_at(access)
+        touch = pages.touch(at, node_of[worker])
+        oracle.touch(access, node_of[worker], 1)
         assert touch.bytes_by_home.sum() == access.row_bytes * access.rows
+        assert pages.bytes_at(at).tolist() == oracle.bytes_at(access)
+    for region, homes in enumerate(oracle.home):
+        assert pages.page_homes(region).tolist() == [-1 if home is None else home for home in homes]
 
 
-class Homes:
-    """Homes of single pages, granule by granule."""
+# ---- by hand -------------------------------------------------------------------------------------------------------
 
-    def __init__(self, plan: Plan) -> None:
-        self.home = [
-            [plan.placement.home_of_page(r, page) for page in range(-(-region.bytes // (4 * KIB)))]
-            for r, region in enumerate(REGIONS)
-        ]
-
-    def bytes_at(self, access: Access) -> list[int]:
-        total = [0, 0, 0]
-        for start, end in _pieces(access):
-            home = self.home[access.region][start // (4 * KIB)]
-            if home >= 0:
-                total[home] += end - start
-        return total
-
-    def place(self, access: Access, node: int) -> int:
-        home = self.home[access.region]
-        placed = 0
-        for start, _ in _pieces(access):
-            first = start // GRANULE * 16
-            for page in range(first, min(first + 16, len(home))):
-                placed += home[page] < 0
-                home[page] = node if home[page] < 0 else home[page]
-        return placed
+TWO_NODES = toy(sockets=2, cores=1)
+KIB = 1024
+DATA = Region("data", 64 * KIB, True)
+FRESH = Region("fresh", 64 * KIB, False)
+ALL = Access(0, 0, 64 * KIB)
+WRITTEN = ALL._replace(mode=Mode.WRITE)
 
 
-def _pieces(access: Access) -> list[tuple[int, int]]:
-    """(first byte, end) of what an access takes of each page, row by row."""
-    found = []
-    for row in range(access.rows):
-        at = access.offset + row * access.stride
-        end = at + access.row_bytes
-        while at < end:
-            border = min(end, (at // (4 * KIB) + 1) * 4 * KIB)
-            found.append((at, border))
-            at = border
-    return found
+def in_turn(*steps: tuple[int, Access], region: Region = DATA, names: tuple[str, ...] = ()) -> Workload:
+    """Accesses on worker 0 or 1, a phase each."""
+    bodies = [body(Run(0, (access,))) if worker == w else body() for worker, access in steps for w in (0, 1)]
+    titles = names or ("",) * len(steps)
+    phases = (phase(2 * at, 2 * at + 1, deal=Deal.CYCLIC, name=name) for at, name in enumerate(titles))
+    return graph(*bodies, phases=tuple(phases), regions=(region,))
+
+
+def placed(policy: str, **keys: Any) -> Any:
+    return stealing(placement={"policy": policy, **keys})
+
+
+def test_next_touch_moves_every_page_once() -> None:
+    work = in_turn((1, ALL), (0, ALL), (1, ALL))
+    seen = run(work, strategy=placed("next-touch"), machine=TWO_NODES, how=runtime(costs={"migrate_ns": 1500}))
+    # worker 1 takes all 16 pages, copied over the link once, and reads them at home; worker 0 then reads them remotely
+    assert seen.result.node_bytes.tolist() == [[0, 64 * KIB], [64 * KIB, 2 * 64 * KIB]]
+    assert (seen["pages_migrated"], seen["page_faults"], seen["overhead_ps"]) == (16, 0, 16 * 1500 * NS)
+    assert seen.result.node_pages.tolist() == [0, 16]
+
+
+def test_a_page_that_lives_there_already_is_not_moved_and_loses_its_mark() -> None:
+    seen = run(in_turn((0, ALL), (1, ALL)), strategy=placed("next-touch"), machine=TWO_NODES)
+    assert (seen["pages_migrated"], seen.result.node_pages.tolist()) == (0, [16, 0])
+
+
+@pytest.mark.parametrize("name", [2, "compute"])
+def test_the_policy_changes_at_a_phase_by_number_or_name(name: int | str) -> None:
+    work = in_turn((1, ALL), (0, ALL), (1, ALL), names=("first", "init", "compute"))
+    strategy = placed("first-touch-master", changes=[{"phase": name, "policy": "next-touch"}])
+    seen = run(work, strategy=strategy, machine=TWO_NODES)
+    assert seen.result.node_bytes.tolist() == [[64 * KIB, 0], [2 * 64 * KIB, 64 * KIB]]
+    assert seen["pages_migrated"] == 16
+
+
+def test_what_is_unplaced_follows_the_policy_in_force() -> None:
+    half = Access(0, 0, 32 * KIB, mode=Mode.WRITE)
+    work = in_turn((0, half), (0, half._replace(offset=32 * KIB)), region=FRESH)
+    strategy = placed("first-touch", granule=1, changes=[{"phase": 1, "policy": "bind", "node": 1}])
+    seen = run(work, strategy=strategy, machine=TWO_NODES)
+    assert (seen.result.node_pages.tolist(), seen["page_faults"]) == ([8, 8], 16)
+
+
+@pytest.mark.parametrize(("policy", "keys"), [("deferred", {}), ("first-touch", {"touch_on_read": "no"})])
+def test_reads_that_place_nothing_find_the_bytes_at_home(policy: str, keys: dict[str, Any]) -> None:
+    work = in_turn((0, ALL), (1, WRITTEN), (0, ALL), region=FRESH)
+    seen = run(work, strategy=placed(policy, **keys), machine=TWO_NODES)
+    assert seen.result.node_bytes.tolist() == [[64 * KIB, 64 * KIB], [0, 2 * 64 * KIB]]
+    assert seen.result.node_pages.tolist() == [0, 16]
+
+
+def test_repeats_of_a_phase_do_not_mark_again() -> None:
+    work = graph(body(), body(Run(0, (ALL,))), body(Run(0, (ALL,))), regions=(DATA,), phases=(
+        phase(0, 1, deal=Deal.CYCLIC, repeat=2), phase(2, repeat=3)))  # fmt: skip
+    strategy = placed("bind", node=1, changes=[{"phase": 1, "policy": "next-touch"}])
+    assert run(work, strategy=strategy, machine=TWO_NODES)["pages_migrated"] == 16
+
+
+def test_hashed_bytes_are_dealt_evenly_by_grain() -> None:
+    seen = run(in_turn((0, Access(0, 5, 1000))), strategy=placed("hash-home", grain=300), machine=TWO_NODES)
+    assert seen.result.node_bytes[0].tolist() == [600, 400]
+    assert seen.result.node_pages.tolist() == [8, 8]
+
+
+def test_fresh_memory_of_a_range_is_placed_by_worker_0_beforehand() -> None:
+    work = items(4, 0, accesses=(Access(0, 0, 4 * KIB, mode=Mode.WRITE),), steps=((1, 4 * KIB, 0),), deal=Deal.BLOCK,
+                 regions=(FRESH,))  # fmt: skip
+    seen = run(work, strategy=placed("deferred"), machine=TWO_NODES)
+    assert (seen.result.node_pages.tolist(), seen["page_faults"]) == ([16, 0], 0)
+
+
+def test_random_homes_hang_on_the_seed_of_a_repeat() -> None:
+    plans = [plan_of(in_turn((0, ALL)), 2, placed("random"), machine=TWO_NODES, seed=seed) for seed in range(8)]
+    found = [observe(plan).result.node_bytes[0].tolist() for plan in plans]
+    assert found == [observe(plans[0].reseeded(seed)).result.node_bytes[0].tolist() for seed in range(8)]
+    assert len({tuple(each) for each in found}) > 2
+
+
+def test_overflow_is_not_looked_at_unless_asked() -> None:
+    tight = small_pages(1)
+    plan = plan_of(graph(body(Run(0, (Access(0, 0, 100),))), regions=REGIONS), 1, placed("bind", node=0), machine=tight)
+    assert observe(plan).result.node_pages.tolist() == [38 + 40 + 33, 0, 0]
+
+
+# ---- errors --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ([{"phase": 3, "policy": "block"}], "phase 3 does not exist; expected a phase from 0 to 2, or one of a, b$"),
+        ([{"phase": "c", "policy": "block"}], "phase 'c' does not exist"),
+        ([{"phase": "a", "policy": "block"}], "phase 'a' is the name of several"),
+        ([{"phase": "b", "policy": "block"}, {"phase": 2, "policy": "next-touch"}], "changes the policy twice"),
+    ],
+)
+def test_phases_that_cannot_be_meant(changes: list[Document], sentence: str) -> None:
+    work = in_turn((0, ALL), (1, ALL), (0, ALL), names=("a", "a", "b"))
+    with pytest.raises(InputError, match=sentence):
+        plan_of(work, 2, placed("first-touch", changes=changes), machine=TWO_NODES)
+
+
+def test_pages_of_ranges_cannot_migrate() -> None:
+    work = items(4, 0, accesses=(ALL,), steps=((1, 0, 0),), regions=(DATA,))
+    with pytest.raises(InputError, match="access region 'data', whose pages would migrate under next-touch; expected"):
+        plan_of(work, 2, placed("next-touch"), machine=TWO_NODES)
+
+
+def test_more_pages_than_can_be_drawn() -> None:
+    work = in_turn((0, ALL), region=Region("huge", 2**44, True))
+    with pytest.raises(InputError, match="region 'huge' has 4294967296 pages, too many to place one by one on 2 nodes"):
+        plan_of(work, 2, placed("random"), machine=TWO_NODES)

@@ -87,7 +87,24 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"thresholds": "none", "steal": [{"from": "others", "if": "announced"}]}, "but thresholds is none"),
         ({"thresholds": "none", "refill": "min"}, "but thresholds is none"),
         ({"placement": "bind"}, "policy: bind needs one node"),
-        ({"placement": {"policy": "block", "nodes": [0]}}, "nodes goes with policy: interleave"),
+        ({"placement": {"policy": "block", "nodes": [0]}}, "nodes goes with policy: interleave or random or hash-home"),
+        ({"placement": "first-touch-init"}, "policy: first-touch-init needs a number of tasks, as in"),
+        (
+            {"placement": {"policy": "random", "grain": 64}},
+            "grain goes with policy: hash-home, not",
+        ),
+        ({"placement": {"policy": "hash-home", "overflow": "next"}}, "hash-home gives a page no one home"),
+        (
+            {"placement": {"policy": "block", "changes": [{"phase": 1, "policy": "hash-home"}]}},
+            "hash-home gives a page no one home",
+        ),
+        ({"placement": {"policy": "block", "changes": [{"phase": 1, "policy": "bind"}]}}, "bind needs one node"),
+        (
+            {"placement": {"policy": "block", "changes": [{"phase": -1, "policy": "block"}]}},
+            "greater than or equal",
+        ),
+        ({"placement": {"policy": "block", "granule": 0}}, "greater than or equal to 1"),
+        ({"placement": "next-tuch"}, "'next-touch'"),
         ({"mapping": "contigous"}, "'contiguous'"),
     ],
 )

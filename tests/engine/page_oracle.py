@@ -1,0 +1,145 @@
+"""The placement policies page by page, from the words of the model (2.2), for small programs whose order is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from task_graphs import Access
+
+from numasim import draws
+from numasim.workload.graph import Mode, Region
+
+Document = dict[str, Any]
+BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-touch", "deferred")
+
+
+class PageOracle:
+    """Homes of single pages, or of granules where the policies go by touch alone.
+
+    ``workers`` are the nodes of workers, ``latency`` [nodes][nodes], ``room`` [nodes] the pages that nodes hold.
+    """
+
+    def __init__(
+        self,
+        spec: Document,
+        regions: Sequence[Region],
+        page_bytes: int,
+        workers: Sequence[int],
+        latency: Sequence[Sequence[int]],
+        room: Sequence[int],
+        seed: int,
+    ) -> None:
+        self.spec, self.page_bytes, self.workers, self.latency, self.seed = spec, page_bytes, workers, latency, seed
+        self.nodes = len(latency)
+        self.pages = [-(-region.bytes // page_bytes) for region in regions]
+        self.room = list(room) if spec.get("overflow") == "next" else None
+        self.policy: Document = spec
+        self.home: list[list[int | None]] = [[None] * pages for pages in self.pages]
+        self.marked: set[tuple[int, int]] = set()
+        self.bytes = [[0] * self.nodes for _ in range(self.nodes)]
+        self.faults = self.migrated = 0
+        for r, region in enumerate(regions):
+            if region.initialised or self._is_static():
+                for page in range(self.pages[r]):
+                    self._put(r, [page], self._planned(r, page))
+        if spec["policy"] == "next-touch":
+            self._mark()
+
+    def _is_static(self) -> bool:
+        name = self.spec["policy"]
+        return name == "first-touch-master" or (name not in BY_TOUCH and not self.spec.get("changes"))
+
+    def _planned(self, region: int, page: int) -> int:
+        """The home by formula, that of what is initialised included."""
+        policy, pages, workers = self.policy, self.pages[region], self.workers
+        home_set = policy.get("nodes") or list(range(self.nodes))
+        drawn = draws.draw(draws.base(self.seed, 4, region), page)
+        homes = {
+            "parallel-first-touch": workers[page * len(workers) // pages],
+            "first-touch-init": workers[page * policy.get("tasks", 1) // pages % len(workers)],
+            "interleave": home_set[page % len(home_set)],
+            "bind": policy.get("node", 0),
+            "block": page * self.nodes // pages,
+            "random": home_set[draws.below(drawn, len(home_set))],
+        }
+        return homes.get(policy["policy"], workers[0])
+
+    def _put(self, region: int, pages: Sequence[int], wanted: int) -> None:
+        home = wanted
+        if self.room is not None:
+            order = sorted(range(self.nodes), key=lambda node: (node != wanted, self.latency[wanted][node], node))
+            home = next((node for node in order if self.room[node] >= len(pages)), wanted)
+            self.room[home] -= len(pages)
+        for page in pages:
+            self.home[region][page] = home
+
+    def _mark(self) -> None:
+        self.marked = {
+            (r, page) for r, homes in enumerate(self.home) for page, home in enumerate(homes) if home is not None
+        }
+
+    def start_phase(self, phase: int) -> None:
+        for change in self.spec.get("changes", ()):
+            if change["phase"] == phase:
+                self.policy = change
+                if change["policy"] == "next-touch":
+                    self._mark()
+
+    def touch(self, access: Access, node: int, factor: int) -> None:
+        """One access of a worker on ``node``, which moves each byte ``factor`` times."""
+        for page in self._pages_of(access):
+            self._touch_page(access, page, node)
+        for byte in self._bytes_of(access):
+            home = self.home[access.region][byte // self.page_bytes]
+            self.bytes[node][node if home is None else home] += factor
+
+    def _touch_page(self, access: Access, page: int, node: int) -> None:
+        r = access.region
+        granule = self.spec.get("granule", 16)
+        first = page // granule * granule
+        together = range(first, min(first + granule, self.pages[r]))
+        if (r, page) in self.marked:
+            self.marked -= {(r, each) for each in together}
+            self._migrate(r, together, node)
+        elif self.home[r][page] is None and self._places(access):
+            by_touch = self.policy["policy"] in BY_TOUCH
+            self._put(r, together, node if by_touch else self._planned(r, page))
+            self.faults += len(together)
+
+    def _places(self, access: Access) -> bool:
+        reads_place = self.spec.get("touch_on_read", "yes") == "yes" and self.policy["policy"] != "deferred"
+        return access.mode != Mode.READ or reads_place
+
+    def _migrate(self, region: int, pages: Sequence[int], node: int) -> None:
+        home = self.home[region][pages[0]]
+        assert home is not None
+        if home == node or (self.room is not None and self.room[node] < len(pages)):
+            return
+        if self.room is not None:
+            self.room[node] -= len(pages)
+            self.room[home] += len(pages)
+        for page in pages:
+            self.home[region][page] = node
+            self.bytes[node][home] += self.page_bytes
+        self.migrated += len(pages)
+
+    def bytes_at(self, access: Access) -> list[int]:
+        """The bytes of an access by home, unplaced ones left out."""
+        total = [0] * self.nodes
+        for byte in self._bytes_of(access):
+            home = self.home[access.region][byte // self.page_bytes]
+            if home is not None:
+                total[home] += 1
+        return total
+
+    def node_pages(self) -> list[int]:
+        """Pages by node."""
+        return [sum(homes.count(node) for homes in self.home) for node in range(self.nodes)]
+
+    def _bytes_of(self, access: Access) -> list[int]:
+        rows = [access.offset + row * access.stride for row in range(access.rows)]
+        return [byte for start in rows for byte in range(start, start + access.row_bytes)]
+
+    def _pages_of(self, access: Access) -> list[int]:
+        return sorted({byte // self.page_bytes for byte in self._bytes_of(access)})

@@ -1,0 +1,40 @@
+"""Every placement policy under a few programs on all engines: no invariant is broken, and engines agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from engine_setup import plan_of, shipped_runtime, stealing
+from equality import OTHERS, REFERENCE
+from test_every_cell import machine, workload
+
+from numasim.engine.compare import difference, disagreements
+from numasim.engine.run import simulate
+from numasim.errors import InputError
+from numasim.strategy.policies import POLICIES
+
+NEEDED: dict[str, dict[str, Any]] = {"bind": {"node": 1}, "first-touch-init": {"tasks": 5}}
+PROGRAMS = ("strassen", "random-layered", "sort", "matmul")
+
+
+# a hashed page has no one home that could be full
+CASES = [(policy, overflow) for policy in POLICIES for overflow in ("none", "next") if policy != "hash-home"]
+
+
+@pytest.mark.parametrize(("policy", "overflow"), [*CASES, ("hash-home", "none")])
+def test_policy(policy: str, overflow: str) -> None:
+    placement = {"policy": policy, **NEEDED.get(policy, {}), "granule": 1, "overflow": overflow}
+    for program in PROGRAMS:
+        if policy == "next-touch" and program == "matmul":
+            with pytest.raises(InputError, match="would migrate"):
+                plan_of(workload(program), 5, stealing(placement=placement), machine=machine("xeon-e5-2620-2s"))
+            continue
+        plan = plan_of(
+            workload(program), 5, stealing(placement=placement), shipped_runtime("ompi"), machine("xeon-e5-2620-2s")
+        )
+        result = simulate(plan, REFERENCE, check=True)
+        assert result.node_pages.sum() > 0
+        for other in OTHERS:
+            if any(disagreements(result, simulate(plan, other))):
+                pytest.fail(str(difference(plan, REFERENCE, other)))
