@@ -9,8 +9,27 @@ namespace numasim {
 
 namespace {
 constexpr std::int16_t UNPLACED = -1;
-constexpr std::int32_t NOWHERE = -1;
 }  // namespace
+
+// Call `visit` with the units that an access touches, row by row, and with how many bytes of the row are in each.
+template <typename Visit>
+void PageMap::for_units(std::int64_t access, Visit&& visit) const {
+    const auto a = static_cast<std::size_t>(access);
+    const std::int64_t size = memory_.unit_pages[region(access)] * memory_.page_bytes;
+    const std::int64_t rows = accesses_.rows[a], row_bytes = accesses_.row_bytes[a], stride = accesses_.stride[a];
+    std::int64_t begin = accesses_.offset[a], first = 0, border = 0;
+    for (std::int64_t r = 0; r < rows; ++r, begin += stride) {
+        if (begin >= border) {
+            first = begin / size;
+            border = (first + 1) * size;
+        }
+        auto unit = static_cast<std::size_t>(first);
+        std::int64_t at = begin;
+        const std::int64_t end = begin + row_bytes;
+        for (std::int64_t next = border; next < end; at = next, next += size, ++unit) visit(unit, next - at);
+        if (at < end) visit(unit, end - at);
+    }
+}
 
 PageMap::PageMap(const Plan& plan)
     : accesses_(plan.accesses),
@@ -60,25 +79,28 @@ Touch PageMap::touch(std::int64_t access, std::int32_t node, std::int64_t* bytes
         return touch;
     }
     const std::size_t at = region(access);
-    const auto a = static_cast<std::size_t>(access);
     if (homes_[at].node.empty()) settle(at);
     std::fill(bytes, bytes + nodes_, 0);
-    const bool places = accesses_.writes[a] != 0 || memory_.stages[stage_].reads_place;
-    for (std::int64_t r = 0; r < accesses_.rows[a]; ++r) {
-        touch_row(at, row(access, r), node, places, touch);
-        count(at, row(access, r), node, bytes);
-    }
+    const bool places = accesses_.writes[static_cast<std::size_t>(access)] != 0 || memory_.stages[stage_].reads_place;
+    const std::int16_t* homes = homes_[at].node.data();
+    const std::uint8_t* marked = homes_[at].marked.empty() ? nullptr : homes_[at].marked.data();
+    for_units(access, [&](std::size_t unit, std::int64_t count) {
+        if (marked != nullptr && marked[unit] != 0) migrate(at, unit, node, touch);
+        if (places && homes[unit] == UNPLACED) place(at, unit, node, touch);
+        const std::int16_t home = homes[unit];
+        bytes[home == UNPLACED ? node : home] += count;
+    });
     return touch;
 }
 
 void PageMap::bytes_at(std::int64_t access, std::int64_t* bytes) const {
     if (is_settled(access)) return copy_settled(access, bytes);
-    const std::size_t at = region(access);
     std::fill(bytes, bytes + nodes_, 0);
-    if (homes_[at].node.empty()) return;
-    for (std::int64_t r = 0; r < accesses_.rows[static_cast<std::size_t>(access)]; ++r) {
-        count(at, row(access, r), NOWHERE, bytes);
-    }
+    const std::vector<std::int16_t>& homes = homes_[region(access)].node;
+    if (homes.empty()) return;
+    for_units(access, [&](std::size_t unit, std::int64_t count) {
+        if (homes[unit] != UNPLACED) bytes[homes[unit]] += count;
+    });
 }
 
 std::vector<std::int64_t> PageMap::node_pages() const {
@@ -87,50 +109,31 @@ std::vector<std::int64_t> PageMap::node_pages() const {
         const std::vector<std::int16_t>& node = homes_[region].node;
         for (std::size_t unit = 0; unit < node.size(); ++unit) {
             if (node[unit] == UNPLACED) continue;
-            pages[static_cast<std::size_t>(node[unit])] += pages_of(region, static_cast<std::int64_t>(unit));
+            pages[static_cast<std::size_t>(node[unit])] += pages_of(region, unit);
         }
     }
     return pages;
 }
 
-std::int64_t PageMap::pages_of(std::size_t region, std::int64_t unit) const {
+std::int64_t PageMap::pages_of(std::size_t region, std::size_t unit) const {
     const std::int64_t pages = memory_.unit_pages[region];
-    return std::min(pages, memory_.region_pages[region] - unit * pages);
+    return std::min(pages, memory_.region_pages[region] - static_cast<std::int64_t>(unit) * pages);
 }
 
-PageMap::Row PageMap::row(std::int64_t access, std::int64_t number) const {
-    const auto a = static_cast<std::size_t>(access);
-    const std::int64_t begin = accesses_.offset[a] + number * accesses_.stride[a];
-    return {begin, begin + accesses_.row_bytes[a]};
-}
-
-void PageMap::touch_row(std::size_t region, const Row& row, std::int32_t node, bool places, Touch& touch) {
-    const Homes& homes = homes_[region];
-    const std::int64_t size = unit_bytes(region);
-    for (std::int64_t unit = row.begin / size; unit * size < row.end; ++unit) {
-        const auto u = static_cast<std::size_t>(unit);
-        if (!homes.marked.empty() && homes.marked[u] != 0) {
-            migrate(region, unit, node, touch);
-        } else if (places && homes.node[u] == UNPLACED) {
-            place(region, unit, node, touch);
-        }
-    }
-}
-
-void PageMap::place(std::size_t region, std::int64_t unit, std::int32_t node, Touch& touch) {
+void PageMap::place(std::size_t region, std::size_t unit, std::int32_t node, Touch& touch) {
     const I32s wish = memory_.stages[stage_].wish[region];
-    const std::size_t at = wish.size() == 1 ? 0 : static_cast<std::size_t>(unit);
+    const std::size_t at = wish.size() == 1 ? 0 : unit;
     const std::int64_t pages = pages_of(region, unit);
     const std::int32_t home = room(wish.empty() ? node : wish[at], pages);
-    homes_[region].node[static_cast<std::size_t>(unit)] = static_cast<std::int16_t>(home);
+    homes_[region].node[unit] = static_cast<std::int16_t>(home);
     touch.placed += pages;
 }
 
 // Pages that would migrate to a full node stay; either way their mark is gone.
-void PageMap::migrate(std::size_t region, std::int64_t unit, std::int32_t node, Touch& touch) {
-    const auto u = static_cast<std::size_t>(unit), to = static_cast<std::size_t>(node);
-    homes_[region].marked[u] = 0;
-    std::int16_t& home = homes_[region].node[u];
+void PageMap::migrate(std::size_t region, std::size_t unit, std::int32_t node, Touch& touch) {
+    const auto to = static_cast<std::size_t>(node);
+    homes_[region].marked[unit] = 0;
+    std::int16_t& home = homes_[region].node[unit];
     const auto from = static_cast<std::size_t>(home);
     const std::int64_t pages = pages_of(region, unit);
     if (from == to || (!free_.empty() && free_[to] < pages)) return;
@@ -152,20 +155,6 @@ std::int32_t PageMap::room(std::int32_t wanted, std::int64_t pages) {
     const std::int32_t node = found == order.end() ? wanted : static_cast<std::int32_t>(*found);
     free_[static_cast<std::size_t>(node)] -= pages;
     return node;
-}
-
-// Add the bytes of a row to `bytes`; unplaced ones count as those of the node `at_home`, or not at all.
-void PageMap::count(std::size_t region, const Row& row, std::int32_t at_home, std::int64_t* bytes) const {
-    const std::int64_t size = unit_bytes(region);
-    std::int64_t at = row.begin;
-    while (at < row.end) {
-        const std::int64_t unit = at / size;
-        const std::int64_t border = std::min(row.end, (unit + 1) * size);
-        const std::int16_t home = homes_[region].node[static_cast<std::size_t>(unit)];
-        const std::int32_t node = home == UNPLACED ? at_home : home;
-        if (node != NOWHERE) bytes[node] += border - at;
-        at = border;
-    }
 }
 
 void PageMap::copy_settled(std::int64_t access, std::int64_t* bytes) const {

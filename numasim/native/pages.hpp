@@ -33,9 +33,6 @@ public:
     std::vector<std::int64_t> node_pages() const;
 
 private:
-    struct Row {
-        std::int64_t begin, end;
-    };
     struct Homes {
         std::vector<std::int16_t> node;    // [units], empty until the region is touched
         std::vector<std::uint8_t> marked;  // [units], empty until pages are marked
@@ -43,16 +40,14 @@ private:
 
     bool is_settled(std::int64_t access) const { return memory_.dynamic[region(access)] == 0; }
     std::size_t region(std::int64_t access) const { return accesses_.region[static_cast<std::size_t>(access)]; }
-    std::int64_t unit_bytes(std::size_t region) const { return memory_.unit_pages[region] * memory_.page_bytes; }
-    std::int64_t pages_of(std::size_t region, std::int64_t unit) const;
-    Row row(std::int64_t access, std::int64_t number) const;
+    std::int64_t pages_of(std::size_t region, std::size_t unit) const;
+    template <typename Visit>
+    void for_units(std::int64_t access, Visit&& visit) const;
     void settle(std::size_t region);
     void mark();
-    void touch_row(std::size_t region, const Row& row, std::int32_t node, bool places, Touch& touch);
-    void place(std::size_t region, std::int64_t unit, std::int32_t node, Touch& touch);
-    void migrate(std::size_t region, std::int64_t unit, std::int32_t node, Touch& touch);
+    [[gnu::noinline]] void place(std::size_t region, std::size_t unit, std::int32_t node, Touch& touch);
+    [[gnu::noinline]] void migrate(std::size_t region, std::size_t unit, std::int32_t node, Touch& touch);
     std::int32_t room(std::int32_t wanted, std::int64_t pages);
-    void count(std::size_t region, const Row& row, std::int32_t at_home, std::int64_t* bytes) const;
     void copy_settled(std::int64_t access, std::int64_t* bytes) const;
 
     const Accesses& accesses_;

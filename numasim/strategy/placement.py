@@ -241,11 +241,11 @@ def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
 
 def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
     names = list(dict.fromkeys(phase.name for phase in phases if phase.name))
-    numbers = f"0 to {len(phases) - 1}" if len(phases) > 1 else "0"
+    numbers = f"a phase from 0 to {len(phases) - 1}" if len(phases) > 1 else "phase 0"
     return InputError(
         f"phase {change.phase!r} {problem}",
         path=("strategy", "placement", "changes"),
-        expected=f"a phase from {numbers}" + (f", or one of {', '.join(names)}" if names else ""),
+        expected=numbers + (f", or one of {', '.join(names)}" if names else ""),
         value=str(change.phase),
         known=names,
     )
