@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 from engine_setup import plan_of, shipped_runtime, stealing
 from equality import OTHERS, REFERENCE
+from random_grammar import placement_document
 from test_every_cell import machine, workload
 
 from numasim.engine.compare import difference, disagreements
@@ -38,3 +40,11 @@ def test_policy(policy: str, overflow: str) -> None:
         for other in OTHERS:
             if any(disagreements(result, simulate(plan, other))):
                 pytest.fail(str(difference(plan, REFERENCE, other)))
+
+
+def test_random_plans_have_every_policy_from_the_start_and_as_a_change() -> None:
+    chance = Random(1)
+    documents = [placement_document(chance) for _ in range(600)]
+    assert {each["policy"] for each in documents} == set(POLICIES)
+    changes = [change for each in documents for change in each.get("changes", ())]
+    assert {each["policy"] for each in changes} == set(POLICIES) - {"hash-home"}
