@@ -8,11 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from numasim.errors import CheckError, InputError, NumasimError
+
+if TYPE_CHECKING:
+    from numasim.spec.run import RunSpec
 
 OK, CHECK_FAILED, BAD_INPUT = 0, 1, 2
 
@@ -67,13 +70,28 @@ def run(
 ) -> None:
     """Simulate once and print what happened."""
     from numasim.api import run_spec
-    from numasim.report.single import print_run, save_run_plots
+    from numasim.report.single import print_run, save_figures
     from numasim.spec.run import load_run
 
-    result = run_spec(load_run(spec, sets or ()), _engine(engine), check, trace=trace, over_time=plot is not None)
+    loaded = load_run(spec, sets or ())
+    over_time = plot is not None and _can_be_watched(loaded)
+    result = run_spec(loaded, _engine(engine), check, trace=trace, over_time=over_time)
     if plot is not None:
-        save_run_plots(result, plot)
+        save_figures(result, plot)
     print_run(result, as_json)
+
+
+def _can_be_watched(spec: RunSpec) -> bool:
+    """Whether a run is short enough for figures over time; a word to the user where it is not."""
+    from numasim.engine.build import build_plan
+    from numasim.report.watched_run import require_few_tasks
+
+    try:
+        require_few_tasks(build_plan(spec, spec.seed))
+    except InputError as error:
+        typer.echo(f"numasim: {error.problem}: they are left out", err=True)
+        return False
+    return True
 
 
 @app.command()

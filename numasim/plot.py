@@ -1,19 +1,32 @@
-"""The standard figures for notebooks: each takes tables of results as DataFrames and returns a matplotlib Figure."""
+"""The standard figures for notebooks: each returns a matplotlib Figure.
+
+Those of a sweep take tables of results as DataFrames; those of one run take ``result.over_time``, or the machine and
+the result.
+"""
 
 from numasim.report.bars import time_split, worker_time_split
 from numasim.report.curves import miss_ratio, remote_steal_ratio, speedup
+from numasim.report.developments import queue_lengths, utilisation
+from numasim.report.gantt import timeline
 from numasim.report.heatmaps import node_bytes, node_steals
 from numasim.report.plots import PLOTS, save, save_all
+from numasim.report.run_plots import RUN_PLOTS
+from numasim.report.traffic import node_traffic
 
 __all__ = [
     "PLOTS",
+    "RUN_PLOTS",
     "miss_ratio",
     "node_bytes",
     "node_steals",
+    "node_traffic",
+    "queue_lengths",
     "remote_steal_ratio",
     "save",
     "save_all",
     "speedup",
     "time_split",
+    "timeline",
+    "utilisation",
     "worker_time_split",
 ]

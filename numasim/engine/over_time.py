@@ -38,7 +38,7 @@ class OverTime:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self.plan = plan
         self._workers = plan.workers.workers
         self.makespan_ps = 0
         self.shift = 0
@@ -65,7 +65,7 @@ class OverTime:
         self._add_steals(rows[rows[:, KIND] == Watched.STEAL])
 
     def _add_steals(self, steals: I64) -> None:
-        home, node = self._home[steals[:, FIRST]], self._plan.workers.node[steals[:, ACTOR]]
+        home, node = self._home[steals[:, FIRST]], self.plan.workers.node[steals[:, ACTOR]]
         self._moves.add(self.shift, ((home >= 0) & (home != node)).astype(np.int64), steals[:, BEGIN])
         room = MOST_STEALS - len(self.steals)
         self.steals = np.concatenate([self.steals, steals[: max(0, room)]])
@@ -126,7 +126,7 @@ class OverTime:
     def workers_frame(self) -> pd.DataFrame:
         """One row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, the time in each state."""
         table = self._frame("worker", self._workers)
-        table["node"] = np.repeat(self._plan.workers.node.astype(np.int64), len(self.edges_ps) - 1)
+        table["node"] = np.repeat(self.plan.workers.node.astype(np.int64), len(self.edges_ps) - 1)
         for at, name in enumerate(STATES.values()):
             table[name] = self.stretches_ps[: self._workers, at].ravel()
         return table

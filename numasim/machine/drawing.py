@@ -169,14 +169,14 @@ def _draw_links(axes: Axes, machine: Machine, layout: Layout) -> None:
     alike = len(set(zip(links.bytes_per_s.tolist(), links.latency_ps.tolist(), strict=True))) == 1
     labelled = layout.detailed and len(pairs) <= (MOST_ALIKE if alike else MOST_LABELS)
     for a, b in pairs:
-        ends = _between(layout, a, b)
-        bend = _bend(layout, a, b, ends)
-        _draw_arrow(axes, ends, (b, a) in index, (a, b) in index, bend)
+        ends = between(layout, a, b)
+        curvature = bend(layout, a, b, ends)
+        _draw_arrow(axes, ends, (b, a) in index, (a, b) in index, curvature)
         if labelled:
-            _draw_label(axes, ends, bend, _link_text(machine, index.get((a, b)), index.get((b, a))))
+            _draw_label(axes, ends, curvature, _link_text(machine, index.get((a, b)), index.get((b, a))))
 
 
-def _between(layout: Layout, a: int, b: int) -> Points:
+def between(layout: Layout, a: int, b: int) -> Points:
     """Cut out the stretch of the line between two centres that lies outside both node boxes, [2, 2]."""
     start, end = layout.centre[a], layout.centre[b]
     reach = np.array([layout.width, layout.height]) / 2
@@ -185,7 +185,7 @@ def _between(layout: Layout, a: int, b: int) -> Points:
     return np.array([start + share * (end - start), end - share * (end - start)])
 
 
-def _bend(layout: Layout, a: int, b: int, ends: Points) -> float:
+def bend(layout: Layout, a: int, b: int, ends: Points) -> float:
     """Choose the curvature that leads a link around nodes in its way: twice its sag, as a share of its length."""
     start, along = layout.centre[a], layout.centre[b] - layout.centre[a]
     others = np.delete(layout.centre, [a, b], axis=0) - start

@@ -53,14 +53,16 @@ def save_sweep_plots(results: Path, output: Path) -> list[Path]:
     return save_all(found.to_frame(), found.workers(), found.node_pairs(), output)
 
 
-def save_run_plots(result: Result, output: Path) -> list[Path]:
-    """Draw the standard figures of a single run."""
+def save_figures(result: Result, output: Path) -> list[Path]:
+    """Draw the standard figures of a single run, and of one that was watched, those of how it developed."""
     import pandas as pd
 
     from numasim.report.plots import save_all
+    from numasim.report.run_plots import save_run_plots
 
     frame = pd.DataFrame([{**result.row(), "error": None}])
-    return save_all(frame, _worker_rows(result), _node_pair_rows(result), output)
+    paths = save_all(frame, _worker_rows(result), _node_pair_rows(result), output)
+    return paths + (save_run_plots(result, result.over_time, output) if result.over_time else [])
 
 
 def _worker_rows(result: Result) -> pd.DataFrame:

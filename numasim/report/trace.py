@@ -26,7 +26,6 @@ from numasim.engine.plan import Plan
 from numasim.engine.watch import I64, NOBODY, Watched, Watcher
 from numasim.errors import InputError
 
-MOST_TASKS = 4_000_000  # about a gigabyte of text
 MOST_QUEUES = 32  # with a counter each; of more, the sums of nodes are shown
 MACHINE = 1  # the process of what belongs to no node; zero has a meaning of its own in Perfetto
 GZIP_LEVEL = 1
@@ -42,15 +41,9 @@ Event = dict[str, Any]
 def trace_to(path: Path, plan: Plan) -> Iterator[Watcher]:
     """Give a watcher that writes what it hears to ``path``, packed where the name ends in .gz.
 
-    The file appears when the block ends well, complete, and not otherwise. Raises InputError for a run of too many
-    tasks and for a path that cannot be written.
+    The file appears when the block ends well, complete, and not otherwise. Raises InputError for a path that
+    cannot be written.
     """
-    tasks = plan.workload.tasks
-    if tasks > MOST_TASKS:
-        raise InputError(
-            f"{tasks:,} tasks are too many to be traced",
-            expected=f"a smaller workload, of at most {MOST_TASKS:,} tasks",
-        )
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with _opened(partial, path.suffix == ".gz") as file:
@@ -169,8 +162,9 @@ class Tracks:
         ]
         self.queue_process = [MACHINE if home < 0 else _process(home) for home in plan.steal.queues["home"].tolist()]
         owner = {int(queue): worker for worker, queue in enumerate(plan.steal.own)}
+        digits = len(str(self._workers - 1))  # in order of the alphabet, as Perfetto lists counters
         self.queue_name = [
-            f"queue of worker {owner[queue]}" if queue in owner else f"shared queue {queue}"
+            f"queue of worker {owner[queue]:0{digits}}" if queue in owner else f"shared queue {queue}"
             for queue in range(len(plan.steal.queues))
         ]
 

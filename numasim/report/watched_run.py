@@ -11,14 +11,27 @@ from numasim.engine.plan import Plan
 from numasim.engine.result import Result
 from numasim.engine.run import require_engine, simulate
 from numasim.engine.watch import I64, Watcher
+from numasim.errors import InputError
 from numasim.report.trace import trace_to
+
+MOST_TASKS = 4_000_000  # about a gigabyte of trace, half a minute of tables
+
+
+def require_few_tasks(plan: Plan) -> None:
+    """Raise InputError for a run that would take too long, or too much of a disk, to be looked into."""
+    tasks = plan.workload.tasks
+    if tasks > MOST_TASKS:
+        problem = f"{tasks:,} tasks are too many for traces and for tables and figures over time"
+        raise InputError(problem, expected=f"a workload of at most {MOST_TASKS:,} tasks")
 
 
 def simulate_watched(plan: Plan, engine: str, check: bool, trace: Path | None, over_time: bool) -> Result:
     """Run ``plan``, every event of it. ``trace`` is the file to write, if any; with ``over_time`` the result has the
-    tables. Raises InputError as `numasim.engine.run.simulate` and `numasim.report.trace.trace_to` do.
+    tables. Raises InputError for a run of too many tasks, an engine that does not exist, and a file that cannot be
+    written.
     """
     require_engine(engine)
+    require_few_tasks(plan)
     watchers: list[Watcher] = []
     with ExitStack() as files:
         if trace is not None:

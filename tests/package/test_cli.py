@@ -12,6 +12,7 @@ from numasim.engine.result import COLUMNS
 from numasim.engine.run import ENGINES
 from numasim.errors import CheckError
 from numasim.report.plots import PLOTS
+from numasim.report.run_plots import RUN_PLOTS
 from numasim.spec import catalog
 from numasim.spec.workload import PARAMETERS
 from numasim.sweep.frame import SweepResult
@@ -79,9 +80,20 @@ def test_run_prints_a_summary_for_people(capsys: Capture) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_run_draws_the_standard_figures() -> None:
+def test_run_draws_the_standard_figures_and_how_the_run_develops() -> None:
+    assert main(["run", "spec.yaml", "--json", "--plot", "figures"]) == OK
+    developing = {f"{name}.{kind}" for name in RUN_PLOTS for kind in ("png", "svg")}
+    assert {path.name for path in Path("figures").iterdir()} == FIGURES | developing
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_of_many_tasks_leaves_out_how_it_develops(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numasim.report.watched_run.MOST_TASKS", 66)
     assert main(["run", "spec.yaml", "--json", "--plot", "figures"]) == OK
     assert {path.name for path in Path("figures").iterdir()} == FIGURES
+    assert "67 tasks are too many for traces and for tables and figures over time: they are left out" in (
+        capsys.readouterr().err
+    )
 
 
 # ---- traces ----

@@ -24,7 +24,7 @@ from numasim.engine.run import DEFAULT_ENGINE, ENGINES, simulate
 from numasim.engine.watch import Watch, Watched
 from numasim.errors import InputError
 from numasim.machine.build import build
-from numasim.report.trace import MOST_QUEUES, MOST_TASKS, TraceWriter, microseconds, trace_to
+from numasim.report.trace import MOST_QUEUES, TraceWriter, microseconds, trace_to
 from numasim.report.trace_lint import MOST_PROBLEMS, Lint, lint
 from numasim.spec.single import read_machine
 from numasim.workload.graph import Deal
@@ -228,13 +228,6 @@ def test_a_run_that_fails_leaves_no_file_and_an_older_one_alone(tmp_path: Path) 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent.trace\.json cannot be written"):
         traced(plan_of(TREE), tmp_path / "absent" / "trace.json")
-
-
-def test_a_run_of_too_many_tasks_is_refused_before_it_starts(tmp_path: Path) -> None:
-    plan = plan_of(items(MOST_TASKS + 1, 500 * NS, deal=Deal.CYCLIC))
-    with pytest.raises(InputError, match=r"4,000,001 tasks are too many to be traced"):
-        traced(plan, tmp_path / "trace.json")
-    assert list(tmp_path.iterdir()) == []
 
 
 def peak_bytes(rows: Rows, plan: Plan) -> int:

@@ -1,0 +1,191 @@
+"""The figures of one run hold its numbers, at 2 and at 128 workers, and say so where something is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+import numasim as ns
+from numasim.engine.collect import link_bytes
+from numasim.engine.over_time import MOST_STEALS, STATES, OverTime
+from numasim.engine.result import Result
+from numasim.engine.watch import Watched
+from numasim.report.developments import POINTS, curve, queue_lengths, utilisation
+from numasim.report.gantt import LABELS, MOST_LINES, rows_by_node, timeline
+from numasim.report.run_plots import RUN_PLOTS, save_run_plots
+from numasim.report.traffic import loads_of, node_traffic
+
+SPECS: dict[str, dict[str, Any]] = {
+    "two nodes": {"machine": "xeon-e5-2620-2s", "workload": {"name": "strassen", "n": 512}, "workers": 24},
+    "four nodes": {"machine": "xeon-6130-4s", "workload": {"name": "strassen", "n": 512}, "workers": 128},
+    "a mesh": {"machine": "tilepro64", "workload": {"name": "sort", "n": 1 << 14}, "workers": 12},
+    "one worker": {"machine": "opteron-8380-4s", "workload": {"name": "fib", "n": 3}, "workers": 1},
+    "no queues": {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 0}, "workers": 2},
+}
+
+
+@cache
+def watched(name: str) -> tuple[Result, OverTime]:
+    result = ns.run({"strategy": "randomized", "seed": 7, **SPECS[name]}, over_time=True)
+    assert result.over_time is not None
+    return result, result.over_time
+
+
+def texts(figure: Figure) -> str:
+    found = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("name", ["one worker", "no queues"])
+def test_every_figure_is_written(name: str, tmp_path: Path) -> None:
+    result, over_time = watched(name)
+    paths = save_run_plots(result, over_time, tmp_path)
+    assert [path.name for path in paths] == [f"{plot}.{kind}" for plot in RUN_PLOTS for kind in ("png", "svg")]
+    assert all(path.stat().st_size > 2000 for path in paths)
+
+
+def test_a_figure_is_the_same_every_time(tmp_path: Path) -> None:
+    _, over_time = watched("two nodes")
+    written = [ns.plot.save(timeline(over_time), tmp_path / name).read_bytes() for name in ("one.svg", "two.svg")]
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("name", ["two nodes", "four nodes", "one worker"])
+def test_a_row_of_the_timeline_has_the_colours_of_what_its_worker_did(name: str) -> None:
+    _, over_time = watched(name)
+    axes = timeline(over_time).axes[0]
+    colours = np.array([to_rgb(LABELS[state][1]) for state in STATES.values()])
+    widths = np.diff(over_time.edges_ps)
+    for worker, row in painted_rows(axes, over_time.plan.workers.node):
+        shares = over_time.stretches_ps[worker] / widths
+        np.testing.assert_allclose(row, shares.T @ colours, atol=1e-9)
+
+
+def painted_rows(axes: Axes, node: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """(thing, what is painted in the middle of its row)."""
+    (image,) = axes.images
+    _, _, bottom, top = image.get_extent()
+    picture = np.asarray(image.get_array())
+    for thing, place in enumerate(rows_by_node(node).place):
+        yield thing, picture[int((place - top) / (bottom - top) * len(picture))]
+
+
+def test_workers_of_a_node_stand_together() -> None:
+    node = np.array([1, 0, 1, 0, 2])
+    rows = rows_by_node(node)
+    assert node[rows.order].tolist() == [0, 0, 1, 1, 2]
+    assert np.diff(np.sort(rows.place)).tolist() == pytest.approx([1, 1.6, 1, 1.6])
+    assert rows.node_place.tolist() == pytest.approx([rows.place[node == each].mean() for each in range(3)])
+
+
+def test_steals_are_marked_in_the_row_of_their_thief_and_counted_below() -> None:
+    result, over_time = watched("two nodes")
+    above, below = timeline(over_time).axes[:2]
+    marks = np.concatenate([line.get_xydata() for line in above.lines])
+    rows = rows_by_node(over_time.plan.workers.node)
+    expected = [(row[2] / 1e9, rows.place[row[1]]) for row in over_time.steals.tolist()]
+    np.testing.assert_allclose(sorted(map(tuple, marks.tolist())), sorted(expected))
+    drawn = sum(bar.get_height() for bars in below.containers for bar in bars)
+    assert drawn == result.counters["steal_success"] == len(expected)
+
+
+def test_many_steals_are_marked_without_lines_and_the_rest_is_counted() -> None:
+    result, over_time = watched("four nodes")
+    figure = timeline(over_time)
+    made = result.counters["steal_success"]
+    assert made > MOST_LINES
+    lines = [each for each in figure.axes[0].collections if len(each.get_paths())]
+    assert lines == []
+    expected = (
+        f"{made:,} steals" if made <= MOST_STEALS else f"{made:,} steals, the first {MOST_STEALS:,} of them marked"
+    )
+    assert expected in texts(figure)
+
+
+def test_the_shares_of_a_node_fill_its_panel() -> None:
+    _, over_time = watched("two nodes")
+    figure = utilisation(over_time)
+    assert [axes.get_title("left") for axes in figure.axes] == ["workers of node 0", "workers of node 1"]
+    for axes in figure.axes:
+        tops = [part for part in axes.collections if isinstance(part, PolyCollection)]
+        assert len(tops) == len(STATES)
+        assert max(path.vertices[:, 1].max() for path in tops[-1].get_paths()) == pytest.approx(100)
+    text = texts(figure)
+    assert "work" in text
+    assert "parked" not in text  # nobody sleeps in this run
+
+
+def test_nodes_that_are_many_are_drawn_together() -> None:
+    _, over_time = watched("a mesh")
+    assert [axes.get_title("left") for axes in utilisation(over_time).axes] == ["all workers"]
+
+
+def test_a_curve_keeps_the_mean() -> None:
+    _, over_time = watched("two nodes")
+    values = over_time.queue_length.sum(axis=0)
+    times, means = curve(over_time, values, 1)
+    assert len(means) <= POINTS + 1
+    area = (np.diff(times) * means[:-1]).sum()
+    assert area == pytest.approx((np.diff(over_time.edges_ps) * values).sum())
+
+
+def test_loads_of_resources_have_a_panel_where_they_are_known() -> None:
+    _, over_time = watched("one worker")
+    tables = OverTime(over_time.plan)
+    rows = [[int(Watched.WORK), 0, 0, 4000, 0, 0, 0], [int(Watched.LOAD), 1, 0, 0, 8 * 10**9, 0, 0]]
+    tables(np.array(rows))
+    tables.close(4000)
+    axes = utilisation(tables).axes[-1]
+    assert axes.get_ylabel() == "GB/s"
+    assert [set(line.get_ydata()) for line in axes.lines] == [{0.0}, {8.0}]
+
+
+@pytest.mark.parametrize("name", ["two nodes", "four nodes"])
+def test_each_queue_has_a_row_of_its_lengths(name: str) -> None:
+    _, over_time = watched(name)
+    above, below = queue_lengths(over_time).axes[:2]
+    for queue, row in painted_rows(below, over_time.plan.steal.queues["home"]):
+        np.testing.assert_array_equal(row, over_time.queue_length[queue])
+    assert len(above.lines) == over_time.plan.machine.nodes
+
+
+def test_queues_that_stay_empty_are_said_to() -> None:
+    assert "no task ever waits in a queue" in texts(queue_lengths(watched("no queues")[1]))
+
+
+@pytest.mark.parametrize("name", ["two nodes", "four nodes", "a mesh"])
+def test_traffic_is_drawn_on_every_link_and_node(name: str) -> None:
+    result, over_time = watched(name)
+    machine = over_time.plan.machine
+    loads = loads_of(machine, result)
+    assert loads.controller_bytes.sum() == result.node_bytes.sum()
+    assert loads.link_bytes.tolist() == link_bytes(machine, result.node_bytes).tolist()
+    assert loads.controller_percent.max() / 100 == pytest.approx(result.counters["imc_busy_max"])
+    assert loads.link_percent.max() / 100 == pytest.approx(result.counters["link_busy_max"])
+    figure = node_traffic(machine, result)
+    arrows = figure.findobj(FancyArrowPatch)
+    assert len(arrows) == len(machine.links.source)
+    busiest = int(loads.link_percent.argmax())
+    assert max(arrow.get_linewidth() for arrow in arrows) == arrows[busiest].get_linewidth()
+    text = texts(figure)
+    assert f"{machine.name}: " in text
+    assert all((f"node {node}" if machine.nodes <= 16 else str(node)) in text for node in range(machine.nodes))
+    if machine.nodes <= 4:
+        assert f"controller {loads.controller_percent[0]:.1f} %" in text
+        assert f"{loads.link_percent[busiest]:.1f} %" in text
+
+
+def test_without_remote_bytes_links_are_idle() -> None:
+    result, over_time = watched("one worker")
+    assert not loads_of(over_time.plan.machine, result).link_percent.any()
+    assert "0 B moved" in texts(node_traffic(over_time.plan.machine, result))
