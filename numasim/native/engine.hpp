@@ -159,7 +159,7 @@ private:
     void put(Worker& w, Task task);
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
     [[gnu::noinline]] void describe(Task task, ns_task& described);
-    std::int64_t dispatch_ps(const Worker& w, std::int32_t q) const;
+    [[gnu::noinline]] std::int64_t dispatch_ps(const Worker& w, std::int32_t q) const;
     bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool block(Worker& w, Frame& frame);
     void on_wake(Worker& w);

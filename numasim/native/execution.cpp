@@ -308,7 +308,7 @@ void Engine::put(Worker& w, Task task) {
     std::int32_t q = w.boundless_own;
     if (q == NS_UNKNOWN) {
         q = place(w.id, task);
-        if (looked_ || plan_.costs.line) w.owed_ps += dispatch_ps(w, q);
+        if (q != w.own || looked_) w.owed_ps += dispatch_ps(w, q);
     } else {
         put_into(static_cast<std::uint32_t>(q), task);
     }
