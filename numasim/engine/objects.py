@@ -127,8 +127,10 @@ def _bodies(work: Workload) -> tuple[I64, I64]:
     row = np.flatnonzero(work.kind != Kind.CALL)
     body = row
     rows, bodies = [row], [body]
-    while len(row):
+    while len(callees):
         row, call = _expanded(row, body, call_ptr)
+        if not len(row):
+            break
         row, body = np.unique(np.stack([row, callees[call]]), axis=1)
         rows.append(row)
         bodies.append(body)

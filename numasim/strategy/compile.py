@@ -55,7 +55,7 @@ def compile_strategy(
         chance=_frozen(table.chances.array()),
         data=_frozen(table.data.array()),
         node=_frozen(units.of["node"].astype(np.int32)),
-        domains=_frozen(np.unique(workers.node).astype(np.int32)),
+        domains=_frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),
         latency_ps=machine.latency_ps,
         queues=_frozen(queue_records(spec, runtime, units, families)),
         own=_frozen(own_queues(spec, families, workers.workers)),
