@@ -49,6 +49,12 @@ def test_the_six_tasks_of_section_5_4_run_where_their_objects_are(engine: str) -
     assert [workers_of(run)[at + 1] for at in range(6)] == [0, 0, 1, 0, 1, 0]
 
 
+def test_a_task_goes_to_the_node_that_most_of_its_data_is_on(engine: str) -> None:
+    more = Access(0, PAGE, 128)
+    run = seen(engine, graph(task(on(FIRST, more), on(FIRST, SECOND), WAIT, 100), regions=HALVES), runtime())
+    assert (workers_of(run)[1], workers_of(run)[2]) == (1, 0)
+
+
 @pytest.mark.parametrize(("access", "line_ps"), [(FIRST, 0), (SECOND, LINE)])
 def test_a_push_costs_the_look_at_the_data_and_the_line_of_another_queue(
     engine: str, access: Access, line_ps: int
