@@ -20,6 +20,7 @@ from numasim.spec.base import ppm, ps
 from numasim.spec.run import RunSpec
 from numasim.spec.runtime import CostSpec
 from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.locks import place_words
 from numasim.strategy.placement import place
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
@@ -57,11 +58,13 @@ def _plan(same: _Same, seed: int) -> Plan:
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0
+    steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
     return Plan(
         machine=machine,
         workers=workers,
         workload=workload,
-        steal=compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps),
+        steal=steal,
+        words=place_words(spec.strategy, steal, workers, workload.words),
         placement=place(spec.strategy.placement, machine, workers, workload, seed),
         costs=costs_ps(runtime.costs),
         join=runtime.join,

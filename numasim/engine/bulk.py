@@ -134,6 +134,7 @@ class Bulk(Production):
         """Whether nothing but the taking and the making of like items goes on."""
         return (
             self.tables.one_queue_each
+            and not self.locks_search
             and self.queues.total == self.tables.room
             and all(times.uniform for times in self.ranges)
             and all(w.rank == SEG_END and w.due > self.now and self._has_only_an_item(w) for w in self.workers)

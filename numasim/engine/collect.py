@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.plan import Plan
-from numasim.engine.result import COUNTS, LOCKS, TIME, Result, mode_of, ratio
+from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
+from numasim.engine.words import WordCounts
 from numasim.machine.topology import Machine
+from numasim.workload.shared import Role
 
 Array = npt.NDArray[Any]
 
@@ -41,6 +43,8 @@ class Finished:
     passed_items: int
     hashes: tuple[str, str | None]
     events: int
+    word_counts: Array  # [words, WordCounts]
+    held: Array | None = None  # [stretches, Held]
 
 
 def collect(plan: Plan, finished: Finished) -> Result:
@@ -57,7 +61,7 @@ def collect(plan: Plan, finished: Finished) -> Result:
         "steal_false": total["steal_attempts"] - total["steal_success"],
         "steal_false_remote": total["steal_attempts_remote"] - total["steal_success_remote"],
         **memory_counters(plan.machine, finished),
-        **dict.fromkeys(LOCKS, 0),
+        **lock_counters(finished.word_counts),
         "mode": mode_of(plan, finished.passed_items),
         "events": finished.events,
     }
@@ -69,7 +73,30 @@ def collect(plan: Plan, finished: Finished) -> Result:
         passed_items=finished.passed_items,
         node_success=finished.node_success,
         node_pages=plan.placement.settled_pages + finished.node_pages,
+        words=word_table(plan, finished.word_counts),
+        held=finished.held,
     )
+
+
+def lock_counters(word_counts: Array) -> dict[str, int]:
+    """The counters of all shared words together; the time that they are held is in their table alone."""
+    total = WordCounts(*word_counts.sum(axis=0).tolist())
+    return {
+        "lock_acquisitions": total.acquisitions,
+        "lock_handoffs_local": total.handoffs_local,
+        "lock_handoffs_remote": total.handoffs_remote,
+        "lock_wait_ps": total.wait_ps,
+    }
+
+
+def word_table(plan: Plan, word_counts: Array) -> dict[str, Array]:
+    """What each shared word is and has counted, one entry a word."""
+    return {
+        "word": np.array(plan.words.names, object),
+        "role": np.array([Role(role).name.lower() for role in plan.words.role.tolist()], object),
+        "node": plan.words.home.astype(np.int64),
+        **dict(zip(WordCounts._fields, word_counts.T, strict=True)),
+    }
 
 
 def worker_table(plan: Plan, finished: Finished) -> dict[str, Array]:

@@ -44,8 +44,10 @@ class Record(NamedTuple):
         return f"at {self.time_ps:,} ps {WORDING[Rank(self.rank)](self.actor, self.first, self.second)}"
 
 
-def _release(_barrier: int, phase: int, _: int) -> str:
-    return f"phase {phase} (repeats counted) ends"
+def _release(barrier: int, episode: int, _: int) -> str:
+    if barrier:
+        return f"barrier {barrier - 1} opens, {episode} times before"
+    return f"phase {episode} (repeats counted) ends"
 
 
 def _look(worker: int, queue: int, tasks: int) -> str:
@@ -58,7 +60,7 @@ def _poll(worker: int, failed: int, remote: int) -> str:
 
 WORDING: dict[Rank, Callable[[int, int, int], str]] = {
     Rank.SEG_END: "worker {0} ends segment {2} of task {1}".format,
-    Rank.GRANT: "lock {} is granted to {}".format,
+    Rank.GRANT: "lock {0} is granted to worker {2}".format,
     Rank.RELEASE: _release,
     Rank.WAKE: "worker {} wakes up in task {}".format,
     Rank.PUT: "worker or producer {} puts task {} into queue {}".format,
@@ -157,6 +159,7 @@ def comparable(found: Outcome) -> dict[str, Any]:
     return {
         **{name: value for name, value in found.counters.items() if name not in COSTS},
         **{f"workers.{name}": column for name, column in found.workers.items()},
+        **{f"words.{name}": column for name, column in found.words.items()},
         "node_bytes": found.node_bytes,
         "node_attempts": found.node_attempts,
         "node_success": found.node_success,

@@ -14,5 +14,6 @@ class DeadlockError(InputError):
         super().__init__(
             f"{tasks} tasks are left at {time_ps} ps and no worker can run them "
             f"(join {plan.join!r}, {plan.workers.workers} workers, strategy {plan.steal.name!r})",
-            expected="a join that lets waiting workers run other tasks, such as continuation",
+            expected="a join that lets waiting workers run other tasks, such as continuation"
+            + (", a worker for each party of a barrier, and no lock held over a join" if plan.words.declared else ""),
         )

@@ -12,21 +12,23 @@ from numasim.engine.objects import ObjectMap
 from numasim.engine.pages import PageMap
 from numasim.engine.plan import Plan
 from numasim.engine.program import END
-from numasim.engine.timeline import PUT, SEG_END, WAKE, Timeline
+from numasim.engine.synchronisation import Synchronisation
+from numasim.engine.timeline import PUT, SEG_END, WAKE
 from numasim.engine.timing import AccessTimes
 from numasim.engine.trace import Trace, pack
 from numasim.engine.watch import Watched
 from numasim.engine.worker import Worker
+from numasim.strategy.locks import NO_LOCK
 from numasim.strategy.plan import Full
 from numasim.strategy.similarity import Objects
-from numasim.workload.graph import Kind, Op
+from numasim.workload.graph import FIRST_SHARED, Kind, Op
 
-RUN, SPAWN, CALL, WAIT = (int(op) for op in Op)
+RUN, SPAWN, CALL, WAIT = (int(op) for op in Op if op < FIRST_SHARED)
 TASK, CALLED = int(Kind.TASK), int(Kind.CALL)
 PRODUCTION = -1  # on a worker's stack: it creates the items of an implicit range
 
 
-class Execution(Timeline):
+class Execution(Synchronisation):
     """What a worker does with the tasks on its stack. A layer above says how it finds the next one."""
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
@@ -53,7 +55,7 @@ class Execution(Timeline):
         self.has_dependences = bool(self.program.successors)
         self.joins_cost = bool(self.tables.join_ps or self.tables.line)
         self.resume_ps = plan.costs.resume_ps
-        self.push_ps = self.tables.push_ps
+        self.puts_take_time = bool(self.tables.push_ps or len(plan.words.queue_lock))
         self.work_first = self.tables.work_first
         self.inlines = self.tables.inlines
         self.rules_ask = len(plan.steal.data) > 0
@@ -72,6 +74,10 @@ class Execution(Timeline):
     @abstractmethod
     def _end_idle(self, w: Worker) -> None:
         """End the worker's idle episode."""
+
+    @abstractmethod
+    def _release_held(self, w: Worker) -> None:
+        """Let go of the locks that the worker's search holds."""
 
     @abstractmethod
     def _end_phase_after_instant(self) -> None:
@@ -106,9 +112,20 @@ class Execution(Timeline):
             elif code == WAIT:
                 if not self._wait(w, task, at):
                     return
+            elif code >= FIRST_SHARED:
+                if not self._use_word(w, task, code, operands[at]):
+                    return
             else:
                 place[task] = at + 1
                 (self._spawn if code == SPAWN else self._call)(w, task, operands[at])
+
+    def _use_word(self, w: Worker, task: int, code: int, word: int) -> bool:
+        """An op on a shared word, after paying what is owed. False: the worker waits."""
+        if w.owed_ps:
+            self._schedule_overhead(w, PUT, 0)
+            return False
+        self.program.at[task] += 1
+        return self.operations[code](w, word)
 
     def _start_segment(self, w: Worker, task: int, segment: int) -> None:
         total, local = w.total_ps[segment], w.local_ps[segment]
@@ -219,6 +236,7 @@ class Execution(Timeline):
         """The last child has finished: go on with the parent here, or wake the worker that is blocked in it."""
         if self.plan.join == "block":
             sleeper = self.workers[self.blocked.pop(parent)]
+            sleeper.waiting = False
             wake_ps = self.tables.wake_ps[sleeper.node != w.node]
             self._schedule(sleeper, WAKE, max(wake_ps, sleeper.due - self.now))
             return
@@ -255,7 +273,7 @@ class Execution(Timeline):
         elif self.work_first:
             w.stack[-1] = child
             self._offer(w, task)
-        elif self.push_ps:
+        elif self.puts_take_time:
             w.outbox.append(child)
         else:
             self._put(w, child)
@@ -279,7 +297,7 @@ class Execution(Timeline):
 
     def _offer(self, w: Worker, task: int) -> None:
         """Put a task into a queue: at once, or where that takes time, as the worker's next step."""
-        if self.push_ps:
+        if self.puts_take_time:
             w.outbox.append(task)
         else:
             self._put(w, task)
@@ -289,30 +307,55 @@ class Execution(Timeline):
         self.now = w.due
         if self.watch:
             self.watch.overhead(w, self.now)
-        self._put(w, w.outbox.popleft())
+        if w.held:  # what a search has found is paid for
+            self._release_held(w)
+        elif w.outbox and not self._put_next(w):
+            return
         self._proceed(w)
 
+    def _put_next(self, w: Worker) -> bool:
+        """Put the next task of the outbox into a queue; False: the worker waits for the queue's lock."""
+        q = self._choose(w, w.outbox[0])
+        lock = NO_LOCK if q < 0 or q == w.own else self.tables.queue_lock[q]
+        if lock == NO_LOCK:
+            self._put_into(w, q, w.outbox.popleft())
+            return True
+        self._request(lock, w.id, lambda actor: self._put_locked(self.workers[actor], q, lock))
+        return False
+
+    def _put_locked(self, w: Worker, q: int, lock: int) -> None:
+        """The lock of a queue is the worker's: put the task there, or elsewhere if it has become full meanwhile."""
+        full = self.queues.length[q] >= self.queues.capacity[q]
+        if not full:
+            self._put_into(w, q, w.outbox.popleft())
+        self._release_lock(lock, w.id)
+        if not full or self._put_next(w):
+            self._proceed(w)
+
     def _put(self, w: Worker, task: int) -> None:
-        q = w.boundless_own
-        if q is None:
-            q = self._place(w.id, task)
-            if self.dispatch_costs:
-                w.owed_ps += self._dispatch_ps(w, q)
-        else:
-            self.queues.push(q, task)
+        self._put_into(w, self._choose(w, task), task)
+
+    def _choose(self, w: Worker, task: int) -> int:
+        """The queue for a new task; negative where every queue that the dispatch rules name is full."""
+        if w.boundless_own is not None:
+            return w.boundless_own
+        q = self._place(w.id, task)
+        if self.dispatch_costs:
+            w.owed_ps += self._dispatch_ps(w, q)
+        return q
+
+    def _put_into(self, w: Worker, q: int, task: int) -> None:
         if q < 0:
             w.stack.append(task)
         else:
+            self.queues.push(q, task)
             self.details.append(pack(self.now, PUT, w.id, task, q))
 
     def _place(self, position: int, task: int) -> int:
-        """Push a task where the dispatch rules say; negative where every queue that they name is full."""
+        """The queue that the dispatch rules find for a task; negative where every one that they name is full."""
         index, count = self.tables.index_and_count(task)
         about = self._about(task) if self.rules_ask else ()
-        q = self.prober.place(position, self.queues, index, count, *about)
-        if q >= 0:
-            self.queues.push(q, task)
-        return q
+        return self.prober.place(position, self.queues, index, count, *about)
 
     def _about(self, task: int) -> tuple[Sequence[Objects], bool]:
         """(the task's objects, if dispatch asks where they are; whether it waits for no other task)."""
@@ -356,6 +399,7 @@ class Execution(Timeline):
         """Join `block`: the worker pays what it owes and sleeps until the last child has finished."""
         self.program.waiting[task] = 1
         self.blocked[task] = w.id
+        w.waiting = True
         w.due = w.began = self.now + w.owed_ps
         w.overhead_ps += w.owed_ps
         w.parked_ps -= w.due

@@ -14,7 +14,7 @@ from numasim.engine.result import TIME, Result
 from numasim.engine.timing import traffic_factor
 from numasim.errors import CheckError
 from numasim.strategy.plan import AmountKind
-from numasim.workload.graph import Op, RangeFamily, Workload
+from numasim.workload.graph import FIRST_SHARED, Op, RangeFamily, Workload
 from numasim.workload.serial import by_task
 
 Log = Sequence[Executed] | None
@@ -128,7 +128,7 @@ def _program_order(
                 now = segment_end.get((task, operand), now)
             elif op == Op.WAIT:
                 now = max([now, *(end[c] for c in children if c in end)])
-            else:
+            elif op < FIRST_SHARED:
                 if operand in start and start[operand] < now:
                     yield f"task {operand} starts at {start[operand]} ps, before task {task} spawns it"
                     return
@@ -241,6 +241,26 @@ def _range_bytes(family: RangeFamily) -> int:
     return family.count * int((accesses.row_bytes * accesses.rows * traffic_factor(accesses)).sum())
 
 
+def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """Every word counts what the run counts; with a log, no lock is held twice at once, nor otherwise than counted."""
+    for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
+        if int(result.words[name].sum()) != result.counters[f"lock_{name}"]:
+            yield f"the {name} of the shared words do not add up to lock_{name}"
+    if result.held is None:
+        return
+    for word, name in enumerate(plan.words.names):
+        held = result.held[result.held[:, 0] == word]
+        held = held[np.lexsort((held[:, 3], held[:, 2]))]
+        early = np.flatnonzero(held[1:, 2] < held[:-1, 3])
+        if len(early):
+            _, actor, start_ps, _ = held[early[0] + 1].tolist()
+            yield f"{name!r} is granted to {actor} at {start_ps} ps, while {int(held[early[0], 1])} holds it"
+        if int((held[:, 3] - held[:, 2]).sum()) != int(result.words["hold_ps"][word]):
+            yield f"{name!r} was not held for as long as was counted"
+        if len(held) != int(result.words["acquisitions"][word]):
+            yield f"{name!r} was held {len(held)} times, not as often as it was acquired"
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     every_task_runs,
     one_thing_at_a_time,
@@ -250,4 +270,5 @@ INVARIANTS: tuple[Invariant, ...] = (
     steals_add_up,
     bytes_are_conserved,
     pages_are_conserved,
+    locks_exclude,
 )

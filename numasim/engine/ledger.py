@@ -21,6 +21,15 @@ class Executed(NamedTuple):
     end_ps: int
 
 
+class Held(NamedTuple):
+    """A lock, or another shared word, was an actor's from ``start_ps`` to ``end_ps``."""
+
+    word: int
+    actor: int
+    start_ps: int
+    end_ps: int
+
+
 class Ledger:
     """Counts of one run. ``ran[node]`` and ``ran_items`` gather segments and items until `fold` makes bytes of them."""
 
@@ -38,6 +47,7 @@ class Ledger:
         self.pages_migrated = 0
         self.span_ps = 0
         self.log: list[Executed] | None = [] if keep_log else None
+        self.held: list[Held] | None = [] if keep_log else None
 
     def pass_items(self, family: int, node: int, count: int) -> None:
         """Count the bytes of ``count`` items of a uniform family on ``node``."""

@@ -104,6 +104,7 @@ def _seedless(cell: _Cell) -> Fields:
         **_strategy(plan),
         **(_objects(plan) if plan.steal.looks_at_data else {}),
         **_waiting(plan, tables),
+        **_words(plan),
     }
 
 
@@ -189,11 +190,11 @@ def _costs(plan: Plan, tables: Tables) -> Fields:
     names = ("push_ps", "pop_ps", "join_ps", "wait_ps", "resume_ps", "take_ps", "move_ps", "wake_ps", "wake_remote_ps")
     near, far = tables.probe_costs_ps
     return {
-        **{name: getattr(costs, name) for name in (*names, "locate_ps", "fault_ps", "migrate_ps", "line")},
+        **{name: getattr(costs, name) for name in (*names, "locate_ps", "signal_ps", "fault_ps", "migrate_ps", "line")},
         "probe_near_ps": near,
         "probe_far_ps": far,
         "least_probe_ps": MIN_STEP_PS,
-        "line_ps": tables.line_matrix_ps.ravel() if costs.line else NOTHING,
+        "line_ps": tables.line_matrix_ps.ravel() if costs.line or len(plan.words) else NOTHING,
     }
 
 
@@ -260,6 +261,28 @@ def _waiting(plan: Plan, tables: Tables) -> Fields:
     }
 
 
+def _words(plan: Plan) -> Fields:
+    words, costs = plan.words, plan.costs
+    return {
+        "word_role": words.role,
+        "word_home": words.home,
+        "worker_home": words.worker_home,
+        "word_parties": words.parties,
+        "words_declared": words.declared,
+        "level_lock": words.level_lock.ravel(),
+        "queue_lock": words.queue_lock,
+        "lock_kind": words.kind,
+        "lock_batch": words.batch,
+        "lock_fair": words.fair,
+        "barrier_kind": words.barrier,
+        "spin_ps": words.spin_ps,
+        "pause_ps": costs.pause_ps,
+        "futex_ps": costs.futex_ps,
+        "words_cached": words.cached,
+        "word_memory_ps": plan.machine.latency_ps.ravel(),
+    }
+
+
 def _finished(plan: Plan, found: Fields) -> Finished:
     every = (found["steps_hash"] + found["details_hash"]) % 2**64
     return Finished(
@@ -277,6 +300,8 @@ def _finished(plan: Plan, found: Fields) -> Finished:
         passed_items=found["passed_items"],
         hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
         events=found["events"],
+        word_counts=found["words"],
+        held=np.array(sorted(found["held"].tolist()), np.int64).reshape(-1, 4) if "held" in found else None,
     )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from numasim.engine.effects import NO_EFFECTS, Effects
 from numasim.machine.topology import Machine, WorkerMap
+from numasim.strategy.locks import SharedWords
 from numasim.strategy.placement import Placement
 from numasim.strategy.plan import StealPlan
 from numasim.workload.graph import Workload
@@ -35,6 +36,9 @@ class Costs:
     wake_remote_ps: int
     fault_ps: int
     migrate_ps: int
+    signal_ps: int
+    futex_ps: int
+    pause_ps: int
     line: bool
 
 
@@ -52,6 +56,7 @@ class Plan:
     workers: WorkerMap
     workload: Workload
     steal: StealPlan
+    words: SharedWords
     placement: Placement
     costs: Costs
     join: str

@@ -18,6 +18,8 @@ from numasim.engine.timeline import PUT
 from numasim.engine.trace import Rank, Trace, pack
 from numasim.engine.watch import Watched
 from numasim.engine.worker import ActorEvent, Worker, priority
+from numasim.strategy.locks import NO_LOCK
+from numasim.strategy.probe import NO_ROOM
 
 
 class Production(Search):
@@ -63,15 +65,31 @@ class Production(Search):
         self.env.schedule(p.event, p.priority, step)  # type: ignore[arg-type]
 
     def _on_produce(self, event: Event) -> None:
-        """The producer's next item becomes visible in a queue, or the producer waits for room."""
+        """The producer's next item becomes visible in a queue, or the producer waits for its lock, or for room."""
         p: Producer = event.actor  # type: ignore[attr-defined]
         self.now = p.due
         if self.watch:
             self.watch.tell(Watched.OVERHEAD, p.id, p.due - self.tables.push_ps, p.due)
-        item = p.items[0]
-        q = self._place(p.id, item)
+        q = self._place(p.id, p.items[0])
         p.looked = self.prober.looked
+        lock = self.tables.queue_lock[q] if q >= 0 else NO_LOCK
+        if lock == NO_LOCK:
+            self._put_item(p, q)
+        else:
+            self._request(lock, p.id, lambda _: self._put_item_locked(p, q, lock))
+
+    def _put_item_locked(self, p: Producer, q: int, lock: int) -> None:
+        """The lock of a queue is the producer's: put the item there, unless it has become full meanwhile."""
+        self._release_lock(lock, p.id)
+        self._put_item(p, q if self.queues.length[q] < self.queues.capacity[q] else NO_ROOM)
+
+    def _payer(self, actor: int) -> Worker | Producer:
+        return self.workers[actor] if actor < len(self.workers) else self.producers[-1]
+
+    def _put_item(self, p: Producer, q: int) -> None:
+        item = p.items[0]
         if q >= 0:
+            self.queues.push(q, item)
             self.details.append(pack(self.now, PUT, p.id, item, q))
             p.items = p.items[1:]
         if not p.items:

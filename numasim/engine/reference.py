@@ -26,7 +26,7 @@ from simpy.core import EmptySchedule
 
 from numasim.engine.bulk import Bulk
 from numasim.engine.collect import Finished, collect
-from numasim.engine.ledger import Executed
+from numasim.engine.ledger import Executed, Held
 from numasim.engine.plan import Plan
 from numasim.engine.producer import Producer
 from numasim.engine.result import COUNTS, TIME, Result
@@ -34,6 +34,7 @@ from numasim.engine.serial import serial_ps
 from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Listener, Rank, Trace
 from numasim.engine.watch import Watched, Watcher
+from numasim.engine.words import WordCounts
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.errors import InputError
 from numasim.workload.graph import Deal, Phase
@@ -106,7 +107,12 @@ class ReferenceEngine(Bulk):
                 self.queues.push_range(w.own, dealt_items(phase.deal, w.id, len(self.workers), first, count))
         else:
             for item in range(first, first + count):
-                self._place(dealt_to(phase.deal, item - first, count, len(self.workers)), item)
+                self._deal(dealt_to(phase.deal, item - first, count, len(self.workers)), item)
+
+    def _deal(self, worker: int, item: int) -> None:
+        q = self._place(worker, item)
+        if q >= 0:
+            self.queues.push(q, item)
 
     def _end_phase_after_instant(self) -> None:
         event = ActorEvent(self.env)
@@ -115,6 +121,8 @@ class ReferenceEngine(Bulk):
 
     def _on_phase_end(self, _: Event) -> None:
         serial = self.schedule[self.phase_index][1].serial
+        if self.locks_search:
+            self._free_search_locks()
         for w in self.workers:
             if serial and w.id:
                 self._wait_at_barrier(w)
@@ -214,4 +222,6 @@ def finished(engine: ReferenceEngine) -> Finished:
         passed_items=sum(ledger.passed_items),
         hashes=engine.trace.hashes(),
         events=engine.events,
+        word_counts=np.array(engine.word_counts(), np.int64).reshape(-1, len(WordCounts._fields)),
+        held=None if ledger.held is None else np.array(sorted(ledger.held), np.int64).reshape(-1, len(Held._fields)),
     )

@@ -90,6 +90,10 @@ class Result:
     ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``workers`` maps a
     per-worker counter to an array over workers then producers; ``node_bytes``, ``node_attempts`` and ``node_success``
     are [thief or accessing node, victim or home node]; ``node_pages`` [nodes] says where pages are at the end.
+    ``words`` has a row for each shared word: its name, role and
+    home, how often it was acquired, how often its cache line went to another worker of the same node or of another, the
+    time that was waited for it and the time that it was held; ``held`` [n, 4] are the single holdings (word, actor,
+    start, end), where a log was kept.
     """
 
     counters: dict[str, Any]
@@ -98,6 +102,8 @@ class Result:
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
     node_pages: npt.NDArray[np.int64]
+    words: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
     identity: dict[str, Any] = field(default_factory=dict)
     passed_items: int = 0  # range items counted in closed form, which no record tells of
     over_time: OverTime | None = field(default=None, compare=False)  # how the run developed, if that was asked for

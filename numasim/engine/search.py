@@ -12,7 +12,7 @@ from numasim.engine.plan import Plan
 from numasim.engine.polling import CHUNK_ROUNDS, Passed, QuietRounds
 from numasim.engine.producer import Producer
 from numasim.engine.thresholds import Measured, computed_thresholds
-from numasim.engine.timeline import LOOK, POLL
+from numasim.engine.timeline import LOOK, POLL, PUT
 from numasim.engine.trace import Trace
 from numasim.engine.watch import Watched
 from numasim.engine.worker import Worker
@@ -35,6 +35,7 @@ class Search(Execution):
         self.pop_ps = self.tables.pop_ps
         self.tracks_parent = self.prober.tracks_parent
         self.beginnings_matter = self.work_first or self.tracks_parent
+        self.locks_search = plan.words.search
         self.backs_off_after_probes = plan.steal.backoff.after == "probe"
         self.callbacks |= {LOOK: [self._on_look], POLL: [self._on_poll]}
 
@@ -114,9 +115,15 @@ class Search(Execution):
     def _end_idle(self, w: Worker) -> None:
         w.idle = w.round_goes_on = False
         if self.watch:
-            probing_ps = w.idle_steal_ps - w.probing_before_ps
-            self.watch.stretch(w, Watched.IDLE, self.now, w.failed, w.failed_remote, probing_ps)
+            self._tell_idle(w, w.failed, w.failed_remote)
         self._record_step(POLL, w.id, w.failed, w.failed_remote)
+
+    def _tell_idle(self, w: Worker, failed: int, failed_remote: int) -> None:
+        """Tell of the idle time since the last row; a wait for a lock cuts an episode in pieces."""
+        assert self.watch is not None
+        probing_ps = w.idle_steal_ps - w.probing_before_ps
+        self.watch.stretch(w, Watched.IDLE, self.now, failed, failed_remote, probing_ps)
+        w.probing_before_ps = w.idle_steal_ps
 
     def _join_is_over(self, w: Worker) -> bool:
         """Whether the nested join that an idle worker waits in has come to its end."""
@@ -147,6 +154,9 @@ class Search(Execution):
         if w.round_goes_on:
             w.round_goes_on = False
             return self._next_probe(w)
+        if self.locks_search and w.owed_ps:
+            self._schedule_idle(w, POLL, 0)
+            return False
         w.probed = False
         w.probes = NO_PROBES if w.stack and self.plan.join == "own" else self.prober.probes(w.id, self.queues)
         return self._next_probe(w)
@@ -158,13 +168,21 @@ class Search(Execution):
             return self._end_round(w)
         w.level, w.target = probe
         w.probed = True
+        if self.locks_search:
+            self._pass_locks(w)
+        else:
+            self._send_probe(w)
+        return False
+
+    def _send_probe(self, w: Worker) -> None:
         step = w.probe_ps[w.target]
         w.idle_steal_ps += step
         self._schedule_idle(w, LOOK, step)
-        return False
 
     def _end_round(self, w: Worker) -> bool:
         """Nothing was found: what is left in the own queue, else wait and decide again."""
+        if w.held:
+            self._release_held(w)
         if self._pop_own(w, 0):
             return True
         if not w.probed:
@@ -215,7 +233,10 @@ class Search(Execution):
             self._take(w, q, end, count)
         elif not self._missed(w):
             return
-        self._proceed(w)
+        if w.held:
+            self._leave_search(w)
+        else:
+            self._proceed(w)
 
     def _count_attempt(self, w: Worker, q: int, count: int) -> None:
         home = self.tables.home(q, w.node)
@@ -256,10 +277,47 @@ class Search(Execution):
         if self._join_is_over(w):
             return True
         if self.backs_off_after_probes:
+            if w.held:
+                self._release_held(w)
             w.fails += 1
             w.round_goes_on = True
             return self._back_off(w, self.tables.wait_ps(w.fails, True))
         return self._next_probe(w)
+
+    # ---- locks of the search ---------------------------------------------------------------------------------------
+
+    def _pass_locks(self, w: Worker) -> None:
+        """Take the locks of the next probe, that of its level first, and send it; let go of those of the last one."""
+        needed = self.tables.search_locks(w.level, w.target)
+        for word in [word for word in w.held if word not in needed]:
+            w.held.remove(word)
+            self._release_lock(word, w.id)
+        missing = next((word for word in needed if word not in w.held), None)
+        if missing is None:
+            self._send_probe(w)
+            return
+
+        def granted(actor: int) -> None:
+            self.workers[actor].held.append(missing)
+            self._pass_locks(self.workers[actor])
+
+        w.rank = POLL  # it has no event, and is at no work
+        if self.watch:
+            self._tell_idle(w, 0, 0)
+        self._request(missing, w.id, granted)
+
+    def _release_held(self, w: Worker) -> None:
+        for word in w.held:
+            self._release_lock(word, w.id)
+        w.held.clear()
+
+    def _leave_search(self, w: Worker) -> None:
+        """Something was found: pay for it, then let go of the locks."""
+        if w.owed_ps:
+            self._schedule_overhead(w, PUT, 0)
+        else:
+            self._release_held(w)
+            self._proceed(w)
 
     # ---- passing over polls (model 1.5) ----------------------------------------------------------------------------
 
@@ -274,8 +332,8 @@ class Search(Execution):
         return min(due)
 
     def _is_at_work(self, w: Worker) -> bool:
-        """Whether the worker's pending event belongs to a task; one that sleeps in a blocking join has none."""
-        return w.rank < LOOK and w.id not in self.blocked.values()
+        """Whether the worker's pending event belongs to a task; one that waits has none."""
+        return w.rank < LOOK and not w.waiting
 
     def _can_go_on(self) -> bool:
         """Whether anything but fruitless probes can ever happen."""
@@ -287,7 +345,7 @@ class Search(Execution):
 
     def _can_find(self, w: Worker) -> bool:
         """Whether some round of the worker can bring it a task while no queue changes."""
-        if w.id in self.blocked.values() or (w.stack and self.plan.join == "own"):
+        if w.waiting or (w.stack and self.plan.join == "own"):
             return False
         length = self.queues.length
         return any(
@@ -316,7 +374,7 @@ class Search(Execution):
 
     def _quiet_rounds(self, w: Worker) -> QuietRounds | None:
         """The fruitless rounds of the worker, or None where they have to be gone through probe by probe."""
-        if self.backs_off_after_probes or (w.stack and self.plan.join == "own"):
+        if self.locks_search or self.backs_off_after_probes or (w.stack and self.plan.join == "own"):
             return None
         if w.id not in self.quiet or not self.tables.fixed_rounds:
             shape = self.prober.quiet_round(w.id)

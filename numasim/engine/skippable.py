@@ -120,6 +120,10 @@ def _one_local_time(plan: Plan) -> bool:
     return not len(plan.workload.accesses) or bool((local == local[0]).all())
 
 
+def _no_words(plan: Plan) -> bool:
+    return not len(plan.words)
+
+
 def _last_child_resumes(plan: Plan) -> bool:
     return plan.join == "continuation" or not _has_roots(plan)
 
@@ -179,6 +183,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_plain_phases, "a phase is serial, or mixes tasks with a range"),
     Condition(_a_root_each, "a worker is given several bodies"),
     Condition(_no_dependences, "tasks depend on others than their children"),
+    Condition(_no_words, "workers wait for shared words such as locks"),
     Condition(_settled_pages, "pages are placed by first touch while the tasks run"),
     Condition(_one_local_time, "local memory is not equally near everywhere, so the span hangs on who ran what"),
     # a subtree must take as long as its segments, one after the other

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.engine.watch import NOBODY
 from numasim.machine.distance import line_transfer_ps
+from numasim.strategy.locks import NO_LOCK
 from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, Pick, StealPlan
 
 LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of them fit 63 bits
@@ -44,8 +45,9 @@ class Tables:
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
         self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))
-        self.stretches = plan.skip and self._may_stretch(plan)
+        self.stretches = plan.skip and not len(plan.words) and self._may_stretch(plan)
         self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
+        self.queue_lock = plan.words.queue_lock.tolist() or [NO_LOCK] * len(queues)
         self.push_ps = costs.push_ps
         self.pop_ps = costs.pop_ps
         self.join_ps = costs.join_ps
@@ -109,6 +111,12 @@ class Tables:
         """[workers] time to move a cache line from the core of each worker to that of ``worker``."""
         times: list[int] = self._line_ps[:, worker].tolist()
         return times
+
+    def search_locks(self, level: int, q: int) -> tuple[int, ...]:
+        """The locks that a probe of queue ``q`` by ``level`` passes: that of the level, then that of the queue."""
+        words = self._plan.words
+        locks = (words.level_lock[level, q] if len(words.level_lock) else NO_LOCK, self.queue_lock[q])
+        return tuple(int(lock) for lock in locks if lock != NO_LOCK)
 
     @property
     def line_matrix_ps(self) -> npt.NDArray[np.int64]:

@@ -21,9 +21,9 @@ from numasim.engine.watched_queues import WatchedQueues
 from numasim.engine.worker import ActorEvent, Worker, priority
 from numasim.strategy.probe import Prober
 
-SEG_END, WAKE, PUT, LOOK, POLL = (int(r) for r in (Rank.SEG_END, Rank.WAKE, Rank.PUT, Rank.LOOK, Rank.POLL))
+SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL = (int(rank) for rank in list(Rank)[: Rank.POLL + 1])
 PIECE_ITEMS = 32
-NOBODY: list[Callable[[Event], None]] = []
+NO_CALLBACKS: list[Callable[[Event], None]] = []
 
 Callbacks = list[Callable[[Event], None]]
 
@@ -95,7 +95,7 @@ class Timeline:
 
     def _cancel(self, w: Worker) -> None:
         """Let the pending event pass without effect."""
-        w.event.callbacks = NOBODY
+        w.event.callbacks = NO_CALLBACKS
         w.event = ActorEvent(self.env, w)
 
     def _record_step(self, rank: int, actor: int, first: int, second: int) -> None:

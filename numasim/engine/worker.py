@@ -59,6 +59,8 @@ class Worker:
     step_ps: int = 0  # the idle part of the pending step
     segment: int = 0
     idle: bool = False
+    waiting: bool = False  # for a child, a lock, a barrier, a condition: it has no event, and does not search
+    held: list[int] = field(default_factory=list)  # the locks that its search holds
     probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))
     probed: bool = False
     round_goes_on: bool = False  # the next poll goes on with the round

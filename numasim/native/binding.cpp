@@ -23,6 +23,13 @@ nb::object table(const T* values, std::size_t count, std::size_t columns) {
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(copy->data(), {count, columns}, owner));
 }
 
+// A table of records that consist of 64-bit integers.
+template <typename Row>
+nb::object rows_of(const std::vector<Row>& rows) {
+    constexpr std::size_t columns = sizeof(Row) / sizeof(std::int64_t);
+    return table(reinterpret_cast<const std::int64_t*>(rows.data()), rows.size(), columns);
+}
+
 template <typename Row, typename Field>
 nb::object column(const std::vector<Row>& rows, Field field) {
     std::vector<std::int64_t> values;
@@ -68,6 +75,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["node_attempts"] = table(engine.node_attempts().data(), nodes, nodes);
     result["node_success"] = table(engine.node_success().data(), nodes, nodes);
     result["node_bytes"] = table(engine.node_bytes().data(), nodes, nodes);
+    const std::vector<WordCounts> words = engine.word_counts();
+    result["words"] = rows_of<WordCounts>(words);
     result["makespan_ps"] = engine.makespan_ps();
     result["span_ps"] = engine.span_ps();
     result["page_faults"] = engine.page_faults();
@@ -80,10 +89,10 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["steps_hash"] = steps;
     result["details_hash"] = details;
     result["complete"] = engine.complete();
-    constexpr std::size_t log_columns = sizeof(Executed) / sizeof(std::int64_t);
-    if (keep_log)
-        result["log"] =
-            table(reinterpret_cast<const std::int64_t*>(engine.log().data()), engine.log().size(), log_columns);
+    if (keep_log) {
+        result["log"] = rows_of<Executed>(engine.log());
+        result["held"] = rows_of<Held>(engine.held());
+    }
     return result;
 }
 

@@ -27,6 +27,7 @@
 #include "trace.hpp"
 #include "trees_ahead.hpp"
 #include "watch.hpp"
+#include "words.hpp"
 #include "worker.hpp"
 
 namespace numasim {
@@ -99,6 +100,8 @@ public:
     const std::vector<std::int64_t>& node_attempts() const { return node_attempts_; }
     const std::vector<std::int64_t>& node_success() const { return node_success_; }
     const std::vector<std::int64_t>& node_bytes() const { return node_bytes_; }
+    std::vector<WordCounts> word_counts() const;
+    const std::vector<Held>& held() const { return held_; }
     std::int64_t makespan_ps() const { return now_; }
     std::int64_t span_ps() const { return span_ps_; }
     std::int64_t page_faults() const { return page_faults_; }
@@ -156,7 +159,12 @@ private:
     [[gnu::noinline]] bool must_inline(Worker& w);
     void offer(Worker& w, Task task);
     void on_put(Worker& w);
-    void put(Worker& w, Task task);
+    bool put_next(Worker& w);
+    void put_locked(Worker& w, std::uint32_t q);
+    void put(Worker& w, Task task) { put_into(w, choose(w, task), task); }
+    std::int32_t choose(Worker& w, Task task);
+    void put_into(Worker& w, std::int32_t q, Task task);
+    bool has_room(std::uint32_t q) const { return queues_.length(q) < queues_.capacity(q); }
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
     [[gnu::noinline]] void describe(Task task, ns_task& described);
     [[gnu::noinline]] std::int64_t dispatch_ps(const Worker& w, std::int32_t q) const;
@@ -165,6 +173,34 @@ private:
     void on_wake(Worker& w);
     bool is_item(Task task) const { return task >= tasks_; }
     std::size_t family_of(Task task) const;
+
+    // synchronisation
+    [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
+    bool request_and_wait(Worker& w, std::uint32_t word, Then then);
+    void request(std::uint32_t word, std::uint32_t actor, Then then);
+    void promise(std::uint32_t word, ns_grant grant);
+    void expect(Worker& w, Rank rank, std::int64_t due);
+    void on_grant(std::uint32_t word);
+    void end_lock_wait(const ns_waiter& waiter);
+    void tell_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote);
+    void go_on(Then then, std::uint32_t word, std::uint32_t actor);
+    void release_lock(std::uint32_t word, std::uint32_t actor);
+    void end_holding(std::uint32_t word);
+    bool arrive(Worker& w, std::uint32_t word);
+    void open_barrier(std::uint32_t word);
+    void on_release(std::uint32_t word);
+    bool await(Worker& w, std::uint32_t word);
+    bool signal(Worker& w, std::uint32_t word, std::int64_t permits);
+    void send_probe(Worker& w);
+    [[gnu::noinline]] void pass_locks(Worker& w);
+    void release_held(Worker& w);
+    [[gnu::noinline]] void leave_search(Worker& w);
+    void free_search_locks();
+    void free_search_lock(std::uint32_t word);
+    std::int32_t queue_lock(std::int32_t q) const {
+        return q < 0 || plan_.words.queue_lock.empty() ? NO_LOCK : plan_.words.queue_lock[static_cast<std::size_t>(q)];
+    }
+    std::size_t word_slot(std::uint32_t word) const { return std::size_t{plan_.workers} + 2 + word; }
 
     // search
     bool seek(Worker& w);
@@ -211,11 +247,12 @@ private:
     void produce_later(Producer& p);
     void on_produce();
     std::uint64_t take_from(std::uint32_t q, bool back);
-    void put_into(std::uint32_t q, Task task);
+    void push(std::uint32_t q, Task task);
     void watch_length(std::uint32_t q) {
         if (watch_ != nullptr) watch_->length(now_, q, queues_.length(q));
     }
     std::int64_t victim(std::uint32_t q) const;
+    void put_item(Producer& p, std::int32_t q);
     void room_made();  // a task has left a queue; the producer may wait for that
     [[gnu::noinline]] void end_wait(Producer& p);
     void producer_waits(Producer& p);
@@ -282,6 +319,9 @@ private:
     std::int64_t next_plunder_ = 0;        // in events
     RecordSet steps_, details_;
     std::vector<Executed> log_;
+    std::vector<SharedWord> words_;
+    std::vector<Held> held_;
+    std::vector<ns_arrival> leaders_;                           // while a barrier opens
     std::unordered_map<Task, std::uint32_t> sleeper_;           // frame in a blocking join -> its worker
     std::vector<std::uint8_t> overflowed_;                      // [queues]
     std::vector<std::uint32_t> quiet_levels_, quiet_segments_;  // while a quiet round is learnt
@@ -304,6 +344,7 @@ private:
     bool looked_ = false;  // the last dispatch asked where the task's objects are
     const bool listened_;
     const bool has_successors_, joins_cost_, inlines_, strict_, tracks_parent_, looks_at_data_, rules_ask_;
+    const bool locks_search_, puts_take_time_;
 };
 
 // What every event goes through is defined here, to be inlined.
@@ -381,7 +422,7 @@ inline std::uint64_t Engine::take_from(std::uint32_t q, bool back) {
     return task;
 }
 
-inline void Engine::put_into(std::uint32_t q, Task task) {
+inline void Engine::push(std::uint32_t q, Task task) {
     queues_.push(q, static_cast<std::uint64_t>(task));
     watch_length(q);
 }

@@ -33,8 +33,11 @@ constexpr std::int64_t LINE_BYTES = 64;
             case RUN: return start_segment(w, frame, plan_.graph.op_arg[frame.at]);
             case SPAWN: spawn(w, at); break;
             case CALL: call(w, at); break;
-            default:
+            case WAIT:
                 if (!wait(w, frame)) return;
+                break;
+            default:
+                if (!use_word(w, frame)) return;
         }
     }
 }
@@ -289,7 +292,7 @@ bool Engine::must_inline(Worker& w) {
 
 // Put a task into a queue: at once, or where that takes time, as the worker's next step.
 void Engine::offer(Worker& w, Task task) {
-    if (plan_.costs.push_ps != 0) {
+    if (puts_take_time_) {
         w.outbox.push_back(task);
     } else {
         put(w, task);
@@ -298,28 +301,61 @@ void Engine::offer(Worker& w, Task task) {
 
 void Engine::on_put(Worker& w) {
     if (watch_ != nullptr) watch_->overhead(w, now_);
-    const Task task = w.outbox.front();
-    w.outbox.pop_front();
-    put(w, task);
+    if (!w.held.empty()) {  // what a search has found is paid for
+        release_held(w);
+    } else if (!w.outbox.empty() && !put_next(w)) {
+        return;
+    }
     proceed(w);
 }
 
-void Engine::put(Worker& w, Task task) {
-    std::int32_t q = w.boundless_own;
-    if (q == NS_UNKNOWN) {
-        q = place(w.id, task);
-        if (q != w.own || looked_) w.owed_ps += dispatch_ps(w, q);
-    } else {
-        put_into(static_cast<std::uint32_t>(q), task);
+// Put the next task of the outbox into a queue; false: the worker waits for the queue's lock.
+bool Engine::put_next(Worker& w) {
+    const Task task = w.outbox.front();
+    const std::int32_t q = choose(w, task);
+    const std::int32_t lock = q == w.own ? NO_LOCK : queue_lock(q);
+    if (lock == NO_LOCK) {
+        w.outbox.pop_front();
+        put_into(w, q, task);
+        return true;
     }
+    w.target = static_cast<std::uint32_t>(q);
+    busy_until_[w.id] = now_;  // whoever holds the lock lets go of it
+    clock_.clear(w.id);
+    request(static_cast<std::uint32_t>(lock), w.id, Then::PUT);
+    return false;
+}
+
+// The lock of a queue is the worker's: put the task there, or elsewhere if it has become full meanwhile.
+void Engine::put_locked(Worker& w, std::uint32_t q) {
+    const bool room = has_room(q);
+    if (room) {
+        const Task task = w.outbox.front();
+        w.outbox.pop_front();
+        put_into(w, static_cast<std::int32_t>(q), task);
+    }
+    release_lock(static_cast<std::uint32_t>(queue_lock(static_cast<std::int32_t>(q))), w.id);
+    if (room || put_next(w)) proceed(w);
+}
+
+// The queue for a new task; negative where every queue that the dispatch rules name is full.
+std::int32_t Engine::choose(Worker& w, Task task) {
+    if (w.boundless_own != NS_UNKNOWN) return w.boundless_own;
+    const std::int32_t q = place(w.id, task);
+    if (q != w.own || looked_) w.owed_ps += dispatch_ps(w, q);
+    return q;
+}
+
+void Engine::put_into(Worker& w, std::int32_t q, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
     } else {
+        push(static_cast<std::uint32_t>(q), task);
         record_detail(PUT, w.id, id_of(task), q);
     }
 }
 
-// Push a task where the dispatch rules say; negative where every queue that they name is full.
+// The queue that the dispatch rules find for a task; negative where every one that they name is full.
 std::int32_t Engine::place(std::uint32_t position, Task task) {
     std::uint64_t index = static_cast<std::uint64_t>(id_of(task)), count = static_cast<std::uint64_t>(tasks_);
     if (is_item(task)) {
@@ -332,7 +368,6 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
     const ns_view seen = view();
     const std::int32_t q = ns_place(&plan_.steal, &actors_[position], &seen, &described);
     looked_ = described.looked;
-    if (q >= 0) put_into(static_cast<std::uint32_t>(q), task);
     return q;
 }
 
@@ -396,8 +431,9 @@ bool Engine::block(Worker& w, Frame& frame) {
 }
 
 void Engine::on_wake(Worker& w) {
-    w.counters.parked_ps += now_;
-    if (watch_ != nullptr) watch_->stretch(w, Watched::PARKED, now_);
+    if (!w.meets) w.counters.parked_ps += now_;
+    if (watch_ != nullptr) watch_->stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED, now_);
+    w.meets = false;
     record_step(WAKE, w.id, id_of(w.stack.back()), 0);
     proceed(w);
 }

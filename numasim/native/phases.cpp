@@ -63,8 +63,11 @@ void Engine::give_range(const Phase& phase) {
             if (items.count != 0) watch_length(static_cast<std::uint32_t>(w.own));
         }
     } else {
-        for (std::uint64_t i = 0; i < count; ++i)
-            place(ns_dealt_to(phase.deal, i, count, plan_.workers), static_cast<Task>(first + i));
+        for (std::uint64_t item = first; item < first + count; ++item) {
+            const std::int32_t q =
+                place(ns_dealt_to(phase.deal, item - first, count, plan_.workers), static_cast<Task>(item));
+            if (q >= 0) push(static_cast<std::uint32_t>(q), static_cast<Task>(item));
+        }
     }
 }
 
@@ -73,6 +76,7 @@ void Engine::end_phase_after_instant() { clock_.set(hook(), event_key(now_, END_
 void Engine::on_phase_end() {
     clock_.clear(hook());
     const bool serial = plan_.phases[phase_].serial;
+    if (locks_search_) free_search_locks();
     for (Worker& w : workers_) {
         if (serial && w.id != 0) {
             wait_at_barrier(w);

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "policy/backoff.h"
+#include "policy/barriers.h"
+#include "policy/locks.h"
 #include "policy/plan.h"
 #include "policy/ranges.h"
 #include "policy/thresholds.h"
@@ -17,7 +19,8 @@ using I32s = std::span<const std::int32_t>;
 using U32s = std::span<const std::uint32_t>;
 using U8s = std::span<const std::uint8_t>;
 
-enum Op : std::uint8_t { RUN, SPAWN, CALL, WAIT };
+enum Op : std::uint8_t { RUN, SPAWN, CALL, WAIT, LOCK, UNLOCK, ATOMIC, BARRIER, AWAIT, SIGNAL, BROADCAST };
+enum Role : std::uint8_t { LOCK_WORD, ATOMIC_WORD, CONDITION_WORD, BARRIER_WORD };
 enum Kind : std::uint8_t { TASK, CALLED, IMPLICIT };
 enum class Join { HELP, OWN, STRICT, CONTINUATION, BLOCK };
 enum class Maker { NONE, EXTRA, MASTER };  // who creates the items of a range
@@ -142,9 +145,24 @@ struct Phase {
     std::int64_t repeat;
 };
 
+// Shared words in their places (numasim/strategy/locks.py); those of the program come first.
+struct Words {
+    U8s role;                                   // [words] Role
+    std::span<const std::int32_t> home;         // [words]
+    std::span<const std::int32_t> worker_home;  // [workers] where a word that is kept for each lives
+    I64s parties;                               // [words]
+    std::uint32_t declared;                     // how many are the program's
+    std::span<const std::int32_t> level_lock;   // [steal levels * queues], or empty; -1: none
+    std::span<const std::int32_t> queue_lock;   // [queues], or empty; -1: none
+    ns_lock_kind kind;
+    ns_barrier_kind barrier;
+    ns_lock_rules rules;
+    ns_transfers transfers;
+};
+
 struct Costs {
     std::int64_t push_ps, locate_ps, pop_ps, join_ps, wait_ps, resume_ps, take_ps, move_ps, wake_ps, wake_remote_ps,
-        fault_ps, migrate_ps;
+        fault_ps, migrate_ps, signal_ps;
     std::int64_t probe_near_ps, probe_far_ps, least_probe_ps;
     bool line;  // probes, takes, joins and pushes elsewhere also pay the transfer of the cache line
 };
@@ -161,6 +179,7 @@ struct Plan {
     OpenAccesses open;
     std::vector<Family> families;
     std::vector<Phase> phases;
+    Words words;
     ns_plan steal;
     TaskObjects objects;
     ns_threshold_rules thresholds;

@@ -88,7 +88,9 @@ void Engine::learn_quiet_round(Worker& w) {
 // Count the rounds from `poll_ps` on that end before `until_ps`; the time that they take.
 std::int64_t Engine::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     until_ps = std::min(until_ps, LATEST_PS);
-    if (poll_ps >= until_ps || plan_.backoff_after_probe || (!w.stack.empty() && plan_.join == Join::OWN)) return 0;
+    if (poll_ps >= until_ps || locks_search_ || plan_.backoff_after_probe ||
+        (!w.stack.empty() && plan_.join == Join::OWN))
+        return 0;
     if (!w.quiet.known) learn_quiet_round(w);
     if (w.quiet.probes < 0) return 0;
     return w.quiet.probes == 0 ? pass_over_waits(w, poll_ps, until_ps) : pass_over_probes(w, poll_ps, until_ps);

@@ -45,15 +45,23 @@ void Engine::produce_later(Producer& p) {
     clock_.set(producer_id(), event_key(p.due_ps, PUT, producer_id()));
 }
 
-// The producer's next item becomes visible in a queue, or the producer waits for room.
+// The producer's next item becomes visible in a queue, or the producer waits for its lock, or for room.
 void Engine::on_produce() {
     Producer& p = producers_.back();
     clock_.clear(producer_id());
     if (watch_ != nullptr) watch_->tell(Watched::OVERHEAD, producer_id(), p.due_ps - plan_.costs.push_ps, p.due_ps);
-    const auto item = static_cast<Task>(p.next);
-    const std::int32_t q = place(producer_id(), item);
+    const std::int32_t q = place(producer_id(), static_cast<Task>(p.next));
     p.looked = looked_;
+    const std::int32_t lock = queue_lock(q);
+    if (lock == NO_LOCK) return put_item(p, q);
+    p.target = q;
+    request(static_cast<std::uint32_t>(lock), producer_id(), Then::PRODUCE);
+}
+
+void Engine::put_item(Producer& p, std::int32_t q) {
+    const auto item = static_cast<Task>(p.next);
     if (q >= 0) {
+        push(static_cast<std::uint32_t>(q), item);
         record_detail(PUT, producer_id(), item, q);
         ++p.next;
         --p.left;
@@ -109,7 +117,7 @@ bool Engine::is_steady() {
         return w.rank == SEG_END && w.due_ps > now_ && w.stack.size() == 1 && is_item(w.stack.front()) &&
                w.agenda.empty();
     };
-    return plan_.one_queue_each && queues_.total() == plan_.room &&
+    return plan_.one_queue_each && !locks_search_ && queues_.total() == plan_.room &&
            std::all_of(families_.begin(), families_.end(), [](const ItemTimes& times) { return times.uniform(); }) &&
            std::all_of(workers_.begin(), workers_.end(), has_only_an_item) && queues_hold_only_items();
 }

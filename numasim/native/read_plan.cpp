@@ -41,13 +41,38 @@ std::int64_t size_of(const T& values) {
 
 // ---- the graph ----------------------------------------------------------------------------------------------------
 
-void check_ops(const Graph& graph, std::int64_t segments) {
+void check_ops(const Graph& graph, std::int64_t segments, std::int64_t words) {
     for (std::size_t i = 0; i < graph.op_code.size(); ++i) {
-        require(graph.op_code[i] <= WAIT, "op_code has a value out of bounds");
+        require(graph.op_code[i] <= BROADCAST, "op_code has a value out of bounds");
         const std::int64_t most = graph.op_code[i] == RUN    ? segments
                                   : graph.op_code[i] == WAIT ? MOST_ROWS
+                                  : graph.op_code[i] >= LOCK ? words
                                                              : graph.rows;
         require(graph.op_arg[i] < most, "op_arg has a value out of bounds");
+    }
+}
+
+// Ops on shared words are about words of their role, and every row holds locks as in brackets.
+void check_uses(const Graph& graph, U8s role) {
+    constexpr Role ROLES[] = {LOCK_WORD,      LOCK_WORD,      ATOMIC_WORD,   BARRIER_WORD,
+                              CONDITION_WORD, CONDITION_WORD, CONDITION_WORD};
+    std::vector<std::uint32_t> held;
+    for (std::size_t row = 0; row < static_cast<std::size_t>(graph.rows); ++row) {
+        for (auto op = static_cast<std::size_t>(graph.op_ptr[row]);
+             op < static_cast<std::size_t>(graph.op_ptr[row + 1]); ++op) {
+            if (graph.op_code[op] < LOCK) continue;
+            const std::uint32_t word = graph.op_arg[op];
+            require(role[word] == ROLES[graph.op_code[op] - LOCK], "op_arg has a word of another role");
+            const auto found = std::find(held.begin(), held.end(), word);
+            if (graph.op_code[op] == LOCK) {
+                require(found == held.end(), "op_code takes a lock twice");
+                held.push_back(word);
+            } else if (graph.op_code[op] == UNLOCK) {
+                require(found != held.end(), "op_code releases a lock that the task does not hold");
+                held.erase(found);
+            }
+        }
+        require(held.empty(), "op_code leaves a lock held");
     }
 }
 
@@ -111,7 +136,7 @@ void check_parents(const Graph& graph) {
     }
 }
 
-Graph read_graph(Reader& reader, std::int64_t segments, bool skipping, Computed& computed) {
+Graph read_graph(Reader& reader, std::int64_t segments, U8s role, bool skipping, Computed& computed) {
     Graph graph{};
     graph.rows = reader.integer("rows", 0, MOST_ROWS);
     graph.folded = reader.flag("folded");
@@ -123,7 +148,8 @@ Graph read_graph(Reader& reader, std::int64_t segments, bool skipping, Computed&
     graph.kind = reader.array<std::uint8_t>("kind", graph.rows);
     require_within(graph.kind, TASK, IMPLICIT, "kind");
     graph.kernel = reader.array<std::uint8_t>("segment_kernel", segments);
-    check_ops(graph, segments);
+    check_ops(graph, segments, size_of(role));
+    if (!role.empty()) check_uses(graph, role);
     number_tasks(graph, computed);
     if (graph.folded && !skipping) number_segments(graph, computed);
     if (graph.folded) return graph;  // the roots of its phases tell how many tasks it has
@@ -481,6 +507,59 @@ ns_backoff read_backoff(Reader& reader) {
     };
 }
 
+ns_lock_rules read_lock_rules(Reader& reader, const Costs& costs) {
+    return {
+        .fair = reader.flag("lock_fair"),
+        .batch = reader.integer("lock_batch", 1, LONGEST_PS),
+        .spin_ps = reader.integer("spin_ps", 0, LONGEST_PS),
+        .pause_ps = reader.integer("pause_ps", 0, MOST_COST_PS),
+        .futex_ps = reader.integer("futex_ps", 0, MOST_COST_PS),
+        .wake_ps = costs.wake_ps,
+        .wake_remote_ps = costs.wake_remote_ps,
+    };
+}
+
+void check_words(const Words& words, const Plan& plan) {
+    require_within(words.role, LOCK_WORD, BARRIER_WORD, "word_role");
+    require_within(words.home, 0, plan.nodes - 1, "word_home");
+    require_within(words.worker_home, 0, plan.nodes - 1, "worker_home");
+    require_within(words.parties, 1, MOST_WORKERS, "word_parties");
+    for (const auto& locks : {words.level_lock, words.queue_lock}) {
+        for (const std::int32_t lock : locks) {
+            const bool fits = lock == -1 || (lock >= static_cast<std::int64_t>(words.declared) &&
+                                             lock < size_of(words.role) && words.role[lock] == LOCK_WORD);
+            require(fits, "level_lock or queue_lock has a word that is no lock of the search");
+        }
+    }
+}
+
+// The shared words; `plan` has everything before them.
+Words read_words(Reader& reader, U8s role, const Plan& plan) {
+    Words words{};
+    words.role = role;
+    if (role.empty()) return words;
+    words.home = reader.array<std::int32_t>("word_home", size_of(role));
+    words.worker_home = reader.array<std::int32_t>("worker_home", plan.workers);
+    words.parties = reader.array<std::int64_t>("word_parties", size_of(role));
+    words.declared = static_cast<std::uint32_t>(reader.integer("words_declared", 0, size_of(role)));
+    const std::int64_t queues = plan.steal.queue_count;
+    words.level_lock = reader.array<std::int32_t>("level_lock", ANY);
+    words.queue_lock = reader.array<std::int32_t>("queue_lock", ANY);
+    require(words.level_lock.empty() || size_of(words.level_lock) == queues * plan.steal.steal_levels,
+            "level_lock does not have a row for each level");
+    require(words.queue_lock.empty() || size_of(words.queue_lock) == queues,
+            "queue_lock does not have an entry for each queue");
+    words.kind = reader.choice<ns_lock_kind>("lock_kind", {"tas", "ttas", "ticket", "mcs", "mutex", "cohort"});
+    words.barrier = reader.choice<ns_barrier_kind>("barrier_kind", {"central", "flag", "tree", "per-domain"});
+    words.rules = read_lock_rules(reader, plan.costs);
+    const I64s memory = reader.array<std::int64_t>("word_memory_ps", std::int64_t{plan.nodes} * plan.nodes);
+    require_within(memory, 0, MOST_COST_PS, "word_memory_ps");
+    words.transfers = {plan.line_ps.data(), memory.data(), plan.node.data(),
+                       plan.workers,        plan.nodes,    reader.flag("words_cached")};
+    check_words(words, plan);
+    return words;
+}
+
 Costs read_costs(Reader& reader) {
     const auto cost = [&](const char* name) { return reader.integer(name, 0, MOST_COST_PS); };
     return {
@@ -496,6 +575,7 @@ Costs read_costs(Reader& reader) {
         .wake_remote_ps = cost("wake_remote_ps"),
         .fault_ps = cost("fault_ps"),
         .migrate_ps = cost("migrate_ps"),
+        .signal_ps = cost("signal_ps"),
         .probe_near_ps = cost("probe_near_ps"),
         .probe_far_ps = cost("probe_far_ps"),
         .least_probe_ps = reader.integer("least_probe_ps", 1, MOST_COST_PS),
@@ -514,7 +594,9 @@ Plan read_plan(Reader& reader, Computed& computed) {
     require_within(plan.node, 0, plan.nodes - 1, "node");
     plan.skipping = reader.flag("skipping");
     plan.times = read_times(reader, plan.nodes);
-    plan.graph = read_graph(reader, plan.times.segments, plan.skipping, computed);
+    const U8s role = reader.array<std::uint8_t>("word_role", ANY);
+    require(role.empty() || !plan.skipping, "word_role has words, with which nothing is skipped");
+    plan.graph = read_graph(reader, plan.times.segments, role, plan.skipping, computed);
     for (const std::int32_t node : plan.node) {
         require(size_of(plan.times.total[static_cast<std::size_t>(node)]) == plan.times.segments,
                 "total_ps is missing for a node with workers");
@@ -549,9 +631,10 @@ Plan read_plan(Reader& reader, Computed& computed) {
     plan.backoff_after_probe = reader.flag("backoff_after_probe");
     plan.backoff_counts_empty = reader.flag("backoff_counts_empty");
     plan.costs = read_costs(reader);
-    plan.line_ps =
-        reader.array<std::int64_t>("line_ps", plan.costs.line ? std::int64_t{plan.workers} * plan.workers : ANY);
+    const bool lines_move = plan.costs.line || !role.empty();
+    plan.line_ps = reader.array<std::int64_t>("line_ps", lines_move ? std::int64_t{plan.workers} * plan.workers : ANY);
     require_within(plan.line_ps, 0, MOST_COST_PS, "line_ps");
+    plan.words = read_words(reader, role, plan);
     plan.join = reader.choice<Join>("join", {"help", "own", "strict", "continuation", "block"});
     plan.maker = reader.choice<Maker>("producer", {"none", "extra", "master"});
     plan.inline_resume_ppm = reader.integer("inline_resume_ppm", 0, MILLION);

@@ -46,11 +46,15 @@ void Engine::go_idle(Worker& w) {
 
 void Engine::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
-    if (watch_ != nullptr) {
-        const std::int64_t probing_ps = w.counters.idle_steal_ps - w.probing_before_ps;
-        watch_->stretch(w, Watched::IDLE, now_, w.failed, w.failed_remote, probing_ps);
-    }
+    if (watch_ != nullptr) tell_idle(w, w.failed, w.failed_remote);
     record_step(POLL, w.id, w.failed, w.failed_remote);
+}
+
+// Tell of the idle time since the last row; a wait for a lock cuts an episode in pieces.
+void Engine::tell_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote) {
+    const std::int64_t probing_ps = w.counters.idle_steal_ps - w.probing_before_ps;
+    watch_->stretch(w, Watched::IDLE, now_, failed, failed_remote, probing_ps);
+    w.probing_before_ps = w.counters.idle_steal_ps;
 }
 
 // Whether the nested join that an idle worker waits in has come to its end.
@@ -84,6 +88,10 @@ bool Engine::start_round(Worker& w) {
         w.round_goes_on = false;
         return next_probe(w);
     }
+    if (locks_search_ && w.owed_ps != 0) {
+        schedule_idle(w, POLL, 0);
+        return false;
+    }
     w.probed = false;
     w.probes_nobody = plan_.join == Join::OWN && !w.stack.empty();
     ns_round_begin(&w.round);
@@ -96,14 +104,23 @@ bool Engine::next_probe(Worker& w) {
     if (w.probes_nobody || !ns_round_next(&w.round, &plan_.steal, &actors_[w.id], &seen, &w.level, &w.target))
         return end_round(w);
     w.probed = true;
+    if (locks_search_) {
+        pass_locks(w);
+    } else {
+        send_probe(w);
+    }
+    return false;
+}
+
+void Engine::send_probe(Worker& w) {
     const std::int64_t step = probe_ps(w, w.target);
     w.counters.idle_steal_ps += step;
     schedule_idle(w, LOOK, step);
-    return false;
 }
 
 // Nothing was found: what is left in the own queue, else wait and decide again.
 bool Engine::end_round(Worker& w) {
+    release_held(w);
     if (pop_own(w, 0)) return true;
     if (!w.probed) {
         ++w.counters.no_victim;
@@ -150,6 +167,7 @@ void Engine::on_look(Worker& w) {
     } else if (!missed(w)) {
         return;
     }
+    if (!w.held.empty()) return leave_search(w);
     proceed(w);
 }
 
@@ -198,7 +216,7 @@ void Engine::take(Worker& w, std::uint32_t q, bool back, std::int64_t count) {
         w.fails = 0;
         end_idle(w);
     }
-    for (; kept < taken_.size(); ++kept) put_into(static_cast<std::uint32_t>(w.own), taken_[kept]);
+    for (; kept < taken_.size(); ++kept) push(static_cast<std::uint32_t>(w.own), taken_[kept]);
 }
 
 // The worker whose own queue `q` is, or -1.
@@ -211,6 +229,7 @@ std::int64_t Engine::victim(std::uint32_t q) const {
 bool Engine::missed(Worker& w) {
     if (join_is_over(w)) return true;
     if (plan_.backoff_after_probe) {
+        release_held(w);
         ++w.fails;
         w.round_goes_on = true;
         return back_off(w, wait_ps(w.fails, true));

@@ -40,7 +40,7 @@ bool never_full(const Plan& plan) {
 Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log)
     : plan_(plan),
       tasks_(plan.graph.tasks),
-      clock_(std::size_t{plan.workers} + 2),
+      clock_(std::size_t{plan.workers} + 2 + plan.words.role.size()),
       queues_(plan.steal, plan.thresholds),
       workers_(plan.workers),
       busy_until_(plan.workers, NEVER),
@@ -53,6 +53,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
       touched_(plan.nodes, 0),
       steps_(listener),
       details_(listener),
+      words_(shared_words(plan)),
       overflowed_(plan.steal.queue_count, 0),
       node_attempts_(std::size_t{plan.nodes} * plan.nodes, 0),
       node_success_(node_attempts_.size(), 0),
@@ -67,7 +68,9 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
       strict_(plan.join == Join::STRICT),
       tracks_parent_(any_anchor(plan.steal, NS_ANCHOR_PARENT)),
       looks_at_data_(ns_looks_at_data(&plan.steal)),
-      rules_ask_(plan.steal.data_count != 0) {
+      rules_ask_(plan.steal.data_count != 0),
+      locks_search_(plan.words.declared < plan.words.role.size()),
+      puts_take_time_(plan.costs.push_ps != 0 || !plan.words.queue_lock.empty()) {
     for (std::uint32_t i = 0; i < actors_.size(); ++i) {
         ns_actor_init(&actors_[i], &plan.steal, static_cast<std::int32_t>(i), plan.seed,
                       cursors_.data() + std::size_t{i} * plan.steal.levels,
@@ -129,6 +132,8 @@ void Engine::handle(EventKey event) {
     const std::uint32_t actor = actor_of(event);
     switch (rank_of(event)) {
         case SEG_END: return ahead_ != nullptr ? on_strand_end(workers_[actor]) : on_segment_end(workers_[actor]);
+        case GRANT: return on_grant(actor);
+        case RELEASE: return on_release(actor);
         case WAKE: return on_wake(workers_[actor]);
         case PUT: return actor == producer_id() ? on_produce() : on_put(workers_[actor]);
         case LOOK: return on_look(workers_[actor]);

@@ -51,11 +51,13 @@ struct Worker {
     std::int32_t boundless_own = NS_UNKNOWN;  // the same where every new task goes there and it is never full
     std::uint32_t segment = 0;
     bool own_back = true;  // which end of its own queue it takes from
-    bool blocked = false;  // sleeps in a blocking join
+    bool meets = false;    // waits at a barrier, or is about to leave it
+    bool blocked = false;  // waits for a child, a lock, a barrier or a condition, and has no event
 
     // where it stands in its search
     bool idle = false, probed = false, round_goes_on = false, probes_nobody = false, thresholds_known = false;
     std::uint32_t level = 0, target = 0;
+    std::vector<std::uint32_t> held;  // the locks that its search holds
     ns_round round{};
     std::int64_t step_ps = 0;                    // the idle part of the pending step
     std::int64_t fails = 0;                      // fruitless rounds (or probes) in a row
@@ -80,6 +82,7 @@ struct Producer {
     std::uint64_t next = 0;  // the item to be made next
     std::uint64_t left = 0;  // items still to be made
     std::int64_t due_ps = 0;
+    std::int32_t target = 0;  // the queue whose lock it waits for
     bool waiting = false;
     bool looked = false;  // it asked where the data of the last item is, which it has still to pay for
     std::uint64_t try_below = ~std::uint64_t{0};  // items left below which passing over the steady state is tried

@@ -95,6 +95,9 @@ class CostSpec(Model):
     wake_remote_ns: Nanoseconds = Decimal(0)
     fault_ns: Nanoseconds = Decimal(0)
     migrate_ns: Nanoseconds = Decimal(0)  # a page that moves to another node
+    signal_ns: Nanoseconds = Decimal(0)  # letting one waiter of a condition pass, its line not included
+    futex_ns: Nanoseconds = Decimal(0)  # unparking a thread, beside wake_ns
+    pause_ns: Nanoseconds = Decimal(0)  # between two tries of a test-and-set lock
     # Probes, takes, joins and a worker's pushes into queues of others also pay the coherence transfer of the line.
     line: YesNo = False
 

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validato
 
 from numasim.errors import nearest_name
 from numasim.spec.base import Bytes, Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.spec.locks import LockSpec
 from numasim.spec.placement import Placed, PlacementSpec
 from numasim.spec.runtime import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
 
@@ -150,14 +151,14 @@ def _is_symbolic(condition: Condition | None) -> bool:
     return condition == "announced"
 
 
-LAST_TAKES = {"source", "amount", "leave", "iterations"}
+LAST_TAKES = {"source", "amount", "leave", "lock", "iterations"}
 SELF_TAKES = ("others", *get_args(InsideName))
 
 
 class LevelSpec(Grammar):
     """One steal level: where a thief looks, under which condition, how often, and how much it takes."""
 
-    later: ClassVar[Mapping[str, str]] = {"lock": "a lock held during the search", "gated": "gates on live subtrees"}
+    later: ClassVar[Mapping[str, str]] = {"gated": "gates on live subtrees"}
 
     source: Source = Field(alias="from")
     include_self: YesNo = Field(False, alias="self")  # A-3
@@ -173,6 +174,7 @@ class LevelSpec(Grammar):
     condition: Condition | None = Field(None, alias="if")
     amount: Amount | None = None
     leave: Annotated[Count, Field(lt=COMPARABLE)] = 0
+    lock: UnitName | None = None  # whose lock is held during the search: the unit of the queue that is probed
     who: Literal["head"] | None = None
     iterations: tuple[Count, Literal["last"] | Count] = (0, "last")
     chance: Chance | None = None
@@ -266,13 +268,12 @@ class DispatchSpec(Grammar):
 class QueueSpec(Grammar):
     """A family of queues, one a unit; what is left out is the runtime's for worker queues, and no bound for others."""
 
-    later: ClassVar[Mapping[str, str]] = {"lock": "locked queues"}
-
     per: UnitName
     own: Literal["lifo", "fifo"] | None = None
     steal: Literal["lifo", "fifo"] | None = None
     capacity: Tasks | None = None
     full: FullRule | None = None
+    lock: YesNo = False  # who looks into a queue, or puts a task into another's, passes its lock
 
 
 class ThresholdSpec(Model):
@@ -313,7 +314,6 @@ class StrategySpec(Grammar):
         "live": "limits on live subtrees",
         "tiers": "tiers of tasks",
         "labels": "labels of tasks",
-        "locks": "lock models",
         "helpers": "helper threads",
     }
 
@@ -334,6 +334,7 @@ class StrategySpec(Grammar):
     ] = ThresholdSpec()
     backoff: BackoffSpec | None = None
     placement: Placed = PlacementSpec(policy="first-touch")
+    locks: LockSpec = LockSpec()
     mapping: MappingName = "numa-even-cores-first"
 
     @property

@@ -1,14 +1,15 @@
 """When every task would start and finish if there were workers without end: the critical path of a task graph.
 
 A task starts when it has been spawned and its predecessors have finished; it finishes at the end of its own program,
-waits included. Tasks that never finish wait for each other in a circle, so this is also the test for cycles.
+waits for children included; it waits for no shared word. Tasks that never finish wait for each other in a circle, so
+this is also the test for cycles.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from numasim.workload.graph import I64, Op, Phase, Workload
+from numasim.workload.graph import FIRST_SHARED, I64, Op, Phase, Workload
 
 UNFINISHED = -1
 GOES, WAITS = -2, -1  # what a task is blocked on, besides the callee of a CALL
@@ -63,7 +64,7 @@ class Dataflow:
                 clock += self._segment[arg]
             elif code == Op.WAIT:
                 clock = max(clock, self._latest_child[task])
-            else:
+            elif code < FIRST_SHARED:
                 self.pending[task] += 1
                 self._release(arg, clock)
                 if code == Op.CALL:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.workload.layout import offsets
+from numasim.workload.shared import SharedWord
 
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
@@ -35,6 +36,16 @@ class Op(IntEnum):
     SPAWN = 1  # [task] a child that may run anywhere
     CALL = 2  # [task] a child that runs here and now
     WAIT = 3  # [0] until every child spawned so far has finished
+    LOCK = 4  # [word] wait until the lock is granted
+    UNLOCK = 5  # [word]
+    ATOMIC = 6  # [word] one atomic operation on its cache line
+    BARRIER = 7  # [word] wait until all parties have arrived
+    AWAIT = 8  # [word] wait until the condition has been signalled
+    SIGNAL = 9  # [word] let one waiter of the condition pass
+    BROADCAST = 10  # [word] let as many pass as the condition has parties
+
+
+FIRST_SHARED = Op.LOCK  # this op and those after it use a shared word
 
 
 class Kind(IntEnum):
@@ -156,6 +167,7 @@ class Workload:
     successor: U32  # dependence edges: task -> tasks that wait for it
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
     folded: bool = False  # rows are classes of equal subtrees
+    words: tuple[SharedWord, ...] = ()  # that the ops from LOCK on refer to
 
     @property
     def rows(self) -> int:
@@ -271,7 +283,7 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
         yield np.ascontiguousarray(value).data
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
-            if entry.name == "folded" and not value.folded:
+            if entry.name in ("folded", "words") and not getattr(value, entry.name):
                 continue  # as if the field did not exist: digests outlive it
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))

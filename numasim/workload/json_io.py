@@ -1,7 +1,8 @@
 """Task graphs as JSON files: read, check, write; what is read equals what was written, array for array.
 
-A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``) and the tasks that
-wait for it (``then``). Kernels and regions are referred to by name; tasks, segments and ranges by position. Whatever
+A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, and ``["lock", word]``
+and its like on shared words) and the tasks that wait for it (``then``). Kernels and regions are referred to by name;
+tasks, segments, words and ranges by position. Whatever
 is left out has the default of the models below; without ``phases`` all tasks that nobody spawns start together.
 """
 

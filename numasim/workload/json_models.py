@@ -25,10 +25,11 @@ from numasim.workload.graph import (
     Workload,
 )
 from numasim.workload.layout import offsets
+from numasim.workload.shared import MAX_PARTIES, Role, SharedWord
 from numasim.workload.validate import parents
 
 FORMAT = "numasim task graph 1"
-ARGUMENT_OPS = {Op.RUN: "run", Op.SPAWN: "spawn", Op.CALL: "call"}
+ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}
 OPS = {name: code for code, name in ARGUMENT_OPS.items()}
 WAIT = ["wait"]
 
@@ -45,7 +46,10 @@ def _op(value: Any) -> Any:
     match value:
         case [str(name), int(number)] if name in OPS and not isinstance(number, bool) and 0 <= number < 2**32:
             return (OPS[name], number)
-    raise ValueError('an op is ["run", segment], ["spawn", task], ["call", task] or ["wait"]')
+    raise ValueError(
+        'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], or ["lock", word] and the like: '
+        f"{', '.join(op.name.lower() for op in Op if op > Op.LOCK)}"
+    )
 
 
 Whole = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**62)]
@@ -111,6 +115,15 @@ class TaskEntry(Model):
     then: list[Index] = Field(default_factory=list)
 
 
+class WordEntry(Model):
+    """A word that tasks share."""
+
+    name: str = ""
+    role: Literal["lock", "atomic", "condition", "barrier"]
+    owner: Index = 0
+    parties: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MAX_PARTIES)] = 1
+
+
 class PhaseEntry(Model):
     """Roots and a range that start together."""
 
@@ -134,6 +147,7 @@ class GraphFile(Model):
     ranges: list[RangeEntry] = Field(default_factory=list)
     tasks: list[TaskEntry] = Field(default_factory=list)
     segments: list[SegmentEntry] = Field(default_factory=list)
+    words: list[WordEntry] = Field(default_factory=list)
     facts: dict[str, int] = Field(default_factory=dict)
 
     @classmethod
@@ -152,6 +166,7 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
     ("tasks",): TaskEntry,
     ("segments",): SegmentEntry,
     ("segments", "accesses"): AccessEntry,
+    ("words",): WordEntry,
 }
 
 
@@ -183,6 +198,7 @@ def to_workload(file: GraphFile) -> Workload:
         successor_ptr=frozen(offsets(np.array([len(tasks) for tasks in then], np.int64))),
         successor=frozen(np.array([task for tasks in then for task in tasks], np.uint32)),
         facts=file.facts,
+        words=tuple(SharedWord(w.name, _member(Role, w.role), w.owner, w.parties) for w in file.words),
     )
 
 
@@ -293,6 +309,10 @@ def to_file(workload: Workload) -> dict[str, Any]:
                 first[1:],
                 strict=True,
             )
+        ],
+        "words": [
+            {"name": word.name, "role": _name(word.role), "owner": word.owner, "parties": word.parties}
+            for word in workload.words
         ],
         "facts": workload.facts,
     }

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from numasim.workload.dataflow import Dataflow
-from numasim.workload.graph import I64, Kind, Op, Phase, RangeFamily, Workload
+from numasim.workload.graph import FIRST_SHARED, I64, Kind, Op, Phase, RangeFamily, Workload
 from numasim.workload.serial import access_ps, by_task, item_blocks, segment_ps
 
 
@@ -84,7 +84,7 @@ def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64)
                 clock += segments[arg]
             elif code == Op.WAIT:
                 clock = max(clock, joined)
-            else:
+            elif code < FIRST_SHARED:
                 joined = max(joined, clock + end[arg])
                 last[row] = max(last[row], clock + last[arg])
                 clock += end[arg] if code == Op.CALL else 0

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.workload.check_words import check_shared_words
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.graph import I64, Accesses, Kind, Mode, Op, Pattern, RangeFamily, Workload
 from numasim.workload.layout import offsets
@@ -288,6 +289,7 @@ CHECKS = (
     _check_ops,
     _check_tree,
     _check_kinds,
+    check_shared_words,
     _check_segments,
     _check_ranges,
     _check_dependences,

@@ -23,6 +23,7 @@ from numasim.spec.run import resolve
 from numasim.spec.runtime import RuntimeSpec
 from numasim.spec.strategy import StrategySpec
 from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.locks import place_words
 from numasim.strategy.placement import place
 from numasim.workload.graph import Workload
 
@@ -108,11 +109,13 @@ def plan_of(
     given = shipped_runtime(how) if isinstance(how, str) else how
     places = map_workers(machine, workers, strategy.mapping)
     effective = effective_runtime(strategy, given)
+    steal = compile_strategy(strategy, given, machine, places, task_ps=500 * NS)
     return Plan(
         machine=machine,
         workers=places,
         workload=work,
-        steal=compile_strategy(strategy, given, machine, places, task_ps=500 * NS),
+        steal=steal,
+        words=place_words(strategy, steal, places, work.words),
         placement=place(strategy.placement, machine, places, work, seed),
         costs=costs_ps(effective.costs),
         join=effective.join,

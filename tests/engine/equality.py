@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,9 @@ from numasim.engine.reference import ReferenceEngine, finished
 from numasim.engine.run import ENGINES, Log
 from numasim.engine.trace import Trace
 from numasim.engine.watch import COLUMNS
+from numasim.spec.locks import BarrierName, LockName
 from numasim.workload.graph import Op
+from numasim.workload.shared import Role
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
@@ -196,4 +199,20 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
         plan.steal.looks_at_data and any(len(family.accesses) for family in plan.workload.ranges)
     ),
     "folded programs": lambda plan: plan.workload.folded,
+    "locks held in a search": lambda plan: len(plan.words.level_lock) > 0,
+    "locked queues": lambda plan: len(plan.words.queue_lock) > 0,
+    **{
+        f"{role.name.lower()} words": lambda plan, role=role: any(word.role == role for word in plan.workload.words)
+        for role in Role
+    },
+    **{
+        f"locks of kind {kind}": lambda plan, kind=kind: plan.words.kind == kind and Role.LOCK in plan.words.role
+        for kind in get_args(LockName)
+    },
+    **{
+        f"barriers of kind {kind}": lambda plan, kind=kind: (
+            plan.words.barrier == kind and Role.BARRIER in plan.words.role
+        )
+        for kind in get_args(BarrierName)
+    },
 }

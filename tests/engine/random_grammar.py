@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from random_graphs import Document, happens
 
-from numasim.spec import placement, runtime, strategy
+from numasim.spec import locks, placement, runtime, strategy
 
 Values = Sequence[Any] | Callable[[Random], Any]
 Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have it, its values)
@@ -99,6 +99,24 @@ LEARNING: Options = {
     "most": (50, (0.5, 1)),
     **dict.fromkeys(("hit", "miss", "elsewhere-hit", "elsewhere-miss"), (60, SIGNED)),
 }
+LOCKS: Options = {
+    "kind": (100, get_args(locks.LockName)),
+    "batch": (60, (1, 2, 5)),
+    "fairness": (60, ("near", "fair")),
+    "spin_ns": (60, NANOSECONDS),
+    "home": (60, ("owner", "master")),
+    "words": (30, ("cached", "memory")),
+    "barrier": (80, get_args(locks.BarrierName)),
+}
+
+
+def locks_document(chance: Random) -> Document:
+    """Locks and barriers of some kind, with the keys that go with it."""
+    given = some(chance, LOCKS)
+    kinds = locks.KINDS_OF_KEY
+    return {key: value for key, value in given.items() if key not in kinds or given["kind"] in kinds[key]}
+
+
 BACKOFF: Options = {
     "first_ns": (70, either(("task",), NANOSECONDS)),
     "factor": (40, TINY),
@@ -112,7 +130,13 @@ THRESHOLDS: Options = {
     "rule": (40, RULES),
     "when": (50, ("first-drain", "phase", "fixed")),
 }
-QUEUE: Options = {"own": (40, ENDS), "steal": (40, ENDS), "capacity": (30, TINY), "full": (30, FULL)}
+QUEUE: Options = {
+    "own": (40, ENDS),
+    "steal": (40, ENDS),
+    "capacity": (30, TINY),
+    "full": (30, FULL),
+    "lock": (15, ("no", "yes")),
+}
 LEVEL: Options = {
     "by": (30, ("node", "core", "llc", "socket", "distance")),
     "pick": (60, get_args(strategy.StealPick)),
@@ -120,6 +144,7 @@ LEVEL: Options = {
     "if": (25, CONDITIONS),
     "amount": (30, AMOUNTS),
     "leave": (15, (0, 1, 2)),
+    "lock": (12, get_args(strategy.UnitName)),
     "who": (8, ("head",)),
     "iterations": (10, ([0, 0], [0, 1], [1, "last"])),
     "chance": (
@@ -127,7 +152,7 @@ LEVEL: Options = {
         either((0.5, 0.25, 0.7), lambda chance: {"first": chance.choice((0.1, 0.5)), **some(chance, LEARNING)}),
     ),
 }
-LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2))}
+LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2)), "lock": (12, get_args(strategy.UnitName))}
 GUARDS: Options = {
     "bytes": (20, (1, 600, "16KiB")),
     "share": (15, (1, 0.5, 0.25, 0.7)),
@@ -145,6 +170,7 @@ STRATEGY: Options = {
     "backoff": (20, lambda chance: some(chance, BACKOFF)),
     "placement": (60, either(("first-touch", "interleave"), placement_document)),
     "mapping": (40, get_args(strategy.MappingName)),
+    "locks": (70, locks_document),
 }
 COSTS: Options = {
     **{name: (45, NANOSECONDS) for name in runtime.CostSpec.model_fields if name != "line"},

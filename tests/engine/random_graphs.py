@@ -31,6 +31,7 @@ MOST_ITEMS = (12, 12, 60, 400)
 PHASES = (1, 1, 1, 2, 3)
 ROOTS = (1, 1, 1, 0, 2, 4)
 REPEATS = (1, 1, 1, 2, 3)
+LOCKS_AND_ATOMICS = ("lock", "lock", "atomic")
 
 
 def happens(chance: Random, percent: int) -> bool:
@@ -49,6 +50,7 @@ class Draft:
     segments: list[Document] = field(default_factory=list)
     regions: list[Document] = field(default_factory=list)
     ranges: list[Document] = field(default_factory=list)
+    words: list[Document] = field(default_factory=list)
 
     def add_task(self, kind: str, depth: int = 0) -> int:
         """Draw a task and everything below it; its number."""
@@ -56,7 +58,49 @@ class Draft:
         ops: list[list[Any]] = []
         self.tasks.append({"kind": kind, "ops": ops, "then": []})
         for _ in range(self.chance.randint(0, 5)):
-            ops.append(self._op(self.chance.choice(OPS), depth))
+            if self.words and happens(self.chance, 30):
+                ops += self._use(0)
+            else:
+                ops.append(self._op(self.chance.choice(OPS), depth))
+        return number
+
+    def add_words(self) -> None:
+        """Draw some locks and atomic words."""
+        for role in self.chance.choices(LOCKS_AND_ATOMICS, k=self.chance.randint(1, 3)):
+            self._add_word(role, 1)
+
+    def _add_word(self, role: str, parties: int) -> int:
+        self.words.append({"role": role, "owner": self.chance.randint(0, 9), "parties": parties})
+        return len(self.words) - 1
+
+    def _use(self, first: int) -> list[list[Any]]:
+        """An atomic operation, or a critical section; sections nest by ascending words, and nobody waits in them."""
+        fit = [word for word in range(first, len(self.words)) if self.words[word]["role"] in LOCKS_AND_ATOMICS]
+        if not fit:
+            return []
+        word = self.chance.choice(fit)
+        if self.words[word]["role"] == "atomic":
+            return [["atomic", word]]
+        inside = [["run", self._add_segment()] for _ in range(self.chance.randint(0, 2))]
+        inside += self._use(word + 1) if happens(self.chance, 30) else []
+        return [["lock", word], *inside, ["unlock", word]]
+
+    def add_team(self) -> list[int]:
+        """Draw bodies that meet at a barrier, the first of which lets the others begin; more than workers deadlock."""
+        size, rounds = self.chance.randint(1, 5), self.chance.randint(1, 3)
+        barrier, start = self._add_word("barrier", size), self._add_word("condition", max(1, size - 1))
+        waits = happens(self.chance, 50)
+        return [self._add_body(body, barrier, start if waits else None, rounds) for body in range(size)]
+
+    def _add_body(self, body: int, barrier: int, start: int | None, rounds: int) -> int:
+        number = self.add_task("implicit")
+        ops = self.tasks[number]["ops"]
+        if start is not None:
+            ops.insert(0, ["await" if body else "broadcast", start])
+        for _ in range(rounds):
+            ops.append(["barrier", barrier])
+            ops.append(["run", self._add_segment()])
+            ops += self._use(0)
         return number
 
     def _op(self, name: str, depth: int) -> list[Any]:
@@ -155,8 +199,15 @@ def graph_document(chance: Random) -> Document:
     draft = Draft(chance, chance.choice(GRAINS_PS), happens(chance, 50))
     for _ in range(chance.randint(1, 3) if draft.moves_bytes else 0):
         draft.add_region()
+    if happens(chance, 30):
+        draft.add_words()
     phases, every_root = [], []
     for _ in range(chance.choice(PHASES)):
+        if happens(chance, 10):
+            team = draft.add_team()
+            phases.append({"roots": team, "deal": "cyclic", "repeat": chance.choice(REPEATS)})
+            every_root += team
+            continue
         roots = [draft.add_task("implicit" if happens(chance, 30) else "task") for _ in range(chance.choice(ROOTS))]
         phases.append(draft.phase(roots))
         every_root += roots
@@ -169,6 +220,7 @@ def graph_document(chance: Random) -> Document:
         "ranges": draft.ranges,
         "tasks": draft.tasks,
         "segments": draft.segments,
+        "words": draft.words,
     }
     return document if _is_acyclic(document) else without_dependences(document)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, range_workload
 from numasim.workload.graph import Deal, Kind, Mode, Op, Pattern, Phase, RangeFamily, Region, Workload
+from numasim.workload.shared import SharedWord
 
 
 class Access(NamedTuple):
@@ -71,6 +72,8 @@ class _Rows:
             return int(Op.CALL if step.kind == Kind.CALL else Op.SPAWN), self.add(step, row)
         if step is WAIT:
             return int(Op.WAIT), 0
+        if isinstance(step, Use):
+            return int(step.op), step.word
         run = step if isinstance(step, Run) else Run(step)
         self.compute_ps.append(run.compute_ps)
         self.accesses.append(run.accesses)
@@ -80,8 +83,15 @@ class _Rows:
 WAIT = "wait"
 
 
+class Use(NamedTuple):
+    """An op on a shared word."""
+
+    op: Op
+    word: int = 0
+
+
 def task(*steps: Any, name: str = "", after: tuple[str, ...] = ()) -> Task:
-    """A spawned task; a step is a time, a `Run`, a `Task` to spawn or call, or ``WAIT``."""
+    """A spawned task; a step is a time, a `Run`, a `Task` to spawn or call, ``WAIT``, or a `Use`."""
     return Task(steps, name, after)
 
 
@@ -99,7 +109,10 @@ def phase(*roots: int, **options: Any) -> Phase:
     return Phase(roots=roots, **options)
 
 
-def graph(*roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = ()) -> Workload:
+def graph(
+    *roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = (),
+    words: tuple[SharedWord, ...] = (),
+) -> Workload:  # fmt: skip
     """The workload of some root tasks; by default one phase that gives them all to worker 0."""
     rows = _Rows()
     ids = tuple(rows.add(root, -1) for root in roots)
@@ -123,6 +136,7 @@ def graph(*roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[
         accesses=table([access for accesses in rows.accesses for access in accesses]),
         successor_ptr=_offsets(sum(1 for source, _ in edges if source == row) for row in range(len(rows.parent))),
         successor=np.array([target for _, target in edges], np.uint32),
+        words=words,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
-from task_graphs import WAIT, Access, Run, graph, items, task
+from task_graphs import WAIT, Access, Run, Use, graph, items, task
 
 from numasim.engine.invariants import INVARIANTS, assert_valid, violations
 from numasim.engine.ledger import Executed
@@ -18,14 +18,20 @@ from numasim.engine.plan import Plan
 from numasim.engine.run import ENGINES, simulate
 from numasim.errors import CheckError
 from numasim.spec.placement import PlacementSpec
-from numasim.workload.graph import Region
+from numasim.workload.graph import Op, Region
+from numasim.workload.shared import Role, SharedWord
 
+LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)
 PARTS = (
     task(Run(200 * NS, (Access(0, 0, 6400),)), name="a"),
     task(300 * NS, name="b"),
-    task(100 * NS, name="c", after=("a", "b")),
+    task(LOCK, 100 * NS, UNLOCK, name="c", after=("a", "b")),
 )
-WORK = graph(task(50 * NS, *PARTS, WAIT, 70 * NS), regions=(Region("data", 1 << 16, True),))
+WORK = graph(
+    task(LOCK, 50 * NS, UNLOCK, *PARTS, WAIT, 70 * NS),
+    regions=(Region("data", 1 << 16, True),),
+    words=(SharedWord("door", Role.LOCK),),
+)
 Falsify = Callable[[Seen], Any]
 
 
@@ -102,6 +108,21 @@ def swapped_idle_parts(seen: Seen) -> None:
     seen.result.workers["idle_backoff_ps"][1] += 10**9
 
 
+def of_word(name: str, change: int) -> Falsify:
+    def falsify(seen: Seen) -> None:
+        seen.result.words[name][0] += change
+
+    return falsify
+
+
+def granted_too_early(seen: Seen) -> None:
+    seen.result.held[1, 2] = seen.result.held[0, 3] - 1
+
+
+def held_unseen(seen: Seen) -> None:
+    seen.result.held = np.insert(seen.result.held, 1, [0, 1, *seen.result.held[1, [2, 2]]], axis=0)
+
+
 LIES: dict[str, tuple[Falsify, str]] = {
     "a task is missing": (counter("tasks", -1), "3 tasks ran, but the workload has 4"),
     "a task too many": (counter("tasks", 1), "5 tasks ran"),
@@ -131,6 +152,11 @@ LIES: dict[str, tuple[Falsify, str]] = {
     "bytes from nowhere": (entry("node_bytes", 64, 0, 0), "bytes were moved, but the workload declares 6400"),
     "pages from nowhere": (entry("node_pages", 1, 0), r"pages were placed, but nodes hold"),
     "more pages than there are": (counter("page_faults", 10**6), r"pages were placed, but there are"),
+    "an acquisition too many": (of_word("acquisitions", 1), "do not add up to lock_acquisitions"),
+    "a wait too long": (counter("lock_wait_ps", 1), "do not add up to lock_wait_ps"),
+    "a lock held twice": (granted_too_early, "'door' is granted to . at .* ps, while . holds it"),
+    "a lock held too long": (of_word("hold_ps", 1), "'door' was not held for as long as was counted"),
+    "a lock held unseen": (held_unseen, "'door' was held 3 times, not as often as it was acquired"),
     "local bytes too many": (counter("bytes_local", 64), "bytes_local and bytes_remote do not add up"),
 }
 

@@ -20,9 +20,11 @@ from numasim.engine.skippable import CONDITIONS, obstacle, skippable
 from numasim.errors import InputError
 from numasim.spec.run import resolve
 from numasim.workload.graph import Deal, Phase, Region, Workload
+from numasim.workload.shared import Role, SharedWord
 
 TREE = graph(task(10 * NS, task(200 * NS), task(100 * NS), WAIT, 10 * NS))
 RANGE = items(50, 100 * NS, 300 * NS, Deal.CYCLIC)
+DOOR = (SharedWord("door", Role.LOCK),)
 FRESH, READY = Region("fresh", 1 << 16, initialised=False), Region("ready", 1 << 16, initialised=True)
 
 
@@ -91,6 +93,10 @@ COUPLED: dict[str, list[Plan]] = {
         plan_of(two_trees(Deal.CYCLIC), 1),
     ],
     "_no_dependences": [tree(work=graph(task(task(NS, name="a"), task(NS, after=("a",)), WAIT)))],
+    "_no_words": [
+        tree(work=replace(TREE, words=DOOR)),
+        tree({"from": "others", "lock": "node"}),
+    ],
     "_settled_pages": [tree(work=reading(FRESH))],
     "_one_local_time": [uneven(on_two_nodes(reading(READY)))],
     "_last_child_resumes": [tree(how={"join": join}) for join in ("help", "own", "strict", "block")],

@@ -123,7 +123,7 @@ STRATEGIES = [
     steal("open end", "{steal: [{from: others}], dispatch: [{to: own, if: {below: 2}}]}", 47, "may have no condition"),
     steal("thresholds crossed", "{steal: [], thresholds: {max: 2, min: 4}}", 35, "min must be less than max"),
     steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 11, "no node 2 on machine 'toy'", "0 to 1"),
-    steal("lock of later", "{steal: [{from: others, lock: node}]}", 20, "does not know 'lock'"),
+    steal("gate of later", "{steal: [{from: others, gated: yes}]}", 20, "does not know 'gated'"),
     steal(
         "idle queue", "{queues: {a: {per: worker}, b: {per: node}}, steal: [{from: others}]}", 11, "nobody takes", "add"
     ),

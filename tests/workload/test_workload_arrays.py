@@ -98,7 +98,7 @@ def test_digest_sees_every_array() -> None:
 BROKEN = {
     "pointer": ({"op_ptr": np.array([0, 1, 2])}, "op_ptr"),
     "length": ({"parent": np.array([-1])}, "parent"),
-    "op": ({"op_code": np.array([9, 1, 1, 3, 0, 0, 0], np.uint8)}, "op code 9 does not exist"),
+    "op": ({"op_code": np.array([99, 1, 1, 3, 0, 0, 0], np.uint8)}, "op code 99 does not exist"),
     "parent": ({"parent": np.array([-1, 0, 1])}, "the parent is 1, but task 0 spawns it"),
     "kernel": ({"segment_kernel": np.array([0, 9, 0, 0], np.uint8)}, "kernel 9 does not exist"),
     "time": ({"segment_compute_ps": np.array([1, -1, 1, 1])}, "the time is -1 ps"),

@@ -1,0 +1,40 @@
+/* Who gets a lock next, and how long that takes, for every kind of lock (model 5.2 and 5.3); equal to
+ * numasim/engine/locks.py, which says what the kinds are.
+ */
+#ifndef NUMASIM_POLICY_LOCKS_H
+#define NUMASIM_POLICY_LOCKS_H
+
+#include "lines.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ns_lock_kind { NS_LOCK_TAS, NS_LOCK_TTAS, NS_LOCK_TICKET, NS_LOCK_MCS, NS_LOCK_MUTEX, NS_LOCK_COHORT };
+
+typedef struct {
+    int64_t since_ps;
+    uint32_t actor;
+    uint32_t then; /* what it goes on with: the caller's own */
+} ns_waiter;
+
+typedef struct {
+    bool fair;
+    int64_t batch, spin_ps, pause_ps, futex_ps, wake_ps, wake_remote_ps;
+} ns_lock_rules;
+
+typedef struct {
+    uint32_t place;   /* among the waiters */
+    int64_t delay_ps; /* until the lock is its, at most 2^63 - 1 */
+} ns_grant;
+
+/* The next holder of a lock whose `line` is with the actor that releases it at `now`; `count` waiters, at least one, in
+ * the order of their arrival. `run` is the number of grants in a row within one node. */
+ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const ns_transfers *transfers,
+                      const ns_line *line, const ns_waiter *waiters, uint32_t count, int64_t now, int64_t *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

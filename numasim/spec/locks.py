@@ -1,0 +1,44 @@
+"""Of which kind locks and barriers are, and where their words live (model 5; thesis chapter 6).
+
+The words of a lock, a condition or a barrier are cache lines. ``home: master`` is what a runtime does that allocates
+them in its first thread; ``home: owner`` puts each on the node of the worker that it is kept for (thesis section 6.3).
+``words: memory`` reads them from their home's memory every time, as eq. 6.2 and 6.3 do; else a line comes from the
+core that had it last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from numasim.spec.base import Model, Nanoseconds, PositiveCount
+
+LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort"]
+BarrierName = Literal["central", "flag", "tree", "per-domain"]
+KINDS_OF_KEY = {"batch": ("cohort",), "fairness": ("tas", "ttas"), "spin_ns": ("mutex",)}
+
+
+class LockSpec(Model):
+    """The locks and barriers of a run, all of one kind."""
+
+    kind: LockName = "mutex"
+    batch: Annotated[PositiveCount, Field(le=2**30)] = 64  # cohort: grants in a row within one node
+    fairness: Literal["near", "fair"] = "near"  # tas, ttas: who wins the race for the line (A-28)
+    spin_ns: Nanoseconds = Decimal(1000)  # mutex: a waiter parks after that long; assumed
+    home: Literal["owner", "master"] = "master"
+    words: Literal["cached", "memory"] = "cached"
+    barrier: BarrierName = "flag"  # what OMPi does
+
+    @model_validator(mode="after")
+    def _has_effect(self) -> LockSpec:
+        for problem in self._problems():
+            raise ValueError(problem)
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        for key, kinds in KINDS_OF_KEY.items():
+            if key in self.model_fields_set and self.kind not in kinds:
+                yield f"{key} goes with kind: {' or '.join(kinds)}, not with kind: {self.kind}"
