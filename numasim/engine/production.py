@@ -57,8 +57,12 @@ class Production(Search):
         else:
             self._offer(w, item)
 
+    def _making_ps(self, p: Producer) -> int:
+        """How long the next item takes, and the decision where the last one went."""
+        return self.tables.push_ps + (self.plan.costs.locate_ps if p.looked else 0)
+
     def _produce_later(self, p: Producer) -> None:
-        step = self.tables.push_ps + (self.plan.costs.locate_ps if p.looked else 0)
+        step = self._making_ps(p)
         p.due = self.now + step
         p.overhead_ps += step
         p.event.callbacks = [self._on_produce]
@@ -69,7 +73,7 @@ class Production(Search):
         p: Producer = event.actor  # type: ignore[attr-defined]
         self.now = p.due
         if self.watch:
-            self.watch.tell(Watched.OVERHEAD, p.id, p.due - self.tables.push_ps, p.due)
+            self.watch.tell(Watched.OVERHEAD, p.id, p.due - self._making_ps(p), p.due)
         q = self._place(p.id, p.items[0])
         p.looked = self.prober.looked
         lock = self.tables.queue_lock[q] if q >= 0 else NO_LOCK

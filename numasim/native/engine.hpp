@@ -244,6 +244,7 @@ private:
     // production
     void start_producer(std::uint64_t first, std::uint64_t count);
     [[gnu::noinline]] void produce(Worker& w);
+    std::int64_t making_ps(const Producer& p) const;
     void produce_later(Producer& p);
     void on_produce();
     std::uint64_t take_from(std::uint32_t q, bool back);

@@ -38,8 +38,13 @@ void Engine::produce(Worker& w) {
     }
 }
 
+// How long the next item takes, and the decision where the last one went.
+std::int64_t Engine::making_ps(const Producer& p) const {
+    return plan_.costs.push_ps + (p.looked ? plan_.costs.locate_ps : 0);
+}
+
 void Engine::produce_later(Producer& p) {
-    const std::int64_t step_ps = plan_.costs.push_ps + (p.looked ? plan_.costs.locate_ps : 0);
+    const std::int64_t step_ps = making_ps(p);
     p.due_ps = after(step_ps);
     p.overhead_ps += step_ps;
     clock_.set(producer_id(), event_key(p.due_ps, PUT, producer_id()));
@@ -49,7 +54,7 @@ void Engine::produce_later(Producer& p) {
 void Engine::on_produce() {
     Producer& p = producers_.back();
     clock_.clear(producer_id());
-    if (watch_ != nullptr) watch_->tell(Watched::OVERHEAD, producer_id(), p.due_ps - plan_.costs.push_ps, p.due_ps);
+    if (watch_ != nullptr) watch_->tell(Watched::OVERHEAD, producer_id(), p.due_ps - making_ps(p), p.due_ps);
     const std::int32_t q = place(producer_id(), static_cast<Task>(p.next));
     p.looked = looked_;
     const std::int32_t lock = queue_lock(q);
