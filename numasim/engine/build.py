@@ -19,6 +19,7 @@ from numasim.machine.topology import Machine
 from numasim.spec.base import ppm, ps
 from numasim.spec.run import RunSpec
 from numasim.spec.runtime import CostSpec
+from numasim.spec.workload import TeamParameters
 from numasim.strategy.compile import compile_strategy, effective_runtime
 from numasim.strategy.locks import place_words
 from numasim.strategy.placement import place
@@ -54,7 +55,10 @@ class _Same:
 def _plan(same: _Same, seed: int) -> Plan:
     spec = same.spec
     machine = _machine(_Keyed.of(spec.machine))
-    workload = _workload(_Keyed.of(spec.workload))
+    parameters = spec.workload
+    if isinstance(parameters, TeamParameters):
+        parameters = parameters.for_team(spec.workers)
+    workload = _workload(_Keyed.of(parameters))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0

@@ -27,7 +27,7 @@ class LockSpec(Model):
     kind: LockName = "mutex"
     batch: Annotated[PositiveCount, Field(le=2**30)] = 64  # cohort: grants in a row within one node
     fairness: Literal["near", "fair"] = "near"  # tas, ttas: who wins the race for the line
-    spin_ns: Nanoseconds = Decimal(1000)  # mutex: a waiter parks after that long; assumed
+    spin_ns: Nanoseconds = Decimal(5000)  # mutex: a waiter parks after that long; assumed: as long as waking it takes
     home: Literal["owner", "master"] = "master"
     words: Literal["cached", "memory"] = "cached"
     barrier: BarrierName = "flag"  # what OMPi does

@@ -23,7 +23,7 @@ from numasim.spec.parts import CATALOG, PartReader
 from numasim.spec.runtime import RuntimeSpec
 from numasim.spec.strategy import StrategySpec
 from numasim.spec.validate import validate
-from numasim.spec.workload import PARAMETERS, WorkloadFile, WorkloadParameters
+from numasim.spec.workload import PARAMETERS, TeamParameters, WorkloadFile, WorkloadParameters
 
 PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
 
@@ -245,6 +245,13 @@ def _check(spec: RunSpec, document: Node) -> None:
             path=("workers",),
             place=str(document.mapping()["workers"].place) or None,
             expected=f"1 to {spec.machine.threads}",
+        )
+    if isinstance(spec.workload, TeamParameters) and spec.workload.team > spec.workers:
+        raise InputError(
+            f"got {spec.workload.team} threads, which wait for each other, but {spec.workers} workers",
+            path=("workload", "threads"),
+            place=str(document.mapping()["workload"].place) or None,
+            expected=f"1 to {spec.workers}, or nothing for one on each worker",
         )
     _check_placement(spec, document)
 

@@ -8,7 +8,7 @@ parameters and their defaults are marked "assumed".
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
 
@@ -259,6 +259,55 @@ class RandomLayeredParameters(TimedParameters):
         return self
 
 
+class TeamParameters(WorkloadParameters):
+    """A body for each of ``threads`` threads, by default as many as the run has workers; one where there is no run."""
+
+    threads: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=2**16)] | None = None
+
+    @property
+    def team(self) -> int:
+        """Number of threads."""
+        return self.threads or 1
+
+    def for_team(self, workers: int) -> Self:
+        """The parameters of a run with ``workers`` workers."""
+        return self if self.threads else self.model_copy(update={"threads": workers})
+
+
+class SpinlockParameters(TeamParameters):
+    """Threads that take one lock ``acquisitions`` times each (thesis, section 6.2), after thinking for ``think_ns``."""
+
+    name: Literal["spinlock"]
+    acquisitions: TaskCount = 1000
+    critical_ns: Nanoseconds = Decimal(0)
+    think_ns: Nanoseconds = Decimal(0)
+
+    @model_validator(mode="after")
+    def _fits(self) -> SpinlockParameters:
+        if self.acquisitions * self.team > MAX_TASKS:
+            raise ValueError(f"threads x acquisitions is at most {MAX_TASKS}")
+        return self
+
+
+class SyncbenchParameters(TeamParameters):
+    """EPCC syncbench (thesis, section 6.4.1): ``repetitions`` of one construct of OpenMP around a delay."""
+
+    default_runtime: ClassVar[str] = "ompi"
+    name: Literal["syncbench"]
+    kind: Literal["parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction"] = (
+        Field(alias="construct")
+    )
+    repetitions: TaskCount = 100
+    delay_ns: Nanoseconds = Decimal(100)  # assumed: EPCC's default of a tenth of a microsecond
+    serial_ns: Nanoseconds = Decimal(5000)  # assumed: what the master does alone before each parallel region
+
+    @model_validator(mode="after")
+    def _fits(self) -> SyncbenchParameters:
+        if self.repetitions * self.team > MAX_TASKS:
+            raise ValueError(f"threads x repetitions is at most {MAX_TASKS}")
+        return self
+
+
 class WorkloadFile(Model):
     """A task graph that is read from a JSON file."""
 
@@ -279,6 +328,8 @@ PARAMETERS: dict[str, type[WorkloadParameters]] = {
     "independent": IndependentParameters,
     "random-fork-join": RandomForkJoinParameters,
     "random-layered": RandomLayeredParameters,
+    "spinlock": SpinlockParameters,
+    "syncbench": SyncbenchParameters,
 }
 FILE_TAG = "file"
 
@@ -304,6 +355,8 @@ WorkloadSpec = Annotated[
     | Annotated[IndependentParameters, Tag("independent")]
     | Annotated[RandomForkJoinParameters, Tag("random-fork-join")]
     | Annotated[RandomLayeredParameters, Tag("random-layered")]
+    | Annotated[SpinlockParameters, Tag("spinlock")]
+    | Annotated[SyncbenchParameters, Tag("syncbench")]
     | Annotated[WorkloadFile, Tag(FILE_TAG)],
     Discriminator(workload_tag),
 ]

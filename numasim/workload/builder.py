@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from numasim.errors import CheckError
 from numasim.workload.graph import (
+    FIRST_SHARED,
     I64,
     Accesses,
     Op,
@@ -26,6 +27,7 @@ from numasim.workload.graph import (
     Workload,
 )
 from numasim.workload.layout import offsets, preorder, ragged
+from numasim.workload.shared import SharedWord
 
 Numbers = npt.NDArray[Any] | int
 
@@ -45,12 +47,14 @@ ACCESS_TYPES = {
 class Shape:
     """The op program that many tasks share.
 
-    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of its r-th RUN.
+    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of its r-th RUN, ``words[u]`` the
+    shared word of its u-th op that uses one.
     """
 
     ops: Sequence[int]
     kernels: Sequence[int] = ()
     accesses: Sequence[int] = ()
+    words: Sequence[int] = ()
 
 
 class Draft:
@@ -84,6 +88,10 @@ class Draft:
         self._op_arg[forks] = kids
         runs = self._op_code == Op.RUN
         self._op_arg[runs] = np.arange(np.count_nonzero(runs))
+        first_word = offsets(np.array([len(shape.words) for shape in self._shapes]))
+        words = np.array([word for shape in self._shapes for word in shape.words], np.uint32)
+        of_shape = ragged(first_word[self._shape], np.diff(first_word)[self._shape])
+        self._op_arg[self._op_code >= FIRST_SHARED] = words[of_shape]
 
     def _lay_out_segments(self) -> None:
         begin = offsets(np.array([len(shape.kernels) for shape in self._shapes]))
@@ -106,6 +114,11 @@ class Draft:
     def compute(self, shape: int, compute_ps: Numbers, run: int = 0) -> None:
         """Set the compute time of RUN number ``run`` of every task of ``shape``."""
         self._compute_ps[self._segments_of(shape, run)] = compute_ps
+
+    def compute_runs(self, shape: int, compute_ps: Numbers) -> None:
+        """Set the compute times of all RUNs of every task of ``shape``: [runs], or [tasks, runs] as in `tasks`."""
+        runs = np.arange(len(self._shapes[shape].kernels))
+        self._compute_ps[self._segments_of(shape, 0)[:, None] + runs] = compute_ps
 
     def access(
         self,
@@ -141,6 +154,7 @@ class Draft:
         regions: Sequence[Region] = (),
         phases: Sequence[Phase] | None = None,
         edges: tuple[I64, I64] | None = None,
+        words: Sequence[SharedWord] = (),
         facts: dict[str, int] | None = None,
     ) -> Workload:
         """The frozen workload.
@@ -168,6 +182,7 @@ class Draft:
             accesses=accesses_of(**self._accesses),
             successor_ptr=frozen(successor_ptr),
             successor=frozen(successor),
+            words=tuple(words),
             facts=facts or {},
         )
 

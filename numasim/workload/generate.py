@@ -15,7 +15,9 @@ from numasim.workload.nqueens import nqueens
 from numasim.workload.random_graphs import random_fork_join, random_layered
 from numasim.workload.sort import sort
 from numasim.workload.sparselu import sparselu_for, sparselu_single
+from numasim.workload.spinlock import spinlock
 from numasim.workload.strassen import strassen
+from numasim.workload.syncbench import syncbench
 from numasim.workload.uts import uts
 
 GENERATORS: dict[str, Callable[..., Workload]] = {
@@ -31,6 +33,8 @@ GENERATORS: dict[str, Callable[..., Workload]] = {
     "independent": independent,
     "random-fork-join": random_fork_join,
     "random-layered": random_layered,
+    "spinlock": spinlock,
+    "syncbench": syncbench,
 }
 FOLDED: dict[str, Callable[..., Workload]] = {"fib": folded_fib}
 

@@ -35,6 +35,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "uts": {"root_children": 10, "children": 2, "probability": 0.3},
     "independent": {"tasks": 30, "low_ns": 100, "high_ns": 2000},
     "random-fork-join": {"tasks": 25, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
+    "spinlock": {"threads": 2, "acquisitions": 9, "critical_ns": 40, "think_ns": 30},
+    "syncbench": {"construct": "reduction", "threads": 2, "repetitions": 3},
     "random-layered": {"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
 }
 RUNTIMES = {"matmul": "own"}  # the others run on their own default

@@ -132,6 +132,10 @@ def access(**parts: Any) -> dict[str, Any]:
     return graph(regions=REGION, segments=[{"accesses": [{"region": "a", "row_bytes": 8, **parts}]}])
 
 
+def using(*ops: list[Any]) -> dict[str, Any]:
+    return graph(tasks=[{"ops": [*ops]}], words=[{"name": "door", "role": "lock"}])
+
+
 def items(**parts: Any) -> dict[str, Any]:
     return {"ranges": [{"count": 4, "low_ps": 1, "high_ps": 2, **parts}], "phases": [{"range": 0}], "regions": REGION}
 
@@ -179,6 +183,17 @@ BAD = {
         graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [1]}, {"roots": [0]}]),
         r"task 1 waits for task 0 of another phase",
     ),
+    "no word": (graph(tasks=[{"ops": [["lock", 0]]}]), r"ops\[0\]: there is no lock 0: there are fewer words"),
+    "word of another role": (using(["barrier", 0]), r"there is no barrier 0: word 0 is of another role"),
+    "lock held at the end": (
+        using(["lock", 0]),
+        r"tasks\[0\].ops: task 0 ends and holds lock 'door'; expected .*unlock",
+    ),
+    "lock taken twice": (using(["lock", 0], ["lock", 0]), r"ops\[1\]: the task holds lock 0 already"),
+    "lock not held": (using(["unlock", 0]), r"ops\[0\]: the task does not hold lock 0; expected a lock before it"),
+    "unknown role": (graph(words=[{"role": "mutex"}]), r"words\[0\].role: .*'lock', 'atomic'.*'barrier', not 'mutex'"),
+    "too few parties": (graph(words=[{"role": "barrier", "parties": 0}]), r"parties: .*greater than or equal to 1"),
+    "unknown key of a word": (graph(words=[{"role": "lock", "home": 1}]), "there is no key 'home'"),
     "not an op": (graph(tasks=[{"ops": [["jump", 0]]}]), r'tasks\[0\].ops\[0\]: an op is \["run", segment\]'),
     "op without argument": (graph(tasks=[{"ops": [["run"]]}]), r"tasks\[0\].ops\[0\]: an op is"),
     "negative argument": (graph(tasks=[{"ops": [["run", -1]]}]), r"tasks\[0\].ops\[0\]: an op is"),

@@ -23,7 +23,7 @@ def test_every_name_has_parameters_and_a_generator() -> None:
 
 
 def test_bots_programs_run_on_the_runtime_of_the_thesis() -> None:
-    assert {name for name, model in PARAMETERS.items() if model.default_runtime == "ompi"} == BOTS
+    assert {name for name, model in PARAMETERS.items() if model.default_runtime == "ompi"} == {*BOTS, "syncbench"}
     assert {model.default_runtime for model in PARAMETERS.values()} == {"ompi", "bare"}
 
 
@@ -66,6 +66,11 @@ def test_an_unknown_name_proposes_the_nearest() -> None:
         ("independent", {"tasks": 3, "low_ns": 3, "high_ns": 2}, "low_ns = 3 is above high_ns = 2"),
         ("random-layered", {"layers": 9_000, "width": 9_000, **TIMES}, "layers x width x degree is at most"),
         ("random-fork-join", {"tasks": 3, "graph_seed": -1, **TIMES}, "greater than or equal to 0"),
+        ("spinlock", {"threads": 0}, "greater than or equal to 1"),
+        ("spinlock", {"threads": 9, "acquisitions": 1_000_000}, "threads x acquisitions is at most 8000000"),
+        ("syncbench", {"construct": "taskloop"}, "'parallel', 'for'"),
+        ("syncbench", {}, "Field required"),
+        ("syncbench", {"construct": "for", "threads": 9, "repetitions": 1_000_000}, "threads x repetitions is at most"),
     ],
 )
 def test_bad_parameters(name: str, parameters: dict[str, Any], message: str) -> None:

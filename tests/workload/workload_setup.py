@@ -27,6 +27,10 @@ SMALL = {
     "independent": {"tasks": 11, "low_ns": 100, "high_ns": 900},
     "random-fork-join": {"tasks": 60, "low_ns": 1, "high_ns": 50, "task_bytes": 100},
     "random-layered": {"layers": 4, "width": 5, "low_ns": 1, "high_ns": Decimal("50.5"), "degree": 3},
+    "spinlock": {"threads": 3, "acquisitions": 4, "critical_ns": 10, "think_ns": 5},
+    "syncbench": {"construct": "reduction", "threads": 3, "repetitions": 4},
+    "syncbench critical": {"construct": "critical", "threads": 3, "repetitions": 5},
+    "syncbench single": {"construct": "single", "threads": 3, "repetitions": 2},
 }
 
 

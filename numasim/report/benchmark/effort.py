@@ -22,6 +22,8 @@ MODEST: dict[str, Parameters] = {
     "independent": {"tasks": 20_000, **SPREAD},
     "random-fork-join": {"tasks": 20_000, **SPREAD},
     "random-layered": {"layers": 60, "width": 200, **SPREAD},
+    "spinlock": {"acquisitions": 2000, "critical_ns": 100, "think_ns": 500},
+    "syncbench": {"construct": "reduction", "repetitions": 1000},
 }  # a few tenths of a second on the reference engine
 
 

@@ -1,0 +1,163 @@
+"""A lock as a queue with one server, against queueing theory (model 8, items 9 and 10).
+
+Clients sleep until a source lets one of them pass, at the times of a Poisson process; each then takes the lock, holds
+it for its service time, and sleeps again. Nothing else takes time: lines cost nothing, and there are more clients than
+ever wait. With service of mean s and load rho a client waits for rho s / (2 (1 - rho)) where service is constant
+(M/D/1) and for rho s / (1 - rho) where it is exponential (M/M/1).
+
+In the closed system, P clients that think for Z and hold the lock for s finish at most min(P / (Z + s), 1 / s)
+sections a second, and just that many where the times are constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from engine_setup import NS, machine_spec, plan_of, runtime, stealing
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from task_graphs import Use, body, graph, phase
+
+from numasim.engine.run import DEFAULT_ENGINE, ENGINES, simulate
+from numasim.machine.build import build
+from numasim.machine.topology import Machine
+from numasim.spec.machine import MachineSpec
+from numasim.workload.builder import Draft, Shape
+from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
+from numasim.workload.shared import Role, SharedWord
+
+I64 = npt.NDArray[np.int64]
+Draw = Callable[[np.random.Generator, int], I64]
+MEAN_PS = 1000 * NS
+LOCK, GO = range(2)
+WORDS = (SharedWord("lock", Role.LOCK), SharedWord("go", Role.CONDITION))
+KINDS = ("mcs", "ticket", "mutex")
+
+
+def free_lines(cores: int) -> Machine:
+    """One socket on which cache lines and memory cost nothing."""
+    lines = {"same_core_ns": 0, "same_socket_ns": 0}
+    given = machine_spec(cores=cores).model_dump(by_alias=True, exclude_none=True)
+    return build(MachineSpec.model_validate({**given, "coherence": lines, "local_latency_ns": 0}))
+
+
+def exponential(chance: np.random.Generator, count: int) -> I64:
+    return np.rint(chance.exponential(MEAN_PS, count)).astype(np.int64)
+
+
+def constant(chance: np.random.Generator, count: int) -> I64:
+    return np.full(count, MEAN_PS, np.int64)
+
+
+# ---- the open system -----------------------------------------------------------------------------------------------
+
+
+def open_system(clients: int, rounds: int, load: float, service: Draw, chance: np.random.Generator) -> Workload:
+    """Body 0 is the source, the others are the clients, each of which is served ``rounds`` times."""
+    arrivals = clients * rounds
+    source = Shape([Op.RUN, Op.SIGNAL] * arrivals, [0] * arrivals, [0] * arrivals, words=[GO] * arrivals)
+    client = Shape(
+        [Op.AWAIT, Op.LOCK, Op.RUN, Op.UNLOCK] * rounds, [0] * rounds, [0] * rounds, words=[GO, LOCK, LOCK] * rounds
+    )
+    shape = np.minimum(np.arange(clients + 1), 1)
+    draft = Draft(np.full(clients + 1, -1), shape, (source, client), kind=np.full(clients + 1, Kind.IMPLICIT))
+    gaps = np.rint(chance.exponential(MEAN_PS / load, arrivals)).astype(np.int64)
+    draft.compute_runs(0, gaps)
+    draft.compute_runs(1, service(chance, arrivals).reshape(clients, rounds))
+    phases = (Phase(roots=tuple(range(clients + 1)), deal=Deal.CYCLIC),)
+    return draft.finish(name="open", parameters={}, kernels=("work",), phases=phases, words=WORDS)
+
+
+def mean_wait(clients: int, rounds: int, load: float, service: Draw, seed: int) -> float:
+    """Mean wait for the lock in mean service times."""
+    work = open_system(clients, rounds, load, service, np.random.default_rng(seed))
+    strategy = stealing(locks={"kind": KINDS[seed % len(KINDS)]})
+    plan = plan_of(work, clients + 1, strategy, runtime(poll_ns=10**6), free_lines(clients + 1))
+    result = simulate(plan)
+    assert result.counters["lock_acquisitions"] == clients * rounds
+    return result.counters["lock_wait_ps"] / (clients * rounds * MEAN_PS)  # type: ignore[no-any-return]
+
+
+SYSTEMS: dict[str, tuple[Draw, Callable[[float], float]]] = {
+    "M/D/1": (constant, lambda load: load / (2 * (1 - load))),
+    "M/M/1": (exponential, lambda load: load / (1 - load)),
+}
+SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # clients, rounds of each in one run; runs
+
+
+@pytest.mark.skipif(DEFAULT_ENGINE != "native", reason="takes minutes on the reference engine")
+@pytest.mark.parametrize("load", SIZES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
+    service, theory = SYSTEMS[system]
+    clients, rounds, runs = SIZES[load]
+    waits = [mean_wait(clients, rounds, load, service, seed) for seed in range(runs)]
+    mean, half = np.mean(waits), stats.t.ppf(0.975, runs - 1) * stats.sem(waits)
+    print(f"{system} at {load}: {mean:.4f} +- {half:.4f}, theory {theory(load):.4f}")
+    assert half <= 0.02 * theory(load)
+    assert abs(mean - theory(load)) <= half
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_wait_is_that_of_lindley(engine: str, kind: str) -> None:
+    """W' = max(0, W + service - gap), to the picosecond."""
+    clients, rounds = 30, 20
+    work = open_system(clients, rounds, 0.8, constant, np.random.default_rng(1))
+    arrivals = np.cumsum(work.segment_compute_ps[: clients * rounds]).tolist()
+    expected, free = 0, 0
+    for arrival in arrivals:
+        begin = max(arrival, free)
+        expected += begin - arrival
+        free = begin + MEAN_PS
+    strategy = stealing(locks={"kind": kind})
+    plan = plan_of(work, clients + 1, strategy, runtime(poll_ns=10**6), free_lines(clients + 1))
+    assert simulate(plan, engine, check=True).counters["lock_wait_ps"] == expected > 0
+
+
+# ---- the closed system ---------------------------------------------------------------------------------------------
+
+
+def closed_system(times: list[list[tuple[int, int]]]) -> Workload:
+    """[clients][rounds] (think, hold) times."""
+    lock, unlock = Use(Op.LOCK), Use(Op.UNLOCK)
+    bodies = [body(*[step for think, hold in each for step in (think, lock, hold, unlock)]) for each in times]
+    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), words=WORDS[:1])
+
+
+def held(work: Workload, clients: int, kind: str = "mcs") -> list[list[int]]:
+    """(word, client, from, to) of every critical section, in order of time."""
+    strategy = stealing(locks={"kind": kind})
+    plan = plan_of(work, clients, strategy, runtime(poll_ns=10**6), free_lines(8))
+    result = simulate(plan, check=True)
+    assert result.held is not None
+    return sorted(result.held.tolist(), key=lambda section: section[2])
+
+
+@pytest.mark.parametrize("clients", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize(("think", "hold"), [(300, 100), (0, 100), (700, 100), (1000, 7)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_constant_times_reach_the_bound(clients: int, think: int, hold: int, kind: str) -> None:
+    rounds, warm_up = 60, 20 * clients
+    sections = held(closed_system([[(think, hold)] * rounds] * clients), clients, kind)
+    steady = sections[warm_up : -2 * clients]
+    cycle = max(think + hold, clients * hold)  # of one client
+    assert [after[2] - before[2] for before, after in zip(steady, steady[clients:], strict=False)] == [cycle] * (
+        len(steady) - clients
+    )
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), min_size=6, max_size=6), min_size=1, max_size=5
+    )
+)
+def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
+    """The last section ends no sooner than the busiest client, or the lock, can have done its work."""
+    last = max(section[3] for section in held(closed_system(times), len(times)))
+    held_ps = sum(hold for each in times for _, hold in each)
+    assert last >= max(held_ps + min(each[0][0] for each in times), *(sum(map(sum, each)) for each in times))

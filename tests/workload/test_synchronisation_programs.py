@@ -1,0 +1,107 @@
+"""The programs that synchronise: `spinlock` (thesis Table 6.2) and `syncbench` (thesis Table 6.4)."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from workload_setup import make, program
+
+from numasim.api import run
+from numasim.errors import InputError
+from numasim.spec.workload import SyncbenchParameters
+from numasim.workload.graph import Deal, Kind, Op
+from numasim.workload.json_io import read, write
+from numasim.workload.shared import Role
+
+BASE = {"machine": "xeon-e5-2620-2s", "seed": 1}
+CONSTRUCTS = get_args(SyncbenchParameters.model_fields["kind"].annotation)
+ROUNDS = 24 * 20
+
+
+def counters(**spec: Any) -> dict[str, Any]:
+    return run({**BASE, **spec}, check=True).row()
+
+
+def overhead_us(construct: str, strategy: str, workers: int = 24) -> float:
+    """Overhead of one construct, as syncbench prints it."""
+    work = {"name": "syncbench", "construct": construct, "repetitions": ROUNDS}
+    facts = make(**work, threads=workers).facts
+    row = counters(workload=work, strategy=strategy, workers=workers)
+    return (row["makespan_ps"] - facts["reference_ps"]) / facts["constructs"] / 1e6  # type: ignore[no-any-return]
+
+
+def test_a_thread_of_spinlock() -> None:
+    work = make("spinlock", threads=3, acquisitions=2, critical_ns=10, think_ns=5)
+    section = [Op.RUN, Op.LOCK, Op.RUN, Op.UNLOCK]
+    assert [[op for op, _ in program(work, thread)] for thread in range(3)] == [section * 2] * 3
+    assert work.segment_compute_ps.tolist() == [5_000, 10_000] * 6
+    assert (work.kind == Kind.IMPLICIT).all()
+    assert work.phases[0].deal == Deal.CYCLIC
+    assert [Op.RUN, *program(make("spinlock", acquisitions=1), 0)[0][:1]] == [Op.RUN, Op.LOCK]  # nobody thinks
+
+
+@pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
+def test_spinlock_gives_table_6_2(mapping: str, access_ns: float) -> None:
+    """The mean time from release to acquisition of two threads on one socket, and of two on different sockets."""
+    strategy = {"like": "randomized", "mapping": mapping, "locks": {"kind": "mcs"}}
+    rounds = 5000
+    row = counters(workload={"name": "spinlock", "acquisitions": rounds}, strategy=strategy, workers=2)
+    first = 77.3  # the first access goes to memory
+    assert row["makespan_ps"] == round((first + (2 * rounds - 1) * access_ns) * 1000)
+    assert row["lock_handoffs_local"] + row["lock_handoffs_remote"] == 2 * rounds - 1
+
+
+def test_threads_default_to_the_workers_of_the_run() -> None:
+    for workers in (1, 5):
+        row = counters(workload={"name": "spinlock", "acquisitions": 7}, strategy="randomized", workers=workers)
+        assert row["lock_acquisitions"] == 7 * workers
+
+
+def test_more_threads_than_workers_are_refused() -> None:
+    work = {"name": "syncbench", "construct": "barrier", "threads": 5}
+    with pytest.raises(InputError, match="got 5 threads, which wait for each other, but 4 workers; expected 1 to 4"):
+        counters(workload=work, strategy="randomized", workers=4)
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_construct_ends_with_its_delays_done(construct: str, threads: int) -> None:
+    given = {"name": "syncbench", "construct": construct, "repetitions": 10}
+    work = make(**given, threads=threads)
+    row = counters(workload=given, strategy="randomized", workers=threads)
+    assert row["makespan_ps"] >= work.facts["reference_ps"]
+    assert row["work_ps"] == work.segment_compute_ps.sum()
+    arrivals = (work.op_code == Op.BARRIER).sum()
+    parties = next(word.parties for word in work.words if word.role == Role.BARRIER)
+    assert arrivals % parties == 0
+
+
+def test_one_thread_has_no_partner_to_wait_for() -> None:
+    assert overhead_us("barrier", "oblivious-locks", workers=1) < 0.01
+
+
+AWARE = ("parallel", "parallel-for", "barrier", "critical", "lock", "atomic", "reduction")  # the rows of Table 6.4
+
+
+@pytest.mark.parametrize("construct", AWARE)
+def test_affinity_makes_every_construct_of_table_6_4_cheaper(construct: str) -> None:
+    assert overhead_us(construct, "affinity-locks") < overhead_us(construct, "oblivious-locks")
+
+
+def test_affinity_makes_fewer_lines_cross_the_sockets() -> None:
+    """Table 6.5: 0.0772 GB against 0.0420 GB of remote volume, a line for each crossing, over all constructs."""
+    crossed = {}
+    for strategy in ("oblivious-locks", "affinity-locks"):
+        works = [{"name": "syncbench", "construct": construct, "repetitions": ROUNDS} for construct in AWARE]
+        crossed[strategy] = sum(
+            counters(workload=work, strategy=strategy, workers=24)["lock_handoffs_remote"] for work in works
+        )
+    print({name: 64 * lines for name, lines in crossed.items()})
+    assert crossed["affinity-locks"] < 0.6 * crossed["oblivious-locks"]
+
+
+def test_shared_words_survive_the_way_through_a_file(tmp_path: Any) -> None:
+    work = make("syncbench", construct="reduction", threads=3, repetitions=2)
+    write(work, tmp_path / "work.json")
+    assert read(tmp_path / "work.json").digest() == work.digest()
