@@ -48,7 +48,12 @@ def taken_before(steady: Steady, time_ps: int) -> list[int]:
 
 
 def follow(steady: Steady) -> Moment | None:
-    """The last moment that can be reached in steady state, or None where there is none worth reaching."""
+    """The last moment that can be reached in steady state, or None where there is none worth reaching.
+
+    A worker whose items take no time is in no steady state: it takes all that there are at once.
+    """
+    if not all(steady.period):
+        return None
     workers = len(steady.end)
     allowed = steady.left - LEFT_PER_WORKER * workers
     takes = [(end, w) for w, end in enumerate(steady.end)]

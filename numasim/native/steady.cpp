@@ -26,6 +26,9 @@ std::optional<Moment> follow(const Steady& steady) {
     const std::size_t workers = steady.end_ps.size();
     const std::uint64_t kept = LEFT_PER_WORKER * workers;
     if (steady.left <= kept) return std::nullopt;
+    for (const std::int64_t period : steady.period_ps) {
+        if (period == 0) return std::nullopt;  // it takes all that there are at once
+    }
     const std::uint64_t allowed = steady.left - kept;
     Clock takes(workers);
     for (std::size_t w = 0; w < workers; ++w)

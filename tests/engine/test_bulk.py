@@ -11,6 +11,7 @@ from task_graphs import WAIT, body, graph, items, phase, task
 
 from numasim.engine.invariants import violations
 from numasim.engine.plan import Plan
+from numasim.engine.run import ENGINES
 from numasim.engine.trace import Records
 from numasim.workload.graph import Deal
 
@@ -30,6 +31,14 @@ def in_order(records: Records) -> Records:
 
 def test_a_range_of_its_own_is_one_event() -> None:
     assert same_in_both_modes(plan_of(items(500, 100 * NS), workers=1)) == (2, 501)  # and the end of the phase
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
+    """The worker steals from itself, which takes time, so that the producer finds the queue full and the worker busy."""
+    how = runtime(producer="extra", capacity=8, on_full="next", costs={"probe_ns": 100, "take_ns": 60})
+    seen = observe(plan_of(items(630, 0), 1, "topology-aware-self", how, seed=5), engine)
+    assert (seen["tasks"], seen["mode"]) == (630, "eager")
 
 
 @pytest.mark.parametrize("own", ["lifo", "fifo"])
