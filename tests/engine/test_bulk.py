@@ -35,7 +35,7 @@ def test_a_range_of_its_own_is_one_event() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
-    """The worker steals from itself, which takes time, so that the producer finds the queue full and the worker busy."""
+    """The worker steals from itself, which takes time: the producer finds its queue full and the worker busy."""
     how = runtime(producer="extra", capacity=8, on_full="next", costs={"probe_ns": 100, "take_ns": 60})
     seen = observe(plan_of(items(630, 0), 1, "topology-aware-self", how, seed=5), engine)
     assert (seen["tasks"], seen["mode"]) == (630, "eager")
