@@ -6,6 +6,7 @@ from numasim.machine.build import build
 from numasim.machine.mapping import map_workers
 from numasim.spec.single import read_machine, read_runtime, read_strategy
 from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.strategy.lock_words import lock_words
 from numasim.strategy.words import in_words
 
 
@@ -18,4 +19,4 @@ def show(name: str, machine_name: str, workers: int | None, worker: int, runtime
     machine = build(read_machine(machine_name))
     placed = map_workers(machine, workers if workers is not None else machine.threads, strategy.mapping)
     plan = compile_strategy(strategy, runtime, machine, placed)
-    return in_words(plan, worker, effective_runtime(strategy, runtime))
+    return "\n".join([in_words(plan, worker, effective_runtime(strategy, runtime)), *lock_words(strategy)])
