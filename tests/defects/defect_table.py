@@ -205,4 +205,65 @@ DEFECTS = (
         "min(homes, key=similarity.__getitem__)",
         ("test_objects.py", "test_data_dispatch.py"),
     ),
+    Defect(
+        "a mutex never parks its waiters",
+        "numasim/engine/locks.py",
+        "if now - first.since_ps > rules.spin_ps:",
+        "if False:",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "a cohort stays on its node one time too often",
+        "numasim/engine/locks.py",
+        "server.run < rules.batch or other is None",
+        "server.run <= rules.batch or other is None",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "the farthest waiter wins the race for a test-and-set lock",
+        "numasim/engine/locks.py",
+        "transfers_ps.index(min(transfers_ps))",
+        "transfers_ps.index(max(transfers_ps))",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "a lock is granted while another holds it",
+        "numasim/engine/synchronisation.py",
+        "if not server.busy:",
+        "if server.next is None:",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "a handoff within a node counts as remote",
+        "numasim/engine/lines.py",
+        "if self.node[line.owner] == self.node[actor]:",
+        "if line.owner == actor:",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "a search lets go of its lock before the steal is paid for",
+        "numasim/engine/search.py",
+        """        if w.owed_ps:
+            self._schedule_overhead(w, PUT, 0)
+        else:
+            self._release_held(w)
+            self._proceed(w)""",
+        """        self._release_held(w)
+        self._proceed(w)""",
+        ("test_search_locks.py",),
+    ),
+    Defect(
+        "a barrier opens for one party less",
+        "numasim/engine/synchronisation.py",
+        "if len(barrier.arrivals) == barrier.parties:",
+        "if len(barrier.arrivals) >= max(1, barrier.parties - 1):",
+        ("test_barriers.py",),
+    ),
+    Defect(
+        "a signal is lost where nobody waits for it yet",
+        "numasim/engine/synchronisation.py",
+        "condition.permits += permits",
+        "condition.permits += 0",
+        ("test_barriers.py",),
+    ),
 )
