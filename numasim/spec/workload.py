@@ -50,7 +50,8 @@ class MatmulParameters(WorkloadParameters):
 class StrassenParameters(WorkloadParameters):
     """BOTS Strassen on ``n`` x ``n`` doubles; sub-matrices of at most ``cutoff`` are multiplied directly.
 
-    ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on.
+    ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on. ``heap`` says whether
+    the memory of temporaries that are freed is taken again, as the C library does, or is fresh each time.
     """
 
     default_runtime: ClassVar[str] = "ompi"
@@ -59,6 +60,7 @@ class StrassenParameters(WorkloadParameters):
     cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = 64
     cutoff_version: Literal["none", "manual"] = "none"
     cutoff_depth: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=20)] = 3
+    heap: Literal["recycled", "fresh"] = "recycled"
 
     @model_validator(mode="after")
     def _fits(self) -> StrassenParameters:

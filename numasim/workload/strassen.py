@@ -1,8 +1,10 @@
 """BOTS Strassen (thesis, section 3.6): matrix product by seven half-size products, one task each.
 
 A task of size n allocates eleven quadrants, fills eight of them with sums of the quadrants of A and B, spawns seven
-products, waits, and adds up. C is written in place; temporaries come from a heap that never gives a byte back, since
-every allocation of this size is fresh memory from the operating system.
+products, waits, and adds up. C is written in place. Temporaries come from a heap: blocks of up to 32 MiB, the largest
+that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are taken again by later tasks of the
+same size, so that their pages are where an earlier task touched them first; larger ones are fresh memory each time. At
+most as many blocks of a size are in use as there may be workers. With ``heap: fresh`` no block is ever taken again.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from numasim.workload.rates import compute_ps, kernel_rates
 ELEMENT_BYTES = 8
 CHILDREN = 7
 TEMPORARIES = 11
+LARGEST_RECYCLED_BYTES = 32 << 20
+BLOCKS_IN_USE = 32  # of each size
 A, B, C, HEAP = range(4)
 S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1 = range(TEMPORARIES)
 MULTIPLY, ADD = range(2)
@@ -61,7 +65,7 @@ def strassen(parameters: StrassenParameters) -> Workload:
             Region("A", matrix_bytes, True),
             Region("B", matrix_bytes, True),
             Region("C", matrix_bytes, False),
-            Region("heap", int(tree.heap_bytes.sum()), False),
+            Region("heap", tree.heap_end, False),
         ),
         facts=_facts(tree),
     )
@@ -83,10 +87,12 @@ class _Tree:
         self.shape = np.where(level == self.depth, LEAF, np.where(level < spawning - 1, SPLIT, SERIAL_SPLIT))
         self.heap_bytes = np.where(level == self.depth, 0, TEMPORARIES * ELEMENT_BYTES * (self.size // 2) ** 2)
         self.heap = np.zeros(len(level), np.int64)
+        self.heap_end = 0
+        self.most_recycled = LARGEST_RECYCLED_BYTES if parameters.heap == "recycled" else -1
 
     def places(self, draft: Draft) -> tuple[Place, Place, Place]:
-        """Where A, B and C of every task are; the heap grows in the order of a serial run."""
-        self.heap[draft.order] = offsets(self.heap_bytes[draft.order])[:-1]
+        """Where A, B and C of every task are; blocks of the heap are taken in the order of a serial run."""
+        self._lay_out_heap(draft)
         stride = np.array([ELEMENT_BYTES * self.level_size[0]])
         a, b, c = (Place(np.array([region]), np.array([0]), stride) for region in (A, B, C))
         found = [(a, b, c)]
@@ -96,6 +102,16 @@ class _Tree:
             found.append((a, b, c))
         a, b, c = (Place(*map(np.concatenate, zip(*levels, strict=True))) for levels in zip(*found, strict=True))
         return a, b, c
+
+    def _lay_out_heap(self, draft: Draft) -> None:
+        """Size by size, so many blocks as are in use, which the tasks of that size take in turn."""
+        for level in range(self.depth):
+            tasks = np.arange(self.first[level], self.first[level + 1])
+            tasks = tasks[np.argsort(draft.position[tasks])]
+            block = int(self.heap_bytes[tasks[0]])
+            blocks = min(len(tasks), BLOCKS_IN_USE) if block <= self.most_recycled else len(tasks)
+            self.heap[tasks] = self.heap_end + np.arange(len(tasks)) % blocks * block
+            self.heap_end += blocks * block
 
 
 def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place, Place, Place]:

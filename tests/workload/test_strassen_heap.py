@@ -1,0 +1,62 @@
+"""Where Strassen's temporaries lie: memory that is freed is taken again, or is fresh each time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from workload_setup import make
+
+from numasim.workload.graph import Mode, Workload
+
+HEAP = 3
+LEAST_QUADRANT_BYTES = 2 * 128**2  # of a task of 128 x 128 doubles, the smallest that is split
+SPLITS = {2048: (1, 7, 49, 343, 2401)}  # tasks of each size that have temporaries, from the root on
+QUADRANT_BYTES = {n: [2 * (n >> level) ** 2 for level in range(len(SPLITS[n]))] for n in SPLITS}
+
+
+def blocks(work: Workload) -> dict[int, np.ndarray]:
+    """The first byte of the block of every task, by the size of what it writes to it at first."""
+    accesses = work.accesses
+    first = (accesses.region == HEAP) & (accesses.mode == Mode.WRITE) & (accesses.rows == 1)
+    whole = first & (accesses.row_bytes >= 8 * LEAST_QUADRANT_BYTES)  # leaves write to parts of blocks
+    sizes = accesses.row_bytes[whole] // 8  # eight temporaries are written before the products
+    return {int(size): accesses.offset[whole][sizes == size] for size in np.unique(sizes)}
+
+
+@pytest.mark.parametrize("n", SPLITS)
+def test_fresh_blocks_are_never_taken_again(n: int) -> None:
+    work = make("strassen", n=n, heap="fresh")
+    assert work.regions[HEAP].bytes == work.facts["bytes_allocated"]
+    for tasks, quadrant in zip(SPLITS[n], QUADRANT_BYTES[n], strict=True):
+        assert len(set(blocks(work)[quadrant].tolist())) == tasks
+
+
+@pytest.mark.parametrize("n", SPLITS)
+def test_recycled_blocks_are_as_many_as_are_in_use(n: int) -> None:
+    work = make("strassen", n=n)
+    in_use = [
+        tasks if 11 * size > 32 << 20 else min(tasks, 32)
+        for tasks, size in zip(SPLITS[n], QUADRANT_BYTES[n], strict=True)
+    ]
+    assert in_use == [1, 7, 32, 32, 32]
+    for blocks_in_use, quadrant in zip(in_use, QUADRANT_BYTES[n], strict=True):
+        assert len(set(blocks(work)[quadrant].tolist())) == blocks_in_use
+    assert work.regions[HEAP].bytes == sum(
+        11 * size * used for size, used in zip(QUADRANT_BYTES[n], in_use, strict=True)
+    )
+
+
+def test_blocks_do_not_overlap() -> None:
+    work = make("strassen", n=1024)
+    spans = sorted({(int(begin), int(begin) + 11 * size) for size, begins in blocks(work).items() for begin in begins})
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+
+
+def test_the_heap_changes_nothing_but_places() -> None:
+    recycled, fresh = make("strassen", n=512), make("strassen", n=512, heap="fresh")
+    assert recycled.facts == fresh.facts
+    assert (recycled.accesses.row_bytes == fresh.accesses.row_bytes).all()
+    assert (recycled.op_arg == fresh.op_arg).all()
+    assert recycled.digest() != fresh.digest()
