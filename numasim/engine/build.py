@@ -83,8 +83,8 @@ def _plan(same: _Same, seed: int) -> Plan:
 
 def costs_ps(spec: CostSpec) -> Costs:
     """The runtime's costs in picoseconds."""
-    times = {name.removesuffix("_ns") + "_ps": ps(value) for name, value in spec if name != "line"}
-    return Costs(line=spec.line, **times)
+    times = {name.removesuffix("_ns") + "_ps": ps(value) for name, value in spec if name.endswith("_ns")}
+    return Costs(line=spec.line, faults_per_s=spec.faults_per_s, fault_alpha_ppm=ppm(spec.fault_alpha), **times)
 
 
 def _mean_task_ps(workload: Workload, machine: Machine, seed: int) -> int:

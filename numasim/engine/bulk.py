@@ -133,7 +133,9 @@ class Bulk(Production):
     def _is_steady(self) -> bool:
         """Whether nothing but the taking and the making of like items goes on."""
         return (
-            self.tables.one_queue_each
+            not self.settles
+            and not self.plan.effects.task_noise_ppm
+            and self.tables.one_queue_each
             and not self.locks_search
             and self.queues.total == self.tables.room
             and all(times.uniform for times in self.ranges)
@@ -156,11 +158,17 @@ class Bulk(Production):
             waiting_since=self.now,
             cursor=cursor,
             end=[w.due for w in self.workers],
-            period=[tables.pop_ps + self.ranges[family].item(w.node, 0)[0] for w in self.workers],
+            period=[tables.pop_ps + self._item_ps(w, family) for w in self.workers],
             spare=[max(0, queues.capacity[q] - low[q] - 2) for q in own],
             push_ps=tables.push_ps,
             left=len(p.items),
         )
+
+    def _item_ps(self, w: Worker, family: int) -> int:
+        """What an item takes the worker while nothing changes."""
+        if w.flow is None:
+            return self.ranges[family].item(w.node, 0)[0]
+        return w.flow.steady_ps()
 
     def _move_on(self, p: Producer, family: int, moment: Moment, taken: list[int]) -> None:
         """Take the state of ``moment``, when worker w has taken ``taken[w]`` items more."""
@@ -178,15 +186,18 @@ class Bulk(Production):
 
     def _pass_items(self, w: Worker, family: int, taken: int) -> None:
         """Count ``taken`` items for a worker and move the end of the one it has in hand."""
-        total, local = self.ranges[family].item(w.node, 0)
         w.tasks += taken
-        w.work_local_ps += taken * local
-        w.inflation_numa_ps += taken * (total - local)
         w.overhead_ps += taken * self.tables.pop_ps
-        self.ledger.pass_items(family, w.node, taken)
         assert w.own is not None
         self.queues.pushes[w.own] += taken
-        due = w.due + taken * (self.tables.pop_ps + total)
+        due = w.due + taken * (self.tables.pop_ps + self._item_ps(w, family))
+        if self.coupled:
+            self._pass_flows(w, taken, due)
+        else:
+            total, local = self.ranges[family].item(w.node, 0)
+            w.work_local_ps += taken * local
+            w.inflation_numa_ps += taken * (total - local)
+            self.ledger.pass_items(family, w.node, taken)
         self._cancel(w)
         self._schedule(w, SEG_END, due - self.now)
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from numasim.engine.plan import Plan
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
+from numasim.engine.serial import Makespan, serial_ps
 from numasim.engine.words import WordCounts
 from numasim.machine.topology import Machine
 from numasim.workload.shared import Role
@@ -26,7 +27,7 @@ class Finished:
 
     ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows,
     ``producers`` likewise [producers], and their ``node``; the matrices are [thief or accessing node, victim or home
-    node]. ``node_pages`` [nodes] are the pages of dynamic regions.
+    node]; ``traffic`` is that of `Result`, ``node_pages`` [nodes] are the pages of dynamic regions.
     """
 
     workers: Mapping[str, Array]
@@ -34,8 +35,9 @@ class Finished:
     node_attempts: Array
     node_success: Array
     node_bytes: Array
+    traffic: Mapping[str, Array]
+    cached_bytes: int
     makespan_ps: int
-    serial_ps: int
     span_ps: int
     page_faults: int
     pages_migrated: int
@@ -47,12 +49,12 @@ class Finished:
     held: Array | None = None  # [stretches, Held]
 
 
-def collect(plan: Plan, finished: Finished) -> Result:
-    """The Result of a finished run."""
+def collect(plan: Plan, finished: Finished, makespan_ps: Makespan) -> Result:
+    """The Result of a finished run; ``makespan_ps`` runs a plan on the same engine, for the serial time."""
     total = {name: int(finished.workers[name].sum()) if name in finished.workers else 0 for name in (*COUNTS, *TIME)}
     counters: dict[str, Any] = {
         "makespan_ps": finished.makespan_ps,
-        "serial_ps": finished.serial_ps,
+        "serial_ps": serial_ps(plan, total["work_local_ps"], makespan_ps),
         "trace_hash": finished.hashes[0],
         "event_hash": finished.hashes[1],
         "span_ps": finished.span_ps,
@@ -72,6 +74,7 @@ def collect(plan: Plan, finished: Finished) -> Result:
         node_attempts=finished.node_attempts,
         passed_items=finished.passed_items,
         node_success=finished.node_success,
+        traffic=dict(finished.traffic),
         node_pages=plan.placement.settled_pages + finished.node_pages,
         words=word_table(plan, finished.word_counts),
         held=finished.held,
@@ -123,12 +126,12 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
     return {
         "bytes_local": local,
         "bytes_remote": int(moved.sum()) - local,
-        "bytes_cache": 0,
-        "bytes_c2c": 0,
+        "bytes_cache": finished.cached_bytes,
+        "bytes_c2c": int(finished.traffic["cache"].sum()) if finished.traffic else 0,
         "page_faults": finished.page_faults,
         "pages_migrated": finished.pages_migrated,
         "imc_busy_max": busiest(moved.sum(axis=0), machine.imc_bytes_per_s, makespan_ps),
-        "link_busy_max": busiest(link_bytes(machine, moved), machine.links.bytes_per_s, makespan_ps),
+        "link_busy_max": busiest(link_bytes(machine, finished), machine.links.bytes_per_s, makespan_ps),
     }
 
 
@@ -139,11 +142,24 @@ def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
     return max((r for r in ratios if r is not None), default=None)
 
 
-def link_bytes(machine: Machine, moved: Array) -> Array:
-    """[links] bytes that crossed each link: what a node moves from and to a home takes the route from the home."""
-    links = machine.links
-    carried = np.zeros(len(links.source), np.int64)
-    for node, home in zip(*np.nonzero(moved), strict=True):
-        at = home * machine.nodes + node
-        carried[links.route[links.route_ptr[at] : links.route_ptr[at + 1]]] += moved[node, home]
+def link_bytes(machine: Machine, run: Finished | Result) -> Array:
+    """[links] bytes that crossed each link.
+
+    What a node reads takes the route from its home, what it writes back the route there; where the two are not told
+    apart, both are counted on the way from the home.
+    """
+    traffic = run.traffic
+    towards = traffic["read"] + traffic["ownership"] + traffic["cache"] if traffic else run.node_bytes
+    carried = np.zeros(len(machine.links.source), np.int64)
+    _carry(machine, towards.T, carried)
+    if traffic:
+        _carry(machine, traffic["written"], carried)
     return carried
+
+
+def _carry(machine: Machine, moved: Array, carried: Array) -> None:
+    """Add what is ``moved`` [from node, to node] to the links on its routes."""
+    links = machine.links
+    for source, target in zip(*np.nonzero(moved), strict=True):
+        at = source * machine.nodes + target
+        carried[links.route[links.route_ptr[at] : links.route_ptr[at + 1]]] += moved[source, target]

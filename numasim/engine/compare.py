@@ -163,8 +163,10 @@ def comparable(found: Outcome) -> dict[str, Any]:
         "node_bytes": found.node_bytes,
         "node_attempts": found.node_attempts,
         "node_success": found.node_success,
+        **{f"traffic.{kind}": pairs for kind, pairs in found.traffic.items()},
         "node_pages": found.node_pages,
         "passed_items": found.passed_items,
+        **{f"traffic.{kind}": moved for kind, moved in found.traffic.items()},
     }
 
 

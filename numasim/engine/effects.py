@@ -25,6 +25,11 @@ class Effects:
     task_noise_ppm: int = 0
     worker_spread_ppm: int = 0
 
+    def combined_ps(self, compute_ps: int, wait_ps: int) -> int:
+        """Computing and waiting for memory, of which the share ``overlap`` of the shorter hides behind the longer."""
+        exposed = min(compute_ps, wait_ps) * (MILLION - self.overlap_ppm) + MILLION // 2
+        return max(compute_ps, wait_ps) + exposed // MILLION
+
 
 NO_EFFECTS = Effects()
 

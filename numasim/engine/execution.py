@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from simpy import Event
 
+from numasim.engine.flows import GRAPH, Flow
 from numasim.engine.ledger import Executed
 from numasim.engine.objects import ObjectMap
-from numasim.engine.pages import PageMap
 from numasim.engine.plan import Plan
 from numasim.engine.program import END
 from numasim.engine.synchronisation import Synchronisation
@@ -33,7 +33,6 @@ class Execution(Synchronisation):
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
         super().__init__(plan, trace, keep_log)
-        self.pages = PageMap(plan)
         self.objects = ObjectMap(plan, self.pages) if plan.steal.looks_at_data else None
         self.access_times = AccessTimes(plan)
         self.outstanding = 0  # tasks of the phase that have not finished
@@ -128,6 +127,9 @@ class Execution(Synchronisation):
         return self.operations[code](w, word)
 
     def _start_segment(self, w: Worker, task: int, segment: int) -> None:
+        if self.coupled:
+            self._start_flow(w, task, segment)
+            return
         total, local = w.total_ps[segment], w.local_ps[segment]
         if segment in self.open_accesses:
             total = self._touch(w, segment)
@@ -138,6 +140,9 @@ class Execution(Synchronisation):
 
     def _start_item(self, w: Worker, task: int) -> None:
         family, item = (0, task - self.program.rows) if self.one_family else self.tables.item(task)
+        if self.coupled:
+            self._start_flow(w, task, 0, family)
+            return
         times = self.ranges[family]
         total, local = times.item(w.node, item)
         if times.moves_bytes:
@@ -164,6 +169,12 @@ class Execution(Synchronisation):
         w.event.callbacks = self.segment_end
         self.env.schedule(w.event, w.priority[SEG_END], delay)  # type: ignore[arg-type]
 
+    def _worked(self, w: Worker, flow: Flow) -> None:
+        if flow.family == GRAPH:
+            self.program.path_ps[flow.task] += flow.local_ps
+        else:
+            self.phase_span_ps = max(self.phase_span_ps, flow.local_ps)
+
     def _touch(self, w: Worker, segment: int) -> int:
         """Time of a segment that places or moves pages; their faults and migrations are owed overhead."""
         wait = int(self.times.settled_ps[w.node, segment])
@@ -181,6 +192,8 @@ class Execution(Synchronisation):
     def _on_segment_end(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = now = w.due
+        if self.coupled:
+            self._end_flow(w)
         task = w.stack[-1]
         self.details.append(pack(now, SEG_END, w.id, task, w.segment))
         if self.watch:
@@ -404,12 +417,16 @@ class Execution(Synchronisation):
         w.overhead_ps += w.owed_ps
         w.parked_ps -= w.due
         w.owed_ps = 0
+        w.rests = True
+        self._settle_later()
         return False
 
     def _on_wake(self, event: Event) -> None:
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = w.due
         w.parked_ps += self.now
+        w.rests = False
+        self._settle_later()
         if self.watch:
             self.watch.stretch(w, Watched.PARKED, self.now)
         self._record_step(WAKE, w.id, w.stack[-1], 0)

@@ -148,18 +148,25 @@ def _dependence_order(work: Workload, start: dict[int, int], end: dict[int, int]
 def time_bounds(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """The makespan is at least T1 / P and at least Tinf, which are times with all bytes local.
 
-    On a machine with remote memory nearer than local, tasks may take less than that.
+    On a machine with remote memory nearer than local, and on workers faster than their like, tasks may take less.
     """
     c, workers = result.counters, plan.workers.workers
     if not c["span_ps"] <= c["work_ps"]:
         yield f"span {c['span_ps']} ps exceeds the work {c['work_ps']} ps"
-    latency = plan.machine.latency_ps
-    if (latency < np.diagonal(latency)[:, None]).any():
+    if _may_beat_local_work(plan):
         return
     if c["makespan_ps"] * workers < c["work_ps"]:
         yield f"makespan {c['makespan_ps']} ps is below work / workers"
     if c["makespan_ps"] < c["span_ps"]:
         yield f"makespan {c['makespan_ps']} ps is below the span {c['span_ps']} ps"
+
+
+def _may_beat_local_work(plan: Plan) -> bool:
+    """Whether some tasks may take less than their local work on a worker like any other."""
+    latency, caches = plan.machine.latency_ps, plan.machine.caches
+    near_caches = plan.effects.cache != "none" and caches.llc_remote_hit_ps < caches.llc_hit_ps
+    near_memory = bool((latency < np.diagonal(latency)[:, None]).any())
+    return near_memory or near_caches or plan.effects.worker_spread_ppm > 0
 
 
 def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
@@ -169,7 +176,9 @@ def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         if total != result.counters["makespan_ps"]:
             yield f"the time of worker {worker} adds up to {total} ps, not to the makespan"
             return
-    signed = TIME.index("inflation_numa_ps")  # remote memory is nearer than local where a machine file says so
+    signed = [TIME.index("inflation_numa_ps")]  # remote memory is nearer than local where a machine file says so
+    if plan.effects.worker_spread_ppm:
+        signed.append(TIME.index("inflation_smt_ps"))
     negative = np.argwhere(np.delete(parts, signed, axis=0) < 0)
     if len(negative):
         yield f"a part of the time of worker {int(negative[0][1])} is negative"
@@ -200,13 +209,19 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 
 def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """What was moved is what the accesses declare, passes and write-backs included, and pages that migrated."""
+    """What was moved, or found in a cache, is what the accesses declare, passes and write-backs included, and migrated
+    pages.
+    """
     declared = _declared_bytes(plan.workload)
     copied = result.counters["pages_migrated"] * plan.machine.page_bytes
     moved = int(result.node_bytes.sum())
-    if moved != declared + copied:
+    cached = result.counters["bytes_cache"] + result.counters["bytes_c2c"]
+    if moved + cached != declared + copied:
         migrated = f" and {copied} migrated" if copied else ""
-        yield f"{moved} bytes were moved, but the workload declares {declared}{migrated}"
+        yield f"{moved} bytes were moved and {cached} found in caches, but the workload declares {declared}{migrated}"
+    kinds = sum(int(pairs.sum()) for pairs in result.traffic.values())
+    if result.traffic and kinds != moved + result.counters["bytes_c2c"]:
+        yield f"{kinds} bytes of all kinds are not the {moved} from memory and those from other caches"
     if moved != result.counters["bytes_local"] + result.counters["bytes_remote"]:
         yield "bytes_local and bytes_remote do not add up to the node pairs"
 

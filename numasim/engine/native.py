@@ -17,12 +17,12 @@ import numpy.typing as npt
 from numasim.engine.collect import Finished, collect
 from numasim.engine.deadlock import DeadlockError
 from numasim.engine.ledger import Executed
+from numasim.engine.native_effects import effect_fields
 from numasim.engine.objects import ItemObject, item_objects, task_objects
 from numasim.engine.page_fields import access_fields, region_fields
 from numasim.engine.pages import asks_for_bytes
 from numasim.engine.plan import MIN_STEP_PS, Plan
 from numasim.engine.result import Result
-from numasim.engine.serial import serial_ps
 from numasim.engine.tables import Tables
 from numasim.engine.timing import RangeTimes, SegmentTimes, segment_times
 from numasim.engine.trace import Listener, hexadecimal
@@ -46,7 +46,12 @@ def run(
     except OverflowError as error:
         raise InputError(str(error), expected="shorter tasks, or fewer of them") from None
     log = [Executed(*row) for row in found["log"].tolist()] if "log" in found else None
-    return collect(plan, _finished(plan, found)), log
+    return collect(plan, _finished(found), makespan_ps), log
+
+
+def makespan_ps(plan: Plan) -> int:
+    """How long a run of ``plan`` takes."""
+    return int(_engine.run(fields(plan), False, None)["makespan_ps"])
 
 
 def state_bytes(plan: Plan) -> dict[str, int]:
@@ -77,9 +82,9 @@ class _Cell:
         return isinstance(other, _Cell) and all(map(operator.is_, self._parts, other._parts))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _seedless(cell: _Cell) -> Fields:
-    """The fields that the repeats of a cell have in common."""
+    """The fields that the repeats of a cell, or those of its serial run, have in common."""
     plan = cell.plan
     tables = Tables(plan)
     return {
@@ -100,6 +105,7 @@ def _seedless(cell: _Cell) -> Fields:
         "families": [_family(RangeTimes(plan, family), plan) for family in plan.workload.ranges],
         **_graph(plan.workload),
         **_segments(plan, segment_times(plan)),
+        **effect_fields(plan),
         **_costs(plan, tables),
         **_strategy(plan),
         **(_objects(plan) if plan.steal.looks_at_data else {}),
@@ -283,7 +289,7 @@ def _words(plan: Plan) -> Fields:
     }
 
 
-def _finished(plan: Plan, found: Fields) -> Finished:
+def _finished(found: Fields) -> Finished:
     every = (found["steps_hash"] + found["details_hash"]) % 2**64
     return Finished(
         workers=found["workers"],
@@ -291,8 +297,9 @@ def _finished(plan: Plan, found: Fields) -> Finished:
         node_attempts=found["node_attempts"],
         node_success=found["node_success"],
         node_bytes=found["node_bytes"],
+        traffic=found["traffic"],
+        cached_bytes=found["cached_bytes"],
         makespan_ps=found["makespan_ps"],
-        serial_ps=_serial_ps(plan, found),
         span_ps=found["span_ps"],
         page_faults=found["page_faults"],
         pages_migrated=found["pages_migrated"],
@@ -303,14 +310,3 @@ def _finished(plan: Plan, found: Fields) -> Finished:
         word_counts=found["words"],
         held=np.array(sorted(found["held"].tolist()), np.int64).reshape(-1, 4) if "held" in found else None,
     )
-
-
-def _serial_ps(plan: Plan, found: Fields) -> int:
-    """The serial time; where local work takes equally long on every worker, that is the local work they did."""
-    work = plan.workload
-    local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
-    if (local_ps == local_ps[0]).all() or not (
-        len(work.accesses) or any(len(family.accesses) for family in work.ranges)
-    ):
-        return int(found["workers"]["work_local_ps"].sum())
-    return serial_ps(plan)

@@ -163,7 +163,7 @@ class PageMap:
 
 def asks_for_bytes(plan: Plan) -> bool:
     """Whether a run of ``plan`` looks at the homes of single accesses that are settled."""
-    return plan.effects.cache != "none"
+    return plan.coupled
 
 
 def settled_bytes(plan: Plan) -> I64:

@@ -19,7 +19,9 @@ MIN_STEP_PS = 1000  # a fruitless round takes at least this long, so that no loo
 @dataclass(frozen=True)
 class Costs:
     """What the runtime's own operations take, in picoseconds (model 4.1). ``line``: whether probes, takes, joins and
-    pushes into queues of others also pay the transfer of the cache line that they touch.
+    pushes into queues of others also pay the transfer of the cache line that they touch. ``faults_per_s`` is how many
+    page faults the address space lets through (0: no limit), ``fault_alpha_ppm`` by how much less for each further node
+    that has some.
     """
 
     push_ps: int
@@ -40,6 +42,8 @@ class Costs:
     futex_ps: int
     pause_ps: int
     line: bool
+    faults_per_s: int = 0
+    fault_alpha_ppm: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,14 +83,22 @@ class Plan:
         """Whether a run of this plan skips ahead: it may, and it can."""
         return self.skip and self.skippable
 
+    @cached_property
+    def coupled(self) -> bool:
+        """Whether the times of segments are found out while they run."""
+        from numasim.engine.coupling import coupled
+
+        return coupled(self)
+
     def unfolded(self) -> Plan:
         """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
         return replace(self, workload=self.workload.unfolded()) if self.workload.folded else self
 
     def reseeded(self, seed: int) -> Plan:
-        """The same plan with another seed; whether it is skippable does not hang on it, and is found out once."""
+        """The same plan with another seed, on which it does not hang whether it is skippable or coupled."""
         plan = copy(self)
         object.__setattr__(plan, "seed", seed)
+        plan.__dict__["coupled"] = self.coupled
         object.__setattr__(plan, "placement", self.placement.reseeded(seed))
         if self.skip:
             plan.__dict__["skippable"] = self.skippable

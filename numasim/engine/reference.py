@@ -30,7 +30,6 @@ from numasim.engine.ledger import Executed, Held
 from numasim.engine.plan import Plan
 from numasim.engine.producer import Producer
 from numasim.engine.result import COUNTS, TIME, Result
-from numasim.engine.serial import serial_ps
 from numasim.engine.timeline import LOOK, POLL
 from numasim.engine.trace import Listener, Rank, Trace
 from numasim.engine.watch import Watched, Watcher
@@ -86,6 +85,8 @@ class ReferenceEngine(Bulk):
         if not self.outstanding:
             self._end_phase_after_instant()
         self.team = self.workers[:1] if phase.serial else self.workers
+        for w in self.workers[1:]:
+            w.rests = phase.serial
         for w in self.team:
             self._proceed(w)
 
@@ -132,7 +133,7 @@ class ReferenceEngine(Bulk):
             self.watch.tell(Watched.PHASE, self.phase_index, self.phase_start, self.now)
         self._record_step(Rank.RELEASE, 0, self.phase_index, 0)
         self.ledger.span_ps += self.phase_span_ps
-        self.ledger.fold()
+        self._fold()
         if self.plan.steal.thresholds.when == "phase":
             for w in self.workers:
                 self._compute_thresholds(w)
@@ -188,7 +189,14 @@ def run(
         engine.run()
     finally:
         engine.trace.hashes()  # what listeners and watchers have heard is complete up to a deadlock
-    return collect(plan, finished(engine)), engine.ledger.log
+    return collect(plan, finished(engine), makespan_ps), engine.ledger.log
+
+
+def makespan_ps(plan: Plan) -> int:
+    """How long a run of ``plan`` takes."""
+    engine = ReferenceEngine(plan, Trace())
+    engine.run()
+    return engine.now
 
 
 def _written_out(plan: Plan) -> Plan:
@@ -212,9 +220,10 @@ def finished(engine: ReferenceEngine) -> Finished:
         producers=columns(engine.producers, ["node", "overhead_ps", "parked_ps"]),
         node_attempts=np.array(ledger.node_attempts, np.int64),
         node_success=np.array(ledger.node_success, np.int64),
-        node_bytes=ledger.node_bytes,
+        node_bytes=engine.traffic.from_memory() if engine.coupled else ledger.node_bytes,
+        traffic=engine.traffic.bytes if engine.coupled else {},
+        cached_bytes=engine.traffic.cached_bytes,
         makespan_ps=engine.now,
-        serial_ps=serial_ps(engine.plan),
         span_ps=ledger.span_ps,
         page_faults=ledger.page_faults,
         pages_migrated=ledger.pages_migrated,

@@ -89,11 +89,13 @@ class Result:
 
     ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``workers`` maps a
     per-worker counter to an array over workers then producers; ``node_bytes``, ``node_attempts`` and ``node_success``
-    are [thief or accessing node, victim or home node]; ``node_pages`` [nodes] says where pages are at the end.
-    ``words`` has a row for each shared word: its name, role and
-    home, how often it was acquired, how often its cache line went to another worker of the same node or of another, the
-    time that was waited for it and the time that it was held; ``held`` [n, 4] are the single holdings (word, actor,
-    start, end), where a log was kept.
+    are [thief or accessing node, victim or home node]. ``traffic`` tells the kinds of bytes apart: what was read,
+    fetched for ownership and written back, which together are ``node_bytes``, and what came from other caches
+    [accessing node, sending node]; it is empty where segments take as long as their node and pages say beforehand.
+    ``node_pages`` [nodes] says where pages are at the end.
+    ``words`` has a row for each shared word: its name, role and home, how often it was acquired, how often its line
+    went to another worker of the same node or of another, the time that was waited for it and that it was held;
+    ``held`` [n, 4] are the single holdings (word, actor, start, end), where a log was kept.
     """
 
     counters: dict[str, Any]
@@ -102,6 +104,7 @@ class Result:
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
     node_pages: npt.NDArray[np.int64]
+    traffic: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
     words: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
     identity: dict[str, Any] = field(default_factory=dict)
@@ -119,6 +122,19 @@ class Result:
         row["steal_miss_ratio"] = ratio(c["steal_false"], c["steal_attempts"])
         row["steal_remote_ratio"] = ratio(c["steal_attempts_remote"], c["steal_attempts"])
         return {name: row[name] for name in COLUMNS if name in row}
+
+
+def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
+    """The tables [nodes, nodes] of a result by column name, with the nodes themselves; kinds of bytes where known."""
+    source, target = (np.asarray(each, np.int64) for each in np.indices(result.node_bytes.shape))
+    return {
+        "node_from": source,
+        "node_to": target,
+        "steal_attempts": result.node_attempts,
+        "steal_success": result.node_success,
+        "bytes": result.node_bytes,
+        **{f"bytes_{kind}": pairs for kind, pairs in result.traffic.items()},
+    }
 
 
 def mode_of(plan: Plan, passed_items: int) -> str:

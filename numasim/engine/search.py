@@ -106,6 +106,7 @@ class Search(Execution):
 
     def _go_idle(self, w: Worker) -> None:
         w.idle = True
+        self._settle_later()
         w.failed = w.failed_remote = 0
         w.began = self.now + w.owed_ps
         w.probing_before_ps = w.idle_steal_ps
@@ -114,6 +115,7 @@ class Search(Execution):
 
     def _end_idle(self, w: Worker) -> None:
         w.idle = w.round_goes_on = False
+        self._settle_later()
         if self.watch:
             self._tell_idle(w, w.failed, w.failed_remote)
         self._record_step(POLL, w.id, w.failed, w.failed_remote)
@@ -140,7 +142,7 @@ class Search(Execution):
             pushes=queues.pushes[w.own],
             span_ps=self.now,
             executed=w.tasks,
-            busy_ps=w.work_local_ps + w.inflation_numa_ps,
+            busy_ps=w.busy_ps,
             peak_sum=sum(queues.peak),
             queues=len(queues.peak),
         )
@@ -202,7 +204,7 @@ class Search(Execution):
             raise self._deadlock()
         if not self.queues.total or (self.tables.sees_marks_only and not any(map(any, self.queues.watch))):
             until = self._next_change()
-            if self.plan.skip:
+            if self.plan.skip and not self.settles:  # else flows may end earlier than is known yet
                 wait_ps += self._pass_over(w, self.now + w.owed_ps + wait_ps, until)
         if not wait_ps:
             return self._start_round(w)

@@ -39,6 +39,10 @@ def obstacle(plan: Plan) -> str | None:
     return next((condition.otherwise for condition in CONDITIONS if not condition.holds(plan)), None)
 
 
+def _uncoupled(plan: Plan) -> bool:
+    return not plan.coupled
+
+
 def _one_queue_each(plan: Plan) -> bool:
     return np.array_equal(np.sort(plan.steal.own), np.arange(len(plan.steal.queues)))
 
@@ -165,6 +169,7 @@ def _has_roots(plan: Plan) -> bool:
 
 
 CONDITIONS: tuple[Condition, ...] = (
+    Condition(_uncoupled, "caches, bandwidth, shared cores, clocks or noise couple the workers"),
     # whoever looks at a queue must learn no more of it than whether a task is there
     Condition(_one_queue_each, "queues are shared"),
     Condition(_new_tasks_stay, "new tasks do not go to the spawning worker's own queue first"),

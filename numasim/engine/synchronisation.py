@@ -4,6 +4,8 @@ Every lock and every word of atomic operations is a server with one event, GRANT
 actor that waits for one has none. Readings that are decided here:
 
 - What a worker owes is paid before it touches a shared word, as a step of its own of rank PUT.
+- Who waits for a lock, an atomic word or at a barrier spins, which is polling to who shares the core; who waits for a
+  condition rests.
 - The wait for a lock is overhead, from asking to the grant, the transfer of the line included. Who waits at a barrier
   idles there; who waits for a condition is parked.
 - A lock is released by whoever executes UNLOCK, which may be another worker than took it: its line moves there.
@@ -20,12 +22,13 @@ from collections.abc import Callable
 from simpy import Event
 
 from numasim.engine.barriers import BARRIERS, Arrival, BarrierState, Opening
+from numasim.engine.flows import Flows
 from numasim.engine.ledger import Held
 from numasim.engine.lines import NOBODY, Line, LineTimes
 from numasim.engine.locks import KINDS, LINE, LockRules, Server, Waiter
 from numasim.engine.plan import Plan
 from numasim.engine.producer import Producer
-from numasim.engine.timeline import GRANT, NO_CALLBACKS, RELEASE, WAKE, Timeline
+from numasim.engine.timeline import GRANT, NO_CALLBACKS, RELEASE, WAKE
 from numasim.engine.trace import Rank, Trace, pack
 from numasim.engine.watch import Watched
 from numasim.engine.words import Condition, WordCounts
@@ -34,7 +37,7 @@ from numasim.workload.graph import Op
 from numasim.workload.shared import Role
 
 
-class Synchronisation(Timeline):
+class Synchronisation(Flows):
     """Grants locks, opens barriers, lets waiters of conditions pass."""
 
     def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
@@ -144,10 +147,21 @@ class Synchronisation(Timeline):
             self.ledger.held.append(held)
 
     def _go_on(self, actor: int) -> None:
-        self._proceed(self.workers[actor])
+        w = self.workers[actor]
+        self._stop_spinning(w)
+        self._proceed(w)
+
+    def _spin(self, w: Worker) -> None:
+        """Wait, and keep the core busy with it."""
+        w.waiting = w.spins = True
+        self._settle_later()
+
+    def _stop_spinning(self, w: Worker) -> None:
+        w.spins = False
+        self._settle_later()
 
     def _lock(self, w: Worker, word: int) -> bool:
-        w.waiting = True
+        self._spin(w)
         self._request(word, w.id, self._go_on)
         return False
 
@@ -160,7 +174,7 @@ class Synchronisation(Timeline):
             self._release_lock(word, actor)
             self._go_on(actor)
 
-        w.waiting = True
+        self._spin(w)
         self._request(word, w.id, done)
         return False
 
@@ -169,7 +183,7 @@ class Synchronisation(Timeline):
     def _arrive(self, w: Worker, word: int) -> bool:
         barrier = self.barriers[word]
         barrier.arrivals.append(Arrival(self.now, w.id))
-        w.waiting = True
+        self._spin(w)
         w.idle_barrier_ps -= self.now
         w.began = self.now
         if len(barrier.arrivals) == barrier.parties:
@@ -200,6 +214,7 @@ class Synchronisation(Timeline):
         """A worker goes on behind a barrier."""
         w: Worker = event.actor  # type: ignore[attr-defined]
         self.now = w.due
+        self._stop_spinning(w)
         if self.watch:
             self.watch.stretch(w, Watched.BARRIER, self.now)
         self._record_step(WAKE, w.id, w.stack[-1], 0)
@@ -214,7 +229,8 @@ class Synchronisation(Timeline):
             w.owed_ps += self.line_times.move(condition.line, w.id)
             return True
         condition.sleepers.append(w.id)
-        w.waiting = True
+        w.waiting = w.rests = True
+        self._settle_later()
         w.parked_ps -= self.now
         w.began = self.now
         return False

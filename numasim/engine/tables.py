@@ -45,7 +45,7 @@ class Tables:
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
         self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))
-        self.stretches = plan.skip and not len(plan.words) and self._may_stretch(plan)
+        self.stretches = plan.skip and not plan.coupled and not len(plan.words) and self._may_stretch(plan)
         self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
         self.queue_lock = plan.words.queue_lock.tolist() or [NO_LOCK] * len(queues)
         self.push_ps = costs.push_ps

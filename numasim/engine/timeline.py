@@ -58,6 +58,7 @@ class Timeline:
         return Worker(
             id=ident,
             node=node,
+            domain=int(self.plan.workers.llc[ident]),
             own=tables.own[ident],
             boundless_own=tables.own[ident] if tables.own_never_full else None,
             event=ActorEvent(self.env),
@@ -104,6 +105,10 @@ class Timeline:
     def _flush(self) -> None:
         """Hash and fold what has gathered."""
         self.trace.flush_full()
+        self._fold()
+
+    def _fold(self) -> None:
+        """Turn what ran since the last call into bytes per node pair."""
         self.ledger.fold()
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simpy import Environment, Event
 
 from numasim.engine.stretch import Stretch
 from numasim.engine.trace import Rank
+
+if TYPE_CHECKING:
+    from numasim.engine.flows import Flow
 
 
 class ActorEvent(Event):
@@ -39,6 +42,7 @@ class Worker:
 
     id: int
     node: int
+    domain: int  # last-level cache
     own: int | None  # its own queue
     boundless_own: int | None  # the same where every new task goes there and it is never full
     event: ActorEvent
@@ -71,6 +75,10 @@ class Worker:
     failed_remote: int = 0
     thresholds_known: bool = False
     stretch: Stretch | None = None  # the range items that the pending event ends
+    flow: Flow | None = None  # the last stretch of work, where its time is found out while it runs
+    works: bool = False  # whether it has not ended
+    rests: bool = False  # asleep in a join or for a condition, or without a part in the phase
+    spins: bool = False  # waits for a lock, an atomic word or at a barrier
     began: int = 0  # when it began to execute, to be idle or to sleep, what it owed before that paid
     told: int = 0  # up to when a watch has heard of it
     probing_before_ps: int = 0  # ``idle_steal_ps`` when it became idle
@@ -84,11 +92,19 @@ class Worker:
     no_victim: int = 0
     work_local_ps: int = 0
     inflation_numa_ps: int = 0
+    inflation_contention_ps: int = 0
+    inflation_smt_ps: int = 0
     overhead_ps: int = 0
     idle_steal_ps: int = 0
     idle_backoff_ps: int = 0
     idle_barrier_ps: int = 0
     parked_ps: int = 0
+
+    @property
+    def busy_ps(self) -> int:
+        """The time of the work that it has done."""
+        inflation = self.inflation_numa_ps + self.inflation_contention_ps + self.inflation_smt_ps
+        return self.work_local_ps + inflation
 
     def __post_init__(self) -> None:
         """The event knows whose it is."""

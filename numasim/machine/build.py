@@ -96,7 +96,14 @@ def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
 
 def _caches(spec: MachineSpec) -> Caches:
     caches = spec.caches
-    return Caches(caches.l1, caches.l2, caches.llc, ps(caches.llc_hit_ns), ps(caches.llc_remote_hit_ns))
+    return Caches(
+        l1_bytes=caches.l1,
+        l2_bytes=caches.l2,
+        llc_bytes=caches.llc,
+        llc_hit_ps=ps(caches.llc_hit_ns),
+        llc_remote_hit_ps=ps(caches.llc_remote_hit_ns),
+        llc_bytes_per_s=bytes_per_s(caches.llc_bandwidth_gbs) if caches.llc_bandwidth_gbs else 0,
+    )
 
 
 def _coherence(spec: MachineSpec) -> Coherence:

@@ -25,13 +25,16 @@ class Coherence:
 
 @dataclass(frozen=True)
 class Caches:
-    """Cache sizes in bytes (0: none) and the latencies of last-level hits in picoseconds."""
+    """Cache sizes in bytes (0: none), the latencies of last-level hits in picoseconds, the bandwidth of one last-level
+    cache (0: no limit).
+    """
 
     l1_bytes: int
     l2_bytes: int
     llc_bytes: int
     llc_hit_ps: int
     llc_remote_hit_ps: int
+    llc_bytes_per_s: int = 0
 
 
 @dataclass(frozen=True)

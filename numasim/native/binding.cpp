@@ -53,12 +53,24 @@ constexpr NamedCounter COUNTERS[] = {
     {"no_victim", &Counters::no_victim},
     {"work_local_ps", &Counters::work_local_ps},
     {"inflation_numa_ps", &Counters::inflation_numa_ps},
+    {"inflation_contention_ps", &Counters::inflation_contention_ps},
+    {"inflation_smt_ps", &Counters::inflation_smt_ps},
     {"overhead_ps", &Counters::overhead_ps},
     {"idle_steal_ps", &Counters::idle_steal_ps},
     {"idle_backoff_ps", &Counters::idle_backoff_ps},
     {"idle_barrier_ps", &Counters::idle_barrier_ps},
     {"parked_ps", &Counters::parked_ps},
 };
+
+constexpr std::pair<const char*, TrafficKind> TRAFFIC[] = {
+    {"read", FETCHED}, {"ownership", OWNED}, {"written", WRITTEN}, {"cache", CACHED}};
+
+// Bytes by kind and pair of nodes; of a run that is coupled.
+nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
+    nb::dict by_kind;
+    for (const auto& [name, kind] : TRAFFIC) by_kind[name] = table(traffic.bytes[kind].data(), nodes, nodes);
+    return by_kind;
+}
 
 nb::dict result_of(Engine& engine, bool keep_log) {
     nb::dict result, workers, producers;
@@ -75,6 +87,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["node_attempts"] = table(engine.node_attempts().data(), nodes, nodes);
     result["node_success"] = table(engine.node_success().data(), nodes, nodes);
     result["node_bytes"] = table(engine.node_bytes().data(), nodes, nodes);
+    result["traffic"] = engine.traffic() != nullptr ? traffic_of(*engine.traffic(), nodes) : nb::dict();
+    result["cached_bytes"] = engine.traffic() != nullptr ? engine.traffic()->cached_bytes : 0;
     const std::vector<WordCounts> words = engine.word_counts();
     result["words"] = rows_of<WordCounts>(words);
     result["makespan_ps"] = engine.makespan_ps();

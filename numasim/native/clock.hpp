@@ -47,6 +47,15 @@ public:
 
     void clear(std::size_t actor) { set(actor, NO_EVENT); }
 
+    // Whether `count` changes are made faster by `put` for each and `rebuild` at the end.
+    bool are_many(std::size_t count) const { return count * std::bit_width(leaves_) > leaves_; }
+
+    void put(std::size_t actor, EventKey key) { keys_[leaves_ + actor] = key; }
+
+    void rebuild() {
+        for (std::size_t at = leaves_ - 1; at > 0; --at) keys_[at] = std::min(keys_[2 * at], keys_[2 * at + 1]);
+    }
+
 private:
     std::size_t leaves_;
     std::vector<EventKey> keys_;

@@ -17,6 +17,7 @@
 
 #include "checked.hpp"
 #include "clock.hpp"
+#include "flows.hpp"
 #include "item_times.hpp"
 #include "objects.hpp"
 #include "pages.hpp"
@@ -109,7 +110,8 @@ public:
     std::vector<std::int64_t> node_pages() const { return pages_.node_pages(); }
     std::int64_t passed_items() const { return passed_items_; }
     std::int64_t events() const { return events_; }
-    std::int64_t peak_tasks() const;             // spawned, or dealt, and not finished at one time
+    std::int64_t peak_tasks() const;  // spawned, or dealt, and not finished at one time
+    const Traffic* traffic() const { return flows_ ? &flows_->traffic() : nullptr; }
     std::size_t task_bytes() const;              // of the state that grows with them
     bool complete() const { return complete_; }  // whether the details hold every record
     std::uint64_t steps_hash() { return steps_.total(); }
@@ -118,7 +120,8 @@ public:
 private:
     // What stacks and queues hold: a frame, or the id of a range item, which is at least `tasks_`.
     using Task = std::int64_t;
-    static constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
+    static constexpr std::uint32_t AFTER_PHASES = 1;  // at the end of an instant
+    static constexpr Task PRODUCTION = -1;            // on a worker's stack: it creates the items of an implicit range
 
     // timeline
     void go_through_phases();
@@ -133,6 +136,20 @@ private:
     std::int64_t after(std::int64_t delay_ps) const;
     void record_step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
     void record_detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second);
+
+    // flows: work whose time is found out while it runs
+    [[gnu::noinline]] void start_flow(Worker& w, const Frame& frame, std::uint32_t segment);
+    [[gnu::noinline]] void start_item_flow(Worker& w, Task task);
+    void start_flow(Worker& w, Stretch work);
+    [[gnu::noinline]] void end_flow(Worker& w);
+    [[gnu::noinline]] void tell_activity(const Worker& w);
+    bool settles_before(EventKey event) const {
+        return flows_ && flows_->settles() && event > event_key(now_, END_OF_INSTANT, AFTER_PHASES);
+    }
+    void settle();
+    void reschedule();
+    void tell_loads();
+    void sum_traffic();
 
     // execution
     [[gnu::noinline]] void proceed(Worker& w);
@@ -177,6 +194,8 @@ private:
     // synchronisation
     [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
     bool request_and_wait(Worker& w, std::uint32_t word, Then then);
+    void spin(Worker& w);
+    void stop_spinning(Worker& w);
     void request(std::uint32_t word, std::uint32_t actor, Then then);
     void promise(std::uint32_t word, ns_grant grant);
     void expect(Worker& w, Rank rank, std::int64_t due);
@@ -260,10 +279,12 @@ private:
     bool is_steady();
     bool queues_hold_only_items();
     void move_on(Producer& p, const ItemTimes& times, const Moment& moment, const std::vector<std::int64_t>& taken);
+    std::int64_t item_ps(const Worker& w, const ItemTimes& times) const;
     void pass_items(Worker& w, const ItemTimes& times, std::int64_t taken);
 
     // phases
     void start_phase();
+    void part_team();
     void give_roots(const Phase& phase);
     void give_range(const Phase& phase);
     [[gnu::noinline]] void end_phase_after_instant();
@@ -311,13 +332,15 @@ private:
     std::vector<std::uint64_t> family_base_;  // [families + 1] id of the first item
     PageMap pages_;
     ObjectMap objects_;
-    std::vector<std::int64_t> touched_;    // [nodes] bytes of the access at hand
-    std::unique_ptr<TreesAhead> trees_;    // where it skips ahead
-    std::unique_ptr<RangesAhead> ranges_;  // likewise
-    Ahead* ahead_ = nullptr;               // that of the phase
-    std::vector<std::uint8_t> rich_;       // [queues] which hold many items
-    std::vector<std::uint32_t> poor_;      // the workers that steal
-    std::int64_t next_plunder_ = 0;        // in events
+    std::vector<std::int64_t> touched_;     // [nodes] bytes of the access at hand
+    std::unique_ptr<Flows> flows_;          // where the plan is coupled
+    std::vector<std::int64_t> loads_told_;  // [resources]
+    std::unique_ptr<TreesAhead> trees_;     // where it skips ahead
+    std::unique_ptr<RangesAhead> ranges_;   // likewise
+    Ahead* ahead_ = nullptr;                // that of the phase
+    std::vector<std::uint8_t> rich_;        // [queues] which hold many items
+    std::vector<std::uint32_t> poor_;       // the workers that steal
+    std::int64_t next_plunder_ = 0;         // in events
     RecordSet steps_, details_;
     std::vector<Executed> log_;
     std::vector<SharedWord> words_;
@@ -403,6 +426,7 @@ inline void Engine::work(Worker& w, std::int64_t id, std::int64_t total_ps, std:
 }
 
 inline void Engine::start_item(Worker& w, Task task) {
+    if (flows_) return start_item_flow(w, task);
     ItemsAhead& ahead = w.ahead;
     if (ahead.at == ahead.count || ahead.next != task) look_ahead(w, task);
     const std::int64_t total = ahead.total_ps[ahead.at], local = ahead.local_ps[ahead.at];

@@ -6,10 +6,6 @@
 
 namespace numasim {
 
-namespace {
-constexpr std::int64_t LINE_BYTES = 64;
-}
-
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
 // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
@@ -43,6 +39,7 @@ constexpr std::int64_t LINE_BYTES = 64;
 }
 
 void Engine::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
+    if (flows_) return start_flow(w, frame, segment);
     std::int64_t total = w.total_ps[segment];
     const std::int64_t local = w.local_ps[segment];
     if (!plan_.open.ptr.empty() && plan_.open.ptr[segment] != plan_.open.ptr[segment + 1]) total = touch(w, segment);
@@ -123,6 +120,7 @@ std::int64_t Engine::move(std::int64_t access, std::int32_t node) {
 [[gnu::flatten]] void Engine::on_segment_end(Worker& w) {
     const Task task = w.stack.back();
     record_detail(SEG_END, w.id, id_of(task), w.segment);
+    if (flows_) end_flow(w);
     if (watch_ != nullptr) watch_work(w);
     if (is_item(task)) {
         w.stack.pop_back();
@@ -427,11 +425,15 @@ bool Engine::block(Worker& w, Frame& frame) {
     w.owed_ps = 0;
     busy_until_[w.id] = INT64_MAX;
     clock_.clear(w.id);
+    w.rests = true;
+    if (flows_) tell_activity(w);
     return false;
 }
 
 void Engine::on_wake(Worker& w) {
     if (!w.meets) w.counters.parked_ps += now_;
+    w.rests = w.spins = false;
+    if (flows_) tell_activity(w);
     if (watch_ != nullptr) watch_->stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED, now_);
     w.meets = false;
     record_step(WAKE, w.id, id_of(w.stack.back()), 0);

@@ -25,12 +25,6 @@ std::int64_t rows_of(const ItemAccess& access, std::size_t nodes) {
     return static_cast<std::int64_t>(access.traffic.size() / nodes);
 }
 
-std::int64_t row_of(const ItemAccess& access, std::int64_t item) {
-    if (access.by_quotient && access.by_remainder) return item;
-    if (access.by_quotient) return item / access.divisor;
-    return access.by_remainder ? item % access.divisor : 0;
-}
-
 // Call `visit(row)` for each item. Quotient and remainder are carried from item to item: a division costs far more.
 template <typename Visit>
 void each_row(const ItemAccess& access, Items items, Visit visit) {
@@ -92,6 +86,7 @@ void ItemTimes::tabulate(const ItemAccess& access) {
 }
 
 std::int64_t ItemTimes::compute_ps(std::int64_t item) const {
+    if (low_ps_ == high_ps_) return low_ps_;
     const std::uint64_t number = ns_draw(ns_base(seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(item)), 0);
     return low_ps_ + static_cast<std::int64_t>(ns_below(number, static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1));
 }
@@ -105,7 +100,7 @@ std::int64_t ItemTimes::wait_ps(std::size_t node, std::int64_t item) const {
 }
 
 ItemTime ItemTimes::time(std::size_t node, std::int64_t item) const {
-    const std::int64_t compute = low_ps_ == high_ps_ ? low_ps_ : compute_ps(item);
+    const std::int64_t compute = compute_ps(item);
     return {std::max(compute, wait_ps(node, item)), std::max(compute, local_wait_ps_[node])};
 }
 

@@ -28,6 +28,13 @@ struct ItemSums {
     std::int64_t total_ps = 0, local_ps = 0, longest_local_ps = 0;
 };
 
+// The row of an access's tables that an item uses.
+inline std::int64_t row_of(const ItemAccess& access, std::int64_t item) {
+    if (access.by_quotient && access.by_remainder) return item;
+    if (access.by_quotient) return item / access.divisor;
+    return access.by_remainder ? item % access.divisor : 0;
+}
+
 class ItemTimes {
 public:
     // The arrays that `family` refers to must outlive the object.
@@ -37,6 +44,9 @@ public:
     ItemTime time(std::size_t node, std::int64_t item) const;
     std::int64_t total_ps(std::size_t node, std::int64_t item) const { return time(node, item).total_ps; }
     std::int64_t local_ps(std::size_t node, std::int64_t item) const { return time(node, item).local_ps; }
+
+    // What an item computes for.
+    std::int64_t compute_ps(std::int64_t item) const;
 
     // Both times, for the items first, first + step, ...: [count].
     void block(std::size_t node, std::int64_t first, std::int64_t step, std::int64_t count, std::int64_t* total,
@@ -56,7 +66,6 @@ public:
 
 private:
     void tabulate(const ItemAccess& access);
-    std::int64_t compute_ps(std::int64_t item) const;
     std::int64_t wait_ps(std::size_t node, std::int64_t item) const;
     void compute_block(Items items, std::int64_t* compute_ps) const;
     void wait_block(std::size_t node, Items items, std::int64_t* wait_ps) const;

@@ -27,8 +27,17 @@ void Engine::start_phase() {
     }
     if (outstanding_ == 0) end_phase_after_instant();
     team_ = phase.serial ? 1 : workers_.size();
+    if (flows_) part_team();
     for (std::size_t i = 0; i < team_; ++i) {
         if (busy_until_[i] == INT64_MAX) proceed(workers_[i]);  // others are in the middle of a strand already
+    }
+}
+
+// Who has no part in the phase rests.
+void Engine::part_team() {
+    for (Worker& w : workers_) {
+        w.rests = w.id >= team_;
+        tell_activity(w);
     }
 }
 

@@ -5,19 +5,16 @@
 #include <span>
 #include <vector>
 
+#include "effects.hpp"
 #include "policy/backoff.h"
 #include "policy/barriers.h"
 #include "policy/locks.h"
 #include "policy/plan.h"
 #include "policy/ranges.h"
 #include "policy/thresholds.h"
+#include "spans.hpp"
 
 namespace numasim {
-
-using I64s = std::span<const std::int64_t>;
-using I32s = std::span<const std::int32_t>;
-using U32s = std::span<const std::uint32_t>;
-using U8s = std::span<const std::uint8_t>;
 
 enum Op : std::uint8_t { RUN, SPAWN, CALL, WAIT, LOCK, UNLOCK, ATOMIC, BARRIER, AWAIT, SIGNAL, BROADCAST };
 enum Role : std::uint8_t { LOCK_WORD, ATOMIC_WORD, CONDITION_WORD, BARRIER_WORD };
@@ -177,6 +174,7 @@ struct Plan {
     Accesses accesses;
     Memory memory;
     OpenAccesses open;
+    Effects effects;
     std::vector<Family> families;
     std::vector<Phase> phases;
     Words words;

@@ -106,7 +106,7 @@ void Engine::producer_waits(Producer& p) {
         const auto q = static_cast<std::uint32_t>(w.own);
         const std::int64_t low = std::max(queues_.low(q), std::max<std::int64_t>(plan_.refill, 0));
         steady.end_ps.push_back(w.due_ps);
-        steady.period_ps.push_back(plan_.costs.pop_ps + times.total_ps(static_cast<std::size_t>(w.node), 0));
+        steady.period_ps.push_back(plan_.costs.pop_ps + item_ps(w, times));
         steady.spare.push_back(std::max<std::int64_t>(0, queues_.capacity(q) - low - 2));
     }
     const std::optional<Moment> moment = follow(steady);
@@ -122,6 +122,7 @@ bool Engine::is_steady() {
         return w.rank == SEG_END && w.due_ps > now_ && w.stack.size() == 1 && is_item(w.stack.front()) &&
                w.agenda.empty();
     };
+    if (flows_ && (flows_->settles() || plan_.effects.task_noise_ppm != 0)) return false;
     return plan_.one_queue_each && !locks_search_ && queues_.total() == plan_.room &&
            std::all_of(families_.begin(), families_.end(), [](const ItemTimes& times) { return times.uniform(); }) &&
            std::all_of(workers_.begin(), workers_.end(), has_only_an_item) && queues_hold_only_items();
@@ -160,17 +161,27 @@ void Engine::move_on(Producer& p, const ItemTimes& times, const Moment& moment,
     complete_ = false;
 }
 
+// What an item takes the worker while nothing changes.
+std::int64_t Engine::item_ps(const Worker& w, const ItemTimes& times) const {
+    return flows_ ? flows_->steady_ps(w.id) : times.total_ps(static_cast<std::size_t>(w.node), 0);
+}
+
 // Count `taken` items for a worker and move the end of the one it has in hand.
 void Engine::pass_items(Worker& w, const ItemTimes& times, std::int64_t taken) {
     const auto node = static_cast<std::size_t>(w.node);
-    const std::int64_t total = times.total_ps(node, 0), local = times.local_ps(node, 0);
+    const std::int64_t due_ps = w.due_ps + taken * (plan_.costs.pop_ps + item_ps(w, times));
     w.counters.tasks += taken;
-    w.counters.work_local_ps += taken * local;
-    w.counters.inflation_numa_ps += taken * (total - local);
     w.counters.overhead_ps += taken * plan_.costs.pop_ps;
-    times.add_traffic({0, 0, 1}, taken, node_bytes_.data() + node * plan_.nodes);
     queues_.pushes(static_cast<std::uint32_t>(w.own)) += taken;
-    schedule(w, SEG_END, w.due_ps + taken * (plan_.costs.pop_ps + total) - now_);
+    if (flows_) {
+        flows_->pass(w, taken, due_ps);
+    } else {
+        const std::int64_t total = times.total_ps(node, 0), local = times.local_ps(node, 0);
+        w.counters.work_local_ps += taken * local;
+        w.counters.inflation_numa_ps += taken * (total - local);
+        times.add_traffic({0, 0, 1}, taken, node_bytes_.data() + node * plan_.nodes);
+    }
+    schedule(w, SEG_END, due_ps - now_);
 }
 
 }  // namespace numasim

@@ -37,6 +37,7 @@ bool Engine::may_run(const Worker& w, std::uint32_t q, bool back) const {
 
 void Engine::go_idle(Worker& w) {
     w.idle = true;
+    if (flows_) tell_activity(w);
     w.failed = w.failed_remote = 0;
     w.began_ps = now_ + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
@@ -46,6 +47,7 @@ void Engine::go_idle(Worker& w) {
 
 void Engine::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
+    if (flows_) tell_activity(w);
     if (watch_ != nullptr) tell_idle(w, w.failed, w.failed_remote);
     record_step(POLL, w.id, w.failed, w.failed_remote);
 }
@@ -72,7 +74,7 @@ void Engine::compute_thresholds(Worker& w) {
         .pushes = queues_.pushes(q),
         .span_ps = now_,
         .executed = w.counters.tasks,
-        .busy_ps = w.counters.work_local_ps + w.counters.inflation_numa_ps,
+        .busy_ps = w.counters.busy_ps(),
         .peak_sum = queues_.peak_sum(),
         .queues = queues_.count(),
     };
@@ -140,7 +142,8 @@ bool Engine::back_off(Worker& w, std::int64_t wait_ps) {
     if (w.fails % PATIENCE_ROUNDS == 0 && outstanding_ != 0 && !can_go_on()) throw Deadlock(outstanding_, now_);
     if (queues_.total() == 0 || (plan_.sees_marks_only && !queues_.any_marked())) {
         const std::int64_t until = next_change();
-        if (plan_.skip) wait_ps += pass_over(w, after(w.owed_ps + wait_ps), until);
+        const bool known = !flows_ || !flows_->settles();  // else flows may end earlier than is known yet
+        if (plan_.skip && known) wait_ps += pass_over(w, after(w.owed_ps + wait_ps), until);
     }
     if (wait_ps == 0) return start_round(w);
     schedule_idle(w, POLL, wait_ps);

@@ -51,11 +51,22 @@ bool Engine::use_word(Worker& w, Frame& frame) {
 // ---- locks --------------------------------------------------------------------------------------------------------
 
 bool Engine::request_and_wait(Worker& w, std::uint32_t word, Then then) {
-    w.blocked = true;
-    busy_until_[w.id] = INT64_MAX;
-    clock_.clear(w.id);
+    spin(w);
     request(word, w.id, then);
     return false;
+}
+
+// Wait without an event, and keep the core busy with it.
+void Engine::spin(Worker& w) {
+    w.blocked = w.spins = true;
+    busy_until_[w.id] = INT64_MAX;
+    clock_.clear(w.id);
+    if (flows_) tell_activity(w);
+}
+
+void Engine::stop_spinning(Worker& w) {
+    w.spins = false;
+    if (flows_) tell_activity(w);
 }
 
 void Engine::request(std::uint32_t word, std::uint32_t actor, Then then) {
@@ -121,8 +132,8 @@ void Engine::end_lock_wait(const ns_waiter& waiter) {
 
 void Engine::go_on(Then then, std::uint32_t word, std::uint32_t actor) {
     switch (then) {
-        case Then::PROCEED: return proceed(workers_[actor]);
-        case Then::ATOMIC: release_lock(word, actor); return proceed(workers_[actor]);
+        case Then::ATOMIC: release_lock(word, actor); [[fallthrough]];
+        case Then::PROCEED: stop_spinning(workers_[actor]); return proceed(workers_[actor]);
         case Then::SEARCH: workers_[actor].held.push_back(word); return pass_locks(workers_[actor]);
         case Then::PUT: return put_locked(workers_[actor], workers_[actor].target);
         default: break;
@@ -224,9 +235,7 @@ void Engine::free_search_lock(std::uint32_t word) {
 bool Engine::arrive(Worker& w, std::uint32_t word) {
     std::vector<ns_arrival>& arrivals = words_[word].barrier.arrivals;
     arrivals.push_back({.time_ps = now_, .leave_ps = 0, .worker = w.id, .node = w.node});
-    w.blocked = true;
-    busy_until_[w.id] = INT64_MAX;
-    clock_.clear(w.id);
+    spin(w);
     w.counters.idle_barrier_ps -= now_;
     w.began_ps = now_;
     w.meets = true;
@@ -277,9 +286,10 @@ bool Engine::await(Worker& w, std::uint32_t word) {
         return true;
     }
     condition.sleepers.push_back(w.id);
-    w.blocked = true;
+    w.blocked = w.rests = true;
     busy_until_[w.id] = INT64_MAX;
     clock_.clear(w.id);
+    if (flows_) tell_activity(w);
     w.counters.parked_ps -= now_;
     w.began_ps = now_;
     return false;

@@ -93,6 +93,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
         for (const std::uint32_t task : plan.graph.successor) ++predecessors_[task];
     }
     for (const Family& family : plan.families) families_.emplace_back(family, plan.seed, plan.nodes);
+    if (plan.effects.coupled) flows_ = std::make_unique<Flows>(plan, families_, pages_, watch != nullptr);
     if (plan.skipping) {
         complete_ = false;
         trees_ = std::make_unique<TreesAhead>(plan.graph, plan.times, plan.node, plan.nodes, node_bytes_.data());
@@ -103,6 +104,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
 void Engine::run() {
     try {
         go_through_phases();
+        if (flows_) sum_traffic();
     } catch (const Deadlock&) {
         tell_all();
         throw;
@@ -121,6 +123,10 @@ void Engine::go_through_phases() {
     start_phase();
     while (!finished_) {
         const EventKey event = clock_.next();
+        if (settles_before(event)) {
+            settle();
+            continue;
+        }
         if (event == NO_EVENT) throw Deadlock(outstanding_, now_);
         if ((++events_ & EVENTS_BETWEEN_PAUSES) == 0) pause();
         now_ = time_of(event);

@@ -16,8 +16,14 @@ namespace numasim {
 struct Counters {
     std::int64_t tasks = 0, steal_attempts = 0, steal_success = 0, steal_attempts_remote = 0, steal_success_remote = 0;
     std::int64_t tasks_stolen = 0, no_victim = 0;
-    std::int64_t work_local_ps = 0, inflation_numa_ps = 0, overhead_ps = 0;
+    std::int64_t work_local_ps = 0, inflation_numa_ps = 0, inflation_contention_ps = 0, inflation_smt_ps = 0;
+    std::int64_t overhead_ps = 0;
     std::int64_t idle_steal_ps = 0, idle_backoff_ps = 0, idle_barrier_ps = 0, parked_ps = 0;
+
+    // The time of the work that it has done.
+    std::int64_t busy_ps() const {
+        return work_local_ps + inflation_numa_ps + inflation_contention_ps + inflation_smt_ps;
+    }
 };
 
 // The next items of a worker's own range, whose times were computed together.
@@ -51,6 +57,8 @@ struct Worker {
     std::int32_t boundless_own = NS_UNKNOWN;  // the same where every new task goes there and it is never full
     std::uint32_t segment = 0;
     bool own_back = true;  // which end of its own queue it takes from
+    bool rests = false;    // asleep in a join or for a condition, or without a part in the phase
+    bool spins = false;    // waits for a lock, an atomic word or at a barrier
     bool meets = false;    // waits at a barrier, or is about to leave it
     bool blocked = false;  // waits for a child, a lock, a barrier or a condition, and has no event
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numasim.engine.result import Result
+from numasim.engine.result import Result, node_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,17 +74,7 @@ def _worker_rows(result: Result) -> pd.DataFrame:
 
 
 def _node_pair_rows(result: Result) -> pd.DataFrame:
-    import numpy as np
     import pandas as pd
 
-    node_from, node_to = np.indices(result.node_bytes.shape)
-    return pd.DataFrame(
-        {
-            "run_id": result.identity["run_id"],
-            "node_from": node_from.ravel(),
-            "node_to": node_to.ravel(),
-            "steal_attempts": result.node_attempts.ravel(),
-            "steal_success": result.node_success.ravel(),
-            "bytes": result.node_bytes.ravel(),
-        }
-    )
+    columns = {name: table.ravel() for name, table in node_pairs(result).items()}
+    return pd.DataFrame({"run_id": result.identity["run_id"], **columns})

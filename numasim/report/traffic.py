@@ -46,7 +46,7 @@ class Loads:
 def loads_of(machine: Machine, result: Result) -> Loads:
     """What each controller and link of the machine moved."""
     moved, makespan_ps = result.node_bytes, max(1, int(result.counters["makespan_ps"]))
-    served, carried = moved.sum(axis=0), link_bytes(machine, moved)
+    served, carried = moved.sum(axis=0), link_bytes(machine, result)
 
     def percent(amount: npt.NDArray[np.int64], rate: npt.NDArray[np.int64]) -> F64:
         return 100 * amount * PS_PER_S / (rate.astype(np.float64) * makespan_ps)

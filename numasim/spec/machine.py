@@ -52,6 +52,7 @@ class CachesSpec(Model):
     llc_scope: Literal["socket", "node", "core", "none"] = "none"
     llc_hit_ns: Nanoseconds = Decimal(0)
     llc_remote_hit_ns: Nanoseconds = Decimal(0)
+    llc_bandwidth_gbs: GigabytesPerSecond | None = Field(None, description="of one last-level cache; default no limit")
 
     @model_validator(mode="after")
     def _scope_fits_size(self) -> CachesSpec:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
-from numasim.spec.base import Fraction, Label, Model, Nanoseconds, PositiveCount
+from numasim.spec.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount
 
 JoinKind = Literal["help", "own", "strict", "continuation", "block"]
 FullRule = Literal["grow", "inline", "next", "block"]
@@ -94,6 +94,8 @@ class CostSpec(Model):
     wake_ns: Nanoseconds = Decimal(0)
     wake_remote_ns: Nanoseconds = Decimal(0)
     fault_ns: Nanoseconds = Decimal(0)
+    faults_per_s: Count = 0  # that the address space lock lets through; 0: no limit
+    fault_alpha: Fraction = Decimal(0)  # by how much less it manages for each further node that uses it
     migrate_ns: Nanoseconds = Decimal(0)  # a page that moves to another node
     signal_ns: Nanoseconds = Decimal(0)  # letting one waiter of a condition pass, its line not included
     futex_ns: Nanoseconds = Decimal(0)  # unparking a thread, beside wake_ns

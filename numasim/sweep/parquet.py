@@ -17,12 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result
+from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result, node_pairs
 
 Columns = dict[str, npt.NDArray[Any]]
 COUNTERS = COLUMNS[len(IDENTITY) :]
 UNSIGNED = frozenset({"seed"})  # a seed has 64 bits and no sign
-NODE_PAIR = ("node_from", "node_to", "steal_attempts", "steal_success", "bytes")
 
 
 def column_type(name: str) -> pa.DataType:
@@ -114,9 +113,8 @@ def _worker_columns(result: Result) -> Columns:
 
 
 def _node_pair_columns(result: Result) -> Columns:
-    tables = (result.node_attempts, result.node_success, result.node_bytes)
-    thief, victim = np.indices(result.node_bytes.shape)
-    return dict(zip(NODE_PAIR, (table.ravel() for table in (thief, victim, *tables)), strict=True))
+    """What a run tells of each pair of nodes; the kinds of bytes where it knows them."""
+    return {name: table.ravel() for name, table in node_pairs(result).items()}
 
 
 def _lists(tables: Sequence[Columns]) -> pa.ListArray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from numasim.engine.build import costs_ps
+from numasim.engine.effects import NO_EFFECTS, Effects
 from numasim.engine.plan import Plan
 from numasim.engine.result import Result
 from numasim.engine.run import DEFAULT_ENGINE, ENGINES, Log
@@ -62,6 +63,14 @@ def toy(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> M
     return build(machine_spec(sockets, cores, threads, nodes))
 
 
+def toy_with(shape: Mapping[str, int], **changes: Any) -> Machine:
+    """A toy machine of that shape of which some fields are others; a mapping changes the fields that it names."""
+    usual = machine_spec(**shape).model_dump(by_alias=True, exclude_none=True)
+    for field, value in changes.items():
+        usual[field] = {**usual[field], **value} if isinstance(value, Mapping) else value
+    return build(MachineSpec.model_validate(usual))
+
+
 @cache
 def shipped_strategy(name: str) -> StrategySpec:
     return _resolved(strategy=name).strategy  # type: ignore[no-any-return]
@@ -102,6 +111,7 @@ def plan_of(
     machine: Machine | None = None,
     seed: int = 1,
     skip: bool = True,
+    effects: Effects = NO_EFFECTS,
 ) -> Plan:
     """A Plan put together from its parts, as `numasim.engine.build` does from a specification."""
     machine = machine or toy()
@@ -124,6 +134,7 @@ def plan_of(
         inline_resume_ppm=ppm(effective.resume),
         skip=skip,
         seed=seed,
+        effects=effects,
     )
 
 
@@ -181,8 +192,9 @@ def found(result: Result) -> dict[str, Any]:
     skips = ("events", "event_hash", "mode")
     counters = {name: value for name, value in result.counters.items() if name not in skips}
     tables = {name: column.tolist() for name, column in result.workers.items()}
-    pairs = (result.node_bytes, result.node_attempts, result.node_success, result.node_pages)
-    return {"counters": counters, "workers": tables, "pairs": [pair.tolist() for pair in pairs]}
+    pairs = {"bytes": result.node_bytes, "attempts": result.node_attempts, "success": result.node_success}
+    pairs |= {"pages": result.node_pages, **result.traffic}
+    return {"counters": counters, "workers": tables, "pairs": {name: pair.tolist() for name, pair in pairs.items()}}
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
@@ -192,9 +204,9 @@ def assert_agree(fast: Seen, slow: Seen) -> None:
         assert fast.stretches == slow.stretches
 
 
-def run(work: Workload, workers: int = 2, *args: Any, **keys: Any) -> Seen:
+def run(work: Workload, workers: int = 2, *args: Any, engine: str = DEFAULT_ENGINE, **keys: Any) -> Seen:
     """Run a workload event by event on the plan that `plan_of` makes; passing over events has to end alike."""
     plan = plan_of(work, workers, *args, **keys)
-    slow = observe(event_by_event(plan))
-    assert_agree(observe(plan), slow)
+    slow = observe(event_by_event(plan), engine)
+    assert_agree(observe(plan, engine), slow)
     return slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from random_recipes import RandomPlan
 from numasim.engine.collect import collect
 from numasim.engine.compare import Outcome, difference, disagreements
 from numasim.engine.deadlock import DeadlockError
+from numasim.engine.effects import Effects
 from numasim.engine.invariants import violations
 from numasim.engine.plan import Plan
-from numasim.engine.reference import ReferenceEngine, finished
+from numasim.engine.reference import ReferenceEngine, finished, makespan_ps
 from numasim.engine.run import ENGINES, Log
 from numasim.engine.trace import Trace
 from numasim.engine.watch import COLUMNS
@@ -76,7 +78,7 @@ def _patiently(plan: Plan) -> tuple[Outcome, Log | None]:
         engine.run()
     except DeadlockError as deadlock:
         return str(deadlock), None
-    return collect(plan, finished(engine)), engine.ledger.log
+    return collect(plan, finished(engine), makespan_ps), engine.ledger.log
 
 
 def _differences(random: RandomPlan, expected: Outcome, log: Log | None) -> Iterator[str]:
@@ -149,6 +151,10 @@ def features(random: RandomPlan) -> Iterator[tuple[str, str]]:
     yield "strategy", strategy if isinstance(strategy, str) else strategy["name"]
     yield "program", random.recipe["workload"]["name"]
     yield "placement", plan.placement.origin[0].policy
+    for effect in dataclasses.fields(Effects):
+        value = getattr(plan.effects, effect.name)
+        if value != effect.default:
+            yield "effect", f"{effect.name} {value}" if isinstance(value, str) else effect.name
     for name, has in FEATURES.items():
         if has(plan):
             yield "with", name
@@ -168,6 +174,9 @@ def _units(plan: Plan) -> list[int]:
 
 
 FEATURES: dict[str, Callable[[Plan], bool]] = {
+    "coupled workers": lambda plan: plan.coupled,
+    "last-level caches": lambda plan: plan.coupled and plan.machine.caches.llc_bytes > 0,
+    "page faults that wait": lambda plan: plan.coupled and plan.costs.faults_per_s > 0,
     "calls": lambda plan: bool((plan.workload.op_code == Op.CALL).any()),
     "dependences": lambda plan: len(plan.workload.successor) > 0,
     "first touch while running": lambda plan: bool(plan.placement.dynamic.any()),

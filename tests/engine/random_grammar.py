@@ -173,7 +173,9 @@ STRATEGY: Options = {
     "locks": (70, locks_document),
 }
 COSTS: Options = {
-    **{name: (45, NANOSECONDS) for name in runtime.CostSpec.model_fields if name != "line"},
+    **{name: (45, NANOSECONDS) for name in runtime.CostSpec.model_fields if name.endswith("_ns")},
+    "faults_per_s": (40, (0, 1000, 1_000_000, 50_000_000)),
+    "fault_alpha": (40, FRACTIONS),
     "line": (40, ("no", "yes")),
 }
 RUNTIME: Options = {

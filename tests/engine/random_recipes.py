@@ -9,6 +9,7 @@ from functools import lru_cache
 from random import Random
 
 from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
+from random_effects import machine_effects, model_document, with_effects
 from random_grammar import (
     Options,
     dispatching_by_data,
@@ -20,12 +21,14 @@ from random_grammar import (
 )
 from random_graphs import Document, graph_document, happens, workload_of
 
+from numasim.engine.effects import effects_of
 from numasim.engine.plan import Plan
 from numasim.errors import InputError
 from numasim.machine.build import build
 from numasim.machine.topology import Machine
 from numasim.spec import catalog
 from numasim.spec.machine import MachineSpec
+from numasim.spec.model import ModelSpec
 from numasim.spec.runtime import RuntimeSpec
 from numasim.spec.strategy import StrategySpec
 from numasim.spec.workload import workload_spec
@@ -75,6 +78,7 @@ def random_recipe(chance: Random) -> Document:
         **one(chance, PARTS)(chance),
         "workers": threads if threads > MANY_THREADS else chance.randint(1, min(MOST_WORKERS, threads)),
         "seed": chance.getrandbits(64),
+        "model": model_document(chance),
         "skip": happens(chance, 75),
         "folded": happens(chance, 50),
     }
@@ -91,6 +95,7 @@ def plan_from(recipe: Document) -> Plan:
         machine_from(json.dumps(recipe["machine"])),
         recipe["seed"],
         recipe["skip"],
+        effects_of(ModelSpec.model_validate(recipe["model"])),
     )
 
 
@@ -105,7 +110,8 @@ def machine_from(recipe: str) -> Machine:
     given = json.loads(recipe)
     usual = machine_spec(**given["shape"]).model_dump(by_alias=True, exclude_none=True)
     nodes = {**usual["nodes"], **given["times"].get("nodes", {})}
-    return build(MachineSpec.model_validate({**usual, **given["times"], "nodes": nodes}))
+    document = {**usual, **given["times"], "nodes": nodes}
+    return build(MachineSpec.model_validate(with_effects(document, given["effects"]) if given["effects"] else document))
 
 
 def machine_document(chance: Random) -> Document:
@@ -124,7 +130,8 @@ def machine_document(chance: Random) -> Document:
         times["page"] = chance.choice((64, 65536))
     if happens(chance, 50):
         times["nodes"] = {"memory": chance.choice(("16KiB", "64KiB", "256KiB"))}
-    return {"shape": shape, "times": times}
+    effects = machine_effects(chance, shape["cores"] * shape["nodes"]) if happens(chance, 60) else {}
+    return {"shape": shape, "times": times, "effects": effects}
 
 
 # ---- programs, strategies and runtimes -----------------------------------------------------------------------------

@@ -10,19 +10,24 @@ from random import Random
 from typing import get_args
 
 import pytest
-from engine_setup import NS, event_by_event, plan_of, runtime, shipped_runtime, shipped_strategy, toy
+from engine_setup import NS, event_by_event, machine_spec, plan_of, runtime, shipped_runtime, shipped_strategy, toy
 from equality import OTHERS, REFERENCE, judge
 from hypothesis import HealthCheck, event, given, note, settings
 from long_equality import numbered_plan
+from random_effects import effect_values, with_effects
 from random_graphs import Document
 from random_plans import JOINS, RUNTIMES, STRATEGIES, any_plans, with_join
 from random_recipes import RandomPlan, plan_from, random_recipe
 from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.compare import difference
+from numasim.engine.effects import effects_of
 from numasim.engine.plan import Plan
 from numasim.engine.run import ENGINES
+from numasim.machine.build import build
 from numasim.spec.base import Model
+from numasim.spec.machine import MachineSpec
+from numasim.spec.model import CacheModel, ContentionModel, ModelSpec
 from numasim.spec.runtime import FullRule, JoinKind, ProducerKind, RuntimeSpec
 from numasim.spec.strategy import (
     DispatchPick,
@@ -90,6 +95,30 @@ def test_engines_name_the_same_deadlock(other: str) -> None:
         assert_agree(plan_of(work, 1, given, runtime(join=join)), other)
 
 
+SMALL = {
+    "caches": {"l2": 4000, "llc": 20_000, "llc_scope": "node", "llc_hit_ns": 15, "llc_remote_hit_ns": 60},
+    "bandwidth_gbs": {"imc": 1, "link": 0.2},
+    "smt": {"busy_ppm": 650_000, "poll_ppm": 850_000},
+    "clock": {"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}, {"active": 2, "ghz": 2.5}]},
+}
+TOGETHER = {"cache": "share", "contention": "fluid", "queueing": "md1", "smt": "memory", "clock": "turbo"}
+MODELS = [
+    TOGETHER,
+    *({name: value} for name, values in effect_values().items() for value in values),
+    *({**TOGETHER, name: value} for name, values in effect_values().items() for value in values),
+]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_engines_agree_under_every_effect(other: str) -> None:
+    usual = machine_spec(2, 2, 2).model_dump(by_alias=True, exclude_none=True)
+    machine = build(MachineSpec.model_validate(with_effects(usual, SMALL)))
+    for model in MODELS:
+        for name in ("fork-join", "range"):
+            effects = effects_of(ModelSpec.model_validate(model))
+            assert_agree(plan_of(PROGRAMS[name], 6, machine=machine, effects=effects), other)
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(any_plans())
 def test_engines_agree_on_random_plans_of_every_kind(random: RandomPlan) -> None:
@@ -122,11 +151,12 @@ RULES = [rule for each in WRITTEN for rule in each["strategy"].get("dispatch", (
         (LevelSpec, LEVELS),
         (DispatchSpec, RULES),
         (RuntimeSpec, [each["runtime"] for each in WRITTEN]),
+        (ModelSpec, [each["model"] for each in WRITTEN]),
     ],
 )
 def test_random_plans_use_every_key_of_the_grammars(grammar: type[Model], documents: list[Document]) -> None:
     keys = {info.alias or name for name, info in grammar.model_fields.items()}
-    assert keys - set().union(*documents) <= {"join"}  # which a strategy leaves to the runtime
+    assert keys - set().union(*documents) <= {"join", "skip"}  # which a strategy leaves to the runtime, and a recipe
 
 
 @pytest.mark.parametrize(
@@ -139,6 +169,8 @@ def test_random_plans_use_every_key_of_the_grammars(grammar: type[Model], docume
         ("join", JOINS, [each["runtime"] for each in WRITTEN]),
         ("on_full", get_args(FullRule), [each["runtime"] for each in WRITTEN]),
         ("producer", get_args(ProducerKind), [each["runtime"] for each in WRITTEN]),
+        ("cache", get_args(CacheModel), [each["model"] for each in WRITTEN]),
+        ("contention", get_args(ContentionModel), [each["model"] for each in WRITTEN]),
     ],
 )
 def test_random_plans_use_every_name(key: str, names: tuple[str, ...], documents: list[Document]) -> None:

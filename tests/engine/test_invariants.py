@@ -149,7 +149,7 @@ LIES: dict[str, tuple[Falsify, str]] = {
     "a pair's attempt too many": (entry("node_attempts", 1, 0, 0), "node pairs of steal_attempts do not add up to it"),
     "a far pair's attempt": (entry("node_attempts", 1, 0, 1), "remote node pairs of steal_attempts do not add up"),
     "a far pair's success": (entry("node_success", 1, 0, 1), "remote node pairs of steal_success do not add up"),
-    "bytes from nowhere": (entry("node_bytes", 64, 0, 0), "bytes were moved, but the workload declares 6400"),
+    "bytes from nowhere": (entry("node_bytes", 64, 0, 0), "found in caches, but the workload declares 6400"),
     "pages from nowhere": (entry("node_pages", 1, 0), r"pages were placed, but nodes hold"),
     "more pages than there are": (counter("page_faults", 10**6), r"pages were placed, but there are"),
     "an acquisition too many": (of_word("acquisitions", 1), "do not add up to lock_acquisitions"),

@@ -6,13 +6,25 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from engine_setup import NS, assert_agree, event_by_event, observe, plan_of, runtime, shipped_strategy, stealing, toy
+from engine_setup import (
+    NS,
+    assert_agree,
+    event_by_event,
+    observe,
+    plan_of,
+    runtime,
+    shipped_strategy,
+    stealing,
+    toy,
+    toy_with,
+)
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from random_plans import STRATEGIES, oblivious_plans, plans
 from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
 
 from numasim.engine.build import build_plan
+from numasim.engine.effects import Effects
 from numasim.engine.invariants import violations
 from numasim.engine.plan import Plan
 from numasim.engine.run import ENGINES, simulate
@@ -65,7 +77,24 @@ SAME_END = {"queues": {"deque": {"per": "worker", "own": "lifo", "steal": "lifo"
 OVERHEADS = ("push_ns", "pop_ns", "join_ns", "wait_ns", "resume_ns", "line")
 OTHERS = {"from": "others"}
 
+MEMORY_EFFECTS = (
+    Effects(cache="share"),
+    Effects(contention="fluid"),
+    Effects(queueing="md1"),
+    Effects(overlap_ppm=0),
+    Effects(mlp_ppm=2_000_000),
+)
+TURBO = toy_with({}, clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]})
+SIBLINGS = toy_with({"cores": 1, "threads": 2}, smt={"busy_ppm": 600_000, "poll_ppm": 1_000_000})
+
 COUPLED: dict[str, list[Plan]] = {
+    "_uncoupled": [
+        *(plan_of(reading(READY), 2, effects=effects) for effects in MEMORY_EFFECTS),
+        plan_of(TREE, 2, machine=SIBLINGS, effects=Effects(smt="compute")),
+        plan_of(TREE, 2, machine=TURBO, effects=Effects(clock="turbo")),
+        plan_of(TREE, 2, effects=Effects(task_noise_ppm=1)),
+        plan_of(TREE, 2, effects=Effects(worker_spread_ppm=1)),
+    ],
     "_one_queue_each": [tree({"from": "own", "queue": "global"}, **GLOBAL)],
     "_new_tasks_stay": [tree(dispatch=[{"to": "any", "pick": "random"}])],
     "_no_watch": [plan_of(TREE, 2, "threshold"), tree({"from": "others", "if": {"length": 2}}, work=RANGE)],
@@ -137,6 +166,8 @@ UNCOUPLED = {
     "last victim first": tree({"from": "last"}, {"from": "thief"}, OTHERS),
     "a producer without a range": tree(how={"producer": "master"}),
     "local memory alike": on_two_nodes(reading(READY)),
+    "contention of those who move no bytes": plan_of(TREE, 2, effects=MEMORY_EFFECTS[1]),
+    "cores of their own": plan_of(TREE, 2, effects=Effects(smt="compute", clock="turbo")),
     "slower memory where nobody works": uneven(plan_of(reading(READY), 1, machine=toy(sockets=2, cores=2))),
     "slower memory that no task reads": uneven(on_two_nodes(TREE)),
     "slower memory read by items": uneven(on_two_nodes(reading_items())),

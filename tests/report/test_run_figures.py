@@ -169,7 +169,7 @@ def test_traffic_is_drawn_on_every_link_and_node(name: str) -> None:
     machine = over_time.plan.machine
     loads = loads_of(machine, result)
     assert loads.controller_bytes.sum() == result.node_bytes.sum()
-    assert loads.link_bytes.tolist() == link_bytes(machine, result.node_bytes).tolist()
+    assert loads.link_bytes.tolist() == link_bytes(machine, result).tolist()
     assert loads.controller_percent.max() / 100 == pytest.approx(result.counters["imc_busy_max"])
     assert loads.link_percent.max() / 100 == pytest.approx(result.counters["link_busy_max"])
     figure = node_traffic(machine, result)

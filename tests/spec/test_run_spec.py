@@ -140,16 +140,18 @@ def test_all_hardware_threads_and_no_more(run_file: Write) -> None:
     assert "got 25 workers, but 'toy' has 24 hardware threads; expected 1 to 24" in refusal(run_file(), "workers=25")
 
 
-@pytest.mark.parametrize(
-    ("key", "value"), [("cache", "share"), ("cache", "lru"), ("contention", "fluid"), ("contention", "snapshot")]
-)
-def test_effects_of_later_versions(run_file: Write, key: str, value: str) -> None:
-    message = refusal(run_file(f"model: {{{key}: {value}}}\n"))
-    place = 5, 11 + len(key)
-    assert (
-        message
-        == f"run.yaml:{place[0]}:{place[1]}: model.{key}: this version does not know {value!r} yet; it knows 'none'"
-    )
+def test_effects_have_defaults_and_can_be_switched_off(run_file: Write) -> None:
+    every = load_run(run_file()).model
+    assert (every.cache, every.contention, every.smt, every.clock) == ("share", "fluid", "compute", "turbo")
+    none = load_run(run_file("model: {cache: none, contention: none, smt: none, clock: fixed}\n")).model
+    assert (none.cache, none.contention, none.smt, none.clock) == ("none", "none", "none", "fixed")
+
+
+def test_an_effect_that_does_not_exist_is_named_with_its_place(run_file: Write) -> None:
+    message = refusal(run_file("model: {cache: shared}\n"))
+    assert message.startswith("run.yaml:5:16: model.cache: ")
+    assert "'shared'" in message
+    assert "did you mean 'share'?" in message
 
 
 def test_a_sweep_can_be_run_with_its_axes_chosen(run_file: Write) -> None:

@@ -1,0 +1,55 @@
+"""How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9).
+
+A flow that runs undisturbed demands ``q`` units per second of each resource it uses; its share phi, in 2**-20, says how
+fast it may run: it gets phi of every demand. All flows that are held back by the same resource get the same share of
+what they ask for, and no flow's share can be raised without lowering that of one with a share as small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+ONE = 1 << 20  # the share of a flow that nothing holds back
+
+Demands = Sequence[tuple[int, int]]  # (resource, units per second); each resource once
+
+
+class Capacity(Protocol):
+    """The capacity of each resource, in units per second, for the given flows."""
+
+    def __getitem__(self, resource: int, /) -> int:
+        """Units per second."""
+
+
+def max_min_shares(capacity: Capacity, flows: Sequence[Demands]) -> list[int]:
+    """[flows] the share of each flow in 2**-20, at least 1.
+
+    Round by round the resource that allows the smallest share is found (ties: the lowest id), and all its flows get
+    that share. What flows with a share use of a resource is rounded down flow by flow.
+    """
+    shares = [ONE] * len(flows)
+    open_flows = list(range(len(flows)))
+    used: dict[int, int] = {}
+    asked: dict[int, int] = {}
+    for demands in flows:
+        for r, q in demands:
+            asked[r] = asked.get(r, 0) + q
+    while True:
+        levels = [(level(capacity[r], used.get(r, 0), total), r) for r, total in sorted(asked.items()) if total]
+        if not levels:
+            return shares
+        share, tight = min(levels)
+        if share >= ONE:
+            return shares
+        for i in [i for i in open_flows if any(r == tight and q for r, q in flows[i])]:
+            open_flows.remove(i)
+            shares[i] = share
+            for r, q in flows[i]:
+                asked[r] -= q
+                used[r] = used.get(r, 0) + (q * share >> 20)
+
+
+def level(capacity: int, used: int, asked: int) -> int:
+    """The share that a resource allows those who ask for ``asked`` units when ``used`` are taken."""
+    return max(1, (max(0, capacity - used) << 20) // asked)

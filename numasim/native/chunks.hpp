@@ -1,0 +1,113 @@
+// Memory as caches follow it: chunks of 64 KiB, and which of them an access touches (numasim/engine/caches.py).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace numasim {
+
+constexpr std::int64_t CHUNK_BYTES = std::int64_t{1} << 16;
+
+// `rows` pieces of `row_bytes` bytes of a region, `stride` bytes apart; none is empty.
+struct Footprint {
+    std::uint32_t region;
+    std::int64_t offset, row_bytes, rows, stride;
+
+    std::int64_t total() const { return row_bytes * rows; }
+    std::int64_t end() const { return offset + (rows - 1) * stride + row_bytes; }
+    bool is_dense() const { return rows == 1 || stride == row_bytes; }
+};
+
+// The numbers of chunks among those of all regions.
+class ChunkNumbers {
+public:
+    explicit ChunkNumbers(const std::vector<std::int64_t>& region_bytes) : first_{0} {
+        for (const std::int64_t bytes : region_bytes) first_.push_back(first_.back() + bytes / CHUNK_BYTES + 1);
+    }
+
+    std::int64_t first(std::size_t region) const { return first_[region]; }
+    std::size_t count() const { return static_cast<std::size_t>(first_.back()); }
+
+private:
+    std::vector<std::int64_t> first_;  // [regions + 1]
+};
+
+// Many records that are all zeros at first; memory is taken as they are written to.
+template <typename T>
+class Zeros {
+public:
+    explicit Zeros(std::size_t count) : data_(static_cast<T*>(std::calloc(count, sizeof(T)))) {
+        if (!data_ && count != 0) throw std::bad_alloc();
+    }
+
+    T* data() const { return data_.get(); }
+
+private:
+    struct Free {
+        void operator()(T* data) const { std::free(data); }
+    };
+    std::unique_ptr<T[], Free> data_;
+};
+
+// Calls `visit(chunk, bytes)` for the chunks between two places.
+template <typename Visit>
+void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
+    while (begin < end) {
+        const std::int64_t chunk = begin / CHUNK_BYTES;
+        const std::int64_t border = std::min(end, (chunk + 1) * CHUNK_BYTES);
+        visit(chunk, border - begin);
+        begin = border;
+    }
+}
+
+// Rows that do not overlap touch chunks in ascending order, so that one chunk at a time is gathered.
+template <typename Visit>
+void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
+    std::int64_t at = print.offset / CHUNK_BYTES, gathered = 0;
+    for (std::int64_t row = 0, begin = print.offset; row < print.rows; ++row, begin += print.stride) {
+        each_chunk_between(begin, begin + print.row_bytes, [&](std::int64_t chunk, std::int64_t bytes) {
+            if (chunk != at) {
+                visit(at, gathered);
+                at = chunk;
+                gathered = 0;
+            }
+            gathered += bytes;
+        });
+    }
+    visit(at, gathered);
+}
+
+template <typename Visit>
+void each_chunk_of_overlapping_rows(const Footprint& print, std::vector<std::int64_t>& scratch, Visit&& visit) {
+    const std::int64_t first = print.offset / CHUNK_BYTES, last = (print.end() - 1) / CHUNK_BYTES;
+    scratch.assign(static_cast<std::size_t>(last - first + 1), 0);
+    for (std::int64_t row = 0; row < print.rows; ++row) {
+        const std::int64_t begin = print.offset + row * print.stride;
+        each_chunk_between(begin, begin + print.row_bytes, [&](std::int64_t chunk, std::int64_t bytes) {
+            scratch[static_cast<std::size_t>(chunk - first)] += bytes;
+        });
+    }
+    for (std::int64_t chunk = first; chunk <= last; ++chunk) {
+        const std::int64_t bytes = scratch[static_cast<std::size_t>(chunk - first)];
+        if (bytes != 0) visit(chunk, bytes);
+    }
+}
+
+// Calls `visit(chunk, bytes)` for each chunk that is touched, once and in ascending order.
+template <typename Visit>
+void each_chunk(const Footprint& print, std::vector<std::int64_t>& scratch, Visit&& visit) {
+    if (print.is_dense()) {
+        each_chunk_between(print.offset, print.offset + print.total(), visit);
+    } else if (print.stride > print.row_bytes) {
+        each_chunk_of_rows(print, visit);
+    } else {
+        each_chunk_of_overlapping_rows(print, scratch, visit);
+    }
+}
+
+}  // namespace numasim

@@ -1,0 +1,64 @@
+// How fast each worker computes: shared cores, clocks that fall with load, workers unlike each other (model 2.6;
+// numasim/engine/speeds.py).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "effects.hpp"
+
+namespace numasim {
+
+enum class Activity : std::uint8_t { EXECUTES, POLLS, RESTS };
+
+// How fast a worker computes and how fast memory answers it, in ppm, at least 1.
+struct Speed {
+    std::int64_t compute_ppm = 0, memory_ppm = 0;
+
+    bool operator==(const Speed&) const = default;
+};
+
+// A time with the deviation that `number` draws.
+std::int64_t noisy_ps(std::int64_t time_ps, std::uint64_t number, std::int64_t deviation_ppm);
+
+// The speeds of all workers, kept up to date with what they do. All execute at first.
+class Speeds {
+public:
+    Speeds(const SpeedRules& rules, std::size_t workers, std::uint64_t seed);
+
+    const Speed& speed(std::size_t worker) const { return speed_[worker]; }
+
+    // What a worker does from now on; it tells at the next `update`.
+    void set_activity(std::uint32_t worker, Activity activity) {
+        if (!told_) return;
+        if (next_[worker] == activity) return;
+        next_[worker] = activity;
+        touched_.push_back(worker);
+    }
+
+    // The workers whose speed may have changed since the last call.
+    const std::vector<std::uint32_t>& update();
+
+private:
+    void move(std::uint32_t worker);
+    void mark(std::uint32_t worker);
+    void mark_all(const std::vector<std::uint32_t>& workers);
+    std::int64_t clock_ppm(std::size_t socket) const;
+    Speed speed_of(std::uint32_t worker) const;
+
+    const SpeedRules& rules_;
+    const bool told_;                                    // whether what workers do plays a part
+    std::vector<Activity> now_, next_;                   // [workers]
+    std::vector<std::uint32_t> touched_;                 // where the two may differ
+    std::vector<std::vector<std::uint32_t>> on_core_;    // [cores] workers
+    std::vector<std::vector<std::uint32_t>> on_socket_;  // [sockets] workers
+    std::vector<std::int64_t> awake_;                    // [cores] workers that do not rest
+    std::vector<std::int64_t> active_;                   // [sockets] cores with such workers
+    std::vector<std::int64_t> clock_ppm_;                // [sockets]
+    std::vector<std::int64_t> own_ppm_;                  // [workers]
+    std::vector<Speed> speed_;                           // [workers]
+    std::vector<std::uint8_t> marked_;                   // [workers]
+    std::vector<std::uint32_t> changed_;
+};
+
+}  // namespace numasim
