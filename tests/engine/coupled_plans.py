@@ -1,0 +1,136 @@
+"""Random plans of machines whose caches, bandwidth, shared cores and clocks matter, for property tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from engine_setup import NS, plan_of, runtime, shipped_strategy, toy_with
+from hypothesis import strategies as st
+from random_plans import STRATEGIES
+from task_graphs import Access, items
+
+from numasim.engine.effects import MILLION, Effects
+from numasim.engine.plan import Plan
+from numasim.machine.topology import Machine
+from numasim.spec.placement import PlacementSpec
+from numasim.spec.workload import workload_spec
+from numasim.workload.generate import generate
+from numasim.workload.graph import Deal, Mode, Region, Workload
+
+AMPLE_GBS = 100_000  # more than all workers of a toy machine can ask for
+UNCHANGED_PPM = MILLION + 1  # misses at once are whole thousandths: the same number, but no longer known beforehand
+SETTLED = ("first-touch-master", "interleave", "block")
+EVERY = (*SETTLED, "first-touch")
+
+
+@st.composite
+def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
+    """Effects of which the ``fixed`` ones are given; one of them at least plays a part."""
+    chosen = {
+        "cache": draw(st.sampled_from(["none", "share", "lru"])),
+        "contention": draw(st.sampled_from(["none", "snapshot", "fluid", "fluid"])),
+        "queueing": draw(st.sampled_from(["none", "none", "md1"])),
+        "local_share_ppm": draw(st.sampled_from([0, 0, 300_000, 800_000])),
+        "smt": draw(st.sampled_from(["none", "compute", "memory"])),
+        "clock": draw(st.sampled_from(["fixed", "turbo"])),
+        "overlap_ppm": draw(st.sampled_from([MILLION, 0, 400_000])),
+        "mlp_ppm": draw(st.sampled_from([UNCHANGED_PPM, 300_000, 5 * MILLION])),
+        "task_noise_ppm": draw(st.sampled_from([0, 0, 200_000])),
+        "worker_spread_ppm": draw(st.sampled_from([0, 0, 100_000])),
+    }
+    return Effects(**(chosen | fixed))
+
+
+@cache
+def loaded(sockets: int, cores: int, threads: int, scope: str, gbs: int) -> Machine:
+    """A toy machine with everything that workers can share."""
+    return toy_with(
+        {"sockets": sockets, "cores": cores, "threads": threads},
+        nodes={"imc_bandwidth_gbs": gbs},
+        links=[{"between": (a, b), "bandwidth_gbs": gbs} for a in range(sockets) for b in range(a + 1, sockets)],
+        caches={
+            "l2": "4KiB",
+            "llc": "96KiB",
+            "llc_scope": scope,
+            "llc_hit_ns": 20,
+            "llc_remote_hit_ns": 60,
+            "llc_bandwidth_gbs": gbs,
+        },
+        smt={"busy_ppm": 600_000, "poll_ppm": 900_000},
+        clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]},
+    )
+
+
+@st.composite
+def machines(draw: st.DrawFn, gbs: tuple[int, ...]) -> Machine:
+    shape = (draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 2)))
+    return loaded(*shape, draw(st.sampled_from(["socket", "core"])), draw(st.sampled_from(gbs)))
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> Workload:
+    """Items that read and write."""
+    mode, passes = draw(st.sampled_from(list(Mode))), draw(st.integers(1, 3))
+    low = draw(st.integers(1, 2000))
+    return items(
+        draw(st.integers(1, 40)),
+        low * NS,
+        (low + draw(st.sampled_from([0, 500]))) * NS,
+        draw(st.sampled_from(list(Deal))),
+        (Access(0, 0, 4096), Access(0, 0, 640, mode=mode, passes=passes)),
+        ((1, 4096, 0), (7, 0, 4096)),
+        (Region("data", draw(st.sampled_from([40, 80])) * 4096, True),),
+        repeat=draw(st.integers(1, 2)),
+    )
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Workload:
+    """Trees and layers of tasks that compute for some time and move bytes."""
+    size = {"task_bytes": draw(st.sampled_from([1000, 9000, 70_000])), "graph_seed": draw(st.integers(0, 1000))}
+    low = draw(st.integers(1, 5000))
+    times = {"low_ns": low, "high_ns": low + draw(st.sampled_from([0, 3000]))}
+    if draw(st.booleans()):
+        return generate(workload_spec("random-fork-join", tasks=draw(st.integers(1, 30)), **size, **times))
+    shape = {"layers": draw(st.integers(1, 4)), "width": draw(st.integers(1, 5)), "degree": draw(st.integers(1, 3))}
+    return generate(workload_spec("random-layered", **shape, **size, **times))
+
+
+@st.composite
+def coupled_plans(
+    draw: st.DrawFn,
+    gbs: tuple[int, ...] = (3, 10),
+    placements: tuple[str, ...] = EVERY,
+    most_workers: int = 6,
+    **fixed: Any,
+) -> Plan:
+    """Plans of work that always ends, bandwidths of ``gbs``; ``fixed`` are those of `effects`."""
+    machine = draw(machines(gbs))
+    strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
+    join = "continuation" if strategy.spawn == "work-first" else draw(st.sampled_from(["help", "continuation"]))
+    costs = {
+        "probe_remote_ns": 100,
+        "fault_ns": draw(st.sampled_from([0, 50])),
+        "faults_per_s": draw(st.sampled_from([0, 10**7])),
+        "fault_alpha": draw(st.sampled_from([0, 1])),
+        "pop_ns": draw(st.sampled_from([0, 30])),
+    }
+    placed = strategy.model_copy(
+        update={"placement": PlacementSpec(policy=draw(st.sampled_from(placements))), "join": join}
+    )
+    return plan_of(
+        draw(st.one_of(graphs(), ranges())),
+        draw(st.integers(1, min(most_workers, machine.threads))),
+        placed,
+        runtime(join=join, costs=costs),
+        machine,
+        seed=draw(st.integers(0, 2**64 - 1)),
+        effects=draw(effects(**fixed)),
+    )
+
+
+def with_effects(plan: Plan, **changes: Any) -> Plan:
+    """The same plan with other effects."""
+    return replace(plan, effects=replace(plan.effects, **changes))

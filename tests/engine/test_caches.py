@@ -1,0 +1,324 @@
+"""Last-level caches: `lru` against lists kept by hand, the rules of `share` one by one, what both mean for a run.
+
+The machine of the runs has two sockets, one core each, in round numbers: a line takes 100 ns from the own memory, 200
+from the other one, 20 from the own cache, 60 from the other one; ten sequential misses overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from engine_setup import NS, Seen, plan_of, run, runtime, stealing, toy_with
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from task_graphs import Access, Run, body, graph, phase
+
+from numasim.engine.caches import CACHES, CHUNK_BYTES, Cache, Found, LruCache, Place, ShareCache
+from numasim.engine.effects import Effects
+from numasim.engine.run import ENGINES, simulate
+from numasim.workload.graph import Deal, Mode, Region, Workload
+
+KIB = 1024
+CHUNK = CHUNK_BYTES
+REAL = ("share", "lru")
+
+Touch = tuple[int, int, int, bool]  # domain, chunk, bytes, whether it writes
+touches = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), st.integers(1, CHUNK), st.booleans()), max_size=60)
+
+
+def walk(cache: Cache, domain: int, chunks: range | tuple[int, ...], size: int = CHUNK, writes: bool = False) -> Found:
+    """Walk ``size`` bytes of each chunk from ``domain``, which is a node of its own."""
+    return cache.first_pass(Place(domain, domain, CHUNK), 0, [(chunk, size) for chunk in chunks], writes=writes)
+
+
+# ---- lru -----------------------------------------------------------------------------------------------------------
+
+
+def least_recently_used(sequence: list[Touch], llc_bytes: int) -> Iterator[tuple[int, dict[int, int]]]:
+    """(bytes found in the own cache, bytes by domain found dirty in others') of each touch.
+
+    Each domain is a list of [chunk, bytes, dirty], the most recently used last.
+    """
+    domains: list[list[list[int]]] = [[], [], []]
+    for domain, chunk, size, writes in sequence:
+        own = next((line for line in domains[domain] if line[0] == chunk), None)
+        dirty = [d for d in range(3) if d != domain for line in domains[d] if line[0] == chunk and line[2]]
+        there, moved = 0, {}
+        if own is None and dirty:
+            (other,) = dirty  # never dirty in two caches
+            line = next(line for line in domains[other] if line[0] == chunk)
+            there, line[2] = min(size, line[1]), 0
+            moved = {other: there}
+        kept = own if own is not None else [chunk, there, int(bool(dirty))]
+        here = min(size, own[1]) if own is not None else there
+        domains[domain] = [line for line in domains[domain] if line is not own]
+        domains[domain].append([chunk, min(CHUNK, kept[1] + size - here), int(kept[2] or writes)])
+        if writes:
+            domains = [[line for line in lines if d == domain or line[0] != chunk] for d, lines in enumerate(domains)]
+        while sum(line[1] for line in domains[domain]) > llc_bytes:
+            del domains[domain][0]
+        yield (here if own is not None else 0), moved
+
+
+@given(touches, st.sampled_from([CHUNK // 2, CHUNK, 3 * CHUNK, 5 * CHUNK + 7]))
+def test_lru_is_what_lists_kept_by_hand_say(sequence: list[Touch], llc_bytes: int) -> None:
+    cache = LruCache(llc_bytes, 3)
+    found = [walk(cache, domain, (chunk,), size, writes) for domain, chunk, size, writes in sequence]
+    assert [(each.hit, each.moved) for each in found] == list(least_recently_used(sequence, llc_bytes))
+
+
+@given(st.lists(st.integers(0, 9), max_size=80), st.integers(1, 8))
+def test_lru_finds_what_few_enough_others_came_after(sequence: list[int], room: int) -> None:
+    """Mattson's stack distance: a chunk is there if less than ``room`` others were used since."""
+    cache = LruCache(room * CHUNK, 1)
+    for at, chunk in enumerate(sequence):
+        before = sequence[:at][::-1]
+        near = chunk in before and len(set(before[: before.index(chunk)])) < room
+        assert walk(cache, 0, (chunk,)).hit == (CHUNK if near else 0)
+
+
+def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
+    place = Place(0, 0, CHUNK)
+    for chunks, part in ((4, 4 * CHUNK), (5, 0)):
+        cache = LruCache(4 * CHUNK, 1)
+        pieces = [(chunk, CHUNK) for chunk in range(chunks)]
+        cache.first_pass(place, 0, pieces, writes=False)
+        assert cache.later_pass(place, 0, pieces, chunks * CHUNK) == (part, chunks * CHUNK)
+
+
+# ---- share ---------------------------------------------------------------------------------------------------------
+
+
+def test_share_finds_what_fits_with_all_that_came_since() -> None:
+    for others, hit in ((3, CHUNK), (4, 0)):
+        cache = ShareCache(4 * CHUNK, 1)
+        walk(cache, 0, (0,))
+        walk(cache, 0, range(1, 1 + others))
+        assert walk(cache, 0, (0,)).hit == hit
+
+
+def test_share_finds_no_more_of_a_chunk_than_was_brought_in() -> None:
+    cache = ShareCache(4 * CHUNK, 1)
+    assert [walk(cache, 0, (0,), size).hit for size in (1000, 5000, 4000, 9000)] == [0, 1000, 4000, 5000]
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: str) -> None:
+    cache = CACHES[model](16 * CHUNK, 2)  # rows that lie over each other touch more of a chunk than it has
+    for domain, writes, seen in ((0, True, Found()), (0, True, Found(CHUNK)), (1, False, Found(0, {0: CHUNK}))):
+        assert walk(cache, domain, (0,), 3 * CHUNK, writes) == seen
+    assert walk(cache, 1, (0,), 3 * CHUNK).hit == CHUNK
+
+
+def test_share_leaves_a_chunk_to_the_domain_that_touched_it_last() -> None:
+    cache = ShareCache(4 * CHUNK, 2)
+    assert [walk(cache, domain, (0,)).hit for domain in (0, 0, 1, 1, 0, 0)] == [0, CHUNK, 0, CHUNK, 0, CHUNK]
+
+
+def test_lru_leaves_what_is_read_to_all_domains() -> None:
+    cache = LruCache(4 * CHUNK, 2)
+    assert [walk(cache, domain, (0,)).hit for domain in (0, 0, 1, 1, 0, 0)] == [0, CHUNK, 0, CHUNK, CHUNK, CHUNK]
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_a_dirty_chunk_is_found_in_the_other_cache_and_stays_dirty_in_the_reader_s(model: str) -> None:
+    cache = CACHES[model](4 * CHUNK, 3)
+    walk(cache, 0, (0,), 5000, writes=True)
+    assert walk(cache, 1, (0,), 8000).moved == {0: 5000}
+    assert walk(cache, 2, (0,), 8000).moved == {1: 8000}
+    assert walk(cache, 2, (0,), 8000) == Found(8000)
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_a_clean_chunk_is_not_taken_from_another_cache(model: str) -> None:
+    cache = CACHES[model](4 * CHUNK, 2)
+    walk(cache, 0, (0,))
+    assert walk(cache, 1, (0,)) == Found()
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_a_dirty_chunk_that_was_pushed_out_is_in_memory(model: str) -> None:
+    cache = CACHES[model](4 * CHUNK, 2)
+    walk(cache, 0, (0,), writes=True)
+    walk(cache, 0, range(1, 5))
+    assert walk(cache, 1, (0,)) == Found()
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_writes_take_a_chunk_from_all_others(model: str) -> None:
+    cache = CACHES[model](4 * CHUNK, 2)
+    walk(cache, 0, (0,))
+    walk(cache, 1, (0,), writes=True)
+    assert walk(cache, 0, (0,)) == Found(0, {1: CHUNK})
+
+
+@pytest.mark.parametrize("model", REAL)
+@pytest.mark.parametrize("chunks", [1, 7, 8, 9, 30])
+def test_sweeps_find_everything_or_nothing(model: str, chunks: int) -> None:
+    """Over and over the same bytes: all are found where they fit into the cache together, else none."""
+    cache = CACHES[model](8 * CHUNK, 1)
+    found = [walk(cache, 0, range(chunks)).hit for _ in range(5)]
+    assert found == [0] + [chunks * CHUNK if chunks <= 8 else 0] * 4
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_a_cache_that_is_used_again_and_again_holds_no_more_than_its_size(model: str) -> None:
+    """What is in use grows by a cache's size at a time, all that was there before being walked in between."""
+    cache = CACHES[model](8 * CHUNK, 1)
+    for size in (8, 8, 16, 16, 24, 24):
+        walk(cache, 0, range(size))
+    assert walk(cache, 0, range(24)).hit <= 8 * CHUNK
+
+
+def test_further_passes_find_the_fair_share_of_the_cache() -> None:
+    later = ShareCache(8 * CHUNK, 1).later_pass
+    assert later(Place(0, 0, 2 * CHUNK), 0, [], 8 * CHUNK) == (2 * CHUNK, 8 * CHUNK)
+    assert later(Place(0, 0, 2 * CHUNK), 0, [], CHUNK) == (CHUNK, CHUNK)
+
+
+# ---- runs ----------------------------------------------------------------------------------------------------------
+
+DATA = Region("data", 16 * 64 * KIB, True)
+SIZES = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
+TWO = toy_with({"sockets": 2, "cores": 1}, caches=SIZES)
+HOME_0 = stealing(placement={"policy": "bind", "node": 0})
+
+
+def read(offset: int, size: int, passes: int = 1) -> Run:
+    return Run(0, (Access(0, offset, size, passes=passes),))
+
+
+def write(offset: int, size: int, mode: Mode = Mode.WRITE) -> Run:
+    return Run(0, (Access(0, offset, size, mode=mode),))
+
+
+def in_turn(*steps: tuple[int, Run]) -> Workload:
+    """Steps of workers 0 and 1, one after the other, each a phase of its own in which the other has nothing to do."""
+    bodies = [each for worker, step in steps for each in ((body(step), body()) if not worker else (body(), body(step)))]
+    phases = tuple(phase(2 * i, 2 * i + 1, deal=Deal.CYCLIC) for i in range(len(steps)))
+    return graph(*bodies, phases=phases, regions=(DATA,))
+
+
+def times(seen: Seen) -> list[int]:
+    """Time of each step in the order in which they ran, in nanoseconds."""
+    return [(end - start) // NS for start, end in sorted((start, end) for _, _, start, end in seen.stretches)]
+
+
+def cached(work: Workload, model: str, engine: str, machine: object = TWO) -> Seen:
+    return run(work, 2, HOME_0, machine=machine, effects=Effects(cache=model), engine=engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+def test_what_is_read_again_comes_from_the_own_cache(model: str, engine: str) -> None:
+    # 6400 bytes are 100 lines: 10 ns each from the own memory, 2 ns from the cache, 20 ns from the other node
+    seen = cached(
+        in_turn((0, read(0, 6400)), (0, read(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model, engine
+    )
+    assert times(seen) == [1000, 200, 2000, 200]
+    assert (seen["bytes_cache"], seen["bytes_local"], seen["bytes_remote"]) == (12_800, 6400, 6400)
+    assert seen["work_local_ps"] == (1000 + 200) * 2 * NS
+    assert seen["inflation_numa_ps"] == 1000 * NS
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_without_a_cache_every_pass_goes_to_memory(engine: str) -> None:
+    # contention couples the workers, so that the same code runs with the model `none`
+    seen = run(in_turn((0, read(0, 6400, passes=3)), (0, read(0, 6400))), 2, HOME_0, machine=TWO,
+               effects=Effects(contention="fluid"), engine=engine)  # fmt: skip
+    assert times(seen) == [3000, 1000]
+    assert (seen["bytes_cache"], seen["bytes_local"]) == (0, 4 * 6400)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+def test_a_machine_without_caches_finds_nothing(model: str, engine: str) -> None:
+    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400))), model, engine, toy_with({"sockets": 2, "cores": 1}))
+    assert (times(seen), seen["bytes_cache"]) == ([1000, 1000], 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str, engine: str) -> None:
+    # written: 100 lines in and 100 lines back, 10 ns each; worker 1 fetches 100 lines at 6 ns
+    seen = cached(in_turn((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model, engine)
+    assert times(seen) == [2000, 600, 200]
+    traffic = {kind: pairs.tolist() for kind, pairs in seen.result.traffic.items()}
+    assert traffic == {
+        "read": [[0, 0], [0, 0]],
+        "ownership": [[6400, 0], [0, 0]],
+        "written": [[6400, 0], [0, 0]],
+        "cache": [[0, 0], [6400, 0]],
+    }
+    assert (seen["bytes_c2c"], seen["bytes_cache"], seen["bytes_remote"]) == (6400, 6400, 0)
+    assert seen.of_worker("inflation_numa_ps") == [0, (600 - 200) * NS]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+def test_what_another_writes_is_written_back_by_it(model: str, engine: str) -> None:
+    # worker 1 takes 100 dirty lines at 6 ns and writes them back to node 0: 100 lines at 20 ns
+    seen = cached(in_turn((0, write(0, 6400)), (1, write(0, 6400)), (0, read(0, 6400))), model, engine)
+    assert times(seen) == [2000, 600 + 2000, 600]
+    assert seen.result.traffic["written"].tolist() == [[6400, 0], [6400, 0]]
+    assert seen.result.traffic["cache"].tolist() == [[0, 6400], [6400, 0]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("mode", "kind"), [(Mode.WRITE, "ownership"), (Mode.READ_WRITE, "read")])
+def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str, engine: str) -> None:
+    seen = cached(in_turn((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share", engine)
+    assert times(seen) == [2000, 400]
+    assert seen.result.traffic[kind].sum() == seen.result.traffic["written"].sum() == 6400
+    assert seen["bytes_cache"] == 2 * 6400
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_further_passes_share_the_cache_with_who_works_beside(engine: str) -> None:
+    # 256 KiB of cache for two workers who walk 256 KiB twice: of the second pass each finds half
+    one_domain = toy_with({"cores": 2}, caches=SIZES)
+    work = graph(
+        body(read(0, 256 * KIB, 2)), body(read(512 * KIB, 256 * KIB, 2)), phases=(phase(0, 1, deal=Deal.CYCLIC),),
+        regions=(DATA,),
+    )  # fmt: skip
+    seen = cached(work, "share", engine, one_domain)
+    assert seen["bytes_cache"] == 2 * 128 * KIB
+    assert times(seen) == [(256 + 128) * 16 * 10 + 128 * 16 * 2] * 2
+    alone = cached(graph(body(read(0, 256 * KIB, 2)), phases=(phase(0),), regions=(DATA,)), "share", engine, one_domain)
+    assert alone["bytes_cache"] == 256 * KIB
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+def test_what_fits_into_the_second_level_takes_no_time_when_passed_again(model: str, engine: str) -> None:
+    machine = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "l2": "32KiB"})
+    seen = cached(in_turn((0, read(0, 32 * KIB, 5)), (0, read(64 * KIB, 33 * KIB, 2))), model, engine, machine)
+    assert times(seen) == [512 * 10, 528 * 10 + 528 * 2]
+    assert seen["bytes_cache"] == 4 * 32 * KIB + 33 * KIB
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Workload:
+    """A few steps on either worker with up to three accesses each, rows that lie over each other included."""
+    access = st.builds(
+        Access,
+        region=st.just(0),
+        offset=st.integers(0, 400).map(lambda unit: unit * 1000),
+        row_bytes=st.integers(1, 70_000),
+        rows=st.integers(1, 5),
+        stride=st.sampled_from([0, 500, 65_536, 100_000]),
+        mode=st.sampled_from(list(Mode)),
+        passes=st.integers(1, 3),
+    )
+    step = st.builds(lambda accesses: Run(10, tuple(accesses)), st.lists(access, max_size=3))
+    return in_turn(*draw(st.lists(st.tuples(st.integers(0, 1), step), min_size=1, max_size=8)))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=15, deadline=None)
+@given(work=programs(), model=st.sampled_from(sorted(CACHES)), home=st.sampled_from(["first-touch", "interleave"]))
+def test_bytes_are_conserved_and_times_add_up(work: Workload, model: str, home: str, engine: str) -> None:
+    # `simulate` holds every byte that was declared against those that were moved or found, and the split of time
+    how = runtime(costs={"probe_remote_ns": 100})
+    simulate(plan_of(work, 2, stealing(placement=home), how, TWO, effects=Effects(cache=model)), engine, check=True)

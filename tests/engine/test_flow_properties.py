@@ -1,0 +1,124 @@
+"""What holds for flows whatever the plan: model 8, items 7 and 8."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from coupled_plans import AMPLE_GBS, SETTLED, UNCHANGED_PPM, coupled_plans, with_effects
+from engine_setup import Seen, assert_agree, event_by_event, found, observe
+from hypothesis import HealthCheck, event, given, settings
+
+from numasim.engine.effects import Effects
+from numasim.engine.invariants import violations
+from numasim.engine.plan import Plan
+from numasim.engine.run import ENGINES
+from numasim.engine.timing import RangeTimes, segment_times
+
+pytestmark = pytest.mark.parametrize("engine", ENGINES)
+quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+PLAIN = {
+    "cache": "none",
+    "queueing": "none",
+    "smt": "none",
+    "clock": "fixed",
+    "overlap_ppm": 1_000_000,
+    "mlp_ppm": UNCHANGED_PPM,
+    "task_noise_ppm": 0,
+    "worker_spread_ppm": 0,
+}
+
+
+@settings(quick, max_examples=40)
+@given(plan=coupled_plans())
+def test_bytes_are_conserved_and_times_add_up(engine: str, plan: Plan) -> None:
+    assert plan.coupled
+    seen = observe(plan, engine)
+    event("contention" if seen["inflation_contention_ps"] else "nobody waits for bandwidth")
+    event("hits" if seen["bytes_cache"] else "no hits")
+    assert violations(plan, seen.result, seen.log) == []
+
+
+@quick
+@given(plan=coupled_plans())
+def test_passing_over_polls_changes_nothing(engine: str, plan: Plan) -> None:
+    assert_agree(observe(plan, engine), observe(event_by_event(plan), engine))
+
+
+@quick
+@given(plan=coupled_plans(placements=SETTLED, **PLAIN))
+def test_no_segment_takes_less_than_alone_or_than_its_bytes(engine: str, plan: Plan) -> None:
+    """Without caches a segment's own time follows from its node, and its bytes from the pages."""
+    seen = observe(plan, engine)
+    longer = 0
+    for length_ps, alone_ps, traffic in by_segment(plan, seen):
+        assert length_ps >= alone_ps
+        longer += length_ps > alone_ps
+        if plan.effects.contention != "none" and not plan.workload.ranges:  # items ask for what the mean one needs
+            # what a flow asks for is rounded down, by one byte per second at most
+            assert (length_ps * plan.machine.imc_bytes_per_s + alone_ps >= traffic * 10**12).all()
+    event("some wait" if longer else "all run freely")
+    assert longer == 0 or plan.effects.contention != "none"
+
+
+def by_segment(plan: Plan, seen: Seen) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
+    """(length, length if it were alone, [nodes] bytes) of everything that was executed."""
+    times, ranges = segment_times(plan), [RangeTimes(plan, family) for family in plan.workload.ranges]
+    found = []
+    for each in seen.log or ():
+        node = int(plan.workers.node[each.worker])
+        if each.task < plan.workload.rows:
+            alone, traffic = int(times.total_ps[node][each.segment]), times.traffic[each.segment]
+        else:
+            item = each.task - plan.workload.rows
+            alone, traffic = ranges[0].item(node, item)[0], ranges[0].traffic(np.array([item]))
+        found.append((each.end_ps - each.start_ps, alone, traffic))
+    return found
+
+
+@quick
+@given(plan=coupled_plans(gbs=(AMPLE_GBS,)))
+def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan) -> None:
+    none, snapshot, fluid = (
+        observe(with_effects(replace(plan, costs=replace(plan.costs, faults_per_s=0)), contention=name), engine)
+        for name in ("none", "snapshot", "fluid")
+    )
+    assert found(none.result) == found(snapshot.result) == found(fluid.result)
+    assert none["event_hash"] == snapshot["event_hash"] == fluid["event_hash"]
+
+
+@quick
+@given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0))
+def test_one_worker_alone_contends_with_nobody(engine: str, plan: Plan) -> None:
+    """A flow of memory asks for 6.4 GB/s at most and what it finds in the cache for 32: only the latter is too much."""
+    plan = with_effects(replace(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
+    none, fluid = (observe(with_effects(plan, contention=name), engine) for name in ("none", "fluid"))
+    assert found(none.result) == found(fluid.result)
+
+
+@quick
+@given(plan=coupled_plans(gbs=(3,), most_workers=1, placements=SETTLED, **PLAIN | {"contention": "fluid"}))
+def test_one_worker_alone_gets_no_more_than_there_is(engine: str, plan: Plan) -> None:
+    seen = observe(plan, engine)
+    waits = sum(length - alone for length, alone, _ in by_segment(plan, seen))
+    event("waits" if waits else "runs freely")
+    assert seen["inflation_contention_ps"] == waits
+    assert plan.workload.ranges or seen["imc_busy_max"] <= 1
+
+
+@quick
+@given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}))
+def test_finding_out_while_running_equals_knowing_beforehand(engine: str, plan: Plan) -> None:
+    """Effects that change nothing: the same run with times from tables, to the last event."""
+    known = event_by_event(replace(plan, effects=Effects()))
+    assert plan.coupled
+    assert not known.coupled
+    while_running, beforehand = observe(event_by_event(plan), engine), observe(known, engine)
+    left, right = found(while_running.result), found(beforehand.result)
+    left["pairs"] = {name: left["pairs"][name] for name in right["pairs"]}  # tables do not tell kinds of bytes apart,
+    left["counters"]["link_busy_max"] = right["counters"]["link_busy_max"]  # nor the ways that they take
+    assert left == right
+    assert while_running.stretches == beforehand.stretches
+    assert while_running["event_hash"] == beforehand["event_hash"]

@@ -1,0 +1,393 @@
+"""Work as flows, by hand: what running segments share, and what they leave each other (model 2.5, 2.6 and 2.9).
+
+In the own memory 64 bytes take 100 ns and ten misses overlap, so that a reader that nothing holds back takes 10 ns a
+line, 6.4 GB/s, and half of that from the other node. Capacities are 6.4 GB/s or round parts of it: shares are powers of
+two, and most times come out without rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from engine_setup import NS, Seen, run, runtime, stealing, toy_with
+from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
+
+from numasim.draws import DrawClass, base, draw
+from numasim.engine.effects import Effects
+from numasim.engine.noise import noise_ppm, noisy_ps
+from numasim.engine.run import ENGINES
+from numasim.machine.topology import Machine
+from numasim.workload.graph import Deal, Mode, Region, Workload
+
+KIB = 1024
+DATA = Region("data", 1 << 20, True)
+FRESH = Region("fresh", 1 << 20, False)
+GRANULE = 16 * 4 * KIB  # bytes placed together
+FLUID, SNAPSHOT, NONE = (Effects(contention=name) for name in ("fluid", "snapshot", "none"))
+
+pytestmark = pytest.mark.parametrize("engine", ENGINES)
+
+
+def toy(controller: float = 6.4, link: float = 100, shape: dict[str, int] | None = None, **changes: Any) -> Machine:
+    """One core on each of two nodes, unless told otherwise; bandwidths in GB/s."""
+    shape = shape or {"sockets": 2, "cores": 1}
+    nodes = shape.get("sockets", 1) * shape.get("nodes", 1)
+    links = [{"between": (a, b), "bandwidth_gbs": link} for a in range(nodes) for b in range(a + 1, nodes)]
+    return toy_with(shape, nodes={"imc_bandwidth_gbs": controller}, links=links, **changes)
+
+
+ONE_NODE = toy(shape={"cores": 3})
+
+
+def read(size: int = 6400, offset: int = 0, mode: Mode = Mode.READ, compute_ps: int = 0, region: int = 0) -> Run:
+    """6400 bytes are 100 lines: 1000 ns from the own node."""
+    return Run(compute_ps, (Access(region, offset, size, mode=mode),))
+
+
+def each(*bodies: tuple[Any, ...] | Task, regions: tuple[Region, ...] = (DATA,)) -> Workload:
+    """The steps of worker 0, 1, ... as bodies."""
+    roots = [steps if isinstance(steps, Task) else body(*steps) for steps in bodies]
+    return graph(*roots, phases=(phase(*range(len(roots)), deal=Deal.CYCLIC),), regions=regions)
+
+
+def flow(work: Workload, workers: int, machine: Machine, effects: Effects, engine: str, **keys: Any) -> Seen:
+    """A run with all data on node 0."""
+    strategy = stealing(placement={"policy": "bind", "node": 0})
+    keys = {"strategy": strategy, "how": runtime(costs={"probe_remote_ns": 100}), **keys}
+    return run(work, workers, machine=machine, effects=effects, engine=engine, **keys)
+
+
+def ends(seen: Seen) -> list[int]:
+    """When the last segment of each worker ends, in picoseconds."""
+    last: dict[int, int] = {}
+    for worker, _, _, end in seen.stretches:
+        last[worker] = max(end, last.get(worker, 0))
+    return [last[worker] for worker in sorted(last)]
+
+
+def lengths(seen: Seen) -> list[int]:
+    """How long the one segment of each worker takes."""
+    return [end - start for _, _, start, end in seen.stretches]
+
+
+# ---- controllers ---------------------------------------------------------------------------------------------------
+
+
+def test_two_readers_of_one_controller_get_half_each(engine: str) -> None:
+    seen = flow(each((read(),), (read(),)), 2, ONE_NODE, FLUID, engine)
+    assert ends(seen) == [2000 * NS] * 2
+    assert seen.of_worker("work_local_ps") == seen.of_worker("inflation_contention_ps") == [1000 * NS] * 2
+    assert seen["imc_busy_max"] == 1
+
+
+def test_contention_none_lets_everybody_through(engine: str) -> None:
+    seen = flow(each((read(),), (read(),)), 2, ONE_NODE, Effects(overlap_ppm=0), engine)
+    assert ends(seen) == [1000 * NS] * 2
+    assert seen.of_worker("inflation_contention_ps") == [0, 0]
+
+
+def test_fluid_shares_are_those_of_the_moment(engine: str) -> None:
+    # worker 0 is halfway when worker 1 begins; both run at half speed until it ends, half of worker 1's bytes left
+    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, FLUID, engine)
+    assert ends(seen) == [1500 * NS, 2000 * NS]
+    assert seen.of_worker("inflation_contention_ps") == [500 * NS, 500 * NS]
+
+
+def test_a_snapshot_share_stays_as_it_was_at_the_start(engine: str) -> None:
+    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, SNAPSHOT, engine)
+    assert ends(seen) == [1000 * NS, 2500 * NS]
+    assert seen.of_worker("inflation_contention_ps") == [0, 1000 * NS]
+
+
+def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others(engine: str) -> None:
+    # normalised shares: 6.4 GB/s for demands of 6.4 and of 3.2 (half computing) are two thirds for both
+    seen = flow(each((read(),), (read(compute_ps=2000 * NS),)), 2, ONE_NODE, FLUID, engine)
+    two_thirds = (6_400_000_000 << 20) // 9_600_000_000
+    first_ps = -((-1000 * NS << 20) // two_thirds)
+    done_ps = first_ps * two_thirds >> 20
+    assert ends(seen) == [first_ps, first_ps + 2000 * NS - done_ps]
+
+
+def test_three_readers_are_a_third_as_fast(engine: str) -> None:
+    third = (1 << 20) // 3
+    seen = flow(each(*[(read(),)] * 3), 3, ONE_NODE, FLUID, engine)
+    assert ends(seen) == [-((-1000 * NS << 20) // third)] * 3
+
+
+def test_what_a_controller_keeps_for_its_own_node(engine: str) -> None:
+    # a quarter is left for worker 1 on the other node: 1.6 GB/s of the 3.2 that it asks for; worker 0 gets the others
+    effects = Effects(contention="fluid", local_share_ppm=750_000)
+    seen = flow(each((read(),), (read(),)), 2, toy(), effects, engine)
+    assert ends(seen) == [1_333_334, 4000 * NS]
+    fair = flow(each((read(),), (read(),)), 2, toy(), FLUID, engine)
+    two_thirds = (6_400_000_000 << 20) // 9_600_000_000
+    assert ends(fair)[0] == -((-1000 * NS << 20) // two_thirds)
+
+
+def test_the_local_share_holds_nobody_back_who_is_local(engine: str) -> None:
+    effects = Effects(contention="fluid", local_share_ppm=1_000_000)
+    assert ends(flow(each((read(),)), 1, ONE_NODE, effects, engine)) == [1000 * NS]
+
+
+# ---- links ---------------------------------------------------------------------------------------------------------
+
+
+def on_node_1(steps: tuple[Any, ...]) -> Workload:
+    """Nothing for the workers of node 0 (0 and 2), the steps for those of node 1 (1 and 3)."""
+    return each((), steps, (), steps)
+
+
+def test_two_readers_over_one_link_get_half_each(engine: str) -> None:
+    seen = flow(on_node_1((read(),)), 4, toy(link=3.2, shape={"sockets": 2, "cores": 2}), FLUID, engine)
+    assert ends(seen) == [4000 * NS] * 2
+    assert seen["link_busy_max"] == 1
+    assert seen.of_worker("inflation_numa_ps") == [0, 1000 * NS, 0, 1000 * NS]
+    assert seen.of_worker("inflation_contention_ps") == [0, 2000 * NS, 0, 2000 * NS]
+
+
+def test_directions_of_a_link_are_apart(engine: str) -> None:
+    # 100 lines in and 100 back at 20 ns: 1.6 GB/s a direction; two writers fill both without waiting for each other
+    machine = toy(controller=100, link=3.2, shape={"sockets": 2, "cores": 2})
+    assert ends(flow(on_node_1((read(mode=Mode.WRITE),)), 4, machine, FLUID, engine)) == [4000 * NS] * 2
+
+
+def test_a_long_way_uses_every_link_on_it(engine: str) -> None:
+    # nodes 0 - 1 - 2 in a row: the reader on node 2 needs both links, that on node 1 the first one, both a half of it
+    row = [{"between": (0, 1), "bandwidth_gbs": 3.2}, {"between": (1, 2), "bandwidth_gbs": 100}]
+    far = toy_with(
+        {"sockets": 3, "cores": 1}, nodes={"imc_bandwidth_gbs": 100}, links=row, latency_ns=[[100, 200, 200]] * 3
+    )
+    assert ends(flow(each((), (read(),), (read(),)), 3, far, FLUID, engine)) == [4000 * NS] * 2
+
+
+def test_dirty_bytes_travel_over_the_link_between_the_caches(engine: str) -> None:
+    # 100 lines of 6 ns: 10.7 GB/s, of which the link lets 6.4 through: 1000 ns
+    caches = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
+    work = graph(
+        body(read(mode=Mode.WRITE)), body(), body(), body(read()),
+        phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=(DATA,),
+    )  # fmt: skip
+    seen = flow(work, 2, toy(link=6.4, caches=caches), Effects(cache="lru", contention="fluid"), engine)
+    demand = 6400 * 10**12 // (600 * NS)
+    assert lengths(seen) == [2000 * NS, -((-600 * NS << 20) // ((6_400_000_000 << 20) // demand))]
+    assert lengths(seen)[1] == pytest.approx(1000 * NS, rel=2e-6)
+
+
+# ---- caches and the address space ----------------------------------------------------------------------------------
+
+
+def test_hits_share_the_port_of_their_cache(engine: str) -> None:
+    # 2 ns a line from the cache are 32 GB/s, and so much is what the cache can deliver
+    caches = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_bandwidth_gbs": 32}
+    machine = toy(shape={"cores": 2}, caches=caches)
+    warm = phase(0, deal=Deal.MASTER)
+    work = graph(
+        body(read()), body(read()), body(read()), phases=(warm, phase(1, 2, deal=Deal.CYCLIC)), regions=(DATA,)
+    )
+    seen = flow(work, 2, machine, Effects(cache="share", contention="fluid"), engine)
+    assert sorted(lengths(seen)) == [400 * NS, 400 * NS, 1000 * NS]
+    assert seen.of_worker("inflation_contention_ps") == [200 * NS, 200 * NS]
+
+
+@pytest.mark.parametrize(("shape", "takes_ns"), [({"cores": 2}, 32_000), ({"sockets": 2, "cores": 1}, 64_000)])
+def test_page_faults_wait_for_the_address_space(shape: dict[str, int], takes_ns: int, engine: str) -> None:
+    # one line, 10 ns, places 16 pages of 999.375 ns: a million faults a second, which is all there are for two workers;
+    # with faults from two nodes there are half as many
+    costs = {"probe_remote_ns": 100, "fault_ns": 999.375, "faults_per_s": 1_000_000, "fault_alpha": 1}
+    work = each((read(64, 0),), (read(64, GRANULE),), regions=(FRESH,))
+    seen = run(work, 2, how=runtime(costs=costs), machine=toy(shape=shape), effects=FLUID, engine=engine)
+    assert lengths(seen) == [takes_ns * NS] * 2
+    assert seen["page_faults"] == 32
+    assert seen.of_worker("overhead_ps") == [15_990 * NS] * 2
+    assert seen.of_worker("work_local_ps") == [10 * NS] * 2
+    assert seen.of_worker("inflation_contention_ps") == [(takes_ns - 16_000) * NS] * 2
+
+
+# ---- queueing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("controller", "busy"),
+    [(12.8, 0.5), (25.6, 0.25), (8.0, 0.8), (6.4, 0.95)],  # the last one is full: taken as 95 per cent
+)
+def test_who_comes_to_a_busy_controller_waits_as_in_an_md1_queue(controller: float, busy: float, engine: str) -> None:
+    machine = toy(controller, shape={"cores": 2})
+    service_ns = 64 / controller
+    wait_ns = busy * service_ns / (2 * (1 - busy))
+    work = each((read(64_000),), (500 * NS, read()))
+    seen = flow(work, 2, machine, Effects(queueing="md1"), engine)
+    assert seen.of_worker("inflation_contention_ps") == pytest.approx([0, 100 * wait_ns / 10 * NS], abs=100)
+    assert ends(seen)[1] == 1500 * NS + seen.of_worker("inflation_contention_ps")[1]
+
+
+def test_who_starts_together_does_not_queue(engine: str) -> None:
+    seen = flow(each((read(),), (read(),)), 2, toy(12.8, shape={"cores": 2}), Effects(queueing="md1"), engine)
+    assert ends(seen) == [1000 * NS] * 2
+
+
+# ---- shared cores --------------------------------------------------------------------------------------------------
+
+CORE = toy(100, shape={"cores": 1, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 750_000})
+SMT, SMT_MEMORY = Effects(smt="compute"), Effects(smt="memory")
+
+
+def test_siblings_that_compute_slow_each_other(engine: str) -> None:
+    seen = flow(each((1000 * NS,), (1000 * NS,)), 2, CORE, SMT, engine)
+    assert ends(seen) == [2000 * NS] * 2
+    assert seen.of_worker("work_local_ps") == seen.of_worker("inflation_smt_ps") == [1000 * NS] * 2
+
+
+@pytest.mark.parametrize(("effects", "takes_ns"), [(SMT, 1000), (SMT_MEMORY, 2000)])
+def test_waiting_for_memory_is_slower_beside_a_sibling_if_so_wished(
+    effects: Effects, takes_ns: int, engine: str
+) -> None:
+    seen = flow(each((read(),), (read(),)), 2, CORE, effects, engine)
+    assert ends(seen) == [takes_ns * NS] * 2
+    assert seen.of_worker("inflation_smt_ps") == [(takes_ns - 1000) * NS] * 2
+
+
+def test_memory_hides_what_a_sibling_costs_in_computing(engine: str) -> None:
+    # 1000 of 1200 ns are done when worker 0 ends; at three quarters of the speed worker 1 would need 1000 ns for all
+    work = each((read(compute_ps=400 * NS),), (read(compute_ps=600 * NS),))
+    assert ends(flow(work, 2, CORE, SMT, engine)) == [1000 * NS, 1_166_667]
+
+
+def test_a_polling_sibling_costs_less(engine: str) -> None:
+    # worker 1 is done at 1000 ns and polls; worker 0 then has half of its 1000 ns left, at three quarters
+    seen = flow(each((1000 * NS,), (500 * NS,)), 2, CORE, SMT, engine)
+    assert ends(seen) == [1_666_667, 1000 * NS]
+    assert seen.of_worker("inflation_smt_ps") == [666_667, 500 * NS]
+
+
+def test_a_sibling_without_a_part_in_a_serial_phase_costs_nothing(engine: str) -> None:
+    for serial, end in ((True, 1000 * NS), (False, 1_333_334)):
+        work = graph(body(1000 * NS), phases=(phase(0, serial=serial),), regions=(DATA,))
+        assert ends(flow(work, 2, CORE, SMT, engine)) == [end]
+
+
+def test_a_sibling_asleep_in_a_join_costs_nothing(engine: str) -> None:
+    # worker 1 steals the child at 100 ns, when worker 0 is asleep
+    how = runtime(join="block", costs={"probe_remote_ns": 100})
+    seen = flow(graph(task(task(1000 * NS), WAIT)), 2, CORE, SMT, engine, how=how)
+    assert ends(seen) == [1100 * NS]
+    assert seen.of_worker("parked_ps") == [1100 * NS, 0]
+
+
+def test_workers_on_cores_of_their_own_slow_nobody(engine: str) -> None:
+    cores = toy(100, shape={"cores": 2, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 750_000})
+    assert ends(flow(each((1000 * NS,), (1000 * NS,)), 2, cores, SMT, engine)) == [1000 * NS] * 2
+
+
+def test_slower_siblings_ask_for_less(engine: str) -> None:
+    # beside each other both need 2000 ns for their 1000 ns of computing: 3.2 GB/s each, which the controller has
+    machine = toy(6.4, shape={"cores": 1, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 500_000})
+    work = each((read(compute_ps=1000 * NS),), (read(compute_ps=1000 * NS),))
+    seen = flow(work, 2, machine, Effects(contention="fluid", smt="compute"), engine)
+    assert ends(seen) == [2000 * NS] * 2
+    assert seen.of_worker("inflation_contention_ps") == [0, 0]
+
+
+# ---- clocks, workers and tasks unlike each other -------------------------------------------------------------------
+
+STEPS = [{"active": 1, "ghz": 4}, {"active": 2, "ghz": 3}]
+TURBO = toy(100, shape={"cores": 3}, clock={"base_ghz": 2, "turbo": STEPS})
+
+
+@pytest.mark.parametrize(("workers", "end"), [(1, 1000 * NS), (2, 1_333_334), (3, 2000 * NS)])
+def test_clocks_fall_with_the_cores_at_work(workers: int, end: int, engine: str) -> None:
+    seen = flow(each(*[(1000 * NS,)] * workers), workers, TURBO, Effects(clock="turbo"), engine)
+    assert ends(seen) == [end] * workers
+    assert seen.of_worker("inflation_smt_ps") == [end - 1000 * NS] * workers
+
+
+def test_memory_is_as_fast_at_any_clock(engine: str) -> None:
+    for effects in (Effects(clock="turbo"), Effects(clock="turbo", smt="memory")):
+        assert ends(flow(each((read(),), (read(),)), 2, TURBO, effects, engine)) == [1000 * NS] * 2
+
+
+def test_a_core_that_polls_is_at_work_and_one_that_sleeps_is_not(engine: str) -> None:
+    how = runtime(join="block", costs={"probe_remote_ns": 100})
+    asleep = flow(graph(task(task(1000 * NS), WAIT)), 2, TURBO, Effects(clock="turbo"), engine, how=how)
+    assert ends(asleep) == [1100 * NS]
+    polling = flow(each((1000 * NS,)), 2, TURBO, Effects(clock="turbo"), engine)
+    assert ends(polling) == [1_333_334]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_workers_are_as_fast_as_their_draw(seed: int, engine: str) -> None:
+    effects = Effects(worker_spread_ppm=100_000)
+    seen = flow(each((1000 * NS,), (1000 * NS,)), 2, ONE_NODE, effects, engine, seed=seed)
+    speeds = [1_000_000 + noise_ppm(draw(base(seed, DrawClass.WORKER_SPEED, w), 0), 100_000) for w in range(2)]
+    assert ends(seen) == [-(-1000 * NS * 1_000_000 // speed) for speed in speeds]
+    assert len(set(ends(seen))) == 2
+
+
+def test_noise_belongs_to_the_task_whoever_runs_it(engine: str) -> None:
+    work = graph(task(*(task(1000 * NS) for _ in range(20)), WAIT, 500 * NS))
+    effects = Effects(task_noise_ppm=300_000)
+    for workers in (1, 3):
+        seen = flow(work, workers, ONE_NODE, effects, engine)
+        assert seen.log is not None
+        for each_run in seen.log:
+            usual = int(work.segment_compute_ps[each_run.segment])
+            number = draw(base(1, DrawClass.DURATION, each_run.task), each_run.segment)
+            assert each_run.end_ps - each_run.start_ps == noisy_ps(usual, number, 300_000)
+
+
+# ---- computing and waiting -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("overlap_ppm", "takes_ns"), [(0, 1600), (500_000, 1300), (1_000_000, 1000)])
+@pytest.mark.parametrize(("compute_ns", "size"), [(600, 6400), (1000, 3840)])
+def test_overlap_hides_a_share_of_the_shorter(
+    overlap_ppm: int, takes_ns: int, compute_ns: int, size: int, engine: str
+) -> None:
+    work = each((read(size, compute_ps=compute_ns * NS),))
+    assert ends(flow(work, 1, ONE_NODE, Effects(overlap_ppm=overlap_ppm), engine)) == [takes_ns * NS]
+
+
+@pytest.mark.parametrize(("mlp_ppm", "takes_ns"), [(2_000_000, 500), (500_000, 2000), (1_000_000, 1000)])
+def test_misses_under_way_at_once_are_multiplied(mlp_ppm: int, takes_ns: int, engine: str) -> None:
+    assert ends(flow(each((read(),)), 1, ONE_NODE, Effects(mlp_ppm=mlp_ppm), engine)) == [takes_ns * NS]
+
+
+def test_one_flow_alone_gets_no_more_than_the_controller_has(engine: str) -> None:
+    # twice the misses at once would be 12.8 GB/s
+    effects = Effects(contention="fluid", mlp_ppm=2_000_000)
+    assert ends(flow(each((read(),)), 1, ONE_NODE, effects, engine)) == [1000 * NS]
+
+
+# ---- overhead and ranges -------------------------------------------------------------------------------------------
+
+
+def test_overhead_passes_first_but_the_flow_asks_at_once(engine: str) -> None:
+    # worker 1 owes 500 ns, in which its share lies idle: worker 0 has half the controller until 2000 ns; by then worker
+    # 1 has done three quarters
+    how = runtime(costs={"probe_remote_ns": 100, "wait_ns": 500})
+    seen = flow(each((read(),), (WAIT, read())), 2, ONE_NODE, FLUID, engine, how=how)
+    assert ends(seen) == [2000 * NS, 2250 * NS]
+    assert seen.of_worker("overhead_ps") == [0, 500 * NS]
+    assert seen.of_worker("inflation_contention_ps") == [1000 * NS, 750 * NS]
+
+
+def test_items_ask_for_the_mean_of_their_range(engine: str) -> None:
+    # items of 64 lines compute 640 or 1280 ns; both ask for the bytes of one in the mean time, 960 ns
+    machine = toy(6.4, shape={"cores": 2})
+    work = items(2, 640 * NS, 1280 * NS, Deal.CYCLIC, (Access(0, 0, 4 * KIB),), ((1, 4 * KIB, 0),), (DATA,))
+    seen = flow(work, 2, machine, FLUID, engine)
+    plain = flow(work, 2, machine, NONE, engine)
+    demand = 4096 * 10**12 // (960 * NS)
+    share = (6_400_000_000 << 20) // (2 * demand)
+    (_, first, _, end), *_ = sorted(seen.stretches, key=lambda row: row[3])
+    alone = {row[1]: row[3] - row[2] for row in plain.stretches}
+    assert end == -((-alone[first] << 20) // share)
+
+
+def test_a_worker_s_next_item_takes_the_place_of_the_last(engine: str) -> None:
+    # two workers with items of 640 ns that are all waiting, half the controller each from the first to the last
+    work = items(20, 0, None, Deal.CYCLIC, (Access(0, 0, 4 * KIB),), ((1, 4 * KIB, 0),), (DATA,))
+    for effects in (FLUID, SNAPSHOT):
+        seen = flow(work, 2, ONE_NODE, effects, engine)
+        assert set(lengths(seen)) == {1280 * NS}
+        assert seen["makespan_ps"] == 10 * 1280 * NS

@@ -1,0 +1,165 @@
+"""The serial time where caches, overlap, misses at once or noise decide it: worker 0 alone, depth first (model 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from coupled_plans import coupled_plans, graphs, loaded, machines, ranges, with_effects
+from engine_setup import NS, observe, plan_of, runtime, stealing, toy_with
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
+
+from numasim.draws import DrawClass, base, draw
+from numasim.engine.effects import Effects
+from numasim.engine.item_prices import ItemPrices, Seat
+from numasim.engine.noise import noisy_ps
+from numasim.engine.plan import Plan
+from numasim.engine.resources import resources_of
+from numasim.engine.run import ENGINES
+from numasim.workload.graph import Deal, Mode, Region, Workload
+from numasim.workload.serial import access_ps, segment_ps
+from numasim.workload.serial import serial_ps as declared_serial_ps
+
+pytestmark = pytest.mark.parametrize("engine", ENGINES)
+quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+
+KIB = 1024
+DATA = Region("data", 1 << 20, True)
+LOCAL_PS = 100 * NS
+TWO = toy_with(
+    {"sockets": 2, "cores": 1},
+    caches={"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60},
+)
+
+
+def read(size: int, offset: int = 0, compute_ps: int = 0, mode: Mode = Mode.READ) -> Run:
+    return Run(compute_ps, (Access(0, offset, size, mode=mode),))
+
+
+def serial_of(work: Workload, effects: Effects, engine: str, workers: int = 2) -> int:
+    """The serial time that a run reports whose memory is all on node 1, away from worker 0."""
+    costs = {"probe_remote_ns": 100, "push_ns": 70, "take_ns": 30}
+    strategy = stealing(placement={"policy": "bind", "node": 1})
+    return int(
+        observe(plan_of(work, workers, strategy, runtime(costs=costs), TWO, effects=effects), engine)["serial_ps"]
+    )
+
+
+# ---- by hand -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["share", "lru"])
+def test_what_a_parent_has_read_its_children_find(model: str, engine: str) -> None:
+    # 100 lines: 10 ns each from the own memory, wherever they are in the run at hand, and 2 ns from the cache
+    work = graph(
+        task(read(6400), task(read(6400)), task(read(6400, compute_ps=300 * NS)), WAIT, 50 * NS), regions=(DATA,)
+    )
+    assert serial_of(work, Effects(cache=model), engine) == (1000 + 200 + 300 + 50) * NS
+
+
+@pytest.mark.parametrize("model", ["share", "lru"])
+def test_the_serial_order_is_depth_first(model: str, engine: str) -> None:
+    # each child reads 192 KiB after its parent: in the order of spawning the cache of 256 KiB would have lost them
+    def pair(offset: int) -> object:
+        return task(read(192 * KIB, offset), task(read(192 * KIB, offset)))
+
+    work = graph(task(pair(0), pair(256 * KIB), pair(512 * KIB)), regions=(DATA,))
+    lines = 192 * KIB // 64
+    assert serial_of(work, Effects(cache=model), engine) == 3 * lines * (10 + 2) * NS
+
+
+def test_dirty_lines_of_others_are_no_matter_for_one_worker(engine: str) -> None:
+    work = graph(
+        body(read(6400, mode=Mode.WRITE)), body(), body(), body(read(6400)),
+        phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=(DATA,),
+    )  # fmt: skip
+    assert serial_of(work, Effects(cache="share"), engine) == (2000 + 200) * NS
+
+
+def test_repeats_find_what_the_first_time_left(engine: str) -> None:
+    work = graph(body(read(6400)), phases=(phase(0, repeat=4),), regions=(DATA,))
+    assert serial_of(work, Effects(cache="share"), engine) == (1000 + 3 * 200) * NS
+
+
+def test_effects_of_others_leave_the_serial_time(engine: str) -> None:
+    work = graph(task(*(task(read(6400, compute_ps=700 * NS)) for _ in range(6))), regions=(DATA,))
+    alone = serial_of(work, Effects(cache="share"), engine)
+    assert alone == (1000 + 5 * 700) * NS
+    crowd = Effects("share", "fluid", "md1", 300_000, "memory", "turbo", worker_spread_ppm=200_000)
+    assert serial_of(work, crowd, engine) == alone
+
+
+def test_noise_is_that_of_the_tasks(engine: str) -> None:
+    work = graph(task(*(task(1000 * NS) for _ in range(5))))
+    drawn = [draw(base(1, DrawClass.DURATION, 1 + i), i) for i in range(5)]
+    found = serial_of(work, Effects(task_noise_ppm=200_000), engine)
+    assert found == sum(noisy_ps(1000 * NS, number, 200_000) for number in drawn)
+
+
+# ---- without caches it is a sum ------------------------------------------------------------------------------------
+
+
+@quick
+@given(work=st.one_of(graphs(), ranges()), overlap_ppm=st.sampled_from([0, 400_000]), seed=st.integers(0, 99))
+def test_without_caches_it_is_the_sum_of_what_is_declared(
+    engine: str, work: Workload, overlap_ppm: int, seed: int
+) -> None:
+    machine = loaded(2, 2, 1, "socket", 3)
+    plain = plan_of(work, 3, "randomized", machine=machine, seed=seed, effects=Effects(contention="fluid"))
+    assert observe(plain, engine)["serial_ps"] == declared_serial_ps(work, LOCAL_PS, seed)
+    partly = with_effects(plain, overlap_ppm=overlap_ppm)
+    if not work.ranges:
+        assert observe(partly, engine)["serial_ps"] == combined_sum(work, partly.effects)
+
+
+def combined_sum(work: Workload, effects: Effects) -> int:
+    """The sum over segments, each of which runs once; with its waits alone a segment takes as long as they do."""
+    running = np.concatenate([[0], np.cumsum(access_ps(work.accesses, LOCAL_PS))])
+    waits = np.diff(running[work.segment_accesses])
+    assert (np.maximum(work.segment_compute_ps, waits) == segment_ps(work, LOCAL_PS)).all()
+    pairs = zip(work.segment_compute_ps.tolist(), waits.tolist(), strict=True)
+    return sum(effects.combined_ps(compute, wait) for compute, wait in pairs)
+
+
+# ---- ranges --------------------------------------------------------------------------------------------------------
+
+
+@quick
+@given(work=ranges(), plan_machine=machines((3,)), data=st.data())
+def test_ranges_in_closed_form_are_the_sum_over_items(
+    engine: str, work: Workload, plan_machine: object, data: st.DataObject
+) -> None:
+    effects = Effects(
+        cache=data.draw(st.sampled_from(["none", "share", "lru"])),
+        overlap_ppm=data.draw(st.sampled_from([0, 400_000, 1_000_000])),
+        mlp_ppm=data.draw(st.sampled_from([300_000, 1_000_000])),
+        task_noise_ppm=data.draw(st.sampled_from([0, 200_000])),
+    )
+    plan = plan_of(work, 1, machine=plan_machine, effects=effects)  # type: ignore[arg-type]
+    prices = ItemPrices(plan, resources_of(plan), work.ranges[0], Seat(0, 0, 1))
+    one_by_one = [prices.item(item)[0] for item in range(work.ranges[0].count)]
+    total = sum(effects.combined_ps(compute, prices.local_wait_ps) for compute in one_by_one)
+    assert prices.local_sum_ps() == total
+    repeats = work.phases[0].repeat
+    seen = observe(plan, engine)
+    assert seen["serial_ps"] == repeats * total
+    assert seen["work_ps"] == repeats * total
+
+
+def test_a_range_whose_data_fit_is_served_by_the_cache(engine: str) -> None:
+    # 64 lines an item: 2 ns each where all 128 KiB fit into the 256 KiB of the cache together, else 10 ns
+    for size, line_ns in ((128, 2), (512, 10)):
+        data = (Region("data", size * KIB, True),)
+        work = items(32, 0, None, Deal.CYCLIC, (Access(0, 0, 4 * KIB),), ((1, 4 * KIB, 0),), data)
+        assert serial_of(work, Effects(cache="share"), engine) == 32 * 64 * line_ns * NS
+
+
+# ---- one worker ----------------------------------------------------------------------------------------------------
+
+
+@quick
+@given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"))
+def test_one_worker_without_caches_does_its_work_in_the_serial_time(engine: str, plan: Plan) -> None:
+    seen = observe(plan, engine)
+    assert seen["serial_ps"] == seen["work_ps"]
