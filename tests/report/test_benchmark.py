@@ -7,8 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -20,10 +21,12 @@ from numasim.errors import CheckError
 from numasim.report.benchmark import rates, timed_command
 from numasim.report.benchmark.bare import timeouts_per_second
 from numasim.report.benchmark.commands import cost
+from numasim.report.benchmark.effects import CALM, FULL, SATURATED, effect_probes
 from numasim.report.benchmark.effort import COMMANDS, MODEST, Command, Effort
 from numasim.report.benchmark.families import array_bytes, family_memory, family_ratios, runtime_of, skip_of
 from numasim.report.benchmark.findings import (
     CommandCost,
+    EffectRate,
     FamilyMemory,
     FamilyRatio,
     FamilyTime,
@@ -39,6 +42,7 @@ from numasim.report.benchmark.sampling import Probe, take
 from numasim.report.benchmark.sweeps import steady_rate
 from numasim.report.benchmark.targets import targets
 from numasim.spec.machine import MachineSpec
+from numasim.spec.model import CacheModel, ContentionModel
 from numasim.spec.run import resolve
 from numasim.spec.workload import PARAMETERS
 
@@ -50,6 +54,7 @@ TINY = Effort(
     reference_workers=(2,),
     families={"fib": {"n": 5}, "matmul": {"n": 4}},
     commands=(Command("fib", {"name": "fib", "n": 5}, most_s=1, most_mb=300),),
+    effect_tasks=200,
     overhead_runs=2,
     throughput_s=1e-3,
     throughput_run_s=1e-6,
@@ -169,7 +174,7 @@ def test_like_is_compared_with_like() -> None:
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_command_is_a_valid_run(command: Command) -> None:
     spec = {"machine": machine_of(24), "workload": dict(command.workload), "strategy": "randomized", "workers": 24}
-    resolved = resolve({**spec, "runtime": command.runtime, "model": {"skip": command.skip}})
+    resolved = resolve({**spec, "runtime": command.runtime, "model": {**command.model, "skip": command.skip}})
     assert resolved.model.skip == command.skip
 
 
@@ -226,7 +231,7 @@ def test_a_command_has_a_time_and_a_peak() -> None:
 
 
 def found(**changes: object) -> Findings:
-    nothing = Findings({}, 5, 400_000.0, (), (), (), (), (), 2.5, (), 150.0)
+    nothing = Findings({}, 5, 400_000.0, (), (), (), (), (), (), 2.5, (), 150.0)
     return replace(nothing, **changes)  # type: ignore[arg-type]
 
 
@@ -252,6 +257,36 @@ def test_rates_are_held_against_their_targets() -> None:
     assert judged["independent, reference, eager, 24 workers, of bare SimPy timeouts"] == (0.25, "at least", 0.25, True)
     assert judged["fib, reference, eager, 24 workers, of bare SimPy timeouts"] == (0.1, "at least", 0.125, False)
     assert len(judged) == 6 + 1  # and the overhead of sweeps
+
+
+def effect(load: str, workers: int, per_second: float, model: str = FULL) -> EffectRate:
+    return EffectRate("m", workers, load, model, model, 1.0, per_second)
+
+
+def test_the_rates_of_all_effects_are_held_against_their_targets() -> None:
+    given = (
+        effect(CALM, 24, 1.9e6),
+        effect(SATURATED, 24, 0.5e6),
+        effect(SATURATED, 128, 0.2e6),
+        effect(CALM, 24, 9e6, model="none"),
+    )
+    judged = values(found(effect_rates=given))
+    assert judged["all effects, calm, 24 workers"] == (1.9, "at least", 2.0, False)
+    assert judged["all effects, saturated, 24 workers"] == (0.5, "at least", 0.5, True)
+    assert judged["all effects, saturated, 128 workers"] == (0.2, "at least", 0.1, True)
+    assert len(judged) == 3 + 1  # and the overhead of sweeps
+
+
+@pytest.mark.skipif("native" not in ENGINES, reason="effects are timed on the native engine")
+def test_every_pair_of_models_is_timed_under_both_loads() -> None:
+    rates = [probe.finding(*probe.sample()) for probe in effect_probes(TINY)]
+    pairs = [*product(get_args(CacheModel), get_args(ContentionModel)), (FULL, FULL)]
+    timed = [(rate.cache, rate.contention, rate.load) for rate in rates if rate.workers == 24]
+    assert timed == [(*pair, load) for load in (CALM, SATURATED) for pair in pairs]
+    assert [(rate.machine, rate.load, rate.cache) for rate in rates if rate.workers == 128] == [
+        ("xeon-6130-4s", SATURATED, FULL)
+    ]
+    assert all(rate.busiest < 0.5 for rate in rates if rate.load == CALM)
 
 
 def test_the_worst_family_counts() -> None:
@@ -311,8 +346,17 @@ def test_everything_is_printed_for_programs(tiny: Findings, capsys: pytest.Captu
     print_findings(tiny, as_json=True)
     printed = json.loads(capsys.readouterr().out)
     assert list(printed) == [
-        *("host", "samples", "bare_timeouts_per_second", "rates", "family_times", "family_ratios", "family_memory"),
-        *("commands", "sweep_overhead_ms", "sweep_rates", "peak_memory_mb", "targets"),
+        *("host", "samples", "bare_timeouts_per_second", "rates", "effect_rates"),
+        *(
+            "family_times",
+            "family_ratios",
+            "family_memory",
+            "commands",
+            "sweep_overhead_ms",
+            "sweep_rates",
+            "peak_memory_mb",
+            "targets",
+        ),
     ]
     assert set(printed["rates"][0]) == {"engine", "mode", "workload", "machine", "workers", "tasks", "per_second"}
     assert set(printed["targets"][0]) == {"name", "value", "kind", "bound", "unit", "met"}

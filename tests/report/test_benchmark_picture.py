@@ -20,7 +20,7 @@ def findings() -> Findings:
         for workload, scale in (("independent", 3), ("fib", 1))
         for workers in counts
     )
-    return Findings({}, 5, 400_000.0, rates, (), (), (), (), 2.5, (), 150.0)
+    return Findings({}, 5, 400_000.0, rates, (), (), (), (), (), 2.5, (), 150.0)
 
 
 def test_each_engine_and_mode_is_a_line_of_its_rates() -> None:

@@ -39,7 +39,7 @@ def cost(arguments: list[str]) -> tuple[float, float]:
 
 
 def _probe(command: Command, file: Path) -> Probe[CommandCost]:
-    spec = spec_of(command.workload, MACHINE_THREADS, command.runtime, command.skip)
+    spec = spec_of(command.workload, MACHINE_THREADS, command.runtime, command.skip, model=command.model)
     file.write_text(json.dumps(spec))
     return Probe(
         partial(cost, ["run", str(file), "--engine", NATIVE, "--json"]),

@@ -8,6 +8,7 @@ from typing import Any
 
 Parameters = Mapping[str, Any]
 
+PLAIN: Parameters = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}  # effects
 SPREAD = {"low_ns": 500, "high_ns": 1500}  # of the times of tasks that have no program of their own
 MODEST: dict[str, Parameters] = {
     "matmul": {"n": 128},
@@ -37,6 +38,7 @@ class Command:
     most_mb: float | None = None  # of memory, 10**6 bytes
     runtime: str = "bare"
     skip: str = "auto"
+    model: Parameters = field(default_factory=lambda: PLAIN)
 
 
 MATMUL = {"name": "matmul", "n": 8192}  # 67,108,864 tasks
@@ -44,6 +46,7 @@ COMMANDS = (
     Command("matmul 8192, skipping", MATMUL, most_s=1, most_mb=300),
     Command("matmul 8192, event by event", MATMUL, most_s=5, most_mb=300, skip="off"),
     Command("matmul 8192 on runtime own, in bulk", MATMUL, most_s=2, most_mb=300, runtime="own"),
+    Command("matmul 8192 on runtime own, in bulk, all effects", MATMUL, most_s=2, runtime="own", model={}),
     Command("fib 35, skipping", {"name": "fib", "n": 35}, most_s=1),
 )
 
@@ -59,6 +62,7 @@ class Effort:
     reference_workers: tuple[int, ...] = (2, 24)
     families: Mapping[str, Parameters] = field(default_factory=lambda: MODEST)
     commands: tuple[Command, ...] = COMMANDS
+    effect_tasks: int = 200_000
     overhead_runs: int = 200
     throughput_s: float = 4.0  # of work for one process
     throughput_run_s: float = 0.01

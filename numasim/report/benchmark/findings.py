@@ -19,6 +19,21 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class EffectRate:
+    """Simulated tasks per second of wall-clock time under a cache and a contention model; ``busiest`` is how much of
+    its bandwidth the busiest memory controller used, above 1 where contention is `none`.
+    """
+
+    machine: str
+    workers: int
+    load: str
+    cache: str
+    contention: str
+    busiest: float
+    per_second: float
+
+
+@dataclass(frozen=True)
 class FamilyTime:
     """How long an engine takes for one plan of a workload family."""
 
@@ -88,6 +103,7 @@ class Findings:
     samples: int
     bare_timeouts_per_second: float
     rates: tuple[Rate, ...]
+    effect_rates: tuple[EffectRate, ...]
     family_times: tuple[FamilyTime, ...]
     family_ratios: tuple[FamilyRatio, ...]
     family_memory: tuple[FamilyMemory, ...]

@@ -13,6 +13,7 @@ from numasim import __version__
 from numasim.engine.run import DEFAULT_ENGINE, ENGINES
 from numasim.report.benchmark.bare import bare_probe
 from numasim.report.benchmark.commands import command_probes
+from numasim.report.benchmark.effects import effect_probes
 from numasim.report.benchmark.effort import Effort
 from numasim.report.benchmark.families import family_memory, family_probes, family_ratios
 from numasim.report.benchmark.findings import Findings
@@ -30,6 +31,7 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
             "bare": [bare_probe(effort)],
             "overhead": [overhead_probe(effort)],
             "rates": rate_probes(effort),
+            "effect_rates": effect_probes(effort),
             "family_times": family_probes(effort),
             "commands": command_probes(effort, Path(folder)),
             "sweep_rates": sweep_probes(effort),

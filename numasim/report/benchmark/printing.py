@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from numasim.report.benchmark.findings import Findings, Rate, Target
+from numasim.report.benchmark.findings import EffectRate, Findings, Rate, Target
 from numasim.report.benchmark.targets import targets
 from numasim.report.summary import WIDTH
 from numasim.report.units import MISSING
@@ -47,6 +47,8 @@ def _tables(found: Findings) -> Iterator[Table]:
         rates = [rate for rate in found.rates if rate.workload == workload]
         if rates:
             yield _rate_table(heading, rates)
+    if found.effect_rates:
+        yield _effect_table(found.effect_rates)
     yield _family_table(found)
     if found.commands:
         yield _command_table(found)
@@ -69,6 +71,18 @@ def _rate_table(heading: str, rates: list[Rate]) -> Table:
     for engine, mode in dict.fromkeys((rate.engine, rate.mode) for rate in rates):
         cells = (found.get((engine, mode, count)) for count in counts)
         table.add_row(engine, mode, *(MISSING if cell is None else number(cell / 1e6) for cell in cells))
+    return table
+
+
+def _effect_table(given: Sequence[EffectRate]) -> Table:
+    """A row for each pair of models, a column for each machine and load."""
+    columns = list(dict.fromkeys((each.machine, each.workers, each.load) for each in given))
+    headings = [f"{load}, {workers} workers" for _, workers, load in columns]
+    table = _table("cost of the effects, million tasks per second", "cache", "contention", *headings)
+    found = {(each.cache, each.contention, each.machine, each.workers, each.load): each.per_second for each in given}
+    for cache, contention in dict.fromkeys((each.cache, each.contention) for each in given):
+        cells = [found.get((cache, contention, *column)) for column in columns]
+        table.add_row(cache, contention, *(MISSING if cell is None else number(cell / 1e6) for cell in cells))
     return table
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from numasim.report.benchmark.effects import CALM, FULL, SATURATED
 from numasim.report.benchmark.findings import Findings, Rate, Target
 from numasim.report.benchmark.plans import NATIVE, REFERENCE
 
@@ -12,6 +13,7 @@ NATIVE_MILLIONS_PER_S = {"independent": 30.0, "fib": 10.0}
 REFERENCE_OF_BARE = {"independent": 1 / 4, "fib": 1 / 8}
 RATE_AT_MANY = 1 / 4  # of that at `WORKERS`
 FAMILY_RATIO = 40.0
+FULL_MILLIONS_PER_S = {(CALM, 24): 2.0, (SATURATED, 24): 0.5, (SATURATED, 128): 0.1}
 SWEEP_OVERHEAD_MS = 3.0
 SWEEP_SCALING = 1.8
 GRAPH_BYTES, STATE_BYTES = 256.0, 64.0
@@ -19,7 +21,7 @@ GRAPH_BYTES, STATE_BYTES = 256.0, 64.0
 
 def targets(found: Findings) -> list[Target]:
     """Every target whose value was measured."""
-    return [*_rates(found), *_families(found), *_commands(found), *_sweeps(found), *_memory(found)]
+    return [*_rates(found), *_effects(found), *_families(found), *_commands(found), *_sweeps(found), *_memory(found)]
 
 
 def _at_least(name: str, value: float, bound: float, unit: str) -> Target:
@@ -50,6 +52,14 @@ def _rates(found: Findings) -> Iterator[Target]:
 
 def _name(rate: Rate) -> str:
     return f"{rate.workload}, {rate.engine}, {rate.mode}, {rate.workers} workers"
+
+
+def _effects(found: Findings) -> Iterator[Target]:
+    for rate in found.effect_rates:
+        bound = FULL_MILLIONS_PER_S.get((rate.load, rate.workers))
+        if rate.cache == FULL and bound is not None:
+            name = f"all effects, {rate.load}, {rate.workers} workers"
+            yield _at_least(name, rate.per_second / 1e6, bound, "million/s")
 
 
 def _families(found: Findings) -> Iterator[Target]:
