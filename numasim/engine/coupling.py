@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from numasim.engine.effects import MILLION
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ def _address_space(plan: Plan) -> bool:
 def _shared_cores(plan: Plan) -> bool:
     smt = plan.machine.smt
     slows = plan.effects.smt != "none" and min(smt.busy_ppm, smt.poll_ppm) < MILLION
-    return slows and len(np.unique(plan.workers.core)) < plan.workers.workers
+    return slows and len(set(plan.workers.core.tolist())) < plan.workers.workers
 
 
 def _clock(plan: Plan) -> bool:
