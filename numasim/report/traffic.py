@@ -97,7 +97,7 @@ def node_traffic(machine: Machine, result: Result) -> Figure:
         _draw_node(axes, layout, loads, colours, node)
     figure.text(0.2 / page[0], 1 - 0.3 / page[1], _title(machine, result), fontsize=10.5, weight="bold")
     bar = figure.colorbar(colours.mappable, cax=figure.add_axes((1 - 0.95 / page[0], 0.15, 0.16 / page[0], 0.6)))
-    bar.set_label("load (% of what fits through during the run)")
+    bar.set_label("mean load (% of capacity)")
     bar.outline.set_visible(False)
     return figure
 
@@ -153,14 +153,15 @@ def _draw_link(axes: Axes, machine: Machine, layout: Layout, loads: Loads, colou
     right = np.array([along[1], -along[0]]) / max(length, 1e-9)
     ends = ends + ASIDE * right
     percent = float(loads.link_percent[link])
+    width = THINNEST + (THICKEST - THINNEST) * percent / colours.most
     axes.add_patch(
         FancyArrowPatch(
             tuple(ends[0]),
             tuple(ends[1]),
             arrowstyle="-|>",
             connectionstyle=f"arc3,rad={curvature}",
-            mutation_scale=11,
-            linewidth=THINNEST + (THICKEST - THINNEST) * percent / colours.most,
+            mutation_scale=8 + 2 * width,  # of the arrowhead
+            linewidth=width,
             facecolor=colours.of(percent),
             edgecolor=colours.of(0.35 * colours.most + 0.65 * percent),
             shrinkA=0,
