@@ -24,11 +24,6 @@ class Integrals:
         self._inside: I64 = np.zeros((subjects, BINS), np.int64)
         self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # differences of the weight that covers a bin
 
-    def reserve(self, subjects: int) -> None:
-        """Have room for so many subjects."""
-        more = (0, subjects - len(self._inside)), (0, 0)
-        self._inside, self._covers = np.pad(self._inside, more), np.pad(self._covers, more)
-
     def add(self, shift: int, subject: I64, begin_ps: I64, end_ps: I64, weight: I64) -> None:
         """Add stretches, none of them empty, of bins that are ``1 << shift`` wide."""
         first, last = begin_ps >> shift, (end_ps - 1) >> shift
@@ -61,14 +56,6 @@ class Steps:
         self._low, self._high = Integrals(subjects), Integrals(subjects)
         self._since_ps: I64 = np.zeros(subjects, np.int64)
         self._value: I64 = np.zeros(subjects, np.int64)
-
-    def reserve(self, subjects: int) -> None:
-        """Have room for so many subjects, new ones with the value zero."""
-        more = subjects - len(self._value)
-        if more > 0:
-            self._since_ps, self._value = np.pad(self._since_ps, (0, more)), np.pad(self._value, (0, more))
-            self._low.reserve(subjects)
-            self._high.reserve(subjects)
 
     def set(self, shift: int, subject: I64, time_ps: I64, value: I64) -> None:
         """From ``time_ps`` on the subjects have these values; in order of time for each subject."""

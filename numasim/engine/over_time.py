@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from numasim.engine.bins import BINS, MOST_SHIFT, Counts, Integrals, Steps
 from numasim.engine.plan import Plan
+from numasim.engine.resources import Resource, resources_of
 from numasim.engine.watch import ACTOR, BEGIN, COLUMNS, END, FIRST, I64, KIND, STRETCHES, Watched
 from numasim.errors import InputError
 
@@ -35,6 +36,7 @@ class OverTime:
     """A `Watcher` that adds up; `close` at the makespan, then read the tables.
 
     A producer beside the workers has the row behind theirs. ``steals`` are the first rows [n, COLUMNS] of steals.
+    ``resources`` is empty where the run is not coupled: nobody is told then what it uses.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -45,7 +47,8 @@ class OverTime:
         self.steals: I64 = np.zeros((0, COLUMNS), np.int64)
         self._stretches = Integrals((self._workers + 1) * len(STATES))
         self._lengths = Steps(len(plan.steal.queues))
-        self._loads = Steps(0)
+        self.resources: tuple[Resource, ...] = resources_of(plan).listed if plan.coupled else ()
+        self._loads = Steps(len(self.resources))
         self._moves = Counts(2)  # steals inside a node and from another one
         self._home = plan.steal.queues["home"].astype(np.int64)
 
@@ -60,7 +63,6 @@ class OverTime:
         lengths = rows[rows[:, KIND] == Watched.LENGTH]
         self._lengths.set(self.shift, lengths[:, ACTOR], lengths[:, BEGIN], lengths[:, FIRST])
         loads = rows[rows[:, KIND] == Watched.LOAD]
-        self._loads.reserve(int(loads[:, ACTOR].max(initial=-1)) + 1)
         self._loads.set(self.shift, loads[:, ACTOR], loads[:, BEGIN], loads[:, FIRST])
         self._add_steals(rows[rows[:, KIND] == Watched.STEAL])
 
@@ -108,7 +110,7 @@ class OverTime:
 
     @property
     def resource_load(self) -> F64:
-        """[resources, bins] the mean use, in bytes (or faults) per second; no rows where the run tells of none."""
+        """[resources, bins] the mean use, in units per second."""
         return self._means(self._loads)
 
     @property
@@ -139,9 +141,16 @@ class OverTime:
         return table
 
     def resource_load_frame(self) -> pd.DataFrame:
-        """One row for each bin and resource: ``begin_ps``, ``end_ps``, ``resource``, mean ``used_per_s``."""
-        table = self._frame("resource", len(self.resource_load))
-        table["used_per_s"] = self.resource_load.ravel()
+        """One row for each bin and resource, none for a run that is not coupled: ``begin_ps``, ``end_ps``,
+        ``resource``, its ``name``, ``unit`` and ``capacity``, the mean of what is ``used`` and its ``share`` of that.
+        """
+        table = self._frame("resource", len(self.resources))
+        bins = len(self.edges_ps) - 1
+        table["name"] = np.repeat(np.array([resource.name for resource in self.resources], object), bins)
+        table["unit"] = np.repeat(np.array([resource.kind.unit for resource in self.resources], object), bins)
+        table["capacity"] = np.repeat(np.array([resource.capacity for resource in self.resources], np.int64), bins)
+        table["used"] = self.resource_load.ravel()
+        table["share"] = table["used"] / table["capacity"]
         return table
 
     def steals_frame(self) -> pd.DataFrame:

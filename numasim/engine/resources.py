@@ -8,7 +8,10 @@ all other nodes together share what is left: a second resource, which only they 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
 
 from numasim.engine.effects import MILLION
 from numasim.engine.plan import Plan
@@ -16,17 +19,40 @@ from numasim.engine.plan import Plan
 Path = tuple[int, ...]
 
 
+class ResourceKind(StrEnum):
+    """What a resource is, in the order of ids."""
+
+    CONTROLLER = "controller"
+    REMOTE = "remote flows"  # what is left of a controller for the flows of other nodes
+    LINK = "link"
+    CACHE = "cache"
+    FAULTS = "address space"
+
+    @property
+    def unit(self) -> str:
+        """The unit of its capacity and of its load."""
+        return "faults/s" if self == ResourceKind.FAULTS else "bytes/s"
+
+
+class Resource(NamedTuple):
+    """One resource; its capacity is in its kind's unit."""
+
+    kind: ResourceKind
+    name: str
+    capacity: int
+
+
 @dataclass(frozen=True)
 class Resources:
     """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order,
     last-level caches, the address space; those that the plan does not limit are left out.
 
-    ``capacity`` is in units per second; ``reads[node][home]`` and ``writes[node][home]`` list what a byte uses,
-    ``moves[node][other]`` what a byte uses that one node's cache sends to another's; ``llc[domain]`` and ``faults`` are
-    ids, or -1 where there is no such resource.
+    ``listed`` are all of them and ``capacity`` theirs, in units per second; ``reads[node][home]`` and
+    ``writes[node][home]`` list what a byte uses, ``moves[node][other]`` what a byte uses that one node's cache sends to
+    another's; ``llc[domain]`` and ``faults`` are ids, or -1 where there is no such resource.
     """
 
-    names: tuple[str, ...]
+    listed: tuple[Resource, ...]
     capacity: tuple[int, ...]
     reads: tuple[tuple[Path, ...], ...]
     writes: tuple[tuple[Path, ...], ...]
@@ -39,25 +65,10 @@ class Resources:
 def resources_of(plan: Plan) -> Resources:
     """The resources of the plan's machine."""
     machine, share_ppm = plan.machine, plan.effects.local_share_ppm
-    controllers = machine.imc_bytes_per_s.tolist()
-    names = [f"controller {node}" for node in range(machine.nodes)]
-    capacity = list(controllers)
-    if share_ppm:
-        names += [f"controller {node}, remote flows" for node in range(machine.nodes)]
-        capacity += [max(1, rate * (MILLION - share_ppm) // MILLION) for rate in controllers]
-    first_link = len(names)
-    names += [f"link {a} to {b}" for a, b in _link_ends(plan)]
-    capacity += machine.links.bytes_per_s.tolist()
-    llc = [-1] * (int(machine.llc_of_core.max()) + 1)
-    if machine.caches.llc_bytes_per_s:
-        llc = list(range(len(names), len(names) + len(llc)))
-        names += [f"cache {domain}" for domain in range(len(llc))]
-        capacity += [machine.caches.llc_bytes_per_s] * len(llc)
-    faults = -1
-    if plan.costs.faults_per_s:
-        faults = len(names)
-        names.append("address space")
-        capacity.append(plan.costs.faults_per_s)
+    listed = tuple(_listed(plan))
+    first = {resource.kind: at for at, resource in reversed(list(enumerate(listed)))}
+    domains = int(machine.llc_of_core.max()) + 1
+    port = first.get(ResourceKind.CACHE, -1)
     nodes = range(machine.nodes)
 
     def controller(node: int, home: int) -> Path:
@@ -65,20 +76,35 @@ def resources_of(plan: Plan) -> Resources:
 
     def route(source: int, target: int) -> Path:
         links, at = machine.links, source * machine.nodes + target
-        return tuple(first_link + int(link) for link in links.route[links.route_ptr[at] : links.route_ptr[at + 1]])
+        return tuple(
+            first[ResourceKind.LINK] + int(link) for link in links.route[links.route_ptr[at] : links.route_ptr[at + 1]]
+        )
 
     return Resources(
-        names=tuple(names),
-        capacity=tuple(capacity),
+        listed=listed,
+        capacity=tuple(resource.capacity for resource in listed),
         reads=tuple(tuple(controller(a, h) + route(h, a) for h in nodes) for a in nodes),
         writes=tuple(tuple(controller(a, h) + route(a, h) for h in nodes) for a in nodes),
         moves=tuple(tuple(route(b, a) for b in nodes) for a in nodes),
-        llc=tuple(llc),
-        faults=faults,
+        llc=tuple(range(port, port + domains)) if port >= 0 else (-1,) * domains,
+        faults=first.get(ResourceKind.FAULTS, -1),
         fault_alpha_ppm=plan.costs.fault_alpha_ppm,
     )
 
 
-def _link_ends(plan: Plan) -> list[tuple[int, int]]:
-    links = plan.machine.links
-    return list(zip(links.source.tolist(), links.target.tolist(), strict=True))
+def _listed(plan: Plan) -> Iterator[Resource]:
+    machine, share_ppm = plan.machine, plan.effects.local_share_ppm
+    links, controllers = machine.links, machine.imc_bytes_per_s.tolist()
+    for node, rate in enumerate(controllers):
+        yield Resource(ResourceKind.CONTROLLER, f"controller {node}", rate)
+    if share_ppm:
+        for node, rate in enumerate(controllers):
+            left = max(1, rate * (MILLION - share_ppm) // MILLION)
+            yield Resource(ResourceKind.REMOTE, f"controller {node}, remote flows", left)
+    for a, b, rate in zip(links.source.tolist(), links.target.tolist(), links.bytes_per_s.tolist(), strict=True):
+        yield Resource(ResourceKind.LINK, f"link {a} to {b}", rate)
+    if machine.caches.llc_bytes_per_s:
+        for domain in range(int(machine.llc_of_core.max()) + 1):
+            yield Resource(ResourceKind.CACHE, f"cache {domain}", machine.caches.llc_bytes_per_s)
+    if plan.costs.faults_per_s:
+        yield Resource(ResourceKind.FAULTS, "address space", plan.costs.faults_per_s)

@@ -11,12 +11,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from numasim.engine.over_time import STATES, OverTime
+from numasim.report.curves_over_time import curve
 from numasim.report.gantt import LABELS, ROW_INCHES, WIDTH_INCHES, label_rows, paint_rows, rows_by_node, time_scale
 from numasim.report.grid import empty_figure, legend_below, panel_grid
 from numasim.report.heatmaps import COLOUR_MAP
+from numasim.report.load_panels import draw_loads, load_panels
 from numasim.report.style import line_colour, line_width, styled
 
-POINTS = 256  # a curve of more would be drawn on top of itself
 NAMED_NODES = 8  # with a panel each; of more nodes, all are drawn together
 MOST_INCHES = 7.0
 FAINT = 0.4  # exponent of the colour scale: one task in a queue can be told from none
@@ -26,15 +27,15 @@ F64 = npt.NDArray[np.float64]
 
 @styled
 def utilisation(over_time: OverTime) -> Figure:
-    """Draw what the workers of each node do over time, in percent of them, and the load of controllers and links."""
+    """Draw what the workers of each node do over time, in percent of them, and how much of the machine they use."""
     nodes = np.unique(over_time.plan.workers.node)
     groups = {f"workers of node {node}": over_time.plan.workers.node == node for node in nodes}
     if len(nodes) > NAMED_NODES:
         groups = {"all workers": np.ones(over_time.plan.workers.workers, bool)}
-    loaded = len(over_time.resource_load) > 0
+    loads = load_panels(over_time)
     scale, unit = time_scale(over_time)
     figure, panels = panel_grid(
-        [(name, "") for name in groups] + [("memory controllers and links", "")] * loaded,
+        [(name, "") for name in groups] + [(panel.title, "") for panel in loads],
         columns=2,
         width=4.9,
         height=2.3,
@@ -44,8 +45,8 @@ def utilisation(over_time: OverTime) -> Figure:
     )
     for axes, members in zip(panels, groups.values(), strict=False):
         _draw_states(axes, over_time, members, scale)
-    if loaded:
-        _draw_loads(panels[-1], over_time, scale)
+    for axes, panel in zip(panels[len(groups) :], loads, strict=True):
+        draw_loads(axes, panel, over_time, scale)
     seen = over_time.stretches_ps[: over_time.plan.workers.workers].sum(axis=(0, 2))
     shown = [LABELS[state] for state, total in zip(STATES.values(), seen, strict=True) if total]
     legend_below(figure, [Patch(color=colour, label=label) for label, colour in shown])
@@ -68,17 +69,9 @@ def queue_lengths(over_time: OverTime) -> Figure:
     image = paint_rows(below, over_time, rows, lengths, scale, cmap=COLOUR_MAP, norm=norm)
     label_rows(below, rows, "queue")
     below.set_xlabel(f"time ({unit})")
-    bar = figure.colorbar(image, ax=below, label="tasks in the queue, mean", pad=0.09)
+    bar = figure.colorbar(image, ax=below, label="tasks in the queue, mean", pad=0.03)
     bar.outline.set_visible(False)
     return figure
-
-
-def curve(over_time: OverTime, values: F64, scale: int) -> tuple[F64, F64]:
-    """(times, means) of at most `POINTS` stretches of the run, for ``values`` [bins]: where steps begin."""
-    pieces = np.arange(0, len(values), -(-len(values) // POINTS))
-    widths = np.diff(over_time.edges_ps).astype(np.float64)
-    means = np.add.reduceat(values * widths, pieces) / np.add.reduceat(widths, pieces)
-    return np.append(over_time.edges_ps[pieces], over_time.makespan_ps) / scale, np.append(means, means[-1])
 
 
 def _draw_states(axes: Axes, over_time: OverTime, members: npt.NDArray[np.bool_], scale: int) -> None:
@@ -89,23 +82,6 @@ def _draw_states(axes: Axes, over_time: OverTime, members: npt.NDArray[np.bool_]
     axes.stackplot(curves[0][0], [means for _, means in curves], colors=colours, step="post", linewidth=0)
     axes.set_xlim(0, over_time.makespan_ps / scale)
     axes.set_ylim(0, 100)
-
-
-def _draw_loads(axes: Axes, over_time: OverTime, scale: int) -> None:
-    for resource, load in enumerate(over_time.resource_load):
-        times, means = curve(over_time, load / 1e9, scale)
-        axes.plot(
-            times,
-            means,
-            drawstyle="steps-post",
-            color=line_colour(resource),
-            linewidth=line_width(resource),
-            label=f"resource {resource}",
-        )
-    axes.set_xlim(0, over_time.makespan_ps / scale)
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("GB/s")
-    axes.legend(fontsize=8)
 
 
 def _draw_totals(axes: Axes, over_time: OverTime, scale: int) -> None:

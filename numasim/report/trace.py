@@ -14,15 +14,17 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
 from numasim.engine.plan import Plan
+from numasim.engine.resources import Resource, ResourceKind, resources_of
 from numasim.engine.watch import I64, NOBODY, Watched, Watcher
 from numasim.errors import InputError
 
@@ -72,7 +74,7 @@ class TraceWriter:
     def __init__(self, plan: Plan, write: Callable[[str], object]) -> None:
         self._write = write
         self._tracks = Tracks(plan)
-        self._counters = Counters(self._tracks, self._event)
+        self._counters = Counters(self._tracks, resources_of(plan).listed if plan.coupled else (), self._event)
         self._flows = Flows()
         self._kernels = [json.dumps(name or "work") for name in plan.workload.kernels]
         self._names = {
@@ -162,11 +164,12 @@ class Tracks:
         ]
         self.queue_process = [MACHINE if home < 0 else _process(home) for home in plan.steal.queues["home"].tolist()]
         owner = {int(queue): worker for worker, queue in enumerate(plan.steal.own)}
-        digits = len(str(self._workers - 1))  # in order of the alphabet, as Perfetto lists counters
-        self.queue_name = [
-            f"queue of worker {owner[queue]:0{digits}}" if queue in owner else f"shared queue {queue}"
-            for queue in range(len(plan.steal.queues))
-        ]
+        self.queue_name = in_order(
+            [
+                f"queue of worker {owner[queue]}" if queue in owner else f"shared queue {queue}"
+                for queue in range(len(plan.steal.queues))
+            ]
+        )
 
     def of_worker(self, worker: int) -> str:
         """Process and thread of a worker, or of the producer, as part of an event."""
@@ -194,7 +197,7 @@ class Tracks:
 class Counters:
     """Counter tracks; of several values at one time the last one is written."""
 
-    def __init__(self, tracks: Tracks, event: Callable[[str], None]) -> None:
+    def __init__(self, tracks: Tracks, resources: Sequence[Resource], event: Callable[[str], None]) -> None:
         self._event = event
         self._pending: dict[str, tuple[int, str]] = {}
         process = tracks.queue_process
@@ -203,6 +206,9 @@ class Counters:
         self._totals: dict[int, int] = defaultdict(int)
         self._process = process
         self._queue = [f'"pid":{p},"name":{json.dumps(n)}' for p, n in zip(process, tracks.queue_name, strict=True)]
+        names = in_order([resource.name for resource in resources])
+        self._resource = [f'"pid":{MACHINE},"name":{json.dumps(name)}' for name in names]
+        self._faults = [resource.kind == ResourceKind.FAULTS for resource in resources]
 
     def length(self, queue: int, at_ps: int, tasks: int) -> None:
         """From ``at_ps`` on there are ``tasks`` in ``queue``."""
@@ -215,9 +221,10 @@ class Counters:
         self._set(f'"pid":{process},"name":"queues"', at_ps, f'{{"tasks":{self._totals[process]}}}')
 
     def load(self, resource: int, at_ps: int, used: int) -> None:
-        """From ``at_ps`` on ``used`` bytes per second of ``resource`` are in use."""
-        gigabytes = f"{used // GIGA}.{used % GIGA:09d}"
-        self._set(f'"pid":{MACHINE},"name":"resource {resource}"', at_ps, f'{{"GB/s":{gigabytes}}}')
+        """From ``at_ps`` on ``used`` bytes, or faults, per second of ``resource`` are in use."""
+        gigabytes = f'"GB/s":{used // GIGA}.{used % GIGA:09d}'
+        value = f'"faults/s":{used}' if self._faults[resource] else gigabytes
+        self._set(self._resource[resource], at_ps, f"{{{value}}}")
 
     def close(self) -> None:
         """Write the last values."""
@@ -269,6 +276,12 @@ class Flows:
 def microseconds(time_ps: int) -> str:
     """A time as a decimal number of microseconds, exactly."""
     return f"{time_ps // PS_PER_US}.{time_ps % PS_PER_US:06d}"
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """``names`` with zeros before their numbers: Perfetto lists counters in the order of the alphabet."""
+    digits = max((len(number) for name in names for number in re.findall(r"\d+", name)), default=0)
+    return [re.sub(r"\d+", lambda number: number[0].zfill(digits), name) for name in names]
 
 
 def _process(node: int) -> int:

@@ -56,8 +56,7 @@ def test_integrals_are_those_of_every_stretch_cut_by_hand(given: list[Stretch]) 
 @given(changes, st.integers(1, 7))
 def test_steps_hold_until_the_next_one(given: list[tuple[int, int, int]], batch: int) -> None:
     """Values come with pauses between them, in batches of any size, and the last ones hold to the end."""
-    steps, shift = Steps(0), 0
-    steps.reserve(SUBJECTS)
+    steps, shift = Steps(SUBJECTS), 0
     now, told = 0, []
     for subject, pause, value in given:
         now += pause

@@ -12,6 +12,7 @@ from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
 from numasim.engine.bins import BINS
+from numasim.engine.effects import Effects
 from numasim.engine.over_time import MOST_STEALS, STATES, OverTime
 from numasim.engine.plan import Plan
 from numasim.engine.result import Result
@@ -103,14 +104,15 @@ def test_engines_give_the_same_tables() -> None:
 
 
 def test_loads_become_means() -> None:
-    plan = plan_of(TREE)
+    plan = plan_of(TREE, machine=toy(2, 2), effects=Effects(worker_spread_ppm=1))
     tables = OverTime(plan)
     load = int(Watched.LOAD)
     tables(np.array([[load, 1, 0, 0, 4000, 0, 0], [load, 1, 256, 256, 1000, 0, 0], [load, 0, 512, 512, 7, 0, 0]]))
     tables.close(1024)
-    assert tables.resource_load.sum(axis=1).tolist() == [512 * 7, 256 * 4000 + 768 * 1000]
+    assert tables.resource_load.sum(axis=1)[:2].tolist() == [512 * 7, 256 * 4000 + 768 * 1000]
+    assert not tables.resource_load[2:].any()
     frame = tables.resource_load_frame()
-    assert frame[frame["resource"] == 1]["used_per_s"].iloc[[255, 256]].tolist() == [4000, 1000]
+    assert frame[frame["resource"] == 1]["used"].iloc[[255, 256]].tolist() == [4000, 1000]
 
 
 def test_a_run_of_hours_is_refused() -> None:

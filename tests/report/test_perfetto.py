@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from typing import Any
 import pytest
 from engine_setup import plan_of, shipped_runtime, shipped_strategy
 
+from numasim.engine.effects import Effects
 from numasim.engine.plan import Plan
+from numasim.engine.resources import resources_of
 from numasim.engine.result import Result
 from numasim.engine.run import simulate
 from numasim.machine.build import build
@@ -41,6 +44,12 @@ COUNTERS = """\
 select process.name, count(distinct process_counter_track.id), min(value) from counter
 join process_counter_track on track_id = process_counter_track.id join process using (upid)
 group by process.name order by process.name"""
+
+LOADS = """\
+select process_counter_track.name, max(value) from counter
+join process_counter_track on track_id = process_counter_track.id
+where process_counter_track.name glob 'controller *' or process_counter_track.name glob 'link *'
+group by process_counter_track.name order by process_counter_track.name"""
 
 
 def folder_of(package: str) -> Path:
@@ -95,3 +104,19 @@ def assert_work(slices: dict[str, int], plan: Plan, result: Result) -> None:
         assert slices[name] == int((whole.segment_kernel == kernel).sum())
     assert slices["phase 0"] == 1
     assert slices["idle"] > result.counters["steal_success"] / 2
+
+
+def test_perfetto_finds_the_loads_of_controllers_and_links(perfetto: list[str], plan: Plan, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    plan = replace(plan, effects=Effects(contention="fluid"))
+    with trace_to(path, plan) as watch:
+        simulate(plan, watch=watch)
+    (found,) = ask(perfetto, path, LOADS)
+    gigabytes = {resource.name: resource.capacity / 1e9 for resource in resources_of(plan).listed}
+    assert [name.removesuffix(" GB/s") for name, _ in found] == [
+        "controller 0",
+        "controller 1",
+        "link 0 to 1",
+        "link 1 to 0",
+    ]
+    assert all(0 < most <= gigabytes[name.removesuffix(" GB/s")] for name, most in found)

@@ -18,10 +18,13 @@ from matplotlib.patches import FancyArrowPatch
 import numasim as ns
 from numasim.engine.collect import link_bytes
 from numasim.engine.over_time import MOST_STEALS, STATES, OverTime
+from numasim.engine.resources import ResourceKind
 from numasim.engine.result import Result
-from numasim.engine.watch import Watched
-from numasim.report.developments import POINTS, curve, queue_lengths, utilisation
+from numasim.report.curves_over_time import POINTS, curve
+from numasim.report.developments import queue_lengths, utilisation
 from numasim.report.gantt import LABELS, MOST_LINES, rows_by_node, timeline
+from numasim.report.load_panels import BUSIEST, TITLES, load_panels
+from numasim.report.load_panels import MOST_LINES as MOST_LINES_OF_LOADS
 from numasim.report.run_plots import RUN_PLOTS, save_run_plots
 from numasim.report.traffic import loads_of, node_traffic
 
@@ -115,8 +118,8 @@ def test_many_steals_are_marked_without_lines_and_the_rest_is_counted() -> None:
 def test_the_shares_of_a_node_fill_its_panel() -> None:
     _, over_time = watched("two nodes")
     figure = utilisation(over_time)
-    assert [axes.get_title("left") for axes in figure.axes] == ["workers of node 0", "workers of node 1"]
-    for axes in figure.axes:
+    assert [axes.get_title("left") for axes in figure.axes[:2]] == ["workers of node 0", "workers of node 1"]
+    for axes in figure.axes[:2]:
         tops = [part for part in axes.collections if isinstance(part, PolyCollection)]
         assert len(tops) == len(STATES)
         assert max(path.vertices[:, 1].max() for path in tops[-1].get_paths()) == pytest.approx(100)
@@ -127,7 +130,8 @@ def test_the_shares_of_a_node_fill_its_panel() -> None:
 
 def test_nodes_that_are_many_are_drawn_together() -> None:
     _, over_time = watched("a mesh")
-    assert [axes.get_title("left") for axes in utilisation(over_time).axes] == ["all workers"]
+    titles = [axes.get_title("left") for axes in utilisation(over_time).axes]
+    assert [title for title in titles if "workers" in title] == ["all workers"]
 
 
 def test_a_curve_keeps_the_mean() -> None:
@@ -139,15 +143,42 @@ def test_a_curve_keeps_the_mean() -> None:
     assert area == pytest.approx((np.diff(over_time.edges_ps) * values).sum())
 
 
-def test_loads_of_resources_have_a_panel_where_they_are_known() -> None:
-    _, over_time = watched("one worker")
-    tables = OverTime(over_time.plan)
-    rows = [[int(Watched.WORK), 0, 0, 4000, 0, 0, 0], [int(Watched.LOAD), 1, 0, 0, 8 * 10**9, 0, 0]]
-    tables(np.array(rows))
-    tables.close(4000)
-    axes = utilisation(tables).axes[-1]
-    assert axes.get_ylabel() == "GB/s"
-    assert [set(line.get_ydata()) for line in axes.lines] == [{0.0}, {8.0}]
+@pytest.mark.parametrize("name", ["two nodes", "a mesh"])
+def test_each_kind_of_resource_in_use_has_a_panel_in_percent_of_capacity(name: str) -> None:
+    _, over_time = watched(name)
+    shown = {axes.get_title("left"): axes for axes in utilisation(over_time).axes}
+    used = {r.kind for r, load in zip(over_time.resources, over_time.resource_load, strict=True) if load.any()}
+    assert {title for title in shown if "workers" not in title} == {TITLES[kind] for kind in used}
+    frame = over_time.resource_load_frame()
+    for kind in used:
+        lines = {str(line.get_label()): line for line in shown[TITLES[kind]].lines}
+        for resource in over_time.resources:
+            if resource.name in lines:
+                share = frame[frame["name"] == resource.name]["share"].to_numpy()
+                _, expected = curve(over_time, 100 * share, 1)
+                np.testing.assert_allclose(lines[resource.name].get_ydata(), expected)
+
+
+def test_of_many_links_the_busiest_are_drawn_and_the_mean_of_the_others() -> None:
+    _, over_time = watched("a mesh")
+    panel = next(panel for panel in load_panels(over_time) if panel.title == TITLES[ResourceKind.LINK])
+    load = over_time.resource_load
+    links = [at for at, resource in enumerate(over_time.resources) if resource.kind == ResourceKind.LINK]
+    assert len(links) > MOST_LINES_OF_LOADS
+    share = {
+        over_time.resources[at].name: load[at] @ np.diff(over_time.edges_ps) / over_time.resources[at].capacity
+        for at in links
+    }
+    busiest = sorted(share, key=lambda name: -share[name])[:BUSIEST]
+    assert {line.label for line in panel.lines[:-1]} == set(busiest)
+    assert panel.lines[-1].label == f"mean of {len(links) - BUSIEST} others"
+    rest = sum(value for name, value in share.items() if name not in busiest) / (len(links) - BUSIEST)
+    assert panel.lines[-1].percent @ np.diff(over_time.edges_ps) == pytest.approx(100 * rest)
+
+
+@pytest.mark.parametrize("name", ["one worker", "no queues"])
+def test_nothing_is_said_of_loads_where_nothing_is_moved(name: str) -> None:
+    assert load_panels(watched(name)[1]) == []
 
 
 @pytest.mark.parametrize("name", ["two nodes", "four nodes"])

@@ -6,24 +6,30 @@ import gzip
 import json
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from coupled_plans import coupled_plans
 from engine_setup import NS, plan_of, shipped_runtime, toy
 from equality import Rows
+from hypothesis import HealthCheck, given, settings
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
 from numasim.engine.deadlock import DeadlockError
+from numasim.engine.effects import Effects
 from numasim.engine.plan import Plan
+from numasim.engine.resources import resources_of
 from numasim.engine.result import Result
 from numasim.engine.run import DEFAULT_ENGINE, ENGINES, simulate
 from numasim.engine.watch import Watch, Watched
 from numasim.errors import InputError
 from numasim.machine.build import build
+from numasim.machine.topology import Machine
 from numasim.report.trace import MOST_QUEUES, TraceWriter, microseconds, trace_to
 from numasim.report.trace_lint import MOST_PROBLEMS, Lint, lint
 from numasim.spec.single import read_machine
@@ -78,6 +84,18 @@ def test_traces_of_random_plans_are_sound_and_add_up(number: int, engine: str, t
         for part, names in SPLIT.items()
     }
     assert split_of(found, plan) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(plan=coupled_plans(contention="fluid"))
+def test_traces_of_coupled_plans_are_sound(engine: str, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("traces") / "trace.json"
+    traced(plan, path, engine)
+    found = lint(path)
+    assert found.problems == []
+    shown = {event["name"] for event in events(path) if event["ph"] == "C" and event["name"].startswith("controller")}
+    assert shown <= {resource.name for resource in resources_of(plan).listed}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -169,9 +187,31 @@ def test_the_last_of_several_values_at_one_time_is_shown() -> None:
     assert [(e["ts"], e["args"]["tasks"]) for e in found] == [(0, 2), (5e-6, 0)]
 
 
-def test_loads_are_in_gigabytes_per_second() -> None:
-    found = written(plan_of(TREE), (Watched.LOAD, 1, 4_000_000, 4_000_000, 12_345_678_901))
-    assert [(e["ts"], e["args"]) for e in found] == [(4, {"GB/s": 12.345678901})]
+def limited(machine: Machine) -> Plan:
+    """A coupled plan in which page faults wait for each other."""
+    plan = plan_of(TREE, machine=machine, effects=Effects(worker_spread_ppm=1))
+    return replace(plan, costs=replace(plan.costs, faults_per_s=10**6))
+
+
+def test_loads_are_in_gigabytes_or_faults_per_second_of_what_has_a_name() -> None:
+    plan = limited(toy(2, 2))
+    faults = resources_of(plan).faults
+    rows = [(Watched.LOAD, resource, 4_000_000, 4_000_000, 12_345_678_901) for resource in (1, 2, faults)]
+    assert [(e["name"], e["pid"], e["ts"], e["args"]) for e in written(plan, *rows)] == [
+        ("controller 1", 1, 4, {"GB/s": 12.345678901}),
+        ("link 0 to 1", 1, 4, {"GB/s": 12.345678901}),
+        ("address space", 1, 4, {"faults/s": 12_345_678_901}),
+    ]
+
+
+def test_names_are_in_the_order_of_the_alphabet() -> None:
+    plan = limited(build(read_machine("tilepro64")))
+    resources = resources_of(plan)
+    links = range(64, resources.faults)
+    shown = [e["name"] for e in written(plan, *[(Watched.LOAD, link, 0, 0, 1) for link in (*range(64), *links)])]
+    assert shown[:2] == ["controller 00", "controller 01"]
+    assert shown[:64] == sorted(shown[:64])
+    assert len(set(shown)) == len(resources.listed) - 1
 
 
 def test_an_arrow_leads_to_the_next_slice_that_lasts() -> None:
