@@ -75,8 +75,8 @@ DEFECTS = (
     Defect(
         "a page is placed on node 0 instead of its first toucher's",
         "numasim/engine/pages.py",
-        "homes[fresh] = node",
-        "homes[fresh] = 0",
+        "self._room(node if wish is None else int(wish[unit]), pages)",
+        "self._room(0 if wish is None else int(wish[unit]), pages)",
         ("test_memory.py",),
     ),
     Defect(
@@ -265,5 +265,19 @@ DEFECTS = (
         "condition.permits += permits",
         "condition.permits += 0",
         ("test_barriers.py",),
+    ),
+    Defect(
+        "what flows ask for is told to be in use, not what they get",
+        "numasim/engine/flows.py",
+        "load[resource] += q * w.flow.share >> 20",
+        "load[resource] += q",
+        ("test_loads.py",),
+    ),
+    Defect(
+        "a load that is over is not told of",
+        "numasim/engine/flows.py",
+        "for resource in sorted(loads.keys() | self.loads_told.keys()):",
+        "for resource in sorted(loads.keys()):",
+        ("test_loads.py",),
     ),
 )
