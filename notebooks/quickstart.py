@@ -22,7 +22,7 @@
 # - `threshold`: a worker that has announced that its queue is long;
 # - `topology-aware`: a worker of the own node; another node only if a queue there is long.
 #
-# The sweep is the quick start's with smaller matrices and fewer steps, so that it takes seconds.
+# The sweep is the quick start's with a smaller Strassen and fewer steps, so that it takes seconds.
 
 # %%
 # %matplotlib inline
@@ -41,7 +41,7 @@ result = ns.sweep(
         "sweep.workers": [2, 6, 12, 24],
         "sweep.zip": [
             {
-                "workload": [{"name": "matmul", "n": 128}, {"name": "strassen", "n": 512}],
+                "workload": [{"name": "matmul", "n": 1024}, {"name": "strassen", "n": 512}],
                 "runtime": ["own", "ompi"],
             }
         ],
@@ -98,7 +98,8 @@ ns.plot.node_bytes(frame, result.node_pairs())
 #
 # The components add up to workers x makespan, so nothing hides. Matrix multiplication pays for remote memory on one of
 # the nodes and hardly for stealing, whatever the strategy; Strassen at this size runs out of parallelism, which shows
-# as waiting between attempts.
+# as waiting between attempts. Above 12 workers two of them share a core: what that costs stands beside what the memory
+# controllers' being busy with others costs.
 
 # %%
 ns.plot.time_split(frame)
