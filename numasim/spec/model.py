@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from numasim.spec.base import Fraction, Model, Multiple
 
@@ -25,7 +27,7 @@ class ModelSpec(Model):
     cache: CacheModel = "share"
     contention: ContentionModel = "fluid"
     queueing: Literal["none", "md1"] = "none"
-    local_share: Fraction = Decimal(0)
+    local_share: Annotated[Fraction, Field(lt=1)] = Decimal(0)  # others need some
     smt: Literal["none", "compute", "memory"] = "compute"
     clock: Literal["fixed", "turbo"] = "turbo"
     overlap: Fraction = Decimal(1)
