@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from numasim.cli import main
+from numasim.spec.model import ModelSpec
 from numasim.spec.sweep import load_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +74,7 @@ def test_ci_can_be_executed() -> None:
 
 
 def test_the_specification_is_valid(tmp_path: Path) -> None:
-    example, _strategy = blocks("yaml")
+    example, _strategy, _effects = blocks("yaml")
     file = tmp_path / "spec.yaml"
     file.write_text(example)
     assert load_sweep(file).runs == 2 * 12 * 10
@@ -82,7 +83,7 @@ def test_the_specification_is_valid(tmp_path: Path) -> None:
 def test_the_strategy_can_be_shown_and_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _specification, strategy = blocks("yaml")
+    _specification, strategy, _effects = blocks("yaml")
     monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text(strategy)
     show, run = next(block for block in blocks("sh") if "mine.yaml" in block).splitlines()
@@ -90,6 +91,15 @@ def test_the_strategy_can_be_shown_and_run(
     assert main(show.split()[1:]) == 0
     assert main([*run.split()[1:], *small]) == 0
     assert '"strategy": "mine"' in capsys.readouterr().out
+
+
+def test_the_effects_are_all_told_with_their_defaults(tmp_path: Path) -> None:
+    example, _strategy, effects = blocks("yaml")
+    file = tmp_path / "spec.yaml"
+    file.write_text(example + effects)
+    (cell, *_) = load_sweep(file).cells
+    assert cell.spec.model == ModelSpec()
+    assert set(re.findall(r"^  (\w+):", effects, re.MULTILINE)) == set(ModelSpec.model_fields) - {"skip"}
 
 
 def test_the_python_example_is_python() -> None:
