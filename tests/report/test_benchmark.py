@@ -198,6 +198,18 @@ def test_memory_counts_every_array_of_the_graph() -> None:
     assert memory.tasks == 15  # the calls of fib(5)
 
 
+def test_programs_without_tasks_take_nothing_per_task() -> None:
+    families = {"spinlock": {"threads": 2, "acquisitions": 3}, "fib": {"n": 5}}
+    locks, calls = family_memory(replace(TINY, families=families))
+    assert (locks.tasks, locks.graph_bytes_per_task, locks.state_bytes_per_live_task) == (0, None, None)
+    judged = values(found(family_memory=(locks, calls)))
+    assert "graph arrays, the most of all families: fib" in judged
+
+
+def test_every_family_can_be_measured() -> None:
+    assert {each.family for each in family_memory(Effort())} == set(MODEST)
+
+
 def test_array_bytes_descend_into_tuples() -> None:
     assert array_bytes((np.zeros(3, np.int64), (np.zeros(2, np.uint8),), "text", 7)) == 3 * 8 + 2
 

@@ -78,7 +78,8 @@ def _seconds(plan: Plan, engine: str) -> float:
 
 def _memory(family: str, plan: Plan) -> FamilyMemory:
     tasks = plan.workload.tasks
-    return FamilyMemory(family, tasks, array_bytes(plan.workload) / tasks, _state_bytes_per_live_task(plan))
+    per_task = array_bytes(plan.workload) / tasks if tasks else None
+    return FamilyMemory(family, tasks, per_task, _state_bytes_per_live_task(plan))
 
 
 def array_bytes(value: Any) -> int:
@@ -97,4 +98,4 @@ def _state_bytes_per_live_task(plan: Plan) -> float | None:
     if not hasattr(native, "state_bytes"):
         return None
     state = native.state_bytes(plan)
-    return float(state["engine"] / state["live_tasks"])
+    return float(state["engine"] / state["live_tasks"]) if plan.workload.tasks else None

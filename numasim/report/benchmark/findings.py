@@ -55,11 +55,13 @@ class FamilyRatio:
 
 @dataclass(frozen=True)
 class FamilyMemory:
-    """What a workload family takes: its graph's arrays, and the native engine's state where it tells."""
+    """What a workload family takes: its graph's arrays, and the native engine's state where it tells; nothing per task
+    where its programs are bodies of workers alone.
+    """
 
     family: str
     tasks: int
-    graph_bytes_per_task: float
+    graph_bytes_per_task: float | None
     state_bytes_per_live_task: float | None
 
 

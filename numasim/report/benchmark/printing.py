@@ -100,7 +100,7 @@ def _family_table(found: Findings) -> Table:
         times = [number(1000 * seconds[each.family, engine]) for engine in engines]
         ratio = number(ratios[each.family]) if each.family in ratios else MISSING
         state = MISSING if each.state_bytes_per_live_task is None else number(each.state_bytes_per_live_task)
-        graph = number(each.graph_bytes_per_task)
+        graph = MISSING if each.graph_bytes_per_task is None else number(each.graph_bytes_per_task)
         table.add_row(each.family, runtimes[each.family], f"{each.tasks:,}", *times, ratio, graph, state)
     return table
 

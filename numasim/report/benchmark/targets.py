@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from numasim.report.benchmark.effects import CALM, FULL, SATURATED
 from numasim.report.benchmark.findings import Findings, Rate, Target
@@ -84,13 +84,15 @@ def _sweeps(found: Findings) -> Iterator[Target]:
 
 
 def _memory(found: Findings) -> Iterator[Target]:
-    if found.family_memory:
-        most = max(found.family_memory, key=lambda each: each.graph_bytes_per_task)
-        name = f"graph arrays, the most of all families: {most.family}"
-        yield _at_most(name, most.graph_bytes_per_task, GRAPH_BYTES, "B/task")
+    graphs = {each.family: each.graph_bytes_per_task for each in found.family_memory}
     states = {each.family: each.state_bytes_per_live_task for each in found.family_memory}
-    told = {family: size for family, size in states.items() if size is not None}
+    yield from _most("graph arrays", graphs, GRAPH_BYTES, "B/task")
+    yield from _most("engine state", states, STATE_BYTES, "B/live task")
+
+
+def _most(name: str, sizes: Mapping[str, float | None], bound: float, unit: str) -> Iterator[Target]:
+    """The family that takes most, of those of which it is known."""
+    told = {family: size for family, size in sizes.items() if size is not None}
     if told:
         family = max(told, key=told.__getitem__)
-        name = f"engine state, the most of all families: {family}"
-        yield _at_most(name, told[family], STATE_BYTES, "B/live task")
+        yield _at_most(f"{name}, the most of all families: {family}", told[family], bound, unit)
