@@ -60,5 +60,7 @@ def _probe(plan: Plan, where: tuple[str, int], load: str, names: tuple[str, str]
 
 
 def _sample(plan: Plan) -> tuple[float]:
+    """The rate of a repeat: its arrays are those of the run before."""
+    simulate(plan, NATIVE)
     result = simulate(plan, NATIVE)
     return (float(result.counters["tasks"] / result.engine_s),)
