@@ -13,13 +13,14 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from numasim.engine.collect import PS_PER_S, link_bytes
+from numasim.engine.collect import link_bytes
 from numasim.engine.result import Result
 from numasim.machine.drawing import bend, between
 from numasim.machine.layout import Layout, lay_out
 from numasim.machine.topology import Machine
 from numasim.report.style import styled
 from numasim.report.units import bytes_text
+from numasim.spec.base import PS_PER_S
 
 COLOUR_MAP = "YlOrBr"
 LEAST_WIDTH = 6.5  # inches

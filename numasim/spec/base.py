@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from abc import abstractmethod
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 PS_PER_NS = 1000
+PS_PER_S = 10**12
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _BYTES = re.compile(r"(\d+)\s*([A-Za-z]*)")
@@ -34,6 +37,20 @@ class Model(BaseModel):
     def contents_json(self) -> str:
         """Canonical JSON of what the model says, without its name and the sources of its values."""
         return canonical_json(self.model_dump(exclude={"name", "sources"}))
+
+
+class CheckedModel(Model):
+    """A model whose fields have to go together: the first of `_problems` is its error."""
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Self:
+        for problem in self._problems():
+            raise ValueError(problem)
+        return self
+
+    @abstractmethod
+    def _problems(self) -> Iterator[str]:
+        """Sentences about fields that do not go together."""
 
 
 def canonical_json(value: Any) -> str:

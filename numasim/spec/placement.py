@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field, Tag
 
-from numasim.spec.base import Bytes, Count, Model, PositiveCount
+from numasim.spec.base import Bytes, CheckedModel, Count, PositiveCount
 from numasim.spec.runtime import YesNo, by_shape
 
 PolicyName = Literal[
@@ -34,7 +34,7 @@ MOST_TASKS = 2**20  # of a parallel initialisation
 MOST_GRANULE = 2**20
 
 
-class PolicySpec(Model):
+class PolicySpec(CheckedModel):
     """A page placement policy.
 
     ``nodes`` are those of interleave, random and hash-home (default: all), ``node`` is that of bind, ``tasks`` the
@@ -47,12 +47,6 @@ class PolicySpec(Model):
     node: Count | None = None
     tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = None
     grain: Annotated[Bytes, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _hangs_together(self) -> PolicySpec:
-        for problem in self._problems():
-            raise ValueError(problem)
-        return self
 
     def _problems(self) -> Iterator[str]:
         key, what, example = NEEDS.get(self.policy, (None, "", ""))

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validator, model_validator
 
 from numasim.errors import nearest_name
-from numasim.spec.base import Bytes, Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.spec.base import Bytes, CheckedModel, Count, Fraction, Label, Model, PositiveCount, SignedFraction
 from numasim.spec.locks import LockSpec
 from numasim.spec.placement import Placed, PlacementSpec
 from numasim.spec.runtime import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
@@ -155,7 +155,7 @@ LAST_TAKES = {"source", "amount", "leave", "lock", "iterations"}
 SELF_TAKES = ("others", *get_args(InsideName))
 
 
-class LevelSpec(Grammar):
+class LevelSpec(Grammar, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how much it takes."""
 
     later: ClassVar[Mapping[str, str]] = {"gated": "gates on live subtrees"}
@@ -185,12 +185,6 @@ class LevelSpec(Grammar):
         first, last = self.iterations
         return first, LAST_ITERATION if last == "last" else int(last)
 
-    @model_validator(mode="after")
-    def _has_effect(self) -> LevelSpec:
-        for problem in self._problems():
-            raise ValueError(problem)
-        return self
-
     def _problems(self) -> Iterator[str]:
         idle = self.model_fields_set - LAST_TAKES
         if self.source == "last" and idle:
@@ -206,7 +200,7 @@ class LevelSpec(Grammar):
             yield f"iterations run from {self.span[0]} to {self.span[1]}, which is never"
 
 
-class DispatchSpec(Grammar):
+class DispatchSpec(Grammar, CheckedModel):
     """One dispatch rule: the queue that a new task is put into, if the rule finds one with room.
 
     ``to: data`` is the node that the task's objects make most similar (thesis eq. 5.2) or ``cheapest`` to reach, or
@@ -246,12 +240,6 @@ class DispatchSpec(Grammar):
     def is_open(self) -> bool:
         """Whether the rule takes every task for which there is room."""
         return self.condition is None and not self.looks_at_data and not self.source
-
-    @model_validator(mode="after")
-    def _has_effect(self) -> DispatchSpec:
-        for problem in self._problems():
-            raise ValueError(problem)
-        return self
 
     def _problems(self) -> Iterator[str]:
         if self.sample is not None and self.pick not in BY_LENGTH:
@@ -307,7 +295,7 @@ def _own_deques() -> dict[str, QueueSpec]:
     return {"deque": QueueSpec(per="worker")}
 
 
-class StrategySpec(Grammar):
+class StrategySpec(Grammar, CheckedModel):
     """A whole strategy, its ``like`` chain already merged."""
 
     later: ClassVar[Mapping[str, str]] = {
@@ -369,12 +357,6 @@ class StrategySpec(Grammar):
                 "add a rule such as {to: any, pick: shortest}"
             )
         return rules
-
-    @model_validator(mode="after")
-    def _hangs_together(self) -> StrategySpec:
-        for problem in self._problems():
-            raise ValueError(problem)
-        return self
 
     def _problems(self) -> Iterator[str]:
         taken = {self.worker_family}.union(*(self.families(level) for level in self.steal if level.source != "last"))
