@@ -17,6 +17,7 @@ the chunk was not found. A dirty chunk that is found in another domain's cache c
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -66,6 +67,21 @@ class NoCache:
         return 0, 1
 
 
+class ChunkCache(ABC):
+    """Caches that are asked chunk by chunk, ``(region, chunk)``."""
+
+    def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
+        """Walk an access once."""
+        found = Found()
+        for chunk, touched in pieces:
+            self._touch(place, (region, chunk), touched, writes, found)
+        return found
+
+    @abstractmethod
+    def _touch(self, place: Place, key: tuple[int, int], touched: int, writes: bool, found: Found) -> None:
+        """Look for ``touched`` bytes of a chunk and add what was found to ``found``."""
+
+
 @dataclass(slots=True)
 class Record:
     """The last touch of a chunk; ``stamp`` is the time of its domain by then."""
@@ -77,7 +93,7 @@ class Record:
     dirty: bool
 
 
-class ShareCache:
+class ShareCache(ChunkCache):
     """Chunks belong to the domain of their last touch and age with what it brings in.
 
     A domain's time is in bytes. A chunk is pushed back by all that is brought in after it, and by every older chunk
@@ -90,13 +106,6 @@ class ShareCache:
         self._llc_bytes = llc_bytes
         self._time = [0] * domains
         self._records: dict[tuple[int, int], Record] = {}
-
-    def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
-        """Walk an access once; every chunk then belongs to the domain of ``place``."""
-        found = Found()
-        for chunk, touched in pieces:
-            self._touch(place, (region, chunk), touched, writes, found)
-        return found
 
     def _touch(self, place: Place, key: tuple[int, int], touched: int, writes: bool, found: Found) -> None:
         record = self._records.get(key)
@@ -134,20 +143,13 @@ class Line:
     node: int
 
 
-class LruCache:
+class LruCache(ChunkCache):
     """Every domain keeps chunks in order of use."""
 
     def __init__(self, llc_bytes: int, domains: int) -> None:
         self._llc_bytes = llc_bytes
         self._chunks: list[OrderedDict[tuple[int, int], Line]] = [OrderedDict() for _ in range(domains)]
         self._filled = [0] * domains
-
-    def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
-        """Walk an access once."""
-        found = Found()
-        for chunk, touched in pieces:
-            self._touch(place, (region, chunk), touched, writes, found)
-        return found
 
     def _touch(self, place: Place, key: tuple[int, int], touched: int, writes: bool, found: Found) -> None:
         mine = self._chunks[place.domain]

@@ -8,22 +8,14 @@ what they ask for, and no flow's share can be raised without lowering that of on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 ONE = 1 << 20  # the share of a flow that nothing holds back
 
 Demands = Sequence[tuple[int, int]]  # (resource, units per second); each resource once
 
 
-class Capacity(Protocol):
-    """The capacity of each resource, in units per second, for the given flows."""
-
-    def __getitem__(self, resource: int, /) -> int:
-        """Units per second."""
-
-
-def max_min_shares(capacity: Capacity, flows: Sequence[Demands]) -> list[int]:
-    """[flows] the share of each flow in 2**-20, at least 1.
+def max_min_shares(capacity: Sequence[int], flows: Sequence[Demands]) -> list[int]:
+    """[flows] the share of each flow in 2**-20, at least 1; ``capacity`` [resources] is in units per second.
 
     Round by round the resource that allows the smallest share is found (ties: the lowest id), and all its flows get
     that share. What flows with a share use of a resource is rounded down flow by flow.
