@@ -47,9 +47,9 @@ from numasim.engine.timeline import SEG_END, Timeline
 from numasim.engine.trace import Rank, Trace
 from numasim.engine.watch import Watch
 from numasim.engine.worker import ActorEvent, Worker, priority
+from numasim.spec.base import PS_PER_S
 from numasim.workload.serial import LINE_BYTES
 
-PS_PER_S = 10**12
 GRAPH = -1  # the range of a flow that is a segment of the graph
 
 

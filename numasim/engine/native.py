@@ -149,7 +149,7 @@ def _segments(plan: Plan, times: SegmentTimes) -> Fields:
     return {
         "segments": plan.workload.segments,
         "segment_times": [{"total_ps": total, "local_ps": local} for total, local in by_node],
-        "traffic": times.traffic.ravel() if len(plan.workload.accesses) else NOTHING,
+        "traffic": times.traffic.ravel() if len(plan.workload.accesses) and not plan.coupled else NOTHING,
         "looks_at_accesses": looks_at_accesses,
         **({**access_fields(plan), **region_fields(plan)} if looks_at_accesses else {}),
         **(_open_accesses(plan, times) if times.open_accesses else {"open_ptr": NOTHING}),

@@ -89,8 +89,13 @@ class SegmentTimes:
 
 
 def segment_times(plan: Plan) -> SegmentTimes:
-    """Times of every graph segment on every node that has workers."""
+    """Times of every graph segment on every node that has workers; of coupled runs the bodies alone.
+
+    What memory takes there is found out while it runs (numasim/engine/flows.py).
+    """
     work, machine = plan.workload, plan.machine
+    if plan.coupled:
+        return _bodies(plan)
     traffic = traffic_by_home(work.accesses, plan.placement)
     compute = work.segment_compute_ps
     settled = np.zeros((machine.nodes, work.segments), np.int64)
@@ -113,6 +118,13 @@ def segment_times(plan: Plan) -> SegmentTimes:
         if len(traffic)
         else np.zeros((work.segments, machine.nodes), np.int64),
     )
+
+
+def _bodies(plan: Plan) -> SegmentTimes:
+    work, nodes = plan.workload, plan.machine.nodes
+    nothing = np.zeros((work.segments, nodes), np.int64)  # takes no memory until it is written to
+    times = [work.segment_compute_ps] * nodes
+    return SegmentTimes(work.segment_compute_ps, times, times, nothing.T, {}, nothing)
 
 
 def _waits(plan: Plan, node: int, traffic: I64) -> tuple[I64, I64]:
