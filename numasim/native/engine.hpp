@@ -140,6 +140,7 @@ private:
     // flows: work whose time is found out while it runs
     [[gnu::noinline]] void start_flow(Worker& w, const Frame& frame, std::uint32_t segment);
     [[gnu::noinline]] void start_item_flow(Worker& w, Task task);
+    void expect(const Frame& frame) const;
     void start_flow(Worker& w, Stretch work);
     [[gnu::noinline]] void end_flow(Worker& w);
     [[gnu::noinline]] void tell_activity(const Worker& w);

@@ -3,6 +3,14 @@
 
 namespace numasim {
 
+// What a new task reads first is fetched while others are being spawned: most of what pricing it takes is a wait for
+// that.
+void Engine::expect(const Frame& frame) const {
+    const bool runs =
+        frame.at != plan_.graph.op_ptr[std::size_t{frame.row} + 1] && plan_.graph.op_code[frame.at] == RUN;
+    if (runs) flows_->expect(plan_.graph.op_arg[frame.at]);
+}
+
 void Engine::start_flow(Worker& w, const Frame& frame, std::uint32_t segment) {
     w.kernel = plan_.graph.kernel[segment];
     start_flow(w, {

@@ -260,6 +260,7 @@ void Engine::spawn(Worker& w, std::uint32_t parent) {
     ++frames_[parent].pending;
     ++outstanding_;
     frames_[child].spawner = w.id & 0xFFFFFFFU;
+    if (flows_) expect(frames_[child]);
     if (has_successors_) {
         Dependence& dependence = dependences_[static_cast<std::size_t>(frames_[child].id)];
         frames_[child].path_ps = std::max(frames_[child].path_ps, dependence.path_ps);

@@ -52,6 +52,8 @@ public:
     bool settles() const { return settles_; }  // at the end of this instant
     const Traffic& traffic() const { return traffic_; }
 
+    // A task whose next op is this segment will be started before long.
+    void expect(std::uint32_t segment) const { memory_.prefetch(segment); }
     void start(const Worker& w, const Stretch& work);
     // Split the time of a flow that has ended (model 6).
     void end(Worker& w, std::int64_t now_ps);
