@@ -1,14 +1,14 @@
 #include "read_plan.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "bounds.hpp"
 #include "checked.hpp"
-#include "policy/masks.h"
 #include "policy/similarity.h"
 #include "read_effects.hpp"
+#include "read_memory.hpp"
 #include "read_objects.hpp"
+#include "read_steal.hpp"
 #include "read_words.hpp"
 
 namespace numasim {
@@ -137,117 +137,6 @@ SegmentTimes read_times(Reader& reader, std::uint32_t nodes) {
     return times;
 }
 
-void check_access(const Accesses& accesses, const Memory& memory, std::size_t a) {
-    require(accesses.region[a] < memory.region_pages.size(), "access_region has a value out of bounds");
-    const std::int64_t bytes = memory.region_pages[accesses.region[a]] * memory.page_bytes;
-    const std::int64_t last = accesses.rows[a] == 0 ? 0
-                                                    : accesses.offset[a] + (accesses.rows[a] - 1) * accesses.stride[a] +
-                                                          accesses.row_bytes[a];
-    require(last <= bytes, "an access reaches beyond its region");
-    std::int64_t moved = 0;
-    const bool countable = !__builtin_mul_overflow(accesses.rows[a], accesses.row_bytes[a], &moved) &&
-                           !__builtin_mul_overflow(moved, accesses.factor[a], &moved) && moved <= MOST_BYTES;
-    require(countable, "an access moves more bytes than can be counted");
-}
-
-Accesses read_accesses(Reader& reader, std::uint32_t nodes) {
-    Accesses accesses{};
-    accesses.region = reader.array<std::uint32_t>("access_region", ANY);
-    const auto column = [&](const char* name, std::int64_t low, std::int64_t high) {
-        const I64s values = reader.array<std::int64_t>(name, size_of(accesses.region));
-        require_within(values, low, high, name);
-        return values;
-    };
-    accesses.offset = column("access_offset", 0, MOST_BYTES);
-    accesses.row_bytes = column("access_row_bytes", 0, MOST_BYTES);
-    accesses.rows = column("access_rows", 0, std::int64_t{1} << 31);
-    accesses.stride = column("access_stride", 0, std::int64_t{1} << 31);
-    accesses.factor = column("access_factor", 0, MOST_FACTOR);
-    accesses.mlp = column("access_mlp", 1, MILLION);
-    accesses.writes = reader.array<std::uint8_t>("access_writes", size_of(accesses.region));
-    accesses.settled = reader.array<std::int64_t>("settled_bytes", ANY);
-    require_within(accesses.settled, 0, MOST_BYTES, "settled_bytes");
-    require(accesses.settled.empty() || size_of(accesses.settled) == size_of(accesses.region) * nodes,
-            "settled_bytes does not have a row for each access");
-    return accesses;
-}
-
-// Of each region none, one, or one for each of its units.
-RegionNodes read_nodes(Reader& reader, const char* pointer, const char* name, const Memory& memory,
-                       std::uint32_t nodes) {
-    RegionNodes found{};
-    found.ptr = reader.array<std::int64_t>(pointer, size_of(memory.region_pages) + 1);
-    found.node = reader.array<std::int32_t>(name, ANY);
-    require_pointer(found.ptr, found.node.size(), pointer);
-    require_within(found.node, 0, nodes - 1, name);
-    for (std::size_t r = 0; r < memory.region_pages.size(); ++r) {
-        const std::int64_t units = ceil_div(memory.region_pages[r], memory.unit_pages[r]);
-        require(found[r].size() < 2 || size_of(found[r]) == units,
-                [&] { return std::string(name) + " does not have an entry for each unit of a region"; });
-    }
-    return found;
-}
-
-std::vector<Stage> read_stages(Reader& reader, const Memory& memory, std::uint32_t nodes) {
-    std::vector<Stage> stages;
-    for (Reader& given : [&] { return reader.list("stages"); }()) {
-        Stage stage{};
-        stage.phase = given.integer("phase", stages.empty() ? 0 : stages.back().phase, MOST_ITEMS);
-        stage.wish = read_nodes(given, "wish_ptr", "wish", memory, nodes);
-        stage.reads_place = given.flag("reads_place");
-        stage.marks = given.flag("marks");
-        stages.push_back(stage);
-        reader.keep(std::move(given));
-    }
-    require(!stages.empty(), "stages has no entry");
-    return stages;
-}
-
-Memory read_memory(Reader& reader, std::uint32_t nodes) {
-    Memory memory{};
-    memory.page_bytes = reader.integer("page_bytes", 1, std::int64_t{1} << 32);
-    memory.region_pages = reader.array<std::int64_t>("region_pages", ANY);
-    memory.unit_pages = reader.array<std::int64_t>("unit_pages", size_of(memory.region_pages));
-    memory.dynamic = reader.array<std::uint8_t>("region_dynamic", size_of(memory.region_pages));
-    require_within(memory.region_pages, 0, MOST_BYTES / memory.page_bytes, "region_pages");
-    require_within(memory.unit_pages, 1, 1 << 20, "unit_pages");
-    memory.home = read_nodes(reader, "home_ptr", "home", memory, nodes);
-    memory.stages = read_stages(reader, memory, nodes);
-    memory.free_pages = reader.array<std::int64_t>("free_pages", ANY);
-    require(memory.free_pages.empty() || size_of(memory.free_pages) == nodes,
-            "free_pages does not have an entry for each node");
-    require_within(memory.free_pages, -LONGEST_PS, LONGEST_PS, "free_pages");
-    memory.by_distance = reader.array<std::int64_t>("nodes_by_distance", size_of(memory.free_pages) * nodes);
-    require_within(memory.by_distance, 0, nodes - 1, "nodes_by_distance");
-    return memory;
-}
-
-void check_open(const OpenAccesses& open, const Accesses& accesses, const Memory& memory) {
-    for (const std::int64_t access : open.access) {
-        require(0 <= access && access < size_of(accesses.region), "open_access has a value out of bounds");
-        const std::size_t region = accesses.region[static_cast<std::size_t>(access)];
-        require(memory.dynamic[region] != 0, "open_access has an access whose homes are known");
-    }
-}
-
-OpenAccesses read_open(Reader& reader, const Plan& plan) {
-    OpenAccesses open{};
-    const std::int64_t segments = plan.times.segments, nodes = plan.nodes;
-    open.ptr = reader.array<std::int64_t>("open_ptr", ANY);
-    if (open.ptr.empty()) return open;
-    require(size_of(open.ptr) == segments + 1, "open_ptr does not have an entry for each segment");
-    open.access = reader.array<std::int64_t>("open_access", ANY);
-    require_pointer(open.ptr, open.access.size(), "open_ptr");
-    open.compute = reader.array<std::int64_t>("compute_ps", segments);
-    open.settled = reader.array<std::int64_t>("settled_ps", segments * nodes);
-    require_within(open.compute, 0, LONGEST_PS, "compute_ps");
-    require_within(open.settled, 0, LONGEST_PS, "settled_ps");
-    open.latency_ps = reader.array<std::int64_t>("latency_ps", nodes * nodes);
-    require_within(open.latency_ps, 0, MOST_COST_PS, "latency_ps");
-    check_open(open, plan.accesses, plan.memory);
-    return open;
-}
-
 ItemAccess read_item_access(Reader& reader, std::uint32_t nodes, std::int64_t items) {
     ItemAccess access{};
     access.divisor = reader.integer("divisor", 1, INT64_MAX);
@@ -320,144 +209,8 @@ Phase read_phase(Reader& reader, const Graph& graph, std::int64_t families) {
     return phase;
 }
 
-// ---- the strategy -------------------------------------------------------------------------------------------------
-
-void check_level(const ns_plan& steal, std::uint32_t index, std::uint32_t nodes) {
-    const ns_level& level = steal.level[index];
-    const std::uint32_t end = index + 1 < steal.levels ? steal.level[index + 1].row : steal.rows - 1;
-    const bool steals = index < steal.steal_levels;
-    const std::uint32_t anchors = level.anchor == NS_ANCHOR_ALL        ? 1
-                                  : level.anchor == NS_ANCHOR_LAST     ? 0
-                                  : level.anchor >= NS_ANCHOR_LIGHTEST ? nodes
-                                                                       : steal.workers + (steals ? 0 : 1);
-    const bool in_bounds = level.row <= end && end < steal.rows && end - level.row >= anchors && level.segments >= 1 &&
-                           level.anchor <= NS_ANCHOR_DATA && level.pick <= NS_PICK_BLOCK &&
-                           level.visit <= NS_VISIT_WEIGHTED && level.amount_kind <= NS_AMOUNT_SHARE &&
-                           level.amount >= 1;
-    require(in_bounds && (steals || level.anchor <= NS_ANCHOR_ALL || level.anchor >= NS_ANCHOR_LIGHTEST),
-            "level has a record out of bounds");
-    require(!steals || level.anchor < NS_ANCHOR_LIGHTEST, "level has a record out of bounds");
-    require(level.data == NS_NONE8 || (!steals && level.data < steal.data_count), "level has data that is not there");
-    require(level.anchor != NS_ANCHOR_DATA ||
-                (level.data != NS_NONE8 && (steal.data[level.data].flags & NS_FLAG_LOOKS) != 0),
-            "level has a rule that does not say which node");
-    require(level.watch == NS_NONE8 || level.watch < steal.watches, "level has a watch that is not there");
-    require(level.chance == NS_NONE8 || level.chance < steal.chances, "level has a chance that is not there");
-    for (std::uint32_t r = level.row; r < end; ++r) {
-        const std::uint32_t first = steal.row[r], last = steal.row[r + 1];
-        require((last - first) % level.segments == 0, "level has a row of broken groups");
-        for (std::uint32_t s = first; s < last && level.visit == NS_VISIT_WEIGHTED; ++s) {
-            require(steal.weight[s] != 0 && (s == first || steal.weight[s] >= steal.weight[s - 1]),
-                    "weight is not cumulative");
-        }
-    }
-}
-
-void check_queues(const ns_plan& steal, std::uint32_t nodes) {
-    for (std::uint32_t q = 0; q < steal.queue_count; ++q) {
-        const ns_queue& queue = steal.queues[q];
-        const bool in_bounds = queue.home >= -1 && queue.home < static_cast<std::int32_t>(nodes) && queue.owner >= 0 &&
-                               static_cast<std::uint32_t>(queue.owner) < steal.workers && queue.capacity >= 0 &&
-                               queue.own_end <= 1 && queue.steal_end <= 1 && queue.full <= NS_FULL_BLOCK;
-        require(in_bounds, "queues has a record out of bounds");
-    }
-}
-
-void read_data(Reader& reader, ns_plan& steal, std::uint32_t nodes) {
-    const auto data = reader.records<ns_data>("data");
-    require(data.size() < NS_NONE8, "data has too many entries");
-    for (const ns_data& record : data) {
-        require(record.min_bytes >= 0 && record.min_share_ppm >= 0 && record.rank <= NS_RANK_ANY &&
-                    NS_COUNT_READS <= record.count && record.count <= NS_COUNT_BOTH && record.weigh <= NS_WEIGH_OBJECTS,
-                "data has a record out of bounds");
-    }
-    const auto node = reader.array<std::int32_t>("position_node", std::int64_t{steal.workers} + 1);
-    const auto domains = reader.array<std::int32_t>("domains", ANY);
-    const auto latency = reader.array<std::int64_t>("latency_ps", std::int64_t{nodes} * nodes);
-    require_within(node, 0, nodes - 1, "position_node");
-    require_within(domains, 0, nodes - 1, "domains");
-    require(!domains.empty() && std::is_sorted(domains.begin(), domains.end()), "domains does not ascend");
-    require_within(latency, 0, MOST_COST_PS, "latency_ps");
-    steal.data = data.data();
-    steal.data_count = static_cast<std::uint32_t>(data.size());
-    steal.node = node.data();
-    steal.domains = domains.data();
-    steal.domain_count = static_cast<std::uint32_t>(domains.size());
-    steal.latency_ps = latency.data();
-    steal.nodes = nodes;
-}
-
-bool keeps_more_than_one(const ns_plan& steal) {
-    return std::any_of(steal.level, steal.level + steal.steal_levels,
-                       [](const ns_level& level) { return level.amount_kind == NS_AMOUNT_SHARE || level.amount > 1; });
-}
-
-ns_plan read_steal(Reader& reader, std::uint32_t workers, std::uint32_t nodes, std::int64_t refill) {
-    ns_plan steal{};
-    const auto level = reader.records<ns_level>("level");
-    const auto row = reader.array<std::uint32_t>("row", ANY), seg = reader.array<std::uint32_t>("seg", ANY);
-    const auto queue = reader.array<std::uint32_t>("queue", ANY);
-    const auto watch = reader.array<std::int32_t>("watch", ANY);
-    const auto chance = reader.records<ns_chance>("chance");
-    const auto queues = reader.records<ns_queue>("queues");
-    const auto own = reader.array<std::uint32_t>("own", workers);
-    require(!seg.empty() && !row.empty() && !level.empty() && level.size() < NS_NONE8 && chance.size() < NS_NONE8 &&
-                watch.size() % 2 == 0 && watch.size() / 2 < NS_NONE8,
-            "level, row, seg, chance or watch has a wrong number of entries");
-    require_pointer(row, seg.size() - 1, "row");
-    require_pointer(seg, queue.size(), "seg");
-    require_within(queue, 0, size_of(queues) - 1, "queue");
-    for (const std::uint32_t q : own) require(q < queues.size() || q == NS_NO_QUEUE, "own has a value out of bounds");
-    steal.level = level.data();
-    steal.row = row.data();
-    steal.seg = seg.data();
-    steal.queue = queue.data();
-    steal.weight = reader.array<std::uint64_t>("weight", size_of(seg) - 1).data();
-    steal.watch = watch.data();
-    steal.chance = chance.data();
-    steal.queues = queues.data();
-    steal.own = own.data();
-    steal.workers = workers;
-    steal.levels = static_cast<std::uint32_t>(level.size());
-    steal.steal_levels = static_cast<std::uint32_t>(reader.integer("steal_levels", 0, size_of(level)));
-    steal.rows = static_cast<std::uint32_t>(row.size());
-    steal.watches = static_cast<std::uint32_t>(watch.size() / 2);
-    steal.chances = static_cast<std::uint32_t>(chance.size());
-    steal.queue_count = static_cast<std::uint32_t>(queues.size());
-    read_data(reader, steal, nodes);
-    for (std::uint32_t i = 0; i < steal.levels; ++i) check_level(steal, i, nodes);
-    check_queues(steal, nodes);
-    const bool needs_own = refill != 0 || keeps_more_than_one(steal);
-    require(!needs_own || std::none_of(own.begin(), own.end(), [](std::uint32_t q) { return q == NS_NO_QUEUE; }),
-            "own has a worker without a queue for the tasks that it steals");
-    return steal;
-}
-
-void add_masks(ns_plan& steal, std::vector<std::uint64_t>& mask) {
-    if (!ns_masks_serve(&steal)) return;
-    mask.assign(std::size_t{steal.row[steal.rows - 1]} * ns_mask_words(&steal), 0);
-    ns_masks_fill(&steal, mask.data());
-    steal.mask = mask.data();
-}
-
-ns_threshold_rules read_thresholds(Reader& reader) {
-    return {
-        .max_tasks = reader.integer("max_tasks", -1, LONGEST_PS),
-        .min_tasks = reader.integer("min_tasks", -1, LONGEST_PS),
-        .fraction_ppm = reader.integer("fraction_ppm", 0, 1'000 * MILLION),
-        .rule = reader.choice<ns_threshold_rule>("threshold_rule", {"literal", "avail", "fraction"}),
-    };
-}
-
-ns_backoff read_backoff(Reader& reader) {
-    return {
-        .first_ps = reader.integer("backoff_first_ps", 0, LONGEST_PS),
-        .factor = reader.integer("backoff_factor", 1, std::int64_t{1} << 31),
-        .max_ps = reader.integer("backoff_max_ps", -1, LONGEST_PS),
-        .poll_ps = reader.integer("poll_ps", 0, MOST_COST_PS),
-        .scan_ps = reader.integer("scan_ps", 1, MOST_COST_PS),
-    };
-}
+// ---- costs
+// ------------------------------------------------------------------------------------------------------------
 
 Costs read_costs(Reader& reader) {
     const auto cost = [&](const char* name) { return reader.integer(name, 0, MOST_COST_PS); };
@@ -501,9 +254,8 @@ Plan read_plan(Reader& reader, Computed& computed) {
                 "total_ps is missing for a node with workers");
     }
     if (reader.flag("looks_at_accesses")) {
-        plan.accesses = read_accesses(reader, plan.nodes);
         plan.memory = read_memory(reader, plan.nodes);
-        for (std::size_t a = 0; a < plan.accesses.region.size(); ++a) check_access(plan.accesses, plan.memory, a);
+        plan.accesses = read_accesses(reader, plan.memory, plan.nodes);
     }
     plan.open = read_open(reader, plan);
     for (Reader& family : [&] { return reader.list("families"); }()) {
@@ -523,8 +275,7 @@ Plan read_plan(Reader& reader, Computed& computed) {
         number_roots(plan.phases.back(), plan.graph, computed, segments);
     }
     plan.refill = reader.integer("refill", -1, LONGEST_PS);
-    plan.steal = read_steal(reader, plan.workers, plan.nodes, plan.refill);
-    add_masks(plan.steal, computed.mask);
+    plan.steal = read_steal(reader, plan.workers, plan.nodes, plan.refill, computed.mask);
     plan.thresholds = read_thresholds(reader);
     plan.threshold_time = reader.choice<ThresholdTime>("threshold_time", {"first-drain", "phase", "fixed"});
     plan.backoff = read_backoff(reader);
