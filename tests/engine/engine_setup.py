@@ -8,12 +8,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.engine.build import costs_ps
 from numasim.engine.effects import NO_EFFECTS, Effects
 from numasim.engine.plan import Plan
 from numasim.engine.result import Result
-from numasim.engine.run import DEFAULT_ENGINE, ENGINES, Log
+from numasim.engine.run import DEFAULT_ENGINE, ENGINES, Log, simulate
 from numasim.engine.trace import Rank
 from numasim.machine.build import build
 from numasim.machine.mapping import map_workers
@@ -181,10 +182,20 @@ class Seen:
         return [each.task for each in sorted(self.log, key=lambda each: each.start_ps) if each.worker == worker]
 
 
+Rows = npt.NDArray[np.int64]  # [n, COLUMNS] of what a watch is told
+
+
 def observe(plan: Plan, engine: str = DEFAULT_ENGINE) -> Seen:
     batches: list[np.ndarray[Any, Any]] = []
     result, log = ENGINES[engine](plan, True, lambda records: batches.append(records.copy()))
     return Seen(result, log, np.concatenate([np.zeros((0, 5), np.uint64), *batches]))
+
+
+def run_watched(plan: Plan, engine: str) -> tuple[Result, Rows]:
+    """A run and every row that its watch was told."""
+    batches: list[Rows] = []
+    result = simulate(plan, engine, watch=batches.append)
+    return result, np.concatenate(batches)
 
 
 def found(result: Result) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
-from engine_setup import event_by_event
+from engine_setup import Rows, event_by_event
 from random_recipes import RandomPlan
 
 from numasim.engine.collect import collect
@@ -31,8 +30,6 @@ REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
 MOST_EVENTS = 60_000
 MOST_WATCHED_EVENTS = 8_000
-
-Rows = npt.NDArray[np.int64]
 
 
 class EndlessError(Exception):

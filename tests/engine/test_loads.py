@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from coupled_plans import coupled_plans, loaded
-from engine_setup import NS, plan_of
-from equality import Rows
+from engine_setup import NS, Rows, plan_of, run_watched
 from hypothesis import HealthCheck, event, given, settings
 from task_graphs import Access, Run, graph, items, task
 
@@ -75,12 +74,6 @@ PLANS = plans()
 each_run = pytest.mark.parametrize(("engine", "name"), [(engine, name) for engine in ENGINES for name in PLANS])
 
 
-def watch(plan: Plan, engine: str) -> tuple[Result, Rows]:
-    batches: list[Rows] = []
-    result = simulate(plan, engine, watch=batches.append)
-    return result, np.concatenate(batches)
-
-
 def steps(rows: Rows, makespan_ps: int) -> dict[int, list[tuple[int, int, int]]]:
     """(begin, end, units per second) of each resource that is told of."""
     told: dict[int, list[tuple[int, int]]] = {}
@@ -108,7 +101,7 @@ def moved(plan: Plan, result: Result) -> dict[ResourceKind, list[int]]:
 @each_run
 def test_the_integral_of_a_load_is_what_was_moved(engine: str, name: str) -> None:
     plan = PLANS[name]
-    result, rows = watch(plan, engine)
+    result, rows = run_watched(plan, engine)
     found = integrals(plan, rows, result.counters["makespan_ps"])
     work_ps = int(sum(row[3] - row[2] for row in rows[rows[:, 0] == Watched.WORK].tolist()))
     changes = len(np.unique(rows[np.isin(rows[:, 0], (Watched.LOAD, Watched.WORK))][:, 2]))
@@ -129,7 +122,7 @@ def test_the_integral_of_a_load_is_what_was_moved(engine: str, name: str) -> Non
 @given(plan=coupled_plans(contention="fluid"))
 def test_no_load_is_above_capacity(engine: str, plan: Plan) -> None:
     """What each flow gets is rounded down, so that not even rounding leads beyond it."""
-    result, rows = watch(plan, engine)
+    result, rows = run_watched(plan, engine)
     listed = resources_of(plan).listed
     busiest = 0
     for resource, told in steps(rows, result.counters["makespan_ps"]).items():
@@ -143,7 +136,7 @@ def test_no_load_is_above_capacity(engine: str, plan: Plan) -> None:
 @some
 @given(plan=coupled_plans())
 def test_a_load_is_told_where_it_differs_from_the_one_before(engine: str, plan: Plan) -> None:
-    result, rows = watch(plan, engine)
+    result, rows = run_watched(plan, engine)
     for told in steps(rows, result.counters["makespan_ps"]).values():
         used = [0, *(value for _, _, value in told)]
         assert all(before != after for before, after in pairwise(used))

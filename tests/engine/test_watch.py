@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, event_by_event, found, plan_of, runtime, shipped_runtime, toy
-from equality import MOST_WATCHED_EVENTS, OTHERS, Rows, watched
+from engine_setup import NS, Rows, event_by_event, found, plan_of, run_watched, runtime, shipped_runtime, toy
+from equality import MOST_WATCHED_EVENTS, OTHERS, watched
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
@@ -66,12 +66,6 @@ PLANS = plans()
 each_run = pytest.mark.parametrize(("engine", "name"), [(engine, name) for engine in ENGINES for name in PLANS])
 
 
-def watch(plan: Plan, engine: str) -> tuple[Result, Rows]:
-    batches: list[Rows] = []
-    result = simulate(plan, engine, watch=batches.append)
-    return result, np.concatenate(batches)
-
-
 def of_kind(rows: Rows, kind: Watched) -> list[tuple[int, ...]]:
     """(actor, begin, end, first, second, third) of the rows of a kind, in order."""
     return [tuple(row) for row in rows[rows[:, 0] == kind][:, 1:].tolist()]
@@ -97,13 +91,13 @@ def test_engines_tell_the_same_in_the_same_order(name: str, other: str) -> None:
 @each_run
 def test_watching_changes_nothing(engine: str, name: str) -> None:
     plan = PLANS[name]
-    assert found(watch(plan, engine)[0]) == found(simulate(plan, engine))
+    assert found(run_watched(plan, engine)[0]) == found(simulate(plan, engine))
 
 
 @each_run
 def test_the_stretches_of_a_worker_leave_no_gap(engine: str, name: str) -> None:
     plan = PLANS[name]
-    result, rows = watch(plan, engine)
+    result, rows = run_watched(plan, engine)
     by_worker = stretches(rows)
     for worker in range(plan.workers.workers):
         mine = by_worker[worker]
@@ -114,7 +108,7 @@ def test_the_stretches_of_a_worker_leave_no_gap(engine: str, name: str) -> None:
 
 @each_run
 def test_stretches_add_up_to_the_time_split(engine: str, name: str) -> None:
-    result, rows = watch(PLANS[name], engine)
+    result, rows = run_watched(PLANS[name], engine)
     for kind, columns in COMPONENTS.items():
         told: Counter[int] = Counter()
         for worker, begin, end, *_ in of_kind(rows, kind):
@@ -138,7 +132,7 @@ def counted(result: Result, columns: tuple[str, ...], workers: int) -> Iterator[
 @each_run
 def test_steals_and_failures_are_those_that_were_counted(engine: str, name: str) -> None:
     plan = PLANS[name]
-    result, rows = watch(plan, engine)
+    result, rows = run_watched(plan, engine)
     steals = of_kind(rows, Watched.STEAL)
     episodes = of_kind(rows, Watched.IDLE)
     assert len(steals) == result.counters["steal_success"]
@@ -152,7 +146,7 @@ def test_steals_and_failures_are_those_that_were_counted(engine: str, name: str)
 @each_run
 def test_lengths_are_those_of_a_recount(engine: str, name: str) -> None:
     """A length differs from the one before by one task, or by what was dealt at the start of a phase; none is left."""
-    _, rows = watch(PLANS[name], engine)
+    _, rows = run_watched(PLANS[name], engine)
     begins = {begin for _, begin, *_ in of_kind(rows, Watched.PHASE)}
     length: Counter[int] = Counter()
     for queue, time, _, tasks, *_ in of_kind(rows, Watched.LENGTH):
@@ -184,7 +178,7 @@ def test_lengths_recounted_from_the_trace(engine: str) -> None:
 @each_run
 def test_phases_follow_one_another(engine: str, name: str) -> None:
     plan = PLANS[name]
-    result, rows = watch(plan, engine)
+    result, rows = run_watched(plan, engine)
     phases = of_kind(rows, Watched.PHASE)
     assert [phase[0] for phase in phases] == list(range(sum(phase.repeat for phase in plan.workload.phases)))
     assert (phases[0][1], phases[-1][2]) == (0, result.counters["makespan_ps"])
