@@ -24,6 +24,7 @@ ORDER = (
     "sweep",
     "report",
     "plot",
+    "reproduce",
     "api",
     "cli",
 )

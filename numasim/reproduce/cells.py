@@ -1,0 +1,95 @@
+"""What a reproduction consists of: cells of tables, each with the published and the simulated value, and scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Role(StrEnum):
+    """What a published value is to the simulation."""
+
+    INPUT = "input"  # part of the description of machine or program
+    FITTED = "fitted"  # parameters were chosen so that the simulation comes near
+    PREDICTED = "predicted"  # never looked at by a calibration
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of a published table beside what the simulation says."""
+
+    table: str
+    row: str  # key as printed; several key columns are joined by ", "
+    column: str
+    variant: str  # label of what is compared, "" where the table has none
+    quantity: str
+    unit: str
+    role: Role
+    score: str  # class of quantity, "" where it is not scored
+    published: float
+    simulated: tuple[float, ...]  # one value a seed, in the order of seeds; empty: not simulated, and `note` says why
+    baseline: str = ""  # column of the same table against which the sign of the effect is taken
+    null: float | None = None  # what "the change does nothing" predicts
+    note: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds; NaN where nothing was simulated."""
+        return math.fsum(self.simulated) / len(self.simulated) if self.simulated else math.nan
+
+    @property
+    def relative_error(self) -> float:
+        """(mean - published) / published; NaN where the published value is 0 or nothing was simulated."""
+        return relative_error(self.mean, self.published)
+
+    @property
+    def factor_error(self) -> float:
+        """`factor_error` of the mean; NaN where nothing was simulated."""
+        return factor_error(self.mean, self.published)
+
+    @property
+    def difference(self) -> float:
+        """Mean - published, in the unit of the cell; NaN where nothing was simulated."""
+        return self.mean - self.published
+
+
+def relative_error(simulated: float, published: float) -> float:
+    """(simulated - published) / published; NaN where the published value is 0."""
+    return (simulated - published) / published if published else math.nan
+
+
+def factor_error(simulated: float, published: float) -> float:
+    """Exp |ln(simulated + 1) - ln(published + 1)|: the factor between two counts, defined at 0 too (model 7.2)."""
+    return math.exp(abs(math.log1p(simulated) - math.log1p(published)))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A published table or figure, row by row and in a row column by column."""
+
+    id: str
+    title: str
+    source: str
+    kind: str
+    key_columns: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    # named series that a kind adds, such as the points and the line of a regression
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well the predictions of a class do, beside the null model."""
+
+    name: str
+    metric: str
+    value: float
+    low: float  # 95 % interval, bootstrap over seeds
+    high: float
+    null: float | None  # the same metric of the null model
+    bound: float | None  # what the study asks for
+    cells: int
