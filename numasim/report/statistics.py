@@ -119,23 +119,24 @@ def _linear_bounds(part: FloatArray, whole: FloatArray) -> tuple[float, float]:
 
 
 def _bootstrap_bounds(part: FloatArray, whole: FloatArray, seed: int) -> tuple[float, float]:
-    counts = _resample_counts(len(part), seed)
+    counts = resample_counts(len(part), seed)
     wholes = counts @ whole
     drawn = wholes != 0  # a resample without a single attempt has no ratio
     ratios = (counts @ part)[drawn] / wholes[drawn]
-    tail = _expanded_tail(len(part))
+    tail = expanded_tail(len(part))
     low, high = np.quantile(ratios, (tail, 1 - tail))
     return float(low), float(high)
 
 
-def _expanded_tail(count: int) -> float:
+def expanded_tail(count: int) -> float:
+    """Return the percentile, as a fraction, that a bootstrap of ``count`` observations takes for its lower bound."""
     from scipy.special import ndtr
 
     return float(ndtr(-math.sqrt(count / (count - 1)) * _t_quantile(count)))
 
 
 @lru_cache(maxsize=16)
-def _resample_counts(count: int, seed: int) -> FloatArray:
-    """[resamples, count] how often each observation occurs in each resample."""
+def resample_counts(count: int, seed: int) -> FloatArray:
+    """Return [resamples, count]: how often each observation occurs in each resample."""
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
     return drawn.astype(np.float64)

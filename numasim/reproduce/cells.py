@@ -93,3 +93,5 @@ class Score:
     null: float | None  # the same metric of the null model
     bound: float | None  # what the study asks for
     cells: int
+    against_null: float | None = None  # the value over only those cells that have a null
+    remark: str = ""

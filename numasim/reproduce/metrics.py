@@ -1,0 +1,153 @@
+"""How far predictions are from published values: one number for many cells, by name (model 7.2).
+
+A metric sees the cells as arrays and a prediction of them, which is the mean over seeds, one resample of the seeds for
+each line, or what the null model says. Its name is the same in study files, in CSV columns and on the pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What was published for some cells, and what a metric has to know about them; all arrays are [cells]."""
+
+    published: FloatArray
+    baseline: FloatArray  # published value of the cell whose change is judged; NaN where there is none
+    part: npt.NDArray[np.bool_]  # whether the cell belongs to the part of a pooled share
+    row: npt.NDArray[np.int64]  # cells of one row have one number
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What is said of the same cells; both arrays are [..., cells], a line for each resample."""
+
+    values: FloatArray
+    baseline: FloatArray
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure of predictions, and how it is read."""
+
+    measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN where the cells tell nothing
+    rising: bool  # whether more is better
+    percent: bool  # whether people read it in percent
+    each_cell: bool  # whether it is taken cell by cell, so that any choice of cells has it
+    meaning: str
+
+    def meets(self, value: float, bound: float) -> bool:
+        """Whether ``value`` is as good as ``bound`` asks."""
+        return value >= bound if self.rising else value <= bound
+
+    def beats(self, value: float, other: float) -> bool:
+        """Whether ``value`` is better than ``other``."""
+        return value > other if self.rising else value < other
+
+
+def _mape(seen: Observations, said: Prediction) -> FloatArray:
+    known = seen.published != 0
+    published = seen.published[known]
+    return _mean(np.abs(said.values[..., known] - published) / np.abs(published))
+
+
+def _median_factor(seen: Observations, said: Prediction) -> FloatArray:
+    logarithms = np.abs(np.log1p(said.values) - np.log1p(seen.published))
+    return np.asarray(np.exp(np.median(logarithms, axis=-1))) if seen.published.size else _nothing(said)
+
+
+def _mean_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _mean(np.abs(said.values - seen.published))
+
+
+def _pooled_share(seen: Observations, said: Prediction) -> FloatArray:
+    return np.asarray(np.abs(_share(said.values, seen.part) - _share(seen.published, seen.part)))
+
+
+def _share(values: FloatArray, part: npt.NDArray[np.bool_]) -> FloatArray:
+    whole = np.asarray(values.sum(axis=-1))
+    return np.asarray(values[..., part].sum(axis=-1) / np.where(whole == 0, np.nan, whole))
+
+
+def _sign_agreement(seen: Observations, said: Prediction) -> FloatArray:
+    published = np.sign(seen.published - seen.baseline)
+    return _mean((np.sign(said.values - said.baseline) == published).astype(np.float64))
+
+
+def _rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
+    rows = [seen.row == row for row in np.unique(seen.row)]
+    found = [spearman(said.values[..., cells], seen.published[cells]) for cells in rows if cells.sum() > 1]
+    return np.min(found, axis=0) if found else _nothing(said)
+
+
+def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Rank correlation along the last axis, ties sharing their mean rank; 0 where one side puts nothing in order."""
+    first, second = _centred_ranks(left), _centred_ranks(right)
+    scale = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
+    return np.asarray((first * second).sum(axis=-1) / np.where(scale == 0, 1, scale))
+
+
+def _centred_ranks(values: FloatArray) -> FloatArray:
+    mine, other = values[..., :, None], values[..., None, :]
+    return np.asarray(0.5 * (np.sign(mine - other)).sum(axis=-1))
+
+
+def _mean(errors: FloatArray) -> FloatArray:
+    return np.asarray(errors.mean(axis=-1)) if errors.shape[-1] else np.full(errors.shape[:-1], np.nan)
+
+
+def _nothing(said: Prediction) -> FloatArray:
+    return np.full(said.values.shape[:-1], np.nan)
+
+
+METRICS = {
+    "mape": Metric(
+        _mape,
+        rising=False,
+        percent=True,
+        each_cell=True,
+        meaning="mean of |simulated - published| / published; a published zero does not count",
+    ),
+    "median-factor": Metric(
+        _median_factor,
+        rising=False,
+        percent=False,
+        each_cell=True,
+        meaning="median of the factor between the two counts, one added to each so that zeros count too",
+    ),
+    "mean-absolute-error": Metric(
+        _mean_absolute_error,
+        rising=False,
+        percent=False,
+        each_cell=True,
+        meaning="mean of |simulated - published|, in the unit of the cells",
+    ),
+    "pooled-share": Metric(
+        _pooled_share,
+        rising=False,
+        percent=False,
+        each_cell=False,
+        meaning="difference of the shares of one kind of count in all counts, each added up over all cells",
+    ),
+    "sign-agreement": Metric(
+        _sign_agreement,
+        rising=True,
+        percent=True,
+        each_cell=False,
+        meaning="share of cells that change in the published direction against the strategy before",
+    ),
+    "rank-correlation": Metric(
+        _rank_correlation,
+        rising=True,
+        percent=False,
+        each_cell=False,
+        meaning="Spearman's correlation of the strategies' order, of the benchmark where it is least",
+    ),
+}

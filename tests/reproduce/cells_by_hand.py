@@ -1,0 +1,51 @@
+"""Cells and tables in few words, for tests that need no study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numasim.reproduce.cells import Cell, Role, Table
+
+SIMULATED_NOTHING: tuple[float, ...] = ()
+
+
+def cell(
+    row: str,
+    published: float,
+    *simulated: float,
+    column: str = "time",
+    variant: str = "",
+    quantity: str = "makespan_s",
+    unit: str = "s",
+    role: Role = Role.PREDICTED,
+    score: str = "times",
+    baseline: str = "",
+    null: float | None = None,
+    table: str = "1.1",
+) -> Cell:
+    """A predicted time, unless more is said."""
+    return Cell(
+        table=table,
+        row=row,
+        column=column,
+        variant=variant,
+        quantity=quantity,
+        unit=unit,
+        role=role,
+        score=score,
+        published=published,
+        simulated=simulated,
+        baseline=baseline,
+        null=null,
+    )
+
+
+def table(cells: Sequence[Cell], identity: str = "1.1", kind: str = "runs") -> Table:
+    return Table(
+        id=identity,
+        title="A table",
+        source="a book, Table 1.1",
+        kind=kind,
+        key_columns=("benchmark",),
+        cells=tuple(cells),
+    )

@@ -1,0 +1,191 @@
+"""Scores: which cells count, the null model, and intervals against all resamples that there are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from cells_by_hand import cell, table
+from scipy.stats import bootstrap
+
+from numasim.errors import InputError
+from numasim.reproduce.cells import Role, Score, Table
+from numasim.reproduce.scores import class_scores, table_scores
+from numasim.reproduce.selection import ScoreRule
+
+TIMES = ScoreRule("times", "mape", 0.15)
+
+
+def only(tables: list[Table], rule: ScoreRule) -> Score:
+    (found,) = class_scores(tables, [rule])
+    return found
+
+
+# ---- which cells count ----
+
+
+def test_only_predictions_that_were_simulated_count() -> None:
+    cells = [
+        cell("a", 1.0, 1.1),
+        cell("b", 1.0, 9.0, role=Role.FITTED),
+        cell("c", 1.0, 9.0, role=Role.INPUT),
+        cell("d", 1.0, 9.0, score="volumes"),
+        cell("e", 1.0),
+        cell("f", 1.0, math.nan),
+    ]
+    found = only([table(cells)], TIMES)
+    assert found.cells == 1
+    assert found.value == pytest.approx(0.1)
+
+
+def test_a_class_without_cells_has_no_score() -> None:
+    assert class_scores([table([cell("a", 1.0, 1.0)])], [ScoreRule("volumes", "mape")]) == ()
+
+
+def test_a_rule_can_choose_tables_and_another_class() -> None:
+    counts = {"unit": "count", "score": "steals"}
+    first = [
+        cell("2", 30.0, 20.0, column="remote", quantity="attempts_remote", **counts),
+        cell("2", 70.0, 60.0, column="local", quantity="attempts_local", **counts),
+    ]
+    second = [cell("2", 1.0, 500.0, column="remote", quantity="attempts_remote", table="1.2", **counts)]
+    rule = ScoreRule("share", "pooled-share", 0.03, of="steals", tables=("1.1",), part="attempts_remote")
+    found = only([table(first), table(second, "1.2")], rule)
+    assert (found.cells, found.value) == (2, pytest.approx(0.30 - 20 / 80))
+
+
+def test_signs_are_taken_against_the_simulated_baseline() -> None:
+    before = {"column": "before", "role": Role.FITTED}
+    cells = [
+        cell("a", 10.0, 20.0, **before),
+        cell("a", 8.0, 19.0, baseline="before"),  # falls, as published
+        cell("b", 10.0, 7.0, **before),
+        cell("b", 8.0, 7.5, baseline="before"),  # rises, though nearer to the published value
+        cell("c", 8.0, 7.5, baseline="missing"),
+        cell("d", 8.0, 7.5, score="", baseline="before"),
+    ]
+    found = only([table(cells)], ScoreRule("signs", "sign-agreement", 0.8))
+    assert (found.cells, found.value, found.null) == (2, 0.5, 0.0)
+    assert found.remark.startswith("2 of 2 published values change in one direction")
+    assert found.remark.endswith("100%")
+
+
+def test_each_variant_is_ranked_once_the_fitted_too() -> None:
+    cells = [
+        cell("a", 5.0, 5.0, column="randomized", variant="randomized", role=Role.FITTED),
+        cell("a", 4.0, 6.0, column="threshold", variant="threshold", null=5.0),
+        cell("a", 3.0, 3.0, column="aware", variant="aware", null=5.0),
+        cell("a", 50.0, 1.0, column="serial", quantity="serial_s", role=Role.FITTED),
+    ]
+    again = [cell("a", 5.0, 1.0, column="before", variant="randomized", role=Role.FITTED, table="1.2")]
+    found = only([table(cells), table(again, "1.2")], ScoreRule("ranks", "rank-correlation", 0.8, of="times"))
+    assert found.cells == 3
+    assert found.value == pytest.approx(0.5)  # ranks 3 2 1 against 2 3 1
+    assert found.null == 0.0  # 5, 5 and 5 put nothing in order
+
+
+# ---- the null model ----
+
+
+def test_the_null_model_is_scored_on_the_cells_that_have_one() -> None:
+    found = only([table([cell("a", 2.0, 3.0, null=4.0), cell("b", 2.0, 2.0)])], TIMES)
+    assert found.value == pytest.approx(0.25)
+    assert (found.null, found.against_null) == (pytest.approx(1.0), pytest.approx(0.5))
+
+
+def test_without_a_null_model_nothing_is_compared() -> None:
+    found = only([table([cell("a", 2.0, 3.0)])], TIMES)
+    assert (found.null, found.against_null) == (None, None)
+
+
+# ---- intervals ----
+
+
+def every_mape(published: list[float], simulated: list[tuple[float, ...]]) -> list[float]:
+    """The score of every resample of the seeds, the same seeds for all cells."""
+    count = len(simulated[0])
+    draws = itertools.product(range(count), repeat=count)
+    values = np.array(simulated)
+    return [float(np.mean(np.abs(values[:, draw].mean(axis=1) / published - 1))) for draw in draws]
+
+
+def test_few_seeds_have_the_range_of_all_resamples() -> None:
+    published, simulated = [10.0, 20.0], [(11.0, 12.0, 14.0), (25.0, 22.0, 21.0)]
+    cells = [cell(str(row), published[row], *simulated[row]) for row in range(2)]
+    found = only([table(cells)], TIMES)
+    every = every_mape(published, simulated)
+    assert len(every) == 27
+    assert (found.low, found.high) == (pytest.approx(min(every)), pytest.approx(max(every)))
+    assert found.low < found.value < found.high
+
+
+def test_many_seeds_have_the_interval_of_scipy() -> None:
+    seeds = 40
+    simulated = np.random.default_rng(3).normal(12.0, 1.5, (2, seeds))
+    cells = [cell(str(row), 10.0, *simulated[row]) for row in range(2)]
+    found = only([table(cells)], TIMES)
+
+    def mape(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
+        return np.asarray((np.abs(first.mean(axis) / 10 - 1) + np.abs(second.mean(axis) / 10 - 1)) / 2)
+
+    expected = bootstrap(
+        tuple(simulated), mape, paired=True, vectorized=True, method="percentile", rng=1, n_resamples=20_000
+    ).confidence_interval
+    assert found.low == pytest.approx(expected.low, rel=0.03)
+    assert found.high == pytest.approx(expected.high, rel=0.03)
+
+
+def test_one_seed_has_no_interval() -> None:
+    found = only([table([cell("a", 1.0, 1.1), cell("b", 1.0, 0.8)])], TIMES)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
+def test_cells_may_have_been_run_unequally_often() -> None:
+    found = only([table([cell("a", 10.0, 11.0, 13.0, 12.0), cell("b", 10.0, 15.0)])], TIMES)
+    assert (found.low, found.high) == (pytest.approx((0.1 + 0.5) / 2), pytest.approx((0.3 + 0.5) / 2))
+
+
+def test_the_value_is_inside_where_errors_of_both_signs_cancel() -> None:
+    found = only([table([cell("a", 10.0, 9.0, 11.0)])], TIMES)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(0.1)
+
+
+# ---- column by column ----
+
+
+def test_every_column_of_a_table_is_scored_for_itself() -> None:
+    cells = [
+        cell("a", 2.0, 3.0, column="before", role=Role.FITTED, score=""),
+        cell("a", 2.0, 1.0, column="after", null=4.0),
+        cell("a", 0.5, 0.4, column="misses", quantity="miss_ratio", unit="1", score=""),
+        cell("a", 9.0, 4.0, column="steals", quantity="steals", unit="count", score="steals"),
+        cell("a", 9.0, 4.0, column="given", role=Role.INPUT),
+    ]
+    found = {item.column: item for item in table_scores([table(cells)], [TIMES, ScoreRule("steals", "mape")])}
+    assert {name: item.score.metric for name, item in found.items()} == {
+        "before": "mape",
+        "after": "mape",
+        "misses": "mean-absolute-error",
+        "steals": "mape",
+    }
+    assert found["after"].score.bound == 0.15
+    assert (found["after"].score.value, found["after"].score.null) == (0.5, 1.0)
+    assert found["before"].role is Role.FITTED
+    assert found["before"].score.bound is None
+
+
+# ---- wrong rules ----
+
+
+def test_an_unknown_metric_is_named_with_its_place_and_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"scores\.times\.metric: no metric is called 'maep'.*did you mean .mape"):
+        class_scores([], [ScoreRule("times", "maep")])
+
+
+def test_a_pooled_share_must_say_of_what() -> None:
+    with pytest.raises(InputError, match=r"scores\.share"):
+        class_scores([], [ScoreRule("share", "pooled-share")])
