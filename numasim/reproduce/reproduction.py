@@ -1,0 +1,50 @@
+"""All that a reproduction found: what pages, text tables and CSV files are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numasim.reproduce.cells import Score, Table
+from numasim.reproduce.selection import ScoreRule
+
+
+@dataclass(frozen=True)
+class FittedParameter:
+    """A parameter that a calibration chose, and what it looked at."""
+
+    name: str
+    value: str
+    unit: str
+    sets: str  # the field of the run's specification
+    programs: tuple[str, ...]  # that it is applied to
+    data: str  # the published columns that were read, as people say them
+    residual: str  # what is left between fit and data, "" where not known
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """The scores with one mechanism switched off."""
+
+    mechanism: str
+    fields: str  # what was set, as in a specification
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A study, how it was run, and what came out."""
+
+    study: str  # its name, as on the command line
+    title: str
+    source: str
+    machine: str
+    published_machine: str  # the study's own; where it differs, nothing published is comparable
+    quick: bool
+    without: tuple[str, ...]  # mechanisms that were switched off throughout
+    runs: int
+    tables: tuple[Table, ...]
+    rules: tuple[ScoreRule, ...]
+    scores: tuple[Score, ...]
+    ablations: tuple[Ablation, ...]
+    parameters: tuple[FittedParameter, ...]
+    notes: tuple[str, ...]  # on the study as a whole
