@@ -136,6 +136,38 @@ def sweep(
 
 
 @app.command()
+def reproduce(
+    study: Annotated[str, typer.Argument(help="a shipped study, or a folder with a study.yaml")],
+    table: Annotated[list[str] | None, typer.Option("--table", help="only this table or figure", metavar="ID")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="smaller runs, one of each")] = False,
+    machine: Annotated[str | None, typer.Option("--machine", help="ask the same of another machine")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="switch a mechanism off", metavar="MECHANISM")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="processes; default one per core")] = None,
+    engine: EngineName = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")] = None,
+) -> None:
+    """Simulate the tables of a published study and compare."""
+    from numasim.reproduce.listing import print_tables
+    from numasim.reproduce.reproduce import reproduce
+    from numasim.reproduce.study import read_study
+
+    loaded = read_study(study, table or ())
+    found = reproduce(
+        loaded,
+        output or Path("results") / loaded.name,
+        quick=quick,
+        machine=machine,
+        without=without or (),
+        jobs=jobs,
+        engine=_engine(engine),
+        progress=True,
+    )
+    print_tables(found.tables)
+
+
+@app.command()
 def plot(
     results: Annotated[Path, typer.Argument(help="a results directory")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: RESULTS/figures")] = None,

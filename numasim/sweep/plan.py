@@ -6,7 +6,7 @@ same simulation share one run.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,11 +41,16 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
     return [_row(cell, repeat) for cell in sweep.cells for repeat in range(sweep.repeat)]
 
 
-def missing_runs(rows: list[PlannedRow], finished: Collection[str]) -> list[Run]:
-    """List the runs that are still to be done, each once, in the order of the rows."""
-    return list({row.run.run_id: row.run for row in rows if row.run.run_id not in finished}.values())
+def missing_runs(runs: Iterable[Run], finished: Collection[str]) -> list[Run]:
+    """List the runs that are still to be done, each once, in their order."""
+    return list({run.run_id: run for run in runs if run.run_id not in finished}.values())
+
+
+def repeated(spec: RunSpec, repeat: int) -> Run:
+    """The run of one repeat of a specification, counted from zero."""
+    seed = repeat_seed(spec.seed, repeat)
+    return Run(run_id(spec, seed), spec, seed)
 
 
 def _row(cell: Cell, repeat: int) -> PlannedRow:
-    seed = repeat_seed(cell.spec.seed, repeat)
-    return PlannedRow(cell, repeat, Run(run_id(cell.spec, seed), cell.spec, seed))
+    return PlannedRow(cell, repeat, repeated(cell.spec, repeat))

@@ -6,6 +6,7 @@ any moment and started again changes a byte of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +14,10 @@ from typing import TYPE_CHECKING
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.dispatch import Dispatch
-from numasim.sweep.plan import missing_runs, plan_rows
+from numasim.sweep.plan import Run, missing_runs, plan_rows
 from numasim.sweep.pool import Workers
 from numasim.sweep.progress import progress_bar
-from numasim.sweep.store import Identity, open_store
+from numasim.sweep.store import Identity, Store, open_store
 from numasim.sweep.tables import write_tables
 from numasim.sweep.workers import chosen_workers
 
@@ -63,11 +64,18 @@ def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, p
     rows = plan_rows(sweep)
     identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text)
     with open_store(directory, identity) as store:
-        missing = missing_runs(rows, store.finished())
-        with progress_bar(len(missing), progress) as advance:
-            dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)
-            dispatch.do(missing)
-        complete = dispatch.executed == len(missing)
+        dispatch, complete = do_missing([row.run for row in rows], store, task, workers, progress)
         if complete:
             write_tables(store, rows, sweep.axes, identity.spec_hash)
     return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, complete)
+
+
+def do_missing(
+    runs: Sequence[Run], store: Store, task: Task, workers: Workers, progress: bool
+) -> tuple[Dispatch, bool]:
+    """Do those of ``runs`` that ``store`` lacks; returns how that went and whether all of them have ended."""
+    missing = missing_runs(runs, store.finished())
+    with progress_bar(len(missing), progress) as advance:
+        dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)
+        dispatch.do(missing)
+    return dispatch, dispatch.executed == len(missing)

@@ -35,7 +35,7 @@ def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], 
     # Listed once: a worker of a sweep that was killed may still be about to add the shard that it was writing.
     shards = store.shard_paths()
     runs = read_shards(shards, RUN.names)
-    chosen = _rows_of_runs(runs)
+    chosen = rows_of_runs(runs)
     once = [chosen[run_id] for run_id in dict.fromkeys(row.run.run_id for row in rows)]
     _write(store.directory / WORKERS, _long_table(shards, "workers", once))
     _write(store.directory / NODE_PAIRS, _long_table(shards, "node_pairs", once))
@@ -60,7 +60,7 @@ def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str
     return pa.table({**columns, "error": runs["error"]})
 
 
-def _rows_of_runs(runs: pa.Table) -> dict[str, int]:
+def rows_of_runs(runs: pa.Table) -> dict[str, int]:
     """Choose the row that speaks for each run: the first without an error, or else the last."""
     chosen: dict[str, int] = {}
     finished: set[str] = set()

@@ -1,0 +1,15 @@
+"""Kinds of tables, by name: what their values are and how they are simulated."""
+
+from __future__ import annotations
+
+from numasim.reproduce.kinds import latency, measured, regression, row_placement, t_test
+from numasim.reproduce.kinds.kind import Kind
+
+KINDS: dict[str, Kind] = {
+    "runs": measured.RUNS,
+    "totals": measured.TOTALS,
+    "machine-latency": latency.KIND,
+    "row-placement": row_placement.KIND,
+    "paired-t-test": t_test.KIND,
+    "regression": regression.KIND,
+}

@@ -1,0 +1,47 @@
+"""What a kind of table has to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeVar
+
+from numasim.reproduce.contents import Study, StudyTable
+from numasim.reproduce.planned import PlannedTable
+from numasim.reproduce.setting import Setting
+from numasim.spec.base import Model
+from numasim.spec.nodes import Node
+from numasim.spec.validate import validate
+
+M = TypeVar("M", bound=Model)
+
+
+class NoOptions(Model):
+    """Of a kind without options."""
+
+
+def _nothing(study: Study, table: StudyTable) -> None:
+    """There are no names in the options."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How tables of a kind are planned and checked.
+
+    ``options`` is the model of ``with:``. ``units`` are the quantities that the kind tells, where they are not those of
+    single runs; ``by_row`` says that a row's label names a row of the program, unless it is the value of a field.
+    ``check`` looks for names in the options that nothing has.
+    """
+
+    plan: Callable[[Setting, StudyTable], PlannedTable]
+    check: Callable[[Study, StudyTable], None] = _nothing
+    options: type[Model] = NoOptions
+    units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    needs_program: bool = True
+    by_row: bool = False
+
+
+def options(model: type[M], table: StudyTable) -> M:
+    """The options of a table. InputError for anything that is wrong with them."""
+    return validate(model, table.document.child("with") or Node({}, table.document.place), ("with",))

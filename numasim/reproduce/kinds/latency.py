@@ -1,0 +1,50 @@
+"""Memory latencies between nodes, as the machine's file gives them: an input of the simulation, shown as such."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numasim.machine.build import build
+from numasim.machine.topology import Machine
+from numasim.reproduce.cells import Cell
+from numasim.reproduce.contents import Study, StudyTable
+from numasim.reproduce.kinds.kind import Kind
+from numasim.reproduce.names import check_names
+from numasim.reproduce.planned import PlannedTable, cells_of, table_of
+from numasim.reproduce.setting import Setting
+from numasim.spec.base import PS_PER_NS, Model
+from numasim.spec.single import read_machine
+
+UNITS = {"latency_ns": "ns"}
+
+
+class LatencyOptions(Model):
+    """The key columns that name the node that reads, and the node that the memory is on."""
+
+    reader: str
+    home: str
+
+
+def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
+    machine = build(read_machine(setting.machine or setting.study.file.machine))
+    keys = table.file.options["reader"], table.file.options["home"]
+    nodes = {
+        label: (int(row[keys[0]]), int(row[keys[1]]))
+        for label, row in zip(table.labels, table.published.rows, strict=True)
+    }
+    cells = tuple(_filled(cell, machine, *nodes[cell.row]) for cell in cells_of(setting, table, UNITS))
+    return PlannedTable((), lambda _: table_of(table, cells))
+
+
+def _filled(cell: Cell, machine: Machine, reader: int, home: int) -> Cell:
+    if max(reader, home) >= machine.nodes:
+        return replace(cell, note=f"the machine has {machine.nodes} nodes")
+    return replace(cell, simulated=(float(machine.latency_ps[reader, home]) / PS_PER_NS,))
+
+
+def _check(study: Study, table: StudyTable) -> None:
+    asked = LatencyOptions.model_validate(table.file.options)
+    check_names(table.document, ("with",), "key column", [asked.reader, asked.home], table.file.rows.key)
+
+
+KIND = Kind(_plan, _check, LatencyOptions, UNITS, needs_program=False)

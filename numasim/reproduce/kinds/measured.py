@@ -1,0 +1,54 @@
+"""Tables of measurements: every cell is a quantity of runs.
+
+`runs`: a row is a row of the program, or a value of a field. `totals`: a row is a variant of the program, and a cell
+the sum over all of the program's rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numasim.reproduce.cells import Cell
+from numasim.reproduce.contents import Study, StudyTable
+from numasim.reproduce.kinds.kind import Kind
+from numasim.reproduce.names import check_names
+from numasim.reproduce.planned import PlannedCell, PlannedTable, cells_of, planned, planned_table, wanted_for
+from numasim.reproduce.setting import Setting, Wanted, assignments
+from numasim.spec.base import Model
+
+
+def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
+    cells = cells_of(setting, table)
+    return planned_table(
+        table, [planned(setting, cell, wanted_for(setting, table, cell.row, cell.column)) for cell in cells]
+    )
+
+
+class TotalsOptions(Model):
+    """``variants``: the variant that each label stands for."""
+
+    variants: dict[str, str]
+
+
+def _plan_totals(setting: Setting, table: StudyTable) -> PlannedTable:
+    return planned_table(table, [_total(setting, table, cell) for cell in cells_of(setting, table)])
+
+
+def _total(setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+    variant = table.file.options["variants"][cell.row]
+    changes = assignments(table.document.follow(("columns", cell.column, "set")))
+    program = setting.study.programs[str(table.file.program)]
+    wanted = [Wanted(program, row, variant, changes, table.file.repeat) for row in program.file.rows]
+    return planned(setting, replace(cell, variant=variant), *wanted)
+
+
+def _check_totals(study: Study, table: StudyTable) -> None:
+    asked = TotalsOptions.model_validate(table.file.options).variants
+    path = ("with", "variants")
+    check_names(table.document, path, "label", table.labels, asked)
+    variants = study.programs[str(table.file.program)].file.variants
+    check_names(table.document, path, "variant", asked.values(), variants)
+
+
+RUNS = Kind(_plan, by_row=True)
+TOTALS = Kind(_plan_totals, _check_totals, TotalsOptions)

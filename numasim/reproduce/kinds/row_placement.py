@@ -1,0 +1,53 @@
+"""On which node the rows of a matrix begin, under the placement of a program before it runs (model 2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from numasim.machine.build import build
+from numasim.machine.mapping import map_workers
+from numasim.reproduce.cells import Cell
+from numasim.reproduce.contents import Study, StudyTable
+from numasim.reproduce.kinds.kind import Kind
+from numasim.reproduce.names import check_names
+from numasim.reproduce.planned import PlannedTable, cells_of, table_of, wanted_for
+from numasim.reproduce.setting import Setting
+from numasim.spec.base import Count, Model, PositiveCount
+from numasim.strategy.homes import row_homes
+from numasim.strategy.placement import place
+from numasim.workload.generate import generate
+
+UNITS = {"rows_on_node": "rows"}
+
+
+class RowPlacementOptions(Model):
+    """``nodes``: which node a column is of. A row has as many elements as the matrix has rows, in ``region``."""
+
+    region: Count = 0
+    element_bytes: PositiveCount
+    nodes: dict[str, Count]
+
+
+def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
+    cells = tuple(_filled(setting, table, cell) for cell in cells_of(setting, table, UNITS))
+    return PlannedTable((), lambda _: table_of(table, cells))
+
+
+def _filled(setting: Setting, table: StudyTable, cell: Cell) -> Cell:
+    asked = RowPlacementOptions.model_validate(table.file.options)
+    spec = setting.spec(wanted_for(setting, table, cell.row, cell.column))
+    machine = build(spec.machine)
+    workers = map_workers(machine, spec.workers, spec.strategy.mapping)
+    placement = place(spec.strategy.placement, machine, workers, generate(spec.workload, folded=True))
+    homes = row_homes(placement.page_homes(asked.region), machine.page_bytes, int(cell.row) * asked.element_bytes)
+    return replace(cell, simulated=(float(np.count_nonzero(homes == asked.nodes[cell.column])),))
+
+
+def _check(study: Study, table: StudyTable) -> None:
+    asked = RowPlacementOptions.model_validate(table.file.options)
+    check_names(table.document, ("with", "nodes"), "column", table.file.columns, asked.nodes)
+
+
+KIND = Kind(_plan, _check, RowPlacementOptions, UNITS)

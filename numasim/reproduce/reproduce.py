@@ -1,0 +1,84 @@
+"""Reproduces a study: the runs of all its tables are planned, done once each, and put into cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from numasim.engine.run import DEFAULT_ENGINE, require_engine
+from numasim.reproduce.cells import Table
+from numasim.reproduce.contents import Study
+from numasim.reproduce.kinds import KINDS
+from numasim.reproduce.planned import PlannedTable
+from numasim.reproduce.runs import do_runs
+from numasim.reproduce.setting import Setting
+from numasim.sweep.collection import Collected
+
+RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The chosen tables of a study; ``ablations`` has its scored tables once more without each of its mechanisms."""
+
+    setting: Setting
+    tables: tuple[Table, ...]
+    ablations: Mapping[str, tuple[Table, ...]]
+
+    @property
+    def study(self) -> Study:
+        """What was reproduced."""
+        return self.setting.study
+
+
+def reproduce(
+    study: Study,
+    directory: str | Path,
+    *,
+    quick: bool = False,
+    machine: str | None = None,
+    without: Sequence[str] = (),
+    ablations: bool = False,
+    jobs: int | None = None,
+    engine: str = DEFAULT_ENGINE,
+    progress: bool = False,
+) -> Reproduction:
+    """Simulate the chosen tables of ``study``; its runs are kept in ``directory/runs`` and never done twice.
+
+    ``quick`` does what the study says is enough for a first look; ``machine`` asks the study's question of another
+    machine; ``without`` switches mechanisms off, and ``ablations`` each of them in turn, with one repeat.
+    Raises `InputError` for a name that the study does not have, a field that no run has, a bad directory.
+    """
+    require_engine(engine)
+    main = Setting(study, quick, machine, tuple(without))
+    settings = {name: _ablated(main, name) for name in study.file.ablations if name not in without} if ablations else {}
+    plans = [_plans(main, study.chosen)] + [_plans(each, scored(study)) for each in settings.values()]
+    done = do_runs(
+        [table for plan in plans for table in plan],
+        Path(directory) / RUNS,
+        jobs=jobs,
+        engine=engine,
+        progress=progress,
+    )
+    tables, *rest = (_filled(plan, done) for plan in plans)
+    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)))
+
+
+def scored(study: Study) -> tuple[str, ...]:
+    """Those of the chosen tables of which some column is scored."""
+    tables = (study.tables[table] for table in study.chosen)
+    return tuple(table.id for table in tables if any(column.score for column in table.file.columns.values()))
+
+
+def _ablated(main: Setting, name: str) -> Setting:
+    return Setting(main.study, main.quick, main.machine, (*main.without, name), repeat=1, resolver=main.resolver)
+
+
+def _plans(setting: Setting, tables: Sequence[str]) -> list[PlannedTable]:
+    chosen = (setting.study.tables[table] for table in tables)
+    return [KINDS[table.file.kind].plan(setting, table) for table in chosen]
+
+
+def _filled(plans: Sequence[PlannedTable], done: Collected) -> tuple[Table, ...]:
+    return tuple(plan.fill(done) for plan in plans)

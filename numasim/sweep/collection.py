@@ -1,0 +1,60 @@
+"""Runs of many specifications, collected in one directory: each is done once, by whichever call needs it first.
+
+The directory is a results directory without tables. It belongs to no one specification, so any later call may add to
+it; what a call gets back are the runs that it asked for, whenever and by whom they were done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numasim.spec.identity import MODEL_VERSION
+from numasim.sweep.batch import Runner, Task
+from numasim.sweep.parquet import COUNTERS, RUN
+from numasim.sweep.plan import Run
+from numasim.sweep.run import do_missing
+from numasim.sweep.shard import read_shards
+from numasim.sweep.store import Identity, Store, open_store
+from numasim.sweep.tables import rows_of_runs
+from numasim.sweep.workers import chosen_workers
+
+MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specifications\n")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Runs by their id: the counters of those that ended well, the message of each that failed."""
+
+    counters: Mapping[str, Mapping[str, Any]]
+    failures: Mapping[str, str]
+
+
+def collect_runs(
+    runs: Sequence[Run],
+    directory: str | Path,
+    *,
+    jobs: int | None = None,
+    engine: str,
+    runner: Runner,
+    progress: bool = True,
+    check: bool = False,
+) -> Collected:
+    """Do those of ``runs`` that ``directory`` lacks and return all of them.
+
+    A run that failed is tried again by the next call; an interrupt or a kill leaves a directory from which the next
+    call goes on. Raises `InputError` where ``directory`` cannot be written or holds something else.
+    """
+    with chosen_workers(jobs, None, engine) as workers, open_store(Path(directory), MANY) as store:
+        do_missing(runs, store, Task(runner, engine, check, fail_fast=False), workers, progress)
+        return _read(store, {run.run_id for run in runs})
+
+
+def _read(store: Store, wanted: set[str]) -> Collected:
+    table = read_shards(store.shard_paths(), [name for name in RUN.names if name != "engine_s"])
+    chosen = {run_id: row for run_id, row in rows_of_runs(table).items() if run_id in wanted}
+    rows = table.take(list(chosen.values())).to_pylist()
+    counters = {row["run_id"]: {name: row[name] for name in COUNTERS} for row in rows if row["error"] is None}
+    return Collected(counters, {row["run_id"]: row["error"] for row in rows if row["error"] is not None})

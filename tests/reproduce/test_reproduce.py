@@ -1,0 +1,150 @@
+"""From a study to its tables: cells, roles, runs that are shared, kept, left out and put together in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import numasim as ns
+from numasim.draws import repeat_seed
+from numasim.errors import InputError
+from numasim.reproduce.cells import Cell, Role
+from numasim.reproduce.kinds import KINDS
+from numasim.reproduce.reproduce import Reproduction, reproduce
+from numasim.reproduce.runs import union
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
+
+Make = Callable[..., Reproduction]
+
+
+@pytest.fixture
+def make(small_study: Path, tmp_path: Path) -> Make:
+    def made(*tables: str, **options: object) -> Reproduction:
+        return reproduce(read_study(str(small_study), tables), tmp_path / "out", jobs=1, **options)  # type: ignore[arg-type]
+
+    return made
+
+
+def cells(found: Reproduction, table: str) -> dict[tuple[str, str], Cell]:
+    (one,) = (each for each in found.tables if each.id == table)
+    return {(cell.row, cell.column): cell for cell in one.cells}
+
+
+def simulated_alone(repeat: int, **spec: object) -> float:
+    base = {"machine": "xeon-e5-2620-2s", "runtime": "ompi", "workers": 24, "seed": 3}
+    from numasim.engine.run import simulate_spec
+    from numasim.spec.run import resolve
+
+    return simulate_spec(resolve({**base, **spec}), repeat_seed(3, repeat)).row()["makespan_ps"] / 1e12  # type: ignore[no-any-return]
+
+
+def test_a_cell_has_what_its_runs_say_alone_one_for_each_seed(make: Make) -> None:
+    cell = cells(make("1.1"), "1.1")["large", "domains_s"]
+    spec = {"workload": {"name": "fib", "n": 9}, "strategy": "topology-aware"}
+    assert cell.simulated == tuple(simulated_alone(repeat, **spec) for repeat in (0, 1))
+    assert (cell.published, cell.null, cell.baseline) == (3.0, 9.0, "plain_s")
+    assert (cell.role, cell.score, cell.variant, cell.unit) == (Role.PREDICTED, "times", "domains", "s")
+
+
+def test_roles_may_differ_within_a_column(make: Make) -> None:
+    found = cells(make("1.2"), "1.2")
+    assert {row: cell.role for (row, _), cell in found.items()} == {
+        "2": Role.FITTED, "24": Role.PREDICTED, "32": Role.PREDICTED,
+    }  # fmt: skip
+    assert found["24", "attempts"].null == 300.0
+
+
+def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
+    cell = cells(make("1.2"), "1.2")["32", "attempts"]
+    assert cell.simulated == ()
+    assert cell.note == "the machine has 24 hardware threads"
+    bigger = cells(make("1.2", machine="xeon-x7560-4s"), "1.2")["32", "attempts"]
+    assert len(bigger.simulated) == 2
+
+
+def test_a_program_on_all_threads_follows_the_machine(make: Make) -> None:
+    cell = cells(make("1.1", machine="xeon-x7560-4s"), "1.1")["small", "plain_s"]
+    spec = {"workload": {"name": "fib", "n": 6}, "strategy": "randomized", "machine": "xeon-x7560-4s", "workers": 32}
+    assert cell.simulated[0] == simulated_alone(0, **spec)
+
+
+def test_quick_leaves_rows_out_and_makes_programs_smaller(make: Make, small_study: Path) -> None:
+    found = make(quick=True)
+    assert cells(found, "1.1")["large", "plain_s"].note == "left out of the quick reproduction"
+    assert len(cells(found, "1.1")["small", "plain_s"].simulated) == 1
+    plan = KINDS["runs"].plan(Setting(found.study, quick=True), found.study.tables["1.3"])
+    assert {run.spec.workload.n for run in plan.runs} == {16}  # type: ignore[union-attr]
+
+
+def test_without_a_mechanism_its_fields_are_on_top(make: Make) -> None:
+    found = make("1.1", without=["caches"])
+    spec = {"workload": {"name": "fib", "n": 6}, "strategy": "randomized", "model": {"cache": "none"}}
+    assert cells(found, "1.1")["small", "plain_s"].simulated[0] == simulated_alone(0, **spec)
+    with pytest.raises(InputError, match=r"no mechanism 'cahces'; .* did you mean 'caches'"):
+        make("1.1", without=["cahces"])
+
+
+def test_ablations_are_of_the_scored_tables_with_one_repeat(make: Make) -> None:
+    found = make(ablations=True)
+    (ablated,) = found.ablations["caches"]
+    assert ablated.id == "1.1"
+    assert {len(cell.simulated) for cell in ablated.cells} == {1}
+
+
+def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:
+    study = read_study(str(small_study))
+    plans = [KINDS[table.file.kind].plan(Setting(study), table) for table in study.tables.values()]
+    runs = union(plans)
+    assert len({run.run_id for run in runs}) == len(runs)
+    # two programs x two variants x two seeds, and two worker counts x two seeds; all other needs are for the same
+    assert len(runs) == 8 + 4 < sum(len(plan.runs) for plan in plans)
+    kinds = [run.spec.workload.contents_json for run in runs]
+    assert len(set(kinds)) == sum(before != after for before, after in zip([None, *kinds], kinds, strict=False))
+
+
+def test_a_second_call_does_no_run_again(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = make()
+    monkeypatch.setattr("numasim.reproduce.runs.simulate_spec", refused)
+    assert make().tables == first.tables
+    assert make("1.1").tables == tuple(table for table in first.tables if table.id == "1.1")
+
+
+def refused(*_: object) -> None:
+    raise AssertionError("this run was done before")
+
+
+def test_a_run_that_fails_leaves_its_cells_empty_and_says_why(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numasim.reproduce.runs.simulate_spec", refused)
+    found = cells(make("1.1"), "1.1")["small", "plain_s"]
+    assert found.simulated == ()
+    assert found.note == "failed: AssertionError: this run was done before"
+    monkeypatch.undo()
+    assert len(cells(make("1.1"), "1.1")["small", "plain_s"].simulated) == 2
+
+
+def test_derived_values_and_notes(make: Make) -> None:
+    found = make()
+    assert [cell.published for cell in cells(found, "figure-1").values()] == [2.0, 3.0]
+    assert [table.id for table in found.tables] == ["1.1", "1.2", "1.3", "figure-1"]
+    assert found.tables[0].notes == ("the first table contradicts itself", "read off a plot")
+
+
+def test_another_seed_gives_other_runs(small_study: Path) -> None:
+    study = read_study(str(small_study), ["1.1"])
+    other = replace(study, file=study.file.model_copy(update={"seed": 4}))
+    plan = KINDS["runs"].plan
+    ids = [{run.run_id for run in plan(Setting(each), each.tables["1.1"]).runs} for each in (study, other)]
+    assert not ids[0] & ids[1]
+
+
+def test_both_engines_give_the_same_tables(small_study: Path, tmp_path: Path) -> None:
+    study = read_study(str(small_study), ["1.1"])
+    tables = [
+        reproduce(study, tmp_path / engine, jobs=1, engine=engine).tables for engine in ("reference", "native")
+        if engine in ns.engine.run.ENGINES  # type: ignore[attr-defined]
+    ]  # fmt: skip
+    assert all(each == tables[0] for each in tables)
