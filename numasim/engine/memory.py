@@ -11,14 +11,14 @@ Bytes that the second-level cache serves cost no time of their own: a kernel's c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.caches import CHUNK_BYTES, Place, cache_of
+from numasim.engine.caches import CHUNK_BYTES, PART_BYTES, Piece, Place, cache_of
 from numasim.engine.effects import MILLION
 from numasim.engine.pages import PageMap, split
 from numasim.engine.plan import Plan
@@ -162,16 +162,10 @@ class Memory:
             price.use(self._resources.reads[node][home], pages * page_bytes)
         return touch.bytes_by_home.tolist()  # type: ignore[no-any-return]
 
-    def _pieces(self, j: int) -> list[tuple[int, int]]:
+    def _pieces(self, j: int) -> list[Piece]:
         accesses = self._plan.workload.accesses
-        chunks, sizes = split(
-            int(accesses.offset[j]),
-            int(accesses.row_bytes[j]),
-            int(accesses.rows[j]),
-            int(accesses.stride[j]),
-            CHUNK_BYTES,
-        )
-        return gathered(chunks, sizes)
+        offset, row_bytes = int(accesses.offset[j]), int(accesses.row_bytes[j])
+        return pieces_of(*split(offset, row_bytes, int(accesses.rows[j]), int(accesses.stride[j]), PART_BYTES))
 
     def _from_memory(self, price: Price, node: int, mode: Mode, moved: Moved, mlp: int) -> None:
         kind = OWNERSHIP if mode == Mode.WRITE else READ
@@ -199,9 +193,11 @@ class Memory:
             price.local_wait_ps += misses_ps(amount, caches.llc_hit_ps, mlp)
 
 
-def gathered(chunks: Iterable[int] | I64, sizes: Iterable[int] | I64) -> list[tuple[int, int]]:
-    """(chunk, bytes) with each chunk once, in ascending order."""
-    found: dict[int, int] = {}
-    for chunk, size in zip(np.asarray(chunks).tolist(), np.asarray(sizes).tolist(), strict=True):
-        found[chunk] = found.get(chunk, 0) + size
-    return sorted(found.items())
+def pieces_of(parts: I64, sizes: I64) -> list[Piece]:
+    """What ``sizes`` [n] bytes of the parts ``parts`` [n] of a region are of its chunks."""
+    found: dict[int, Piece] = {}
+    for part, size in zip(parts.tolist(), sizes.tolist(), strict=True):
+        chunk, bit = divmod(part, CHUNK_BYTES // PART_BYTES)
+        _, total, touched = found.get(chunk, (chunk, 0, 0))
+        found[chunk] = Piece(chunk, total + size, touched | 1 << bit)
+    return [found[chunk] for chunk in sorted(found)]

@@ -1,6 +1,7 @@
 #include "caches.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <list>
 #include <unordered_map>
 
@@ -17,31 +18,37 @@ public:
     Served later_pass(const Place&, const Footprint&, std::int64_t) override { return {0, 1}; }
 };
 
-// ---- share: chunks belong to the domain of their last touch and age with what it brings in -------------------------
+// The bytes of `piece` that a cache has which holds `bytes` bytes, in these `parts` of the chunk.
+std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t bytes) {
+    const std::int64_t here = std::popcount(piece.parts & parts), touched = std::popcount(piece.parts);
+    return std::min(here == touched ? piece.bytes : piece.bytes * here / touched, bytes);
+}
 
-// A domain's time is in bytes: all that is brought in, and of what is found the share of the cache that is younger.
+// ---- share: chunks age with what their domain brings in -------------------------------------------------------------
 
-// The last touch of a chunk; `stamp` is the time of its domain by then. All zeros where nobody has touched it.
-struct Record {
+// A domain's time is in bytes: all that is brought in, and of what is touched again the share of the cache that is
+// younger.
+
+// A chunk in one domain's cache, touched last by then from `node`; no bytes where there is none.
+struct Copy {
     std::int64_t stamp;
-    std::uint32_t bytes;
-    std::uint32_t toucher;  // one more than the domain
-    std::uint32_t node : 31;
-    std::uint32_t dirty : 1;
-
-    std::size_t domain() const { return toucher - 1; }
+    std::uint64_t parts;
+    std::uint32_t bytes, node;
 };
-static_assert(sizeof(Record) == 24);
 
 class ShareCaches final : public Caches {
 public:
     explicit ShareCaches(const CacheSizes& sizes)
-        : sizes_(sizes), chunks_(sizes.region_bytes), time_(sizes.domains, 0), records_(chunks_.count()) {}
+        : sizes_(sizes),
+          chunks_(sizes.region_bytes),
+          time_(sizes.domains, 0),
+          dirty_(chunks_.count()),
+          copies_(chunks_.count() * sizes.domains) {}
 
     void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
-        Record* const records = records_.data() + chunks_.first(print.region);
-        each_chunk(print, gathered_, [&](std::int64_t chunk, std::int64_t touched) {
-            touch(records[chunk], place, touched, writes, found);
+        const auto first = static_cast<std::size_t>(chunks_.first(print.region));
+        each_chunk(print, gathered_, [&](const Piece& piece) {
+            touch(first + static_cast<std::size_t>(piece.chunk), place, piece, writes, found);
         });
     }
 
@@ -50,39 +57,52 @@ public:
     }
 
 private:
-    void touch(Record& record, const Place& place, std::int64_t touched, bool writes, Found& found) {
-        std::int64_t kept = std::min(CHUNK_BYTES, touched), passed = touched;
-        bool dirty = writes;
-        if (is_present(record, place.domain)) {
-            const std::int64_t here = std::min<std::int64_t>(touched, record.bytes);
-            if (record.domain() == place.domain) {
-                kept = std::min(CHUNK_BYTES, record.bytes + touched - here);
-                dirty = writes || record.dirty != 0;
-                passed = touched - here + floor_ratio(here, age(record), sizes_.llc_bytes);
-                found.hit += here;
-            } else {
-                dirty = true;
-                found.move(record.node, here);
-            }
-        }
+    void touch(std::size_t chunk, const Place& place, const Piece& piece, bool writes, Found& found) {
+        Copy* const copies = copies_.data() + chunk * sizes_.domains;
+        Copy& mine = copies[place.domain];
         std::int64_t& time = time_[place.domain];
+        std::int64_t kept = piece.bytes, passed = piece.bytes;
+        std::uint64_t parts = piece.parts;
+        if (is_present(mine, place.domain)) {
+            const std::int64_t here = found_of(piece, mine.parts, mine.bytes);
+            found.hit += here;
+            kept += mine.bytes - here;
+            parts |= mine.parts;
+            passed += floor_ratio(mine.bytes, time - mine.stamp, sizes_.llc_bytes) - here;
+        } else {
+            fetch(chunk, place, piece, found);
+        }
         time += passed;
-        record = {time, static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(place.domain) + 1,
-                  static_cast<std::uint32_t>(place.node) & 0x7FFFFFFFU, dirty};
+        if (writes) {
+            for (std::size_t domain = 0; domain < sizes_.domains; ++domain) copies[domain].bytes = 0;
+            dirty_.data()[chunk] = owner(place);
+        }
+        mine = {time, parts, static_cast<std::uint32_t>(std::min(CHUNK_BYTES, kept)),
+                static_cast<std::uint32_t>(place.node)};
     }
 
-    std::int64_t age(const Record& record) const { return time_[record.domain()] - record.stamp; }
+    // Take a chunk that is dirty in another domain from there.
+    void fetch(std::size_t chunk, const Place& place, const Piece& piece, Found& found) {
+        std::uint32_t& dirty = dirty_.data()[chunk];
+        if (dirty == 0) return;
+        const Copy& other = copies_.data()[chunk * sizes_.domains + dirty - 1];
+        if (!is_present(other, dirty - 1)) return;
+        found.move(other.node, found_of(piece, other.parts, other.bytes));
+        dirty = owner(place);
+    }
 
-    bool is_present(const Record& record, std::size_t domain) const {
-        return record.toucher != 0 && age(record) + record.bytes <= sizes_.llc_bytes &&
-               (record.dirty != 0 || record.domain() == domain);
+    static std::uint32_t owner(const Place& place) { return static_cast<std::uint32_t>(place.domain) + 1; }
+
+    bool is_present(const Copy& copy, std::size_t domain) const {
+        return copy.bytes != 0 && time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes;
     }
 
     const CacheSizes& sizes_;
     const ChunkNumbers chunks_;
     std::vector<std::int64_t> time_;  // [domains] in bytes
-    Zeros<Record> records_;           // [chunks]
-    std::vector<std::int64_t> gathered_;
+    Zeros<std::uint32_t> dirty_;      // [chunks] one more than the domain whose copy is dirty, 0 for none
+    Zeros<Copy> copies_;              // [chunks][domains]
+    std::vector<Piece> gathered_;
 };
 
 // ---- lru: every domain keeps chunks in order of use ---------------------------------------------------------------
@@ -91,6 +111,7 @@ private:
 struct Line {
     std::int64_t chunk;
     std::int64_t bytes;
+    std::uint64_t parts;
     std::int32_t node;
     bool dirty;
 };
@@ -140,34 +161,35 @@ public:
         : capacity_(sizes.llc_bytes), chunks_(sizes.region_bytes), domains_(sizes.domains), again_(nodes) {}
 
     void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
-        each_chunk(print, gathered_, [&](std::int64_t chunk, std::int64_t touched) {
-            touch(place, chunks_.first(print.region) + chunk, touched, writes, found);
+        each_chunk(print, gathered_, [&](const Piece& piece) {
+            touch(place, chunks_.first(print.region) + piece.chunk, piece, writes, found);
         });
     }
 
     // What a second walk over the access finds; a third would find the same.
     Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
         again_.clear();
-        each_chunk(print, gathered_, [&](std::int64_t chunk, std::int64_t touched) {
-            touch(place, chunks_.first(print.region) + chunk, touched, false, again_);
+        each_chunk(print, gathered_, [&](const Piece& piece) {
+            touch(place, chunks_.first(print.region) + piece.chunk, piece, false, again_);
         });
         return {again_.hit, std::max<std::int64_t>(1, print.total())};
     }
 
 private:
-    void touch(const Place& place, std::int64_t chunk, std::int64_t touched, bool writes, Found& found) {
+    void touch(const Place& place, std::int64_t chunk, const Piece& piece, bool writes, Found& found) {
         LruDomain& mine = domains_[place.domain];
         Line* line = mine.find(chunk);
         std::int64_t here = 0;
         if (line != nullptr) {
             mine.renew(*line);
-            here = std::min(touched, line->bytes);
+            here = found_of(piece, line->parts, line->bytes);
             found.hit += here;
         } else {
-            line = &mine.add({chunk, 0, place.node, false});
-            here = fetch(mine, *line, touched, found);
+            line = &mine.add({chunk, 0, 0, place.node, false});
+            here = fetch(mine, *line, piece, found);
         }
-        mine.grow(*line, std::min(CHUNK_BYTES, line->bytes + touched - here));
+        mine.grow(*line, std::min(CHUNK_BYTES, line->bytes + piece.bytes - here));
+        line->parts |= piece.parts;
         line->node = place.node;
         if (writes) {
             line->dirty = true;
@@ -177,11 +199,11 @@ private:
     }
 
     // Take a chunk that is dirty in another domain from there; the bytes that come.
-    std::int64_t fetch(LruDomain& mine, Line& line, std::int64_t touched, Found& found) {
+    std::int64_t fetch(LruDomain& mine, Line& line, const Piece& piece, Found& found) {
         for (LruDomain& domain : domains_) {
             Line* const other = &domain == &mine ? nullptr : domain.find(line.chunk);
             if (other == nullptr || !other->dirty) continue;
-            const std::int64_t here = std::min(touched, other->bytes);
+            const std::int64_t here = found_of(piece, other->parts, other->bytes);
             found.move(static_cast<std::size_t>(other->node), here);
             mine.grow(line, here);
             line.dirty = true;
@@ -201,7 +223,7 @@ private:
     const ChunkNumbers chunks_;
     std::vector<LruDomain> domains_;
     Found again_;
-    std::vector<std::int64_t> gathered_;
+    std::vector<Piece> gathered_;
 };
 
 }  // namespace

@@ -12,6 +12,19 @@
 namespace numasim {
 
 constexpr std::int64_t CHUNK_BYTES = std::int64_t{1} << 16;
+constexpr std::int64_t PART_BYTES = CHUNK_BYTES / 64;  // a chunk's parts are the bits of a word
+
+// What an access touches of a chunk.
+struct Piece {
+    std::int64_t chunk, bytes;
+    std::uint64_t parts;
+};
+
+// The parts between two places of one chunk.
+inline std::uint64_t parts_between(std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin % CHUNK_BYTES / PART_BYTES, last = (end - 1) % CHUNK_BYTES / PART_BYTES;
+    return (~std::uint64_t{0} >> (63 - (last - first))) << first;
+}
 
 // `rows` pieces of `row_bytes` bytes of a region, `stride` bytes apart; none is empty.
 struct Footprint {
@@ -54,13 +67,13 @@ private:
     std::unique_ptr<T[], Free> data_;
 };
 
-// Calls `visit(chunk, bytes)` for the chunks between two places.
+// Calls `visit(piece)` for the chunks between two places.
 template <typename Visit>
 void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
     while (begin < end) {
         const std::int64_t chunk = begin / CHUNK_BYTES;
         const std::int64_t border = std::min(end, (chunk + 1) * CHUNK_BYTES);
-        visit(chunk, border - begin);
+        visit(Piece{chunk, border - begin, parts_between(begin, border)});
         begin = border;
     }
 }
@@ -68,39 +81,39 @@ void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
 // Rows that do not overlap touch chunks in ascending order, so that one chunk at a time is gathered.
 template <typename Visit>
 void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
-    std::int64_t at = print.offset / CHUNK_BYTES, gathered = 0;
+    Piece gathered{print.offset / CHUNK_BYTES, 0, 0};
     for (std::int64_t row = 0, begin = print.offset; row < print.rows; ++row, begin += print.stride) {
-        each_chunk_between(begin, begin + print.row_bytes, [&](std::int64_t chunk, std::int64_t bytes) {
-            if (chunk != at) {
-                visit(at, gathered);
-                at = chunk;
-                gathered = 0;
+        each_chunk_between(begin, begin + print.row_bytes, [&](const Piece& piece) {
+            if (piece.chunk != gathered.chunk) {
+                visit(gathered);
+                gathered = {piece.chunk, 0, 0};
             }
-            gathered += bytes;
+            gathered.bytes += piece.bytes;
+            gathered.parts |= piece.parts;
         });
     }
-    visit(at, gathered);
+    visit(gathered);
 }
 
 template <typename Visit>
-void each_chunk_of_overlapping_rows(const Footprint& print, std::vector<std::int64_t>& scratch, Visit&& visit) {
+void each_chunk_of_overlapping_rows(const Footprint& print, std::vector<Piece>& scratch, Visit&& visit) {
     const std::int64_t first = print.offset / CHUNK_BYTES, last = (print.end() - 1) / CHUNK_BYTES;
-    scratch.assign(static_cast<std::size_t>(last - first + 1), 0);
+    scratch.assign(static_cast<std::size_t>(last - first + 1), Piece{});
     for (std::int64_t row = 0; row < print.rows; ++row) {
         const std::int64_t begin = print.offset + row * print.stride;
-        each_chunk_between(begin, begin + print.row_bytes, [&](std::int64_t chunk, std::int64_t bytes) {
-            scratch[static_cast<std::size_t>(chunk - first)] += bytes;
+        each_chunk_between(begin, begin + print.row_bytes, [&](const Piece& piece) {
+            Piece& gathered = scratch[static_cast<std::size_t>(piece.chunk - first)];
+            gathered = {piece.chunk, gathered.bytes + piece.bytes, gathered.parts | piece.parts};
         });
     }
-    for (std::int64_t chunk = first; chunk <= last; ++chunk) {
-        const std::int64_t bytes = scratch[static_cast<std::size_t>(chunk - first)];
-        if (bytes != 0) visit(chunk, bytes);
+    for (const Piece& piece : scratch) {
+        if (piece.bytes != 0) visit(piece);
     }
 }
 
-// Calls `visit(chunk, bytes)` for each chunk that is touched, once and in ascending order.
+// Calls `visit(piece)` for each chunk that is touched, once and in ascending order.
 template <typename Visit>
-void each_chunk(const Footprint& print, std::vector<std::int64_t>& scratch, Visit&& visit) {
+void each_chunk(const Footprint& print, std::vector<Piece>& scratch, Visit&& visit) {
     if (print.is_dense()) {
         each_chunk_between(print.offset, print.offset + print.total(), visit);
     } else if (print.stride > print.row_bytes) {

@@ -7,6 +7,7 @@ from the other one, 20 from the own cache, 60 from the other one; ten sequential
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from engine_setup import NS, Seen, plan_of, run, runtime, stealing, toy_with
@@ -14,22 +15,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from task_graphs import Access, Run, body, graph, phase
 
-from numasim.engine.caches import CACHES, CHUNK_BYTES, Cache, Found, LruCache, Place, ShareCache
+from numasim.engine.caches import CACHES, CHUNK_BYTES, PART_BYTES, Cache, Found, LruCache, Piece, Place, ShareCache
 from numasim.engine.effects import Effects
 from numasim.engine.run import ENGINES, simulate
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 KIB = 1024
-CHUNK = CHUNK_BYTES
+CHUNK, PART = CHUNK_BYTES, PART_BYTES
 REAL = ("share", "lru")
 
-Touch = tuple[int, int, int, bool]  # domain, chunk, bytes, whether it writes
-touches = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), st.integers(1, CHUNK), st.booleans()), max_size=60)
+Touch = tuple[int, int, set[int], bool]  # domain, chunk, parts of it, whether it writes
+parts_of_a_chunk = st.sets(st.integers(0, CHUNK // PART - 1), min_size=1) | st.just(set(range(CHUNK // PART)))
+touches = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), parts_of_a_chunk, st.booleans()), max_size=60)
 
 
 def walk(cache: Cache, domain: int, chunks: range | tuple[int, ...], size: int = CHUNK, writes: bool = False) -> Found:
-    """Walk ``size`` bytes of each chunk from ``domain``, which is a node of its own."""
-    return cache.first_pass(Place(domain, domain, CHUNK), 0, [(chunk, size) for chunk in chunks], writes=writes)
+    """Walk ``size`` bytes of each chunk, from its first on, from ``domain``, which is a node of its own."""
+    parts = (1 << min(CHUNK // PART, -(-size // PART))) - 1
+    pieces = [Piece(chunk, size, parts) for chunk in chunks]
+    return cache.first_pass(Place(domain, domain, CHUNK), 0, pieces, writes=writes)
+
+
+def walk_parts(cache: Cache, touch: Touch) -> Found:
+    """Walk whole parts of a chunk."""
+    domain, chunk, parts, writes = touch
+    piece = Piece(chunk, len(parts) * PART, sum(1 << part for part in parts))
+    return cache.first_pass(Place(domain, domain, CHUNK), 0, [piece], writes=writes)
 
 
 # ---- lru -----------------------------------------------------------------------------------------------------------
@@ -38,34 +49,48 @@ def walk(cache: Cache, domain: int, chunks: range | tuple[int, ...], size: int =
 def least_recently_used(sequence: list[Touch], llc_bytes: int) -> Iterator[tuple[int, dict[int, int]]]:
     """(bytes found in the own cache, bytes by domain found dirty in others') of each touch.
 
-    Each domain is a list of [chunk, bytes, dirty], the most recently used last.
+    Each domain is a list of [chunk, parts, dirty], the most recently used last.
     """
-    domains: list[list[list[int]]] = [[], [], []]
-    for domain, chunk, size, writes in sequence:
+    domains: list[list[list[Any]]] = [[], [], []]
+    for domain, chunk, parts, writes in sequence:
         own = next((line for line in domains[domain] if line[0] == chunk), None)
         dirty = [d for d in range(3) if d != domain for line in domains[d] if line[0] == chunk and line[2]]
-        there, moved = 0, {}
+        there, moved = set(), {}
         if own is None and dirty:
             (other,) = dirty  # never dirty in two caches
             line = next(line for line in domains[other] if line[0] == chunk)
-            there, line[2] = min(size, line[1]), 0
-            moved = {other: there}
-        kept = own if own is not None else [chunk, there, int(bool(dirty))]
-        here = min(size, own[1]) if own is not None else there
+            there, line[2] = parts & line[1], False
+            moved = {other: len(there) * PART}
+        kept = own if own is not None else [chunk, there, bool(dirty)]
+        here = len(parts & own[1]) * PART if own is not None else 0
         domains[domain] = [line for line in domains[domain] if line is not own]
-        domains[domain].append([chunk, min(CHUNK, kept[1] + size - here), int(kept[2] or writes)])
+        domains[domain].append([chunk, kept[1] | parts, kept[2] or writes])
         if writes:
             domains = [[line for line in lines if d == domain or line[0] != chunk] for d, lines in enumerate(domains)]
-        while sum(line[1] for line in domains[domain]) > llc_bytes:
+        while sum(len(line[1]) * PART for line in domains[domain]) > llc_bytes:
             del domains[domain][0]
-        yield (here if own is not None else 0), moved
+        yield here, moved
 
 
 @given(touches, st.sampled_from([CHUNK // 2, CHUNK, 3 * CHUNK, 5 * CHUNK + 7]))
 def test_lru_is_what_lists_kept_by_hand_say(sequence: list[Touch], llc_bytes: int) -> None:
     cache = LruCache(llc_bytes, 3)
-    found = [walk(cache, domain, (chunk,), size, writes) for domain, chunk, size, writes in sequence]
+    found = [walk_parts(cache, touch) for touch in sequence]
     assert [(each.hit, each.moved) for each in found] == list(least_recently_used(sequence, llc_bytes))
+
+
+@given(touches)
+def test_share_is_lru_where_everything_fits(sequence: list[Touch]) -> None:
+    share, lru = (CACHES[model](10 * CHUNK, 3) for model in REAL)
+    assert [walk_parts(share, touch) for touch in sequence] == [walk_parts(lru, touch) for touch in sequence]
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_blocks_that_share_a_chunk_do_not_find_each_other(model: str) -> None:
+    cache = CACHES[model](4 * CHUNK, 1)
+    blocks = [{4 * block + part for part in range(4)} for block in range(16)]
+    assert [walk_parts(cache, (0, 0, block, False)).hit for block in blocks] == [0] * 16
+    assert [walk_parts(cache, (0, 0, block, False)).hit for block in blocks] == [4 * PART] * 16
 
 
 @given(st.lists(st.integers(0, 9), max_size=80), st.integers(1, 8))
@@ -82,7 +107,7 @@ def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
     place = Place(0, 0, CHUNK)
     for chunks, part in ((4, 4 * CHUNK), (5, 0)):
         cache = LruCache(4 * CHUNK, 1)
-        pieces = [(chunk, CHUNK) for chunk in range(chunks)]
+        pieces = [Piece(chunk, CHUNK, 2 ** (CHUNK // PART) - 1) for chunk in range(chunks)]
         cache.first_pass(place, 0, pieces, writes=False)
         assert cache.later_pass(place, 0, pieces, chunks * CHUNK) == (part, chunks * CHUNK)
 
@@ -100,7 +125,7 @@ def test_share_finds_what_fits_with_all_that_came_since() -> None:
 
 def test_share_finds_no_more_of_a_chunk_than_was_brought_in() -> None:
     cache = ShareCache(4 * CHUNK, 1)
-    assert [walk(cache, 0, (0,), size).hit for size in (1000, 5000, 4000, 9000)] == [0, 1000, 4000, 5000]
+    assert [walk(cache, 0, (0,), size * PART).hit for size in (1, 5, 4, 9)] == [0, PART, 4 * PART, 5 * PART]
 
 
 @pytest.mark.parametrize("model", REAL)
@@ -111,23 +136,19 @@ def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: s
     assert walk(cache, 1, (0,), 3 * CHUNK).hit == CHUNK
 
 
-def test_share_leaves_a_chunk_to_the_domain_that_touched_it_last() -> None:
-    cache = ShareCache(4 * CHUNK, 2)
-    assert [walk(cache, domain, (0,)).hit for domain in (0, 0, 1, 1, 0, 0)] == [0, CHUNK, 0, CHUNK, 0, CHUNK]
-
-
-def test_lru_leaves_what_is_read_to_all_domains() -> None:
-    cache = LruCache(4 * CHUNK, 2)
+@pytest.mark.parametrize("model", REAL)
+def test_what_is_read_is_left_to_all_domains(model: str) -> None:
+    cache = CACHES[model](4 * CHUNK, 2)
     assert [walk(cache, domain, (0,)).hit for domain in (0, 0, 1, 1, 0, 0)] == [0, CHUNK, 0, CHUNK, CHUNK, CHUNK]
 
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_dirty_chunk_is_found_in_the_other_cache_and_stays_dirty_in_the_reader_s(model: str) -> None:
     cache = CACHES[model](4 * CHUNK, 3)
-    walk(cache, 0, (0,), 5000, writes=True)
-    assert walk(cache, 1, (0,), 8000).moved == {0: 5000}
-    assert walk(cache, 2, (0,), 8000).moved == {1: 8000}
-    assert walk(cache, 2, (0,), 8000) == Found(8000)
+    walk(cache, 0, (0,), 5 * PART, writes=True)
+    assert walk(cache, 1, (0,), 8 * PART).moved == {0: 5 * PART}
+    assert walk(cache, 2, (0,), 8 * PART).moved == {1: 8 * PART}
+    assert walk(cache, 2, (0,), 8 * PART) == Found(8 * PART)
 
 
 @pytest.mark.parametrize("model", REAL)
