@@ -2,9 +2,11 @@
 
 A task of size n allocates eleven quadrants, fills eight of them with sums of the quadrants of A and B, spawns seven
 products, waits, and adds up. C is written in place. Temporaries come from a heap: blocks of up to 32 MiB, the largest
-that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are taken again by later tasks of the
-same size, so that their pages are where an earlier task touched them first; larger ones are fresh memory each time. At
-most as many blocks of a size are in use as there may be workers. With ``heap: fresh`` no block is ever taken again.
+that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are taken again by the next task of
+the same size, so that their pages are where an earlier task touched them first and, if it was not long ago, still in a
+cache; larger ones are fresh memory each time. A worker goes through a subtree depth first, and needs one block of each
+size at a time; so the tasks of a size below the same one of the first 49 subtrees, enough for the threads of most
+machines, share a block. With ``heap: fresh`` no block is ever taken again.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ ELEMENT_BYTES = 8
 CHILDREN = 7
 TEMPORARIES = 11
 LARGEST_RECYCLED_BYTES = 32 << 20
-BLOCKS_IN_USE = 32  # of each size
+SUBTREES = 32  # with heaps of their own, at least
 A, B, C, HEAP = range(4)
 S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1 = range(TEMPORARIES)
 MULTIPLY, ADD = range(2)
@@ -52,7 +54,7 @@ def strassen(parameters: StrassenParameters) -> Workload:
     """The task graph of one Strassen product."""
     tree = _Tree(parameters)
     draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
-    places = tree.places(draft)
+    places = tree.places()
     _fill_leaves(draft, tree.size, places)
     for shape in (SPLIT, SERIAL_SPLIT):
         _fill_splits(draft, shape, tree, places)
@@ -90,9 +92,9 @@ class _Tree:
         self.heap_end = 0
         self.most_recycled = LARGEST_RECYCLED_BYTES if parameters.heap == "recycled" else -1
 
-    def places(self, draft: Draft) -> tuple[Place, Place, Place]:
-        """Where A, B and C of every task are; blocks of the heap are taken in the order of a serial run."""
-        self._lay_out_heap(draft)
+    def places(self) -> tuple[Place, Place, Place]:
+        """Where A, B and C of every task are."""
+        self._lay_out_heap()
         stride = np.array([ELEMENT_BYTES * self.level_size[0]])
         a, b, c = (Place(np.array([region]), np.array([0]), stride) for region in (A, B, C))
         found = [(a, b, c)]
@@ -103,14 +105,15 @@ class _Tree:
         a, b, c = (Place(*map(np.concatenate, zip(*levels, strict=True))) for levels in zip(*found, strict=True))
         return a, b, c
 
-    def _lay_out_heap(self, draft: Draft) -> None:
-        """Size by size, so many blocks as are in use, which the tasks of that size take in turn."""
+    def _lay_out_heap(self) -> None:
+        """Size by size, one block for all tasks of that size that are below the same subtree."""
+        apart = next((level for level, count in enumerate(self.level_tasks) if count >= SUBTREES), self.depth)
         for level in range(self.depth):
             tasks = np.arange(self.first[level], self.first[level + 1])
-            tasks = tasks[np.argsort(draft.position[tasks])]
             block = int(self.heap_bytes[tasks[0]])
-            blocks = min(len(tasks), BLOCKS_IN_USE) if block <= self.most_recycled else len(tasks)
-            self.heap[tasks] = self.heap_end + np.arange(len(tasks)) % blocks * block
+            recycled = level > apart and block <= self.most_recycled
+            blocks = self.level_tasks[apart] if recycled else len(tasks)
+            self.heap[tasks] = self.heap_end + np.arange(len(tasks)) * blocks // len(tasks) * block
             self.heap_end += blocks * block
 
 

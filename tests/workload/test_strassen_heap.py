@@ -34,18 +34,26 @@ def test_fresh_blocks_are_never_taken_again(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", SPLITS)
-def test_recycled_blocks_are_as_many_as_are_in_use(n: int) -> None:
+def test_recycled_blocks_are_one_for_each_size_and_subtree(n: int) -> None:
     work = make("strassen", n=n)
-    in_use = [
-        tasks if 11 * size > 32 << 20 else min(tasks, 32)
-        for tasks, size in zip(SPLITS[n], QUADRANT_BYTES[n], strict=True)
-    ]
-    assert in_use == [1, 7, 32, 32, 32]
+    in_use = [min(tasks, 49) for tasks in SPLITS[n]]
+    assert in_use == [1, 7, 49, 49, 49]
     for blocks_in_use, quadrant in zip(in_use, QUADRANT_BYTES[n], strict=True):
         assert len(set(blocks(work)[quadrant].tolist())) == blocks_in_use
     assert work.regions[HEAP].bytes == sum(
         11 * size * used for size, used in zip(QUADRANT_BYTES[n], in_use, strict=True)
     )
+
+
+def test_tasks_take_the_block_of_their_subtree() -> None:
+    """Seven products of one parent follow each other, and so do the blocks of the subtrees that they are in."""
+    found = blocks(make("strassen", n=1024))[QUADRANT_BYTES[2048][4]]  # 343 tasks of 128 x 128, 49 subtrees of 7
+    assert found.reshape(49, 7).tolist() == [[begin] * 7 for begin in sorted(set(found.tolist()))]
+
+
+def test_large_blocks_are_fresh_memory() -> None:
+    found = blocks(make("strassen", n=16384, cutoff=1024))[2 * 2048**2]  # of 88 MiB
+    assert len(set(found.tolist())) == 343
 
 
 def test_blocks_do_not_overlap() -> None:
