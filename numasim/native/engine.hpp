@@ -159,6 +159,7 @@ private:
     [[gnu::noinline]] void look_ahead(Worker& w, Task task);
     void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
     [[gnu::noinline]] void watch_work(Worker& w);
+    std::uint32_t kernel_of(Task task) const;
     [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);
     std::int64_t move(std::int64_t access, std::int32_t node);
     void copy_pages(Worker& w, std::int64_t pages);

@@ -12,7 +12,6 @@ void Engine::expect(const Frame& frame) const {
 }
 
 void Engine::start_flow(Worker& w, const Frame& frame, std::uint32_t segment) {
-    w.kernel = plan_.graph.kernel[segment];
     start_flow(w, {
                       .task = frame.id,
                       .item = w.stack.back(),

@@ -49,7 +49,6 @@ void Engine::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
         for (std::uint32_t home = 0; home < plan_.nodes; ++home) bytes[home] += traffic[home];
     }
     frame.path_ps += local;
-    w.kernel = plan_.graph.kernel[segment];
     w.segment = plan_.graph.folded ? frame.segments + plan_.graph.segment[frame.at] : segment;
     work(w, frame.id, total, local);
 }
@@ -137,8 +136,13 @@ std::int64_t Engine::move(std::int64_t access, std::int32_t node) {
 
 void Engine::watch_work(Worker& w) {
     const Task task = w.stack.back();
-    const std::uint32_t kernel = is_item(task) ? plan_.families[family_of(task)].kernel : w.kernel;
-    watch_->stretch(w, Watched::WORK, now_, id_of(task), w.segment, kernel);
+    watch_->stretch(w, Watched::WORK, now_, id_of(task), w.segment, kernel_of(task));
+}
+
+// What a task that works executes.
+std::uint32_t Engine::kernel_of(Task task) const {
+    if (is_item(task)) return plan_.families[family_of(task)].kernel;
+    return plan_.graph.kernel[plan_.graph.op_arg[frames_[static_cast<std::size_t>(task)].at]];
 }
 
 // ---- frames -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,21 @@ std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t
     return ceil_div(product_ps(product_ps(ceil_div(bytes, LINE_BYTES), latency_ps), 1000), misses);
 }
 
+namespace {
+
+// The node that all bytes of an access live on, or else `several`.
+std::int32_t only_home(I64s by_home, std::int32_t several) {
+    std::int32_t only = several;
+    for (std::size_t home = 0; home < by_home.size(); ++home) {
+        if (by_home[home] == 0) continue;
+        if (only != several) return several;
+        only = static_cast<std::int32_t>(home);
+    }
+    return only;
+}
+
+}  // namespace
+
 MemorySystem::MemorySystem(const Plan& plan, PageMap& pages, Traffic& traffic)
     : plan_(plan),
       effects_(plan.effects),
@@ -23,21 +38,29 @@ MemorySystem::MemorySystem(const Plan& plan, PageMap& pages, Traffic& traffic)
       units_(plan.effects.resources.capacity.size(), 0) {
     const Accesses& shape = plan.accesses;
     const SegmentNeeds& needs = plan.effects.segments;
+    segments_.reserve(needs.first_access.size());
+    for (std::size_t s = 0; s < needs.compute_ps.size(); ++s) {
+        segments_.push_back({needs.compute_ps[s], needs.first_access[s]});
+    }
+    segments_.push_back({0, needs.first_access.back()});
     accesses_.reserve(shape.region.size());
     for (std::size_t a = 0; a < shape.region.size(); ++a) {
+        const bool settled = plan.memory.dynamic[shape.region[a]] == 0;
+        const I64s by_home = shape.settled.subspan(a * plan.nodes, plan.nodes);
         accesses_.push_back({
             .print = {shape.region[a], shape.offset[a], shape.row_bytes[a], shape.rows[a], shape.stride[a]},
             .passes = needs.passes[a],
             .misses = needs.misses[a],
+            .home = settled ? only_home(by_home, SEVERAL) : SEVERAL,
             .mode = static_cast<AccessMode>(needs.mode[a]),
-            .settled = plan.memory.dynamic[shape.region[a]] == 0,
+            .settled = settled,
         });
     }
 }
 
 Price MemorySystem::price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses) {
-    const std::int64_t* const number = effects_.segments.first_access.data() + segment;
-    const std::span<const Access> accesses(accesses_.data() + number[0], accesses_.data() + number[1]);
+    const std::span<const Access> accesses(accesses_.data() + segments_[segment].first_access,
+                                           accesses_.data() + segments_[segment + 1].first_access);
     std::int64_t segment_bytes = 0;
     for (const Access& access : accesses) segment_bytes += access.print.total();
     Price price{.compute_ps = compute_ps};
@@ -97,11 +120,24 @@ void MemorySystem::migrate(const Place& place, std::int64_t pages, Price& price)
     }
 }
 
-// What comes from memory and goes there is cut in the proportion of the bytes that each home has.
+// What comes from memory and goes there.
 void MemorySystem::move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home,
                                     std::int64_t fetched, std::int64_t written, Price& price) {
     if (fetched == 0 && written == 0) return;
-    const std::size_t first = static_cast<std::size_t>(place.node) * plan_.nodes;
+    std::int64_t moved = fetched + written;
+    if (access.home != SEVERAL) {
+        move_at(access, place, static_cast<std::size_t>(access.home), fetched, written, price);
+    } else {
+        moved = move_by_home(access, place, by_home, fetched, written, price);
+    }
+    const auto node = static_cast<std::size_t>(place.node);
+    const std::int64_t local_ps = effects_.latency_ps[node * plan_.nodes + node];
+    price.local_wait_ps = sum_ps(price.local_wait_ps, misses_ps(moved, local_ps, access.misses));
+}
+
+// Cut both in the proportion of the bytes that each home has; the bytes that are moved.
+std::int64_t MemorySystem::move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
+                                        std::int64_t fetched, std::int64_t written, Price& price) {
     std::int64_t whole = 0, before = 0, read_done = 0, back_done = 0;
     for (std::size_t home = 0; home < plan_.nodes; ++home) whole += by_home[home];
     for (std::size_t home = 0; home < plan_.nodes && before < whole; ++home) {
@@ -109,16 +145,16 @@ void MemorySystem::move_from_memory(const Access& access, const Place& place, co
         before += by_home[home];
         const std::int64_t read = before == whole ? fetched : floor_ratio(fetched, before, whole);
         const std::int64_t back = before == whole ? written : floor_ratio(written, before, whole);
-        move_at(access, first + home, home, read - read_done, back - back_done, price);
+        move_at(access, place, home, read - read_done, back - back_done, price);
         read_done = read;
         back_done = back;
     }
-    const std::int64_t local_ps = effects_.latency_ps[first + static_cast<std::size_t>(place.node)];
-    price.local_wait_ps = sum_ps(price.local_wait_ps, misses_ps(read_done + back_done, local_ps, access.misses));
+    return read_done + back_done;
 }
 
-void MemorySystem::move_at(const Access& access, std::size_t pair, std::size_t home, std::int64_t read,
+void MemorySystem::move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
                            std::int64_t back, Price& price) {
+    const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
     traffic_.bytes[access.mode == WRITE ? OWNED : FETCHED][pair] += read;
     traffic_.bytes[WRITTEN][pair] += back;
     use_path(effects_.resources.reads, pair, read);

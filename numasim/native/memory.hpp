@@ -46,21 +46,29 @@ public:
     // each resource once.
     Price price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses);
 
+    std::int64_t compute_ps(std::size_t segment) const { return segments_[segment].compute_ps; }
+
     // A segment is about to be priced: most of what that takes is a wait for its accesses.
     void prefetch(std::size_t segment) const {
-        __builtin_prefetch(effects_.segments.compute_ps.data() + segment);
-        __builtin_prefetch(accesses_.data() + effects_.segments.first_access[segment]);
+        __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
     }
 
     std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] what a miss waits at each controller
 
 private:
+    static constexpr std::int32_t SEVERAL = -1;
+
+    struct Segment {
+        std::int64_t compute_ps, first_access;
+    };
+
     // One access of a segment, all that is known of it side by side.
     struct alignas(64) Access {
         Footprint print;
         std::int64_t passes, misses;
+        std::int32_t home;  // that of all its bytes, where it is known before the run; or SEVERAL
         AccessMode mode;
-        bool settled;  // its homes are known before the run
+        bool settled;  // all its homes are known before the run
 
         bool writes() const { return mode != READ; }
     };
@@ -71,7 +79,9 @@ private:
     void migrate(const Place& place, std::int64_t pages, Price& price);
     void move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home, std::int64_t fetched,
                           std::int64_t written, Price& price);
-    void move_at(const Access& access, std::size_t pair, std::size_t home, std::int64_t read, std::int64_t back,
+    std::int64_t move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
+                              std::int64_t fetched, std::int64_t written, Price& price);
+    void move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read, std::int64_t back,
                  Price& price);
     void move_from_caches(const Access& access, const Place& place, std::int64_t hit, Price& price);
     void use(std::uint32_t resource, std::int64_t units);
@@ -82,6 +92,7 @@ private:
     Traffic& traffic_;
     std::unique_ptr<Caches> caches_;
     PageMap& pages_;
+    std::vector<Segment> segments_;  // [segments + 1]
     std::vector<Access> accesses_;
     Found found_;
     std::vector<std::int64_t> touched_;      // [nodes] by the access at hand

@@ -75,7 +75,6 @@ struct Worker {
     std::int64_t began_ps = 0;  // when it began to execute, to be idle or to sleep, what it owed before that paid
     std::int64_t told_ps = 0;   // up to when the watch has heard of it
     std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when it became idle
-    std::uint32_t kernel = 0;            // what it executes
 
     Counters counters;
     const std::int64_t* total_ps = nullptr;  // [segments] on its node
