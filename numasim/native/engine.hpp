@@ -120,8 +120,9 @@ public:
 private:
     // What stacks and queues hold: a frame, or the id of a range item, which is at least `tasks_`.
     using Task = std::int64_t;
-    static constexpr std::uint32_t AFTER_PHASES = 1;  // at the end of an instant
-    static constexpr Task PRODUCTION = -1;            // on a worker's stack: it creates the items of an implicit range
+    static constexpr std::uint32_t AFTER_PHASES = 1;    // at the end of an instant
+    static constexpr std::uint32_t MOST_FORESEEN = 16;  // children of a task
+    static constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
 
     // timeline
     void go_through_phases();
@@ -141,6 +142,7 @@ private:
     [[gnu::noinline]] void start_flow(Worker& w, const Frame& frame, std::uint32_t segment);
     [[gnu::noinline]] void start_item_flow(Worker& w, Task task);
     void expect(const Frame& frame) const;
+    void foresee(const Frame& frame) const;
     void start_flow(Worker& w, Stretch work);
     [[gnu::noinline]] void end_flow(Worker& w);
     [[gnu::noinline]] void tell_activity(const Worker& w);

@@ -11,7 +11,17 @@ void Engine::expect(const Frame& frame) const {
     if (runs) flows_->expect(plan_.graph.op_arg[frame.at]);
 }
 
+// The children that a task will spawn after its work.
+void Engine::foresee(const Frame& frame) const {
+    const auto end = static_cast<std::uint32_t>(plan_.graph.op_ptr[std::size_t{frame.row} + 1]);
+    const std::uint32_t last = std::min(end, frame.at + 1 + MOST_FORESEEN);
+    for (std::uint32_t op = frame.at + 1; op < last && plan_.graph.op_code[op] == SPAWN; ++op) {
+        flows_->expect_child(plan_.graph.op_arg[op]);
+    }
+}
+
 void Engine::start_flow(Worker& w, const Frame& frame, std::uint32_t segment) {
+    foresee(frame);
     start_flow(w, {
                       .task = frame.id,
                       .item = w.stack.back(),

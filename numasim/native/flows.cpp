@@ -52,6 +52,7 @@ Flows::Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& 
       asks_(shares_out_ || plan.effects.queueing || watched),
       traffic_(no_traffic(plan.nodes)),
       memory_(plan, pages, traffic_),
+      foresight_(plan.graph, memory_),
       speeds_(plan.effects.speeds, plan.workers, plan.seed),
       shares_(plan.effects, plan.node, plan.nodes),
       item_prices_(item_prices(plan)),
@@ -68,7 +69,7 @@ Flows::Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& 
 // ---- starts and ends ----------------------------------------------------------------------------------------------
 
 void Flows::start(const Worker& w, const Stretch& work) {
-    if (work.family == GRAPH) memory_.prefetch(work.row);
+    if (work.family == GRAPH) memory_.prefetch_accesses(work.row);
     flows_[w.id].work = work;
     works_[w.id] = fresh_[w.id] = 1;
     ++sharers_[effects_.caches.domain[w.id]];

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "foresight.hpp"
 #include "item_prices.hpp"
 #include "item_times.hpp"
 #include "memory.hpp"
@@ -53,7 +54,9 @@ public:
     const Traffic& traffic() const { return traffic_; }
 
     // A task whose next op is this segment will be started before long.
-    void expect(std::uint32_t segment) const { memory_.prefetch(segment); }
+    void expect(std::uint32_t segment) const { memory_.prefetch_accesses(segment); }
+    // A task will be spawned before long.
+    void expect_child(std::uint32_t row) { foresight_.expect(row); }
     void start(const Worker& w, const Stretch& work);
     // Split the time of a flow that has ended (model 6).
     void end(Worker& w, std::int64_t now_ps);
@@ -103,6 +106,7 @@ private:
     const bool shares_out_, asks_;  // whether bandwidth is shared out, whether anybody wants to know what flows ask for
     Traffic traffic_;
     MemorySystem memory_;
+    Foresight foresight_;
     Speeds speeds_;
     Shares shares_;
     std::vector<std::vector<ItemPrices>> item_prices_;    // [classes][families]

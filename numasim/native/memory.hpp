@@ -48,8 +48,9 @@ public:
 
     std::int64_t compute_ps(std::size_t segment) const { return segments_[segment].compute_ps; }
 
-    // A segment is about to be priced: most of what that takes is a wait for its accesses.
-    void prefetch(std::size_t segment) const {
+    // A segment will be priced: most of what that takes is a wait for it and for its accesses.
+    void prefetch(std::size_t segment) const { __builtin_prefetch(segments_.data() + segment); }
+    void prefetch_accesses(std::size_t segment) const {
         __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
     }
 
