@@ -38,10 +38,12 @@ class Metric:
     """A measure of predictions, and how it is read."""
 
     measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN where the cells tell nothing
+    label: str  # for people
     rising: bool  # whether more is better
     percent: bool  # whether people read it in percent
     each_cell: bool  # whether it is taken cell by cell, so that any choice of cells has it
     meaning: str
+    best: float = 0.0
 
     def meets(self, value: float, bound: float) -> bool:
         """Whether ``value`` is as good as ``bound`` asks."""
@@ -110,6 +112,7 @@ def _nothing(said: Prediction) -> FloatArray:
 METRICS = {
     "mape": Metric(
         _mape,
+        label="mean relative error",
         rising=False,
         percent=True,
         each_cell=True,
@@ -117,13 +120,16 @@ METRICS = {
     ),
     "median-factor": Metric(
         _median_factor,
+        label="median factor",
         rising=False,
         percent=False,
         each_cell=True,
         meaning="median of the factor between the two counts, one added to each so that zeros count too",
+        best=1.0,
     ),
     "mean-absolute-error": Metric(
         _mean_absolute_error,
+        label="mean absolute error",
         rising=False,
         percent=False,
         each_cell=True,
@@ -131,6 +137,7 @@ METRICS = {
     ),
     "pooled-share": Metric(
         _pooled_share,
+        label="difference of shares",
         rising=False,
         percent=False,
         each_cell=False,
@@ -138,16 +145,20 @@ METRICS = {
     ),
     "sign-agreement": Metric(
         _sign_agreement,
+        label="right direction",
         rising=True,
         percent=True,
         each_cell=False,
         meaning="share of cells that change in the published direction against the strategy before",
+        best=1.0,
     ),
     "rank-correlation": Metric(
         _rank_correlation,
+        label="rank correlation",
         rising=True,
         percent=False,
         each_cell=False,
         meaning="Spearman's correlation of the strategies' order, of the benchmark where it is least",
+        best=1.0,
     ),
 }

@@ -89,7 +89,7 @@ def test_a_perfect_prediction_is_the_best_there_is(name: str) -> None:
     part = [True, False, True, False]
     perfect = measured(name, published, published, (before, before), part)
     worse = measured(name, published, [1.0, 4.0, 2.0, 3.5], (before, before), part)
-    assert perfect == {"median-factor": 1.0, "sign-agreement": 1.0, "rank-correlation": 1.0}.get(name, 0.0)
+    assert perfect == metric.best == {"median-factor": 1.0, "sign-agreement": 1.0, "rank-correlation": 1.0}.get(name, 0)
     assert metric.beats(perfect, worse)
     assert not metric.beats(worse, perfect)
     assert metric.meets(perfect, perfect)

@@ -1,4 +1,4 @@
-"""All that a reproduction found: what pages, text tables and CSV files are made of."""
+"""What a reproduction found, scored: all that pages, text tables and CSV files are made of."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Ablation:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Findings:
     """A study, how it was run, and what came out."""
 
     study: str  # its name, as on the command line
@@ -48,3 +48,10 @@ class Reproduction:
     ablations: tuple[Ablation, ...]
     parameters: tuple[FittedParameter, ...]
     notes: tuple[str, ...]  # on the study as a whole
+    command: str  # that makes it again
+    version: str  # of numasim
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the question was asked of another machine."""
+        return self.machine != self.published_machine

@@ -1,0 +1,142 @@
+"""The page in headless Chromium, without a network: complete, quiet, and readable on a desk, on a phone, in the dark.
+
+Debian's chromium is asked through the playwright package, which brings no browser of its own here.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from made_up_findings import TABLES, made_up, written
+from playwright.sync_api import Browser, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = (  # what Chromium would look up for itself
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page alone: nothing that lies beside it is of any help."""
+    return shutil.copy(written(tmp_path_factory).page, tmp_path_factory.mktemp("sent") / "page.html")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip(f"no Chromium on the path (looked for {', '.join(NAMES)})")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=list(QUIET))
+        yield started
+        started.close()
+
+
+@pytest.fixture(params=WIDTHS)
+def page(request: pytest.FixtureRequest, browser: Browser, page_file: Path) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": request.param, "height": 800}, offline=True)
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    asked: list[str] = []
+    opened.on("request", lambda sent: asked.append(sent.url))
+    opened.goto(page_file.as_uri(), wait_until="load")
+    yield opened
+    context.close()
+    assert complaints == []
+    assert [url for url in asked if not url.startswith("data:")] == [page_file.as_uri()]
+
+
+def test_every_picture_is_there_and_says_what_it_shows(page: Page) -> None:
+    pictures = page.locator("img").evaluate_all(
+        "all => all.map(one => [one.complete, one.naturalWidth, one.naturalHeight, one.alt.length])"
+    )
+    assert len(pictures) == len(TABLES) + 2  # the score sheet and the ablations
+    assert all(complete and min(rest) > 0 for complete, *rest in pictures)
+
+
+def test_nothing_reaches_over_the_edge_of_the_page(page: Page) -> None:
+    wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide <= window
+    beyond = page.locator("section, p, h1, h2, h3, nav, dl, ul").evaluate_all(
+        "all => all.filter(one => one.getBoundingClientRect().right > innerWidth).map(one => one.outerHTML)"
+    )
+    assert beyond == []
+
+
+def test_what_is_wider_than_the_page_can_be_scrolled(page: Page) -> None:
+    cut = page.locator(".wide, figure").evaluate_all(
+        "all => all.filter(one => one.scrollWidth > one.clientWidth)"
+        ".filter(one => getComputedStyle(one).overflowX != 'auto').length"
+    )
+    assert cut == 0
+
+
+def test_the_score_sheet_is_seen_with_every_class(page: Page) -> None:
+    sheet = page.locator("#scores")
+    assert sheet.is_visible()
+    rows = sheet.locator("tbody tr")
+    assert [row.split("\t")[0] for row in rows.all_inner_texts()] == [score.name for score in made_up().scores]
+
+
+def test_the_score_sheet_comes_before_the_tables(page: Page) -> None:
+    order = page.locator("main section").evaluate_all("all => all.map(one => one.id)")
+    assert order[:5] == ["scores", "ablations", "fitted", "tables", "table-3-1"]
+
+
+def test_every_entry_of_the_contents_leads_somewhere(page: Page) -> None:
+    targets = page.locator("nav a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert {f"#table-{identity.replace('.', '-')}" for identity in TABLES} < set(targets)
+    for target in targets:
+        assert page.locator(target).count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_both_schemes(browser: Browser, page_file: Path, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme, offline=True)
+    opened = context.new_page()
+    opened.goto(page_file.as_uri())
+    ratios = opened.evaluate(CONTRASTS)
+    context.close()
+    assert min(ratios) >= 4.5  # of the Web Content Accessibility Guidelines, level AA
+
+
+CONTRASTS = """() => {
+  const light = colour => colour.match(/[0-9.]+/g).slice(0, 3).map(value => value / 255)
+    .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+  const paper = one => {
+    for (; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if (colour !== 'rgba(0, 0, 0, 0)') return colour;
+    }
+  };
+  return [...document.querySelectorAll('p, a, td, th, dd, dt, .mark, .good, .bad, .unknown')].map(one => {
+    const [above, below] = [light(getComputedStyle(one).color), light(paper(one))].sort((a, b) => b - a);
+    return (above + 0.05) / (below + 0.05);
+  });
+}"""
+
+
+def test_it_prints_on_paper(browser: Browser, page_file: Path) -> None:
+    context = browser.new_context(offline=True)
+    opened = context.new_page()
+    opened.goto(page_file.as_uri())
+    printed = opened.pdf(format="A4")
+    opened.emulate_media(media="print")
+    opened.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins, 96 to the inch
+    cut = opened.locator("table").evaluate_all("all => Math.max(...all.map(one => one.getBoundingClientRect().right))")
+    context.close()
+    assert printed.startswith(b"%PDF")
+    assert cut <= 718

@@ -1,0 +1,193 @@
+"""The files of a report: all there, nothing older, whole or absent, the same numbers in all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from cells_by_hand import cell, table
+from made_up_findings import TABLES, made_up, written
+
+from numasim.errors import InputError
+from numasim.reproduce import pages
+from numasim.reproduce.cells import Role
+from numasim.reproduce.csv_files import scores_csv, table_csv
+from numasim.reproduce.findings import Findings
+from numasim.reproduce.pages import markdown, page, write_pages
+
+STEMS = {f"table-{identity.replace('.', '-')}" for identity in TABLES}
+
+
+@pytest.fixture(scope="module")
+def findings() -> Findings:
+    return made_up()
+
+
+def small(**changes: object) -> Findings:
+    """A reproduction of one table with one cell."""
+    return replace(made_up(), tables=(table([cell("a", 2.0, 2.5)]),), scores=(), ablations=(), **changes)  # type: ignore[arg-type]
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# ---- the directory ----
+
+
+def test_a_report_is_a_page_markdown_figures_and_csv(
+    tmp_path_factory: pytest.TempPathFactory, findings: Findings
+) -> None:
+    report = written(tmp_path_factory)
+    folder = report.page.parent
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    figures = {f"figures/{stem}.svg" for stem in STEMS | {"scores", "ablations"}}
+    assert found == {"index.html", "report.md", "scores.csv"} | figures | {f"tables/{stem}.csv" for stem in STEMS}
+    assert report.advanced == pages.figure_count(findings) == len(figures)
+    linked = set(re.findall(r"\]\((.*?)\)", (folder / "report.md").read_text()))
+    assert linked == figures
+
+
+def test_the_same_findings_give_the_same_bytes(tmp_path: Path) -> None:
+    first, again = (write_pages(small(), tmp_path / name).read_bytes() for name in ("a", "b"))
+    assert first == again
+
+
+def test_what_an_older_report_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    write_pages(replace(small(), tables=(table([cell("a", 2.0, 2.5)], "9.9"),)), tmp_path)
+    (tmp_path / "figures" / "mine.png").touch()
+    (tmp_path / "runs").mkdir()
+    write_pages(small(), tmp_path)
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["mine.png", "table-1-1.svg"]
+    assert [path.name for path in (tmp_path / "tables").iterdir()] == ["table-1-1.csv"]
+    assert (tmp_path / "runs").is_dir()
+
+
+def test_an_interrupted_report_leaves_the_old_page_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = write_pages(small(), tmp_path).read_bytes()
+
+    def interrupted(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pages, "page", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_pages(small(quick=True), tmp_path)
+    assert (tmp_path / "index.html").read_bytes() == before
+    assert not list(tmp_path.rglob(".tmp-*"))
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"file/tables.*cannot be written"):
+        write_pages(small(), tmp_path / "file")
+
+
+# ---- CSV ----
+
+
+def test_the_csv_of_a_table_has_every_number_in_full() -> None:
+    cells = [
+        cell("a", 0.1 + 0.2, 0.5, 0.7, null=1.5, baseline="before"),
+        cell("b", 2.0, role=Role.FITTED),
+        cell("c", 0.0, 3.0),
+    ]
+    first, second, third = rows(table_csv(table(cells)))
+    assert float(first["published"]) == 0.1 + 0.2
+    assert float(first["simulated"]) == pytest.approx(0.6)
+    assert float(first["low"]) == pytest.approx(0.6 - 12.706204736 * 0.1)  # Student's t of one degree of freedom
+    assert (first["seeds"], first["null"], first["role"]) == ("2", "1.5", "predicted")
+    assert [second[name] for name in ("simulated", "low", "seeds", "relative_error")] == ["", "", "0", ""]
+    assert third["relative_error"] == ""
+
+
+def test_the_csv_of_the_scores_has_classes_then_columns(findings: Findings) -> None:
+    found = rows(scores_csv(findings))
+    classes = [row for row in found if row["table"] == "all"]
+    assert [row["quantity"] for row in classes] == [score.name for score in findings.scores]
+    assert [float(row["value"]) for row in classes] == [score.value for score in findings.scores]
+    assert {row["met"] for row in classes} == {"yes", "no"}
+    predicted = [row for row in found if row["table"] == "3.4" and row["role"] == "predicted"]
+    assert [(row["column"], row["metric"], row["cells"]) for row in predicted] == [
+        ("threshold_constrained_execution_time_s", "mape", "6")
+    ]
+
+
+# ---- the page ----
+
+
+class Texts(HTMLParser):
+    """All text of a page, and its tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+def test_the_page_refers_to_nothing_outside(findings: Findings) -> None:
+    tags = Texts(page(findings, {"scores": "<svg/>", "ablations": "<svg/>"})).tags
+    assert not {tag for tag, _ in tags} & {"script", "iframe", "object", "embed", "video"}
+    targets = [value for _, fields in tags for name, value in fields.items() if name in ("src", "href")]
+    assert targets
+    assert all(str(target).startswith(("#", "data:")) for target in targets)
+
+
+def test_text_of_a_study_is_text_and_no_markup() -> None:
+    hostile = table([cell("<b>row</b>", 2.0, 2.5)])
+    found = Texts(page(small(title="<script>alert(1)</script>"), {}))
+    assert "script" not in {tag for tag, _ in found.tags}
+    assert "<script>alert(1)</script>" in found.text
+    assert "<b>row</b>" in Texts(page(replace(small(), tables=(hostile,)), {})).text
+
+
+def test_every_published_and_simulated_number_stands_on_the_page(findings: Findings) -> None:
+    text = Texts(page(findings, {})).text
+    for value in ("0.287889", "76,063,619", "0.9998886850", "39.3668"):
+        assert value.rstrip("0") in text
+    assert "left out by --quick" in text
+    assert "thief picks itself <(equation 4.2)>" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"quick": True}, "quick look"),
+        ({"machine": "opteron-8380-4s"}, "no errors but differences between machines"),
+        ({"without": ("caches", "smt")}, "Switched off throughout: caches, smt"),
+    ],
+)
+def test_what_is_not_the_plain_reproduction_is_said(changes: dict[str, object], words: str) -> None:
+    for render in (page, markdown):
+        assert words not in " ".join(render(small(), {}).split())
+        assert words in " ".join(Texts(render(small(**changes), {})).text.split())
+
+
+def test_what_was_not_scored_has_no_score_sheet() -> None:
+    text = page(small(), {})
+    assert 'id="scores"' not in text
+    assert 'href="#scores"' not in text
+    assert "Score sheet" not in markdown(small(), {})
+
+
+def test_markdown_tables_have_as_many_cells_in_every_row(findings: Findings) -> None:
+    text = markdown(findings, dict.fromkeys((*STEMS, "scores", "ablations"), ""))
+    blocks = [block.strip().split("\n") for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)]
+    assert len(blocks) == len(TABLES) + 3
+    for block in blocks:
+        assert len({line.count("|") for line in block}) == 1, block[0]

@@ -1,0 +1,156 @@
+"""Figures of a reproduction: heights, points and marks are those of the cells and scores."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from cells_by_hand import cell, table
+from made_up_findings import made_up
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from numasim.reproduce.ablation_figure import BETTER_COLOUR, FULL_COLOUR, WORSE_COLOUR, ablation_figure
+from numasim.reproduce.cells import Role, Score, Table
+from numasim.reproduce.findings import Ablation
+from numasim.reproduce.palette import HATCHES
+from numasim.reproduce.score_figure import MISSED_COLOUR, score_figure
+from numasim.reproduce.table_figure import table_figure
+
+
+def drawn(what: Table) -> Figure:
+    figure = table_figure(what)
+    assert figure is not None
+    figure.draw_without_rendering()
+    return figure
+
+
+def bars(axes: Axes) -> list[Rectangle]:
+    return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+
+
+def score(value: float, metric: str = "mape", **more: float | None) -> Score:
+    known = {"low": math.nan, "high": math.nan, "null": None, "bound": None, **more}
+    return Score(name="times", metric=metric, value=value, cells=3, **known)  # type: ignore[arg-type]
+
+
+# ---- bars ----
+
+
+def test_rows_of_like_size_share_a_panel() -> None:
+    figure = drawn(table([cell("a", 2.0, 1.0, 3.0), cell("b", 4.0, 5.0)]))
+    (axes,) = figure.axes
+    assert [bar.get_height() for bar in bars(axes)] == [2.0, 2.0, 4.0, 5.0]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "b"]
+    assert axes.get_ylabel() == "makespan (s)"
+
+
+def test_rows_of_unlike_size_have_a_panel_each() -> None:
+    figure = drawn(table([cell("a", 2.0, 2.5), cell("b", 400.0, 5.0), cell("c", 3.0, 3.0)]))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b", "c"]
+    assert [[bar.get_height() for bar in bars(axes)] for axes in figure.axes] == [[2.0, 2.5], [400.0, 5.0], [3.0, 3.0]]
+
+
+def test_what_was_not_simulated_has_no_bar_but_a_word() -> None:
+    (axes,) = drawn(table([cell("a", 2.0, 2.5), cell("b", 4.0)])).axes
+    assert len(bars(axes)) == 3
+    assert [text.get_text() for text in axes.texts] == ["none"]
+
+
+@pytest.mark.parametrize("role", Role)
+def test_roles_are_told_apart_by_hatches(role: Role) -> None:
+    figure = drawn(table([cell("a", 2.0, 2.5, role=role)]))
+    published, simulated = bars(figure.axes[0])
+    assert (published.get_hatch() or "", simulated.get_hatch() or "") == ("", HATCHES[role])
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["published", f"simulated, {role}"]
+    assert len(set(HATCHES.values())) == len(Role)
+
+
+def test_quantities_that_only_serve_a_fit_are_not_drawn_beside_predictions() -> None:
+    cells = [cell("a", 2.0, 2.5), cell("a", 9.0, 9.0, column="serial", quantity="serial_s", role=Role.FITTED)]
+    assert len(drawn(table(cells)).axes) == 1
+    assert len(bars(drawn(table(cells[1:])).axes[0])) == 2
+
+
+def test_a_table_of_which_nothing_was_simulated_has_no_figure() -> None:
+    assert table_figure(table([cell("a", 2.0)])) is None
+
+
+def test_error_bars_are_the_interval_over_the_seeds() -> None:
+    (axes,) = drawn(table([cell("a", 20.0, 20.0, 21.0)])).axes
+    (segment,) = axes.collections[0].get_segments()  # type: ignore[attr-defined]
+    half = 12.706204736 * 0.5  # Student's t of one degree of freedom times the standard error
+    assert segment[:, 1] == pytest.approx([20.5 - half, 20.5 + half])
+
+
+# ---- lines ----
+
+
+def test_numbers_of_workers_make_lines() -> None:
+    cells = [cell(str(count), 10.0 * count, 11.0 * count, column=name) for count in (2, 4, 6, 8) for name in ("x", "y")]
+    figure = drawn(table(cells))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["x (s)", "y (s)"]
+    for axes in figure.axes:
+        published, simulated, *_ = axes.lines
+        np.testing.assert_allclose(published.get_data(), [[2, 4, 6, 8], [20, 40, 60, 80]])
+        np.testing.assert_allclose(simulated.get_data(), [[2, 4, 6, 8], [22, 44, 66, 88]])
+
+
+def test_few_numbers_make_bars() -> None:
+    (axes,) = drawn(table([cell("12", 2.0, 2.5), cell("24", 4.0, 3.0)])).axes
+    assert [bar.get_height() for bar in bars(axes)] == [2.0, 2.5, 4.0, 3.0]
+
+
+# ---- labels ----
+
+
+@pytest.mark.parametrize("identity", ["3.3", "3.6", "6.2", "6.4"])
+def test_no_label_covers_another(identity: str) -> None:
+    (shown,) = (found for found in made_up().tables if found.id == identity)
+    figure = drawn(shown)
+    for axes in figure.axes:
+        texts = [axes.title, axes._left_title, *axes.get_xticklabels(), *axes.get_yticklabels()]
+        boxes = [text.get_window_extent() for text in texts if text.get_text() and text.get_visible()]
+        assert not any(a.overlaps(b) for index, a in enumerate(boxes) for b in boxes[:index])
+        assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+# ---- scores and ablations ----
+
+
+def test_a_strip_shows_score_interval_null_and_bound() -> None:
+    (axes,) = score_figure([score(0.1, low=0.08, high=0.12, null=0.3, bound=0.15)]).axes
+    bound, interval, null, ours = axes.lines
+    assert list(interval.get_xdata()) == [0.08, 0.12]
+    assert [list(line.get_xdata()) for line in (null, ours)] == [[0.3], [0.1]]
+    assert list(bound.get_xdata()) == [0.15, 0.15]
+    assert axes.get_xlim()[1] > 0.3
+
+
+def test_a_missed_bound_has_another_colour_and_marker() -> None:
+    met, missed = (score_figure([score(value, bound=0.15)]).axes[0].lines[-1] for value in (0.1, 0.2))
+    assert met.get_color() != missed.get_color() == MISSED_COLOUR
+    assert met.get_marker() != missed.get_marker()
+
+
+@pytest.mark.parametrize(("metric", "better"), [("mape", 0.4), ("sign-agreement", 0.6)])
+def test_the_shaded_side_is_the_better_one(metric: str, better: float) -> None:
+    (axes,) = score_figure([score(0.9, metric, bound=0.5)]).axes
+    (asked,) = bars(axes)
+    ends = sorted((asked.get_x(), asked.get_x() + asked.get_width()))
+    assert ends[0] < better < ends[1]
+    assert 0.5 in ends
+
+
+def test_an_ablation_is_coloured_by_what_it_does_to_the_score() -> None:
+    full = score(0.1, bound=0.15)
+    ablations = [Ablation(str(value), "", (score(value),)) for value in (0.2, 0.05)]
+    (axes,) = ablation_figure([full], ablations).axes
+    assert [bar.get_width() for bar in bars(axes)] == [0.1, 0.2, 0.05]
+    expected = [FULL_COLOUR, WORSE_COLOUR, BETTER_COLOUR]
+    assert [to_hex(bar.get_facecolor()).upper() for bar in bars(axes)] == expected
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["as modelled", "no 0.2", "no 0.05"]

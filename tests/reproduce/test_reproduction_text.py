@@ -1,0 +1,137 @@
+"""Numbers and tables as text."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from cells_by_hand import cell, table
+from made_up_findings import made_up
+from rich.console import Console
+
+from numasim.reproduce.cells import Role, Score
+from numasim.reproduce.text import legend, print_scores, print_table
+from numasim.reproduce.wording import (
+    MARKS,
+    beats_null,
+    bound_text,
+    column_label,
+    error_text,
+    met,
+    number_text,
+    published_text,
+    remarks,
+    simulated_text,
+    table_name,
+    verdict,
+)
+
+NARROW, WIDE = 80, 120
+
+
+def printed(width: int, *show: object) -> str:
+    console = Console(width=width, color_system=None, force_terminal=True)
+    with console.capture() as capture:
+        for function, argument in zip(show[::2], show[1::2], strict=True):
+            function(argument, console)  # type: ignore[operator]
+    return capture.get()
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (12.0449, "s", "12.04"),
+        (0.306036, "s", "0.3060"),
+        (92743.9, "s", "92,744"),
+        (123.4, "count", "123"),
+        (1.5, "count", "1.500"),
+        (0.999888685, "1", "0.999889"),
+        (0.5, "1", "0.5000"),
+        (0.0000002, "1", "2.00e-07"),
+        (0.0, "s", "0"),
+        (math.nan, "s", "-"),
+        (None, "s", "-"),
+    ],
+)
+def test_numbers_have_four_digits(value: float | None, unit: str, text: str) -> None:
+    assert number_text(value, unit) == text
+
+
+def test_published_values_stay_as_printed() -> None:
+    texts = [published_text(cell("a", value)) for value in (92.7439, 76063619.0, 0.9999589668, 2e-7, 512.0)]
+    assert texts == ["92.7439", "76,063,619", "0.9999589668", "2e-07", "512"]
+
+
+def test_a_simulated_value_has_half_its_interval_in_percent() -> None:
+    assert simulated_text(cell("a", 1.0, 20.0, 20.2)) == "20.10 ±6.3%"  # 12.706 * 0.1 / 20.1
+    assert simulated_text(cell("a", 1.0, 20.0)) == "20.00"
+    assert simulated_text(cell("a", 1.0)) == "-"
+
+
+def test_errors_fit_their_unit() -> None:
+    assert error_text(cell("a", 2.0, 2.5)) == "+25.0%"
+    assert error_text(cell("a", 9.0, 19.0, unit="count")) == "x2.00"
+    assert error_text(cell("a", 0.0, 1.0, unit="count")) == "x2.00"
+    assert error_text(cell("a", 0.5, 0.45, unit="1")) == "-0.050"
+    assert error_text(cell("a", 0.0, 0.45)) == "-"
+    assert error_text(cell("a", 2.0)) == "-"
+
+
+def test_columns_are_named_in_words_with_their_unit() -> None:
+    assert column_label(cell("a", 1.0, column="serial_execution_time_s")) == "serial execution time (s)"
+    assert column_label(cell("a", 1.0, column="remote_gb", unit="GB")) == "remote (GB)"
+    assert column_label(cell("a", 1.0, column="false_steal_count", unit="count")) == "false steal count"
+
+
+def test_tables_without_a_number_have_their_own_name() -> None:
+    names = [table_name(table([], identity)) for identity in ("3.4", "figure-3-5", "regression-4-3")]
+    assert names == ["Table 3.4", "Figure 3.5", "Regression 4.3"]
+
+
+def test_bounds_are_met_from_the_side_that_the_metric_asks() -> None:
+    def score(metric: str, value: float) -> Score:
+        return Score("x", metric, value, math.nan, math.nan, null=0.5, bound=0.8, cells=1, against_null=value)
+
+    error, agreement = score("mape", 0.9), score("sign-agreement", 0.9)
+    assert (met(error), met(agreement)) == (False, True)
+    assert (beats_null(error), beats_null(agreement)) == (False, True)
+    assert (bound_text(error), bound_text(agreement)) == ("≤ 80.0%", "≥ 80.0%")
+    assert verdict([error, agreement]) == "1 of 2 bounds are met; the null model is beaten in 1 of 2."
+
+
+def test_without_bound_and_null_there_is_no_answer() -> None:
+    score = Score("x", "mape", 0.1, math.nan, math.nan, null=None, bound=None, cells=1)
+    assert (met(score), beats_null(score)) == (None, None)
+    assert remarks([score]) == ()
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("identity", [found.id for found in made_up().tables])
+def test_every_value_is_printed_in_full(identity: str, width: int) -> None:
+    (shown,) = (found for found in made_up().tables if found.id == identity)
+    text = printed(width, print_table, shown)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    for one in shown.cells:
+        assert published_text(one) in text
+        assert simulated_text(one) in text
+    for note in shown.notes:
+        assert " ".join(note.split()) in " ".join(text.split())
+
+
+def test_each_cell_is_marked_with_its_role() -> None:
+    cells = [cell("a", 1.0, 2.0, role=role, column=role) for role in Role]
+    text = printed(WIDE, print_table, table(cells))
+    for role in Role:
+        assert text.count(f"{MARKS[role]} 2.000") == 1
+        assert f"{MARKS[role]} {role}:" in legend().plain
+
+
+def test_the_score_sheet_has_a_line_for_each_class() -> None:
+    scores = made_up().scores
+    text = printed(WIDE, print_scores, scores)
+    lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    for score in scores:
+        assert score.metric in lines[score.name]
+        assert str(score.cells) in lines[score.name].split()
+    assert "to guess it everywhere scores" in text
