@@ -8,6 +8,7 @@ for the point where a merge splits is some twenty comparisons and is left out.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.layout import offsets
 from numasim.workload.merges import ARRAY, TEMPORARY, Merges, Runs, merge_forest
 from numasim.workload.permutation import Values, bots_permutation
-from numasim.workload.rates import compute_ps, kernel_rates
+from numasim.workload.rates import compute_ps
 
 QUICKSORT, MERGE = range(2)
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
@@ -34,12 +35,10 @@ SHAPES = (
 
 def sort(parameters: SortParameters) -> Workload:
     """The task graph of one sort of the input that BOTS makes."""
-    sorts = sort_tree(parameters.n, parameters.quicksort_cutoff)
-    stages = _merge_stages(parameters, sorts)
-    graph = _join(sorts, stages)
+    sorts, graph = _recursion(parameters.n, parameters.quicksort_cutoff, parameters.merge_cutoff)
     draft = Draft(graph.parent, graph.shape, SHAPES, graph.kind)
-    _fill_sorts(draft, sorts, parameters.element_bytes)
-    _fill_merges(draft, graph, parameters.element_bytes)
+    _fill_sorts(draft, sorts, parameters)
+    _fill_merges(draft, graph, parameters)
     array_bytes = parameters.n * parameters.element_bytes
     return draft.finish(
         name="sort",
@@ -83,9 +82,9 @@ class _Stage(NamedTuple):
     called: bool  # whether the roots are calls instead of tasks
 
 
-def _merge_stages(parameters: SortParameters, sorts: Sorts) -> list[_Stage]:
+def _merge_stages(n: int, merge_cutoff: int, sorts: Sorts) -> list[_Stage]:
     """The merges of every level of sorts: first those of quarters, then those of halves."""
-    values = bots_permutation(parameters.n)
+    values = bots_permutation(n)
     _sort_pieces(values, sorts.low[~sorts.split], sorts.size[~sorts.split])
     quarters, halves = [], []
     for level in reversed(range(len(sorts.first) - 2)):  # no sort of the deepest level is split
@@ -93,10 +92,10 @@ def _merge_stages(parameters: SortParameters, sorts: Sorts) -> list[_Stage]:
         ids = ids[sorts.split[ids]]
         low, half, size = sorts.low[ids], 2 * (sorts.size[ids] // 4), sorts.size[ids]
         pairs = _pairs(low, half, size)
-        quarters.append(_Stage(merge_forest(values, pairs, np.repeat(ids, 2), parameters.merge_cutoff), ARRAY, False))
+        quarters.append(_Stage(merge_forest(values, pairs, np.repeat(ids, 2), merge_cutoff), ARRAY, False))
         _sort_pieces(values, pairs.low1, pairs.size1 + pairs.size2)
         whole = Runs(low, half, low + half, size - half, low)
-        halves.append(_Stage(merge_forest(values, whole, ids, parameters.merge_cutoff), TEMPORARY, True))
+        halves.append(_Stage(merge_forest(values, whole, ids, merge_cutoff), TEMPORARY, True))
         if level:
             _sort_pieces(values, low, size)
     return quarters + halves
@@ -150,12 +149,19 @@ def _join(sorts: Sorts, stages: list[_Stage]) -> _Graph:
     )
 
 
-def _fill_sorts(draft: Draft, sorts: Sorts, element_bytes: int) -> None:
+@lru_cache(maxsize=1)
+def _recursion(n: int, quicksort_cutoff: int, merge_cutoff: int) -> tuple[Sorts, _Graph]:
+    """All sorts and merges. To find where merges split takes far longer than all else, and no rate changes it."""
+    sorts = sort_tree(n, quicksort_cutoff)
+    return sorts, _join(sorts, _merge_stages(n, merge_cutoff, sorts))
+
+
+def _fill_sorts(draft: Draft, sorts: Sorts, parameters: SortParameters) -> None:
     ids = draft.tasks(SORT_SERIAL)
     size = sorts.size[ids]
-    draft.compute(SORT_SERIAL, compute_ps(quicksort_comparisons(size), kernel_rates()["sort.quicksort"]))
-    first = sorts.low[ids] * element_bytes
-    draft.access(SORT_SERIAL, 0, region=ARRAY, offset=first, row_bytes=size * element_bytes, mode=Mode.READ_WRITE)
+    draft.compute(SORT_SERIAL, compute_ps(quicksort_comparisons(size), parameters.ps_per_1000_comparisons))
+    first, length = sorts.low[ids] * parameters.element_bytes, size * parameters.element_bytes
+    draft.access(SORT_SERIAL, 0, region=ARRAY, offset=first, row_bytes=length, mode=Mode.READ_WRITE)
 
 
 def quicksort_comparisons(size: I64) -> I64:
@@ -164,21 +170,21 @@ def quicksort_comparisons(size: I64) -> I64:
     return size * np.array([(m - 1).bit_length() for m in distinct.tolist()], np.int64)[which]
 
 
-def _fill_merges(draft: Draft, graph: _Graph, element_bytes: int) -> None:
+def _fill_merges(draft: Draft, graph: _Graph, parameters: SortParameters) -> None:
     sorts = len(graph.parent) - len(graph.source)
     for shape in (MERGE_SERIAL, MERGE_COPY):
         ids = draft.tasks(shape) - sorts
         runs = Runs(*(column[ids] for column in graph.runs))
         source = graph.source[ids]
         total = runs.size1 + runs.size2
-        draft.compute(shape, compute_ps(total, kernel_rates()["sort.merge"]))
+        draft.compute(shape, compute_ps(total, parameters.ps_per_1000_comparisons))
         pieces = [
             (source, runs.low1, runs.size1, Mode.READ),
             (ARRAY + TEMPORARY - source, runs.target, total, Mode.WRITE),
             (source, runs.low2, runs.size2, Mode.READ),
         ]
         for number, (region, low, size, mode) in enumerate(pieces[: SHAPES[shape].accesses[0]]):
-            first, length = low * element_bytes, size * element_bytes
+            first, length = low * parameters.element_bytes, size * parameters.element_bytes
             draft.access(shape, number, region=region, offset=first, row_bytes=length, mode=mode)
 
 

@@ -19,7 +19,7 @@ from numasim.spec.workload import SparseLuParameters
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.elimination import Elimination, eliminate
 from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
-from numasim.workload.rates import compute_ps, kernel_rates
+from numasim.workload.rates import compute_ps
 
 ELEMENT_BYTES = 4
 KERNELS = ("lu0", "fwd", "bdiv", "bmod")
@@ -57,9 +57,9 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
     parent[0] = -1
     shape = np.concatenate([[CREATOR], calls.kernel])
     draft = Draft(parent, shape, (*SHAPES, _creator(divisions, updates)))
-    _fill(draft, pattern, Calls(*(np.concatenate([[0], column]) for column in calls)), parameters.block_size)
+    _fill(draft, pattern, Calls(*(np.concatenate([[0], column]) for column in calls)), parameters)
     for k in range(parameters.blocks):
-        draft.compute(CREATOR, _kernel_ps(LU0, parameters.block_size), run=k)
+        draft.compute(CREATOR, _kernel_ps(LU0, parameters), run=k)
         _access_block(draft, CREATOR, 0, pattern, (k, k), size=parameters.block_size, run=k, mode=Mode.READ_WRITE)
     return _finish(draft, "sparselu-single", parameters, pattern, None)
 
@@ -74,7 +74,7 @@ def sparselu_for(parameters: SparseLuParameters) -> Workload:
             graph.deal(k, divisions, np.maximum(divisions.i, divisions.j), "divide")
             graph.deal(k, updates, updates.i, "update")
     draft = Draft(np.concatenate(graph.parent), np.concatenate(graph.shape), graph.shapes(), np.concatenate(graph.kind))
-    _fill(draft, pattern, _concatenate(graph.calls), parameters.block_size)
+    _fill(draft, pattern, _concatenate(graph.calls), parameters)
     return _finish(draft, "sparselu-for", parameters, pattern, graph.phases(draft))
 
 
@@ -161,11 +161,11 @@ def _creator(divisions: list[Calls], updates: list[Calls]) -> Shape:
     return Shape(ops, [LU0] * len(divisions), [1] * len(divisions))
 
 
-def _kernel_ps(kernel: int, size: int) -> int:
-    return int(compute_ps(flops(kernel, size), kernel_rates()[f"sparselu.{KERNELS[kernel]}"]))
+def _kernel_ps(kernel: int, parameters: SparseLuParameters) -> int:
+    return int(compute_ps(flops(kernel, parameters.block_size), parameters.ps_per_1000_flops))
 
 
-def _fill(draft: Draft, pattern: Elimination, calls: Calls, size: int) -> None:
+def _fill(draft: Draft, pattern: Elimination, calls: Calls, parameters: SparseLuParameters) -> None:
     """Times and blocks of every kernel; ``calls`` goes with the draft's own numbering."""
     read_blocks: dict[int, Any] = {
         LU0: lambda i, j, k: [],
@@ -173,10 +173,11 @@ def _fill(draft: Draft, pattern: Elimination, calls: Calls, size: int) -> None:
         BDIV: lambda i, j, k: [(k, k)],
         BMOD: lambda i, j, k: [(i, k), (k, j)],
     }
+    size = parameters.block_size
     for kernel, reads in read_blocks.items():
         ids = draft.tasks(kernel)
         i, j, k = calls.i[ids], calls.j[ids], calls.k[ids]
-        draft.compute(kernel, _kernel_ps(kernel, size))
+        draft.compute(kernel, _kernel_ps(kernel, parameters))
         operands = reads(i, j, k)
         for number, block in enumerate(operands):
             _access_block(draft, kernel, number, pattern, block, size=size, mode=Mode.READ)

@@ -19,7 +19,7 @@ from numasim.spec.workload import StrassenParameters
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.layout import offsets
-from numasim.workload.rates import compute_ps, kernel_rates
+from numasim.workload.rates import compute_ps
 
 ELEMENT_BYTES = 8
 CHILDREN = 7
@@ -55,9 +55,10 @@ def strassen(parameters: StrassenParameters) -> Workload:
     tree = _Tree(parameters)
     draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
     places = tree.places()
-    _fill_leaves(draft, tree.size, places)
+    rate = parameters.ps_per_1000_flops
+    _fill_leaves(draft, tree.size, places, rate)
     for shape in (SPLIT, SERIAL_SPLIT):
-        _fill_splits(draft, shape, tree, places)
+        _fill_splits(draft, shape, tree, places, rate)
     matrix_bytes = ELEMENT_BYTES * parameters.n**2
     return draft.finish(
         name="strassen",
@@ -143,18 +144,17 @@ def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place
     return a, b, c
 
 
-def _fill_leaves(draft: Draft, size: I64, places: tuple[Place, Place, Place]) -> None:
+def _fill_leaves(draft: Draft, size: I64, places: tuple[Place, Place, Place], rate: int) -> None:
     ids = draft.tasks(LEAF)
-    draft.compute(LEAF, compute_ps(2 * size[ids] ** 3, kernel_rates()["strassen.multiply"]))
+    draft.compute(LEAF, compute_ps(2 * size[ids] ** 3, rate))
     for number, (place, mode) in enumerate(zip(places, (Mode.READ, Mode.READ, Mode.WRITE), strict=True)):
         _access_matrix(draft, LEAF, number, place, size, mode=mode)
 
 
-def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place]) -> None:
+def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place], rate: int) -> None:
     """Eight sums before the products, seven after them; temporaries that are used together lie together."""
     ids = draft.tasks(shape)
     quadrant = (tree.size[ids] // 2) ** 2
-    rate = kernel_rates()["strassen.add"]
     heap = tree.heap[ids]
     block = ELEMENT_BYTES * quadrant
     draft.compute(shape, compute_ps(8 * quadrant, rate), run=0)

@@ -12,6 +12,10 @@ Every construct surrounds a delay. Its overhead is the time of the program less 
 - `atomic`: they share them likewise; OMPi makes a lock of each (thesis section 6.4.1), held for no time;
 - `reduction`: `parallel` whose threads add up their results in a critical section each.
 
+What the runtime itself does for a construct, beside locks and lines, takes ``construct_ns`` on the path of each: the
+master does it before it wakes the others, every thread before a construct that finds all of them awake, and the holder
+of a lock inside the section.
+
 Conditions are kept for the thread that waits, all else for the master.
 """
 
@@ -30,28 +34,30 @@ from numasim.workload.shared import Role, SharedWord
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
 Steps = list[tuple[Op, int]]  # ops with the words that they use, a RUN with its kernel
 ALONE = (Op.RUN, 1)  # the master between two parallel regions
+OWN = (Op.RUN, 2)  # the runtime itself
 DELAY: Steps = [(Op.RUN, 0)]
 MEET: Steps = [(Op.BARRIER, BARRIER)]
 COUNT: Steps = [(Op.ATOMIC, COUNTER)]
-SECTION: Steps = [(Op.LOCK, LOCK), (Op.RUN, 0), (Op.UNLOCK, LOCK)]
+SECTION: Steps = [(Op.LOCK, LOCK), OWN, (Op.RUN, 0), (Op.UNLOCK, LOCK)]
+ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, (Op.UNLOCK, LOCK)]
 ADD: Steps = [(Op.LOCK, LOCK), (Op.UNLOCK, LOCK)]
 
 
 def _fork(thread: int, threads: int) -> Steps:
     if thread:
         return [(Op.AWAIT, FIRST_CONDITION + thread)]
-    return [ALONE, *((Op.SIGNAL, FIRST_CONDITION + other) for other in range(1, threads))]
+    return [ALONE, OWN, *((Op.SIGNAL, FIRST_CONDITION + other) for other in range(1, threads))]
 
 
 CONSTRUCTS: dict[str, Callable[[int, int], Steps]] = {  # what a thread of how many does in one repetition
     "parallel": lambda thread, threads: [*_fork(thread, threads), *DELAY, *MEET],
-    "for": lambda thread, threads: [*COUNT, *DELAY, *MEET],
+    "for": lambda thread, threads: [OWN, *COUNT, *DELAY, *MEET],
     "parallel-for": lambda thread, threads: [*_fork(thread, threads), *COUNT, *DELAY, *MEET],
-    "barrier": lambda thread, threads: [*DELAY, *MEET],
-    "single": lambda thread, threads: [*COUNT, *([] if thread else DELAY), *MEET],
+    "barrier": lambda thread, threads: [*DELAY, OWN, *MEET],
+    "single": lambda thread, threads: [OWN, *COUNT, *([] if thread else DELAY), *MEET],
     "critical": lambda thread, threads: SECTION,
     "lock": lambda thread, threads: SECTION,
-    "atomic": lambda thread, threads: ADD,
+    "atomic": lambda thread, threads: ATOMIC,
     "reduction": lambda thread, threads: [*_fork(thread, threads), *DELAY, *ADD, *MEET],
 }
 SHARED_OUT = ("critical", "lock", "atomic")
@@ -61,21 +67,27 @@ def syncbench(parameters: SyncbenchParameters) -> Workload:
     """A body for each thread that repeats the construct."""
     threads, construct = parameters.team, parameters.kind
     rounds = -(-parameters.repetitions // threads) if construct in SHARED_OUT else parameters.repetitions
-    shapes = [_shape(CONSTRUCTS[construct](thread, threads), rounds) for thread in range(threads)]
+    steps = [_steps(parameters, thread) for thread in range(threads)]
+    shapes = [_shape(each, rounds) for each in steps]
     draft = Draft(np.full(threads, -1), np.arange(threads), shapes, kind=np.full(threads, Kind.IMPLICIT))
-    times = np.array([ps(parameters.delay_ns), ps(parameters.serial_ns)])
+    times = np.array([ps(parameters.delay_ns), ps(parameters.serial_ns), ps(parameters.construct_ns)])
     for thread, shape in enumerate(shapes):
         draft.compute_runs(thread, times[list(shape.kernels)])
     constructs = rounds * threads if construct in SHARED_OUT else rounds
-    once = {kernel for op, kernel in CONSTRUCTS[construct](0, threads) if op == Op.RUN}
+    once = {kernel for op, kernel in steps[0] if op == Op.RUN} - {OWN[1]}
     return draft.finish(
         name="syncbench",
         parameters=parameters_of(parameters),
-        kernels=("delay", "serial"),
+        kernels=("delay", "serial", "runtime"),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
         words=_words(threads),
         facts={"constructs": constructs, "reference_ps": constructs * int(times[list(once)].sum())},
     )
+
+
+def _steps(parameters: SyncbenchParameters, thread: int) -> Steps:
+    steps = CONSTRUCTS[parameters.kind](thread, parameters.team)
+    return [step for step in steps if step != OWN or parameters.construct_ns]
 
 
 def _shape(steps: Steps, rounds: int) -> Shape:

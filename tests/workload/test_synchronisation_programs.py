@@ -23,11 +23,19 @@ def counters(**spec: Any) -> dict[str, Any]:
     return run({**BASE, **spec}, check=True).row()
 
 
-def overhead_us(construct: str, strategy: str, workers: int = 24) -> float:
-    """Overhead of one construct, as syncbench prints it."""
-    work = {"name": "syncbench", "construct": construct, "repetitions": ROUNDS}
+def overhead_us(
+    construct: str,
+    strategy: str | dict[str, Any],
+    workers: int = 24,
+    rounds: int = ROUNDS,
+    construct_ns: float = 0,
+    plain: bool = False,
+) -> float:
+    """Overhead of one construct, as syncbench prints it; on a plain machine all threads are equally fast."""
+    work = {"name": "syncbench", "construct": construct, "repetitions": rounds, "construct_ns": construct_ns}
     facts = make(**work, threads=workers).facts
-    row = counters(workload=work, strategy=strategy, workers=workers)
+    model = {"smt": "none", "clock": "fixed"} if plain else {}
+    row = counters(workload=work, strategy=strategy, workers=workers, model=model)
     return (row["makespan_ps"] - facts["reference_ps"]) / facts["constructs"] / 1e6  # type: ignore[no-any-return]
 
 
@@ -105,3 +113,18 @@ def test_shared_words_survive_the_way_through_a_file(tmp_path: Any) -> None:
     work = make("syncbench", construct="reduction", threads=3, repetitions=2)
     write(work, tmp_path / "work.json")
     assert read(tmp_path / "work.json").digest() == work.digest()
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_what_the_runtime_does_for_a_construct_adds_to_its_overhead(construct: str) -> None:
+    """Once for each construct, on the critical path: without SMT, turbo and parking it adds what it takes."""
+    plain, own = (
+        overhead_us(construct, {"like": "randomized", "locks": {"kind": "mcs"}}, rounds=48, construct_ns=ns, plain=True)
+        for ns in (0, 4000)
+    )
+    assert own - plain == pytest.approx(4, rel=0.02)
+
+
+def test_a_runtime_that_does_nothing_leaves_no_trace_in_the_program() -> None:
+    work = make("syncbench", construct="parallel", threads=3)
+    assert set(work.segment_kernel.tolist()) == {work.kernels.index(name) for name in ("delay", "serial")}

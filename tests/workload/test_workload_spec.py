@@ -31,7 +31,10 @@ def test_a_mapping_becomes_its_own_model() -> None:
     for name in ("matmul", "strassen"):
         assert type(ADAPTER.validate_python({"name": name, "n": 64})) is PARAMETERS[name]
     assert ADAPTER.validate_python({"file": "graph.json"}) == WorkloadFile(file="graph.json")
-    assert workload_spec("sparselu-for").model_dump() == {"name": "sparselu-for", "blocks": 128, "block_size": 64}
+    rate = {"ps_per_1000_flops": 117_200}
+    assert (
+        workload_spec("sparselu-for").model_dump() == {"name": "sparselu-for", "blocks": 128, "block_size": 64} | rate
+    )
 
 
 def test_an_unknown_name_proposes_the_nearest() -> None:
