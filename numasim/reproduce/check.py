@@ -28,8 +28,6 @@ def check_study(study: Study) -> None:
         check_names(study.document, ("scores", score, "of"), "score", [spec.of] if spec.of else (), study.file.scores)
         check_names(study.document, ("scores", score, "tables"), "table", spec.tables, study.tables)
         check_names(study.document, ("scores", score, "part"), "quantity", [spec.part] if spec.part else (), QUANTITIES)
-    for parameter in study.parameters:
-        check_names(study.document, (), "program", parameter.programs, study.programs)
     for table in study.tables.values():
         _check_table(study, table)
 

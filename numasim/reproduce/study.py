@@ -15,6 +15,7 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.reproduce.check import check_study
 from numasim.reproduce.contents import Program, Study, StudyTable
+from numasim.reproduce.names import check_names
 from numasim.reproduce.published import read_published
 from numasim.reproduce.study_files import CalibratedFile, ParameterSpec, ProgramFile, StudyFile, TableFile
 from numasim.spec.catalog import SUFFIXES
@@ -44,7 +45,7 @@ def read_study(name: str, tables: Collection[str] = ()) -> Study:
     found = {_table_id(path): _table(path, folder, file) for path in _files(folder / "tables")}
     ordered = {table: found[table] for table in sorted(found, key=_order)}
     chosen = tuple(ordered) if not tables else tuple(_chosen(tables, ordered))
-    study = Study(folder.name, folder, file, document, programs, _parameters(folder), ordered, chosen)
+    study = Study(folder.name, folder, file, document, programs, _parameters(folder, programs), ordered, chosen)
     check_study(study)
     return study
 
@@ -114,6 +115,14 @@ def _chosen(tables: Collection[str], known: Mapping[str, StudyTable]) -> Iterato
     yield from (table for table in known if table in tables)
 
 
-def _parameters(folder: Path) -> tuple[ParameterSpec, ...]:
+def _parameters(folder: Path, programs: Mapping[str, Program]) -> tuple[ParameterSpec, ...]:
     path = folder / "calibrated.yaml"
-    return validate(CalibratedFile, load(path)).parameters if path.is_file() else ()
+    if not path.is_file():
+        return ()
+    document = load(path)
+    parameters = validate(CalibratedFile, document).parameters
+    for number, each in enumerate(parameters):
+        check_names(document, ("parameters", number, "programs"), "program", each.programs, programs)
+        rows = [row for program in each.programs for row in programs[program].file.rows]
+        check_names(document, ("parameters", number, "rows"), "row", each.rows, rows)
+    return parameters

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from numasim.spec.identity import MODEL_VERSION
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.parquet import COUNTERS, RUN
@@ -55,6 +57,6 @@ def collect_runs(
 def _read(store: Store, wanted: set[str]) -> Collected:
     table = read_shards(store.shard_paths(), [name for name in RUN.names if name != "engine_s"])
     chosen = {run_id: row for run_id, row in rows_of_runs(table).items() if run_id in wanted}
-    rows = table.take(list(chosen.values())).to_pylist()
+    rows = table.take(pa.array(chosen.values(), pa.int64())).to_pylist()
     counters = {row["run_id"]: {name: row[name] for name in COUNTERS} for row in rows if row["error"] is None}
     return Collected(counters, {row["run_id"]: row["error"] for row in rows if row["error"] is not None})

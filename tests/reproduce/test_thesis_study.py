@@ -1,0 +1,228 @@
+"""The thesis as a study: its published values, which tables show them, what is fitted and what is scored.
+
+What was fitted is listed in model 7.1; the classes of scores and their cells follow the text of the thesis.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from numasim.reproduce.cells import Role
+from numasim.reproduce.kinds import KINDS
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study, StudyTable, read_study
+from numasim.reproduce.study_files import ElsewhereSpec
+
+FITTED = {  # model 7.1, steps 1 to 5
+    ("3.1", "false_steal_count"),
+    ("3.1", "success_steal_count"),
+    ("3.4", "serial_execution_time_s"),
+    ("3.4", "randomized_execution_time_s"),
+    ("6.4", "numa_oblivious_overhead_ms"),
+}
+REPEATED = {  # columns that print these once more, or are quotients of them
+    ("3.5", "randomized_speedup"),
+    ("4.5", "randomized_execution_time_s"),
+    ("4.5", "serial_execution_time_s"),
+    ("5.2", "serial_execution_time_s"),
+    ("6.6", "serial_execution_time_s"),
+    ("figure-3-5", "randomized_speedup"),
+    ("figure-4-8", "randomized_speedup"),
+    ("figure-6-3", "numa_oblivious_overhead_ms"),
+}
+SCORED = {
+    "times": {
+        ("3.4", "threshold_constrained_execution_time_s"),
+        ("4.5", "topology_aware_execution_time_s"),
+        ("5.2", "locality_binding_execution_time_s"),
+        ("6.6", "affinity_aware_execution_time_s"),
+    },
+    "volumes": {("5.3", "topology_aware_remote_gb"), ("5.3", "locality_binding_remote_gb")},
+    "steals": {
+        ("3.6", "success_steal_count"),
+        ("4.2", "average_remote_steal_count"),
+        ("4.2", "average_local_steal_count"),
+        ("4.3", "remote_steal_count"),
+        ("4.3", "local_steal_count"),
+    },
+    "miss-ratios": {("3.3", "threshold_constrained_average_steal_miss_ratio")},
+    "overheads": {("6.4", "affinity_aware_overhead_ms")},
+}
+INPUTS = {"4.1", "5.1", "6.1", "6.2"}
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return read_study("thesis")
+
+
+def published(study: Study) -> list[Path]:
+    return sorted((study.folder / "published").glob("*.csv"))
+
+
+def columns(study: Study) -> list[tuple[StudyTable, str]]:
+    return [(table, column) for table in study.tables.values() for column in table.file.columns]
+
+
+def test_every_table_of_the_thesis_is_there(study: Study) -> None:
+    chapters = {3: 6, 4: 5, 5: 3, 6: 6}
+    tables = [f"{chapter}.{number}" for chapter, last in chapters.items() for number in range(1, last + 1)]
+    figures = [f"figure-{number}" for number in ("3-5", "4-8", "5-4", "6-3", "6-4")]
+    assert list(study.tables) == [*tables, *figures, "regression-4-3", "t-test-3-6-1"]
+
+
+def test_no_digit_of_the_published_values_has_changed(study: Study) -> None:
+    readme = (study.folder / "published" / "README.md").read_text()
+    listed = dict(re.findall(r"\| `([\w.]+\.csv)` \|.*\| `([0-9a-f]{32})` \|", readme))
+    assert listed == {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:32] for path in published(study)}
+
+
+def test_every_published_file_is_the_source_of_one_table_and_of_figures_alone_beside_it(study: Study) -> None:
+    sources: dict[str, list[str]] = {path.name: [] for path in published(study)}
+    for table in study.tables.values():
+        sources[table.file.published].append(table.id)
+    for name, tables in sources.items():
+        own = [table for table in tables if not table.startswith("figure-")]
+        assert len(own) == 1, name
+        number = re.match(r"thesis_table_(\d)_(\d)_", name)
+        assert not number or own == [f"{number[1]}.{number[2]}"]
+
+
+def test_every_published_value_is_shown_by_the_table_that_claims_it(study: Study) -> None:
+    for table in study.tables.values():
+        if table.id.startswith("figure-"):
+            continue
+        with (study.folder / "published" / table.file.published).open(newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        shown = {column: study.published(table.id, column) for column in table.file.columns}
+        assert set(shown) == set(rows[0]) - set(table.file.rows.key)
+        for row in rows:
+            label = ", ".join(row[key] for key in table.file.rows.key)
+            assert {column: values[label] for column, values in shown.items()} == {
+                column: float(row[column]) for column in shown
+            }
+
+
+def test_what_is_fitted_is_what_the_model_says(study: Study) -> None:
+    found = {(table.id, name) for table, name in columns(study) if table.file.columns[name].role == Role.FITTED}
+    assert found == FITTED | REPEATED
+    rows = {(table.id, name): table.file.columns[name].fitted for table, name in columns(study)}
+    assert {key: fitted for key, fitted in rows.items() if fitted} == {
+        ("3.6", "steal_attempt_count"): ("Strassen-4096",)
+    }
+
+
+def test_inputs_are_what_describes_the_machine_and_its_pages(study: Study) -> None:
+    found = {table.id for table, name in columns(study) if table.file.columns[name].role == Role.INPUT}
+    assert found == INPUTS
+    assert {each.role for table in INPUTS for each in study.tables[table].file.columns.values()} == {Role.INPUT}
+
+
+def test_every_class_is_scored_over_its_columns_and_no_value_twice(study: Study) -> None:
+    found: dict[str, set[tuple[str, str]]] = {}
+    for table, name in columns(study):
+        if score := table.file.columns[name].score:
+            found.setdefault(score, set()).add((table.id, name))
+    assert found == SCORED
+    assert sum(len(study.tables[table].labels) for table, _ in found["times"]) == 24
+
+
+def test_an_effect_is_judged_where_it_is_scored(study: Study) -> None:
+    """Figures and speedups repeat times: a sign that counted there too would count twice."""
+    judged = {(table.id, name) for table, name in columns(study) if table.file.columns[name].baseline}
+    assert judged <= set().union(*SCORED.values())
+    assert judged >= SCORED["times"] | SCORED["overheads"] | SCORED["miss-ratios"]
+
+
+def test_columns_that_say_the_same_are_simulated_by_the_same_runs(study: Study) -> None:
+    setting = Setting(study, quick=True)
+
+    def runs(table: str) -> dict[str, str]:
+        plan = KINDS["runs"].plan(setting, study.tables[table])
+        return {run.run_id: run.spec.strategy.name for run in plan.runs}
+
+    assert runs("3.4") == runs("3.5") == runs("figure-3-5")
+    assert set(runs("3.6")) < set(runs("3.4"))
+    assert set(runs("4.4")) < set(runs("4.5")) & set(runs("5.2"))
+    assert set(runs("5.3")) < set(runs("5.2"))
+    strategies = {"randomized", "locality-binding", "affinity-aware"}
+    assert set(runs("6.6").values()) == strategies
+    assert {runs("6.6")[run] for run in runs("6.6").keys() - runs("5.2").keys()} == {"affinity-aware"}
+
+
+def test_values_that_stand_in_two_tables_are_alike_but_for_rounding(study: Study) -> None:
+    """Table 4.5 repeats 3.4, Table 5.2 repeats 4.5, Table 6.6 repeats 5.2; what differs is on the list."""
+    pairs = [
+        (("3.4", "randomized_execution_time_s"), ("4.5", "randomized_execution_time_s"), 2e-4),
+        (("4.5", "topology_aware_execution_time_s"), ("5.2", "topology_aware_execution_time_s"), 1e-4),
+        (("5.2", "locality_binding_execution_time_s"), ("6.6", "numa_oblivious_execution_time_s"), 0),
+        (("5.2", "serial_execution_time_s"), ("6.6", "serial_execution_time_s"), 0),
+        (("3.4", "serial_execution_time_s"), ("5.2", "serial_execution_time_s"), 7e-4),
+    ]
+    for first, second, tolerance in pairs:
+        assert study.published(*second) == pytest.approx(study.published(*first), rel=tolerance, abs=0)
+
+
+def test_published_speedups_are_quotients_of_published_times(study: Study) -> None:
+    for column in ("randomized", "threshold_constrained"):
+        times = study.published("3.4", f"{column}_execution_time_s")
+        serial = study.published("3.4", "serial_execution_time_s")
+        expected = {row: serial[row] / times[row] for row in times}
+        assert study.published("3.5", f"{column}_speedup") == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_null_value_is_a_published_one_of_a_row_of_the_same_name(study: Study) -> None:
+    for table, name in columns(study):
+        column = table.file.columns[name]
+        null = study.null(table.id, column)
+        assert set(null) == (set(table.labels) if column.baseline or column.null_from else set()), (table.id, name)
+    assert study.null("4.3", study.tables["4.3"].file.columns["local_steal_count"])["24"] == 77.0
+    assert (
+        study.null("6.6", study.tables["6.6"].file.columns["affinity_aware_execution_time_s"])["SparseLU-for"]
+        == 0.641538
+    )
+
+
+def test_figures_derive_their_values_and_say_so(study: Study) -> None:
+    for table, name in columns(study):
+        column = table.file.columns[name]
+        derived = column.published is not None
+        assert not derived or any("derived from" in note for note in table.file.notes), (table.id, name)
+        assert not isinstance(column.published, ElsewhereSpec) or column.published.table in study.tables
+
+
+@pytest.mark.parametrize("table", ["3.3", "4.3", "5.3", "6.3", "t-test-3-6-1", "regression-4-3", "5.1"])
+def test_what_the_thesis_contradicts_stands_with_the_tables_that_it_touches(study: Study, table: str) -> None:
+    assert study.tables[table].inconsistencies
+    assert study.tables[table].notes[0] == study.tables[table].inconsistencies[0]
+
+
+def test_bots_run_with_24_workers_and_every_run_on_the_machine_of_the_thesis(study: Study) -> None:
+    setting = Setting(study, quick=True)
+    for table in study.tables.values():
+        for run in KINDS[table.file.kind].plan(setting, table).runs:
+            assert run.spec.machine.name == "xeon-e5-2620-2s"
+            if table.file.program in ("bots", "syncbench"):
+                assert run.spec.workers == 24
+
+
+def test_another_machine_takes_its_own_hardware_threads(study: Study) -> None:
+    setting = Setting(study, quick=True, machine="opteron-8380-4s")
+    plans = {name: KINDS["runs"].plan(setting, study.tables[name]) for name in ("3.1", "4.5")}
+    assert {run.spec.workers for run in plans["4.5"].runs} == {16}
+    assert {run.spec.workers for run in plans["3.1"].runs} == set(range(2, 17, 2))
+
+
+def test_every_ablation_applies_to_every_scored_run(study: Study) -> None:
+    for name in study.file.ablations:
+        setting, plain = Setting(study, quick=True, without=(name,), repeat=1), Setting(study, quick=True, repeat=1)
+        plan = KINDS["runs"].plan
+        with_it = {run.run_id for run in plan(plain, study.tables["3.4"]).runs}
+        without = {run.run_id for run in plan(setting, study.tables["3.4"]).runs}
+        assert len(without) == len(with_it)
+        assert without != with_it, name
