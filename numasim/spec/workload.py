@@ -50,8 +50,8 @@ class MatmulParameters(WorkloadParameters):
 class StrassenParameters(WorkloadParameters):
     """BOTS Strassen on ``n`` x ``n`` doubles; sub-matrices of at most ``cutoff`` are multiplied directly.
 
-    ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on. ``heap`` says whether
-    the memory of temporaries that are freed is taken again, as the C library does, or is fresh each time. Products and
+    ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on. ``heap`` says who
+    takes the memory of temporaries again that are freed: the thread that freed it, any, or nobody. Products and
     additions take ``ps_per_1000_flops``.
     """
 
@@ -61,7 +61,7 @@ class StrassenParameters(WorkloadParameters):
     cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = 64
     cutoff_version: Literal["none", "manual"] = "none"
     cutoff_depth: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=20)] = 3
-    heap: Literal["recycled", "fresh"] = "recycled"
+    heap: Literal["arenas", "shared", "fresh"] = "arenas"
     ps_per_1000_flops: WorkTime = 177_800  # fits the serial times of thesis Table 3.4
 
     @model_validator(mode="after")

@@ -2,15 +2,20 @@
 
 A task of size n allocates eleven quadrants, fills eight of them with sums of the quadrants of A and B, spawns seven
 products, waits, and adds up. C is written in place. Temporaries come from a heap: blocks of up to 32 MiB, the largest
-that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are taken again by the next task of
-the same size, so that their pages are where an earlier task touched them first and, if it was not long ago, still in a
-cache; larger ones are fresh memory each time. A worker goes through a subtree depth first, and needs one block of each
-size at a time; so the tasks of a size below the same one of the first 49 subtrees, enough for the threads of most
-machines, share a block. With ``heap: fresh`` no block is ever taken again.
+that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are taken again by later tasks of the
+same size, so that their pages are where an earlier task touched them first and, if it was not long ago, still in a
+cache; larger ones are fresh memory each time. Who takes them again is ``heap``:
+
+- ``arenas``: who freed them, as glibc's heap for each thread has it. A worker goes through a subtree depth first and
+  needs one block of each size at a time; so the tasks of a size below the same one of the first 49 subtrees, enough for
+  the threads of most machines, share a block.
+- ``shared``: whoever comes next, from one heap for all threads: 32 blocks of a size are taken in turn.
+- ``fresh``: nobody; every block is fresh memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +30,8 @@ ELEMENT_BYTES = 8
 CHILDREN = 7
 TEMPORARIES = 11
 LARGEST_RECYCLED_BYTES = 32 << 20
-SUBTREES = 32  # with heaps of their own, at least
+THREADS = 32  # have blocks in use
+SUBTREES = CHILDREN**2  # the first level that has as many
 A, B, C, HEAP = range(4)
 S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1 = range(TEMPORARIES)
 MULTIPLY, ADD = range(2)
@@ -54,7 +60,7 @@ def strassen(parameters: StrassenParameters) -> Workload:
     """The task graph of one Strassen product."""
     tree = _Tree(parameters)
     draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
-    places = tree.places()
+    places = tree.places(draft)
     rate = parameters.ps_per_1000_flops
     _fill_leaves(draft, tree.size, places, rate)
     for shape in (SPLIT, SERIAL_SPLIT):
@@ -91,11 +97,11 @@ class _Tree:
         self.heap_bytes = np.where(level == self.depth, 0, TEMPORARIES * ELEMENT_BYTES * (self.size // 2) ** 2)
         self.heap = np.zeros(len(level), np.int64)
         self.heap_end = 0
-        self.most_recycled = LARGEST_RECYCLED_BYTES if parameters.heap == "recycled" else -1
+        self.heap_kind = parameters.heap
 
-    def places(self) -> tuple[Place, Place, Place]:
+    def places(self, draft: Draft) -> tuple[Place, Place, Place]:
         """Where A, B and C of every task are."""
-        self._lay_out_heap()
+        self._lay_out_heap(draft)
         stride = np.array([ELEMENT_BYTES * self.level_size[0]])
         a, b, c = (Place(np.array([region]), np.array([0]), stride) for region in (A, B, C))
         found = [(a, b, c)]
@@ -106,16 +112,31 @@ class _Tree:
         a, b, c = (Place(*map(np.concatenate, zip(*levels, strict=True))) for levels in zip(*found, strict=True))
         return a, b, c
 
-    def _lay_out_heap(self) -> None:
-        """Size by size, one block for all tasks of that size that are below the same subtree."""
-        apart = next((level for level, count in enumerate(self.level_tasks) if count >= SUBTREES), self.depth)
+    def _lay_out_heap(self, draft: Draft) -> None:
+        """Size by size, the blocks that tasks of that size take."""
         for level in range(self.depth):
             tasks = np.arange(self.first[level], self.first[level + 1])
             block = int(self.heap_bytes[tasks[0]])
-            recycled = level > apart and block <= self.most_recycled
-            blocks = self.level_tasks[apart] if recycled else len(tasks)
-            self.heap[tasks] = self.heap_end + np.arange(len(tasks)) * blocks // len(tasks) * block
-            self.heap_end += blocks * block
+            layout = HEAPS[self.heap_kind] if block <= LARGEST_RECYCLED_BYTES else _fresh
+            number = layout(np.argsort(np.argsort(draft.position[tasks])))
+            self.heap[tasks] = self.heap_end + number * block
+            self.heap_end += (int(number.max()) + 1) * block
+
+
+def _arenas(order: I64) -> I64:
+    return order * np.int64(min(SUBTREES, len(order))) // len(order)
+
+
+def _shared(order: I64) -> I64:
+    return order % np.int64(THREADS)
+
+
+def _fresh(order: I64) -> I64:
+    return order
+
+
+# [tasks of a size] the number of each one's block, from its place in a serial run
+HEAPS: dict[str, Callable[[I64], I64]] = {"arenas": _arenas, "shared": _shared, "fresh": _fresh}
 
 
 def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place, Place, Place]:

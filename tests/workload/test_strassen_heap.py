@@ -45,6 +45,13 @@ def test_recycled_blocks_are_one_for_each_size_and_subtree(n: int) -> None:
     )
 
 
+def test_a_shared_heap_hands_out_its_blocks_in_turn() -> None:
+    found = blocks(make("strassen", n=1024, heap="shared"))[QUADRANT_BYTES[2048][4]]
+    in_turn = sorted(set(found.tolist()))
+    assert len(in_turn) == 32
+    assert sorted(found.tolist()) == sorted(in_turn[task % 32] for task in range(343))
+
+
 def test_tasks_take_the_block_of_their_subtree() -> None:
     """Seven products of one parent follow each other, and so do the blocks of the subtrees that they are in."""
     found = blocks(make("strassen", n=1024))[QUADRANT_BYTES[2048][4]]  # 343 tasks of 128 x 128, 49 subtrees of 7
