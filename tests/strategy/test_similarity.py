@@ -143,10 +143,14 @@ def create_task(lengths: list[int], nodes: list[int], objects: list[Objects], hi
 
 
 def stealing_domain(lengths: list[int], nodes: list[int], objects: list[Objects]) -> list[int]:
-    """The queues of getMemoryStealingDomain (Algorithm 3), or of the domain with the least total load (unbound)."""
+    """The queues of getMemoryStealingDomain (Algorithm 3), or of the domain with the least total load.
+
+    The latter for what is unbound and, as the algorithm leaves open, for what is spread evenly over the machine.
+    """
+    everywhere = {sum(o.bytes for o in objects if o.home == node) for node in range(3)}
     domains = {node: [q for q, on in enumerate(nodes) if on == node] for node in sorted(set(nodes))}
     similar = {node: sum(o.bytes for o in objects if o.home == node) for node in domains}
-    if any(similar.values()):
+    if any(similar.values()) and len(everywhere) > 1:
         return domains[max(domains, key=lambda node: (similar[node], -node))]
     return domains[min(domains, key=lambda node: (sum(lengths[q] for q in domains[node]), node))]
 

@@ -86,7 +86,8 @@ def test_an_unknown_worker() -> None:
 def test_locality_binding_in_words() -> None:
     rules = words(strategy("locality-binding"), 1, "ompi").split("these rules find:\n")[1].splitlines()
     assert rules[:4] == [
-        "  1. one queue, the shortest first, on the node that most of its data is on",
+        "  1. one queue, the shortest first, on the node that most of its data is on; "
+        "only if its data is not spread evenly over the nodes",
         "  2. one queue, the shortest first, on the node whose queues hold the fewest tasks; only if it has data",
         "  3. all queues, in this order, of those with fewer than s tasks",
         "       - deque 0, 1, 2, 3",
