@@ -148,23 +148,25 @@ def reproduce(
     engine: EngineName = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")] = None,
 ) -> None:
-    """Simulate the tables of a published study and compare."""
-    from numasim.reproduce.listing import print_tables
+    """Simulate the tables of a published study, compare and score; with all tables also without each mechanism."""
+    from numasim.reproduce.command import report
     from numasim.reproduce.reproduce import reproduce
     from numasim.reproduce.study import read_study
 
     loaded = read_study(study, table or ())
+    directory = output or Path("results") / loaded.name
     found = reproduce(
         loaded,
-        output or Path("results") / loaded.name,
+        directory,
         quick=quick,
         machine=machine,
         without=without or (),
+        ablations=not (table or quick or machine or without),
         jobs=jobs,
         engine=_engine(engine),
         progress=True,
     )
-    print_tables(found.tables)
+    report(found, directory)
 
 
 @app.command()

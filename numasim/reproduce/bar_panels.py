@@ -5,10 +5,10 @@ Rows whose values are too far apart to share an axis get a panel each.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
@@ -48,8 +48,9 @@ def draw_bars(figure: SubFigure, groups: Sequence[Group], rows: Sequence[str], c
         axes.set_title(row)
         axes.set_xticks([])
         compact_counts(axes)
+    alike = len({cell.quantity for cell in groups[0].cells.values()}) == 1
     for axes in panels[:, 0]:
-        axes.set_ylabel(y_label(groups[0].first))
+        axes.set_ylabel(y_label(groups[0].first) if alike else "")
     for unused in panels.flat[len(rows) :]:
         unused.remove()
 
@@ -81,27 +82,30 @@ def _fill(axes: Axes, groups: Sequence[Group], rows: Sequence[str], colours: Seq
                 _pair(axes, left + place * (2 + PAIR_GAP), group.cells[row], colour)
         middles.append(left + (used - 1) / 2)
     axes.set_xlim(middles[0] - (used + gap) / 2, middles[-1] + (used + gap) / 2)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     return middles
 
 
 def _pair(axes: Axes, left: float, cell: Cell, colour: str) -> None:
     axes.bar(left, cell.published, BAR_WIDTH, color=(colour, PUBLISHED_ALPHA), edgecolor=colour, linewidth=1)
-    if np.isnan(cell.mean):
-        axes.annotate(
-            "none", (left + 1, 0), (0, 2), textcoords="offset points", ha="center", fontsize=8, color="#595959"
-        )
+    if math.isnan(cell.mean):
+        axes.annotate("none", (left + 1, 0), (0, 3), textcoords="offset points", ha="center", fontsize=8, rotation=90)
         return
     found = simulated_estimate(cell)
     axes.bar(left + 1, found.value, BAR_WIDTH, color=colour, edgecolor="white", linewidth=0, hatch=HATCHES[cell.role])
-    if not np.isnan(found.low):
-        margins = [[found.value - max(0.0, found.low)], [found.high - found.value]]
+    if not math.isnan(found.low):
+        low = found.low if found.value < 0 else max(0.0, found.low)  # what cannot be negative is not drawn so
+        margins = [[found.value - low], [found.high - found.value]]
         axes.errorbar(left + 1, found.value, margins, color=ERROR_COLOUR, linewidth=1, capsize=CAP_POINTS)
 
 
 def _share_axis(groups: Sequence[Group]) -> bool:
-    sizes = [max(abs(cell.published) for cell in row) for row in _by_row(groups)]
+    sizes = [max(map(_size, row)) for row in _by_row(groups)]
     return max(sizes) <= COMMON_AXIS_FACTOR * min(sizes)
+
+
+def _size(cell: Cell) -> float:
+    return abs(cell.published) if math.isnan(cell.mean) else max(abs(cell.published), abs(cell.mean))
 
 
 def _by_row(groups: Sequence[Group]) -> list[list[Cell]]:

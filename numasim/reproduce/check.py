@@ -11,6 +11,7 @@ from numasim.errors import InputError
 from numasim.reproduce.contents import Study, StudyTable
 from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.kinds.kind import options
+from numasim.reproduce.metrics import METRICS
 from numasim.reproduce.names import check_names
 from numasim.reproduce.quantities import QUANTITIES
 from numasim.reproduce.study_files import ColumnSpec, ElsewhereSpec, QuotientSpec
@@ -25,6 +26,7 @@ def check_study(study: Study) -> None:
     for number, each in enumerate(study.file.inconsistencies):
         check_names(study.document, ("inconsistencies", number, "tables"), "table", each.tables, study.tables)
     for score, spec in study.file.scores.items():
+        check_names(study.document, ("scores", score, "metric"), "metric", [spec.metric], METRICS)
         check_names(study.document, ("scores", score, "of"), "score", [spec.of] if spec.of else (), study.file.scores)
         check_names(study.document, ("scores", score, "tables"), "table", spec.tables, study.tables)
         check_names(study.document, ("scores", score, "part"), "quantity", [spec.part] if spec.part else (), QUANTITIES)

@@ -16,7 +16,7 @@ class FittedParameter:
     value: str
     unit: str
     sets: str  # the field of the run's specification
-    programs: tuple[str, ...]  # that it is applied to
+    programs: str  # that it is applied to
     data: str  # the published columns that were read, as people say them
     residual: str  # what is left between fit and data, "" where not known
 
@@ -47,7 +47,6 @@ class Findings:
     scores: tuple[Score, ...]
     ablations: tuple[Ablation, ...]
     parameters: tuple[FittedParameter, ...]
-    notes: tuple[str, ...]  # on the study as a whole
     command: str  # that makes it again
     version: str  # of numasim
 

@@ -73,7 +73,7 @@ def _handoff_ns(outcome: Outcome) -> float:
 QUANTITIES: dict[str, Quantity] = {
     "makespan_s": Quantity("execution time", "s", _counter("makespan_ps", PS_PER_S)),
     "serial_s": Quantity("serial execution time", "s", _counter("serial_ps", PS_PER_S)),
-    "speedup": Quantity("serial time over execution time", "1", _speedup),
+    "speedup": Quantity("serial time over execution time", "", _speedup),
     "steal_attempts": Quantity("steal attempts", "count", _counter("steal_attempts")),
     "steal_success": Quantity("successful steals", "count", _counter("steal_success")),
     "steal_false": Quantity("steal attempts that find nothing", "count", _counter("steal_false")),

@@ -25,6 +25,7 @@ class Reproduction:
     setting: Setting
     tables: tuple[Table, ...]
     ablations: Mapping[str, tuple[Table, ...]]
+    runs: int  # that all of them come from
 
     @property
     def study(self) -> Study:
@@ -62,7 +63,7 @@ def reproduce(
         progress=progress,
     )
     tables, *rest = (_filled(plan, done) for plan in plans)
-    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)))
+    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)), len(done.counters))
 
 
 def scored(study: Study) -> tuple[str, ...]:

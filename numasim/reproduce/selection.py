@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from numasim.errors import InputError
 from numasim.reproduce.cells import Cell, Role, Table
-from numasim.reproduce.metrics import METRICS
 
 
 @dataclass(frozen=True)
@@ -16,7 +14,7 @@ class ScoreRule:
     """A class of quantities and how it is scored."""
 
     name: str
-    metric: str
+    metric: str  # one of `METRICS`
     bound: float | None = None
     of: str = ""  # the class whose cells count, where it is not its own
     tables: tuple[str, ...] = ()  # only these; none given: all
@@ -29,25 +27,6 @@ class Pair:
 
     cell: Cell
     baseline: Cell | None
-
-
-def require_metric(rule: ScoreRule) -> None:
-    """Raise `InputError` where no metric has that name, or a pooled share does not say of what."""
-    if rule.metric not in METRICS:
-        place = f"scores.{rule.name}.metric"
-        raise InputError(
-            f"no metric is called {rule.metric!r}",
-            place=place,
-            value=rule.metric,
-            expected=", ".join(METRICS),
-            known=METRICS,
-        )
-    if rule.metric == "pooled-share" and not rule.part:
-        raise InputError(
-            "a pooled share needs the quantity whose share it is",
-            place=f"scores.{rule.name}",
-            expected="part: a quantity of those cells",
-        )
 
 
 def pairs_of(tables: Sequence[Table]) -> list[Pair]:

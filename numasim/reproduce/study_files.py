@@ -26,7 +26,7 @@ def _listed(value: Any) -> Any:
 Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 
 
-class ScoreSpec(Model):
+class ScoreSpec(CheckedModel):
     """How a class of quantities is scored, and how good a prediction has to be.
 
     ``of`` is the class whose cells count where it is not the score's own, ``tables`` those whose cells do, if not all;
@@ -38,6 +38,10 @@ class ScoreSpec(Model):
     of: Text | None = None
     tables: Names = ()
     part: Text | None = None
+
+    def _problems(self) -> Any:
+        if self.metric == "pooled-share" and not self.part:
+            yield "a pooled share needs part, the quantity whose share it is"
 
 
 class InconsistencySpec(Model):
@@ -152,15 +156,22 @@ class TableFile(Model):
 
 
 class ParameterSpec(Model):
-    """A fitted parameter: the field that it sets in the runs of ``programs``, or of their ``rows`` alone."""
+    """A fitted parameter: the field that it sets in the runs of ``programs``, or of their ``rows`` alone.
 
-    model_config = ConfigDict(extra="ignore")  # what it was fitted on is for readers
+    ``table``, ``columns`` and ``residual`` tell readers what it was fitted on and what was left.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     name: Text
     field: Text = Field(alias="set")
     programs: Annotated[Names, Field(min_length=1)]
     rows: Names = ()
     value: str | int | Decimal
+    unit: str = ""
+    table: str = ""
+    columns: Names = ()
+    residual: Any = None
 
 
 class CalibratedFile(Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
@@ -14,11 +14,13 @@ from numasim.reproduce.bar_panels import bars_height, draw_bars
 from numasim.reproduce.cells import Role, Table
 from numasim.reproduce.layout import Group, column_groups, row_keys
 from numasim.reproduce.palette import bar_handles, colour_of, line_handles
+from numasim.reproduce.regression_figure import regression_figure
 from numasim.reproduce.wording import column_label
 from numasim.reproduce.worker_lines import draw_lines, lines_height, over_workers
 
 WIDTH_INCHES = 8.2
 LEGEND_INCHES = 0.7
+FIGURES: dict[str, Callable[[Table], Figure]] = {"regression": regression_figure}  # kinds that have one of their own
 
 
 def table_figure(table: Table) -> Figure | None:
@@ -30,6 +32,8 @@ def table_figure(table: Table) -> Figure | None:
     groups = shown_groups(table)
     if not any(cell.simulated for group in groups for cell in group.cells.values()):
         return None
+    if table.kind in FIGURES:
+        return FIGURES[table.kind](table)
     draw = _lines if over_workers(row_keys(table)) else _bars
     return draw(table, groups)
 

@@ -38,10 +38,10 @@ def print_table(table: Table, console: Console) -> None:
     groups = column_groups(table)
     console.print(Text(f"{table.id}  {table.title}", style="bold"))
     keys = max(map(len, (_key_label(table), *row_keys(table))))
-    for abreast in _lines(groups, _width(console) - keys - MARGIN):
-        console.print(_grid(table, abreast), width=_width(console))
+    for abreast in _lines(groups, console.width - keys - MARGIN):
+        console.print(_grid(table, abreast))
     for note in (*unsimulated(table), *table.notes):
-        console.print(Text(f"  {note}", style="dim"), width=_width(console))
+        console.print(Text(f"  {note}", style="dim"))
     console.print()
 
 
@@ -56,15 +56,15 @@ def print_scores(scores: Sequence[Score], console: Console) -> None:
     console.print(Text("Scores, over predicted cells only", style="bold"))
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("class", "metric"):
-        grid.add_column(heading)
+        grid.add_column(heading, overflow="fold")
     for heading in ("cells", "score", "95 % interval", "asked for", "met", "null model", "beaten"):
         grid.add_column(heading, justify="right")
     for score in scores:
         grid.add_row(*_score_row(score))
-    console.print(grid, width=_width(console))
+    console.print(grid)
     for score in scores:
         if score.remark:
-            console.print(Text(f"  {score.name}: {score.remark}", style="dim"), width=_width(console))
+            console.print(Text(f"  {score.name}: {score.remark}", style="dim"))
 
 
 def _grid(table: Table, groups: Sequence[Group]) -> Grid:
@@ -122,8 +122,3 @@ def _score_row(score: Score) -> Iterable[Text]:
 
 def _answer(answer: bool | None) -> Text:
     return Text(yes_no(answer), style=ANSWER_STYLES[answer])
-
-
-def _width(console: Console) -> int:
-    """A terminal's own width, else one that all tables fit into."""
-    return console.width if console.is_terminal else WIDTH

@@ -19,6 +19,7 @@ EXPLANATIONS = {
     Role.PREDICTED: "No fit has seen this value. How near the simulation comes is what it is worth.",
 }
 UNIT_WORDS = {"1": "", "count": ""}
+PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # that names of published columns end in
 SMALL = 1e-3  # below, a ratio has an exponent
 NEARLY_ALL = 0.995  # above, a ratio needs more digits to differ from one
 
@@ -77,7 +78,10 @@ def error_text(cell: Cell) -> str:
 def column_label(cell: Cell) -> str:
     """Write the name of a column as words: ``randomized execution time (s)``."""
     unit = UNIT_WORDS.get(cell.unit, cell.unit)
-    words = cell.column.removesuffix(f"_{unit.lower()}" if unit else "").replace("_", " ")
+    printed = next((known for known in PRINTED_UNITS if cell.column.endswith(f"_{known.lower()}")), "")
+    words = cell.column.removesuffix(f"_{printed.lower()}").replace("_", " ")
+    if printed and printed != unit:
+        return f"{words} ({printed}, taken as {unit})"
     return f"{words} ({unit})" if unit else words
 
 
@@ -147,10 +151,10 @@ def same_score(score: Score, others: Sequence[Score]) -> Score | None:
 
 
 def table_name(table: Table) -> str:
-    """Return what a table is called: ``Table 3.4``; what has no number has its own name."""
-    return (
-        f"Table {table.id}" if table.id[:1].isdigit() else table.id.replace("-", " ", 1).replace("-", ".").capitalize()
-    )
+    """Return what a table is called: ``Table 3.4`` for 3.4, ``T-test 3.6.1`` for t-test-3-6-1."""
+    kind = table.id.rstrip("0123456789.-")
+    number = table.id.removeprefix(kind).strip("-").replace("-", ".")
+    return f"{kind or 'table'} {number}".strip().capitalize()
 
 
 def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple[str, ...]:

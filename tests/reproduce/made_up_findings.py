@@ -201,11 +201,10 @@ def made_up(noise: float = 0.1) -> Findings:
         ),
         parameters=(
             FittedParameter(
-                "memory-level parallelism", "0.8", "1", "model.mlp", ("bots",), "Table 3.4: randomized", "rms 0.07"
+                "memory-level parallelism", "0.8", "1", "model.mlp", "bots", "Table 3.4: randomized", "rms 0.07"
             ),
-            FittedParameter("polling interval", "110", "ns", "runtime.poll_ns", ("bots",), "Table 3.6: attempts", ""),
+            FittedParameter("polling interval", "110", "ns", "runtime.poll_ns", "bots", "Table 3.6: attempts", ""),
         ),
-        notes=("The printed t-test of section 3.6.1 does not follow from Table 3.5.",),
         command="numasim reproduce thesis",
         version="0",
     )

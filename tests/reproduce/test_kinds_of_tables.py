@@ -80,7 +80,7 @@ def test_equation_4_3_agrees_with_itself() -> None:
 
 def test_a_regression_is_over_as_many_runs_as_the_thesis_made(found: dict[str, Table]) -> None:
     table = found["regression-4-3"]
-    points = table.extra["x"], table.extra["y"]
+    points = tuple(table.extra.values())
     assert [len(axis) for axis in points] == [50, 50]
     expected = least_squares(*points)
     assert {row: cell.simulated for (row, _), cell in cells(table).items()} == {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,46 @@ def test_error_bars_are_the_interval_over_the_seeds() -> None:
     (segment,) = axes.collections[0].get_segments()  # type: ignore[attr-defined]
     half = 12.706204736 * 0.5  # Student's t of one degree of freedom times the standard error
     assert segment[:, 1] == pytest.approx([20.5 - half, 20.5 + half])
+
+
+def test_a_simulated_value_can_need_a_panel_of_its_own_too() -> None:
+    assert len(drawn(table([cell("a", 2.0, 2.5), cell("b", 3.0, 90.0)])).axes) == 2
+
+
+def test_bars_may_point_down() -> None:
+    (axes,) = drawn(table([cell("a", 2.0, -1.0)])).axes
+    assert axes.get_ylim()[0] < -1.0
+
+
+# ---- regression ----
+
+
+def regression(x: tuple[float, ...], y: tuple[float, ...], slope: float, intercept: float) -> Table:
+    published = {"slope": 2.0, "intercept": 0.0, "r": 0.9}
+    simulated = {"slope": slope, "intercept": intercept, "r": 1.0}
+    cells = [cell(row, published[row], simulated[row], column="printed") for row in published]
+    return replace(table(cells, "regression-1", "regression"), extra={"steal_success": x, "makespan_s": y})
+
+
+def test_a_regression_shows_its_runs_and_both_lines() -> None:
+    (axes,) = drawn(regression((1.0, 2.0, 3.0), (2.0, 3.0, 4.0), slope=1.0, intercept=1.0)).axes
+    points, simulated, published = axes.lines
+    np.testing.assert_allclose(points.get_data(), [[1, 2, 3], [2, 3, 4]])
+    np.testing.assert_allclose(simulated.get_ydata(), 1 + np.asarray(simulated.get_xdata()))
+    np.testing.assert_allclose(published.get_ydata(), 2 * np.asarray(published.get_xdata()))
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("successful steals", "execution time (s)")
+    assert all(axes.get_xlim()[0] < x < axes.get_xlim()[1] for x in (1, 3))
+    assert all(axes.get_ylim()[0] < y < axes.get_ylim()[1] for y in (2, 4))
+
+
+def test_a_line_that_cannot_be_seen_says_so() -> None:
+    figure = drawn(regression((100.0, 101.0), (1.0, 2.0), slope=1.0, intercept=-99.0))
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == [
+        "2 simulated runs",
+        "simulated: -99.00 + 1.000 x, r = 1.00",
+        "published: 0 + 2.000 x, r = 0.90 (outside of the picture)",
+    ]
 
 
 # ---- lines ----

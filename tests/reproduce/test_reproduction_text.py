@@ -81,11 +81,12 @@ def test_columns_are_named_in_words_with_their_unit() -> None:
     assert column_label(cell("a", 1.0, column="serial_execution_time_s")) == "serial execution time (s)"
     assert column_label(cell("a", 1.0, column="remote_gb", unit="GB")) == "remote (GB)"
     assert column_label(cell("a", 1.0, column="false_steal_count", unit="count")) == "false steal count"
+    assert column_label(cell("a", 1.0, column="overhead_ms", unit="us")) == "overhead (ms, taken as us)"
 
 
 def test_tables_without_a_number_have_their_own_name() -> None:
-    names = [table_name(table([], identity)) for identity in ("3.4", "figure-3-5", "regression-4-3")]
-    assert names == ["Table 3.4", "Figure 3.5", "Regression 4.3"]
+    names = [table_name(table([], identity)) for identity in ("3.4", "figure-3-5", "t-test-3-6-1", "overview")]
+    assert names == ["Table 3.4", "Figure 3.5", "T-test 3.6.1", "Overview"]
 
 
 def test_bounds_are_met_from_the_side_that_the_metric_asks() -> None:

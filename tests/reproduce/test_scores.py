@@ -10,7 +10,6 @@ import pytest
 from cells_by_hand import cell, table
 from scipy.stats import bootstrap
 
-from numasim.errors import InputError
 from numasim.reproduce.cells import Role, Score, Table
 from numasim.reproduce.scores import class_scores, table_scores
 from numasim.reproduce.selection import ScoreRule
@@ -176,16 +175,3 @@ def test_every_column_of_a_table_is_scored_for_itself() -> None:
     assert (found["after"].score.value, found["after"].score.null) == (0.5, 1.0)
     assert found["before"].role is Role.FITTED
     assert found["before"].score.bound is None
-
-
-# ---- wrong rules ----
-
-
-def test_an_unknown_metric_is_named_with_its_place_and_the_nearest() -> None:
-    with pytest.raises(InputError, match=r"scores\.times\.metric: no metric is called 'maep'.*did you mean .mape"):
-        class_scores([], [ScoreRule("times", "maep")])
-
-
-def test_a_pooled_share_must_say_of_what() -> None:
-    with pytest.raises(InputError, match=r"scores\.share"):
-        class_scores([], [ScoreRule("share", "pooled-share")])

@@ -1,6 +1,6 @@
 """A straight line through single runs of one cell, one for each seed: least squares of one quantity over another.
 
-The points are in the table's extra series, beside the two lines.
+The points are in the extra series of the table, which have the names of the two quantities.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _fill(
 ) -> Table:
     ended = [run for run in runs if run.run_id in done.counters]
     x, y = ([value(run, quantity, done) for run in ended] for quantity in (asked.x, asked.y))
-    extra = {"x": tuple(x), "y": tuple(y)}
+    extra = {asked.x: tuple(x), asked.y: tuple(y)}
     if len(set(x)) < 2 or len(set(y)) < 2:
         note = f"no line goes through {len(ended)} runs that agree in {asked.x} or {asked.y}"
         return table_of(table, tuple(replace(cell, note=joined(cell.note, note)) for cell in cells), extra)
