@@ -23,6 +23,9 @@ def check_study(study: Study) -> None:
     """Raise `InputError` for the first name that nothing has."""
     for program in study.programs.values():
         check_names(program.document, ("quick", "without"), "row", program.file.quick.without, program.file.rows)
+        check_names(program.document, ("exceptions",), "variant", program.file.exceptions, program.file.variants)
+        for variant, rows in program.file.exceptions.items():
+            check_names(program.document, ("exceptions", variant), "row", rows, program.file.rows)
     for number, each in enumerate(study.file.inconsistencies):
         check_names(study.document, ("inconsistencies", number, "tables"), "table", each.tables, study.tables)
     for score, spec in study.file.scores.items():

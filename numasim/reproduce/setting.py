@@ -1,7 +1,8 @@
 """How a study is reproduced: as it is, quickly, on another machine, without some of its mechanisms.
 
 A run's fields are put together in this order, later ones on top: the study's machine, seed and repeat; the program;
-what the calibration fitted; a quick reproduction; the row; the variant; the column; ablations; another machine.
+what the calibration fitted; a quick reproduction; the row; the variant and
+its exceptions; the column; ablations; another machine.
 """
 
 from __future__ import annotations
@@ -93,11 +94,16 @@ class Setting:
             *self._fitted(wanted),
             *assignments(quick),
             *assignments(program.document.follow(("rows", wanted.row))),
-            *assignments(program.document.follow(("variants", wanted.variant)) if wanted.variant else None),
+            *self._of_variant(wanted),
             *wanted.changes,
             *(each for ablation in ablations for each in assignments(ablation)),
             *from_mapping({MACHINE: self.machine} if self.machine else {}),
         ]
+
+    def _of_variant(self, wanted: Wanted) -> Iterable[Assignment]:
+        if wanted.variant:
+            for path in (("variants", wanted.variant), ("exceptions", wanted.variant, wanted.row)):
+                yield from assignments(wanted.program.document.follow(path))
 
     def _defaults(self, program: Program) -> Iterable[Assignment]:
         file, given = self.study.file, program.file.spec

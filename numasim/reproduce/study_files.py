@@ -76,12 +76,14 @@ class ProgramFile(Model):
     """One file of ``programs/``: a run, the rows that tables name, and the variants that the study compares.
 
     With ``all_threads`` a run has a worker on every hardware thread of its machine, whichever machine that is.
+    ``exceptions`` are fields that one row has on top of others under a variant.
     """
 
     spec: Fields
     all_threads: YesNo = False
     rows: dict[str, Fields] = Field(default_factory=dict)
     variants: dict[str, Fields] = Field(default_factory=dict)
+    exceptions: dict[str, dict[str, Fields]] = Field(default_factory=dict)  # by variant and row
     quick: QuickSpec = QuickSpec()
 
 

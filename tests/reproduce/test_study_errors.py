@@ -46,6 +46,8 @@ MISTAKES = [
     Mistake(TABLE, "baseline: plain_s", "baseline: plain", ("no column 'plain'", "'plain_s'")),
     Mistake(TABLE, "quantity: makespan_s", "quantity: makspan_s", ("no quantity 'makspan_s'", "'makespan_s'")),
     Mistake(TABLE, "variant: domains", "variant: domain", ("no variant 'domain'", "'domains'")),
+    Mistake(TREES, "variants:", "exceptions: {domain: {}}\nvariants:", ("no variant 'domain'", "'domains'")),
+    Mistake(TREES, "variants:", "exceptions: {domains: {smal: {}}}\nvariants:", ("no row 'smal'", "'small'")),
     Mistake(TABLE, "score: times", "score: time", ("no score 'time'", "'times'")),
     Mistake(TABLE, "role: fitted", "role: fited", ("'fited'", "'fitted'")),
     Mistake(TABLE, "role: fitted", "role: fitted, score: times", ("only what is predicted is scored",)),

@@ -14,7 +14,7 @@ import pytest
 
 from numasim.reproduce.cells import Role
 from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.setting import Setting
+from numasim.reproduce.setting import Setting, Wanted
 from numasim.reproduce.study import Study, StudyTable, read_study
 from numasim.reproduce.study_files import ElsewhereSpec
 
@@ -150,7 +150,7 @@ def test_columns_that_say_the_same_are_simulated_by_the_same_runs(study: Study) 
     assert set(runs("3.6")) < set(runs("3.4"))
     assert set(runs("4.4")) < set(runs("4.5")) & set(runs("5.2"))
     assert set(runs("5.3")) < set(runs("5.2"))
-    strategies = {"randomized", "locality-binding", "affinity-aware"}
+    strategies = {"randomized", "numa-oblivious", "affinity-aware"}
     assert set(runs("6.6").values()) == strategies
     assert {runs("6.6")[run] for run in runs("6.6").keys() - runs("5.2").keys()} == {"affinity-aware"}
 
@@ -209,6 +209,22 @@ def test_bots_run_with_24_workers_and_every_run_on_the_machine_of_the_thesis(stu
             assert run.spec.machine.name == "xeon-e5-2620-2s"
             if table.file.program in ("bots", "syncbench"):
                 assert run.spec.workers == 24
+
+
+def test_data_lies_where_the_chapters_have_put_it(study: Study) -> None:
+    """Section 4.6 distributes the data of Strassen alone, section 5.6.1 that of all; Sort has no shared objects."""
+    bots, setting = study.programs["bots"], Setting(study)
+    found = {
+        row: [setting.spec(Wanted(bots, row, variant)).strategy for variant in ("topology-aware", "locality-binding")]
+        for row in bots.file.rows
+    }
+    for row, (before, after) in found.items():
+        distributed = "parallel-first-touch" if row.startswith("Strassen") else "first-touch"
+        assert [before.placement.policies[0].policy, after.placement.policies[0].policy] == [
+            distributed,
+            "parallel-first-touch",
+        ]
+        assert ("data" in {rule.target for rule in after.dispatch or ()}) == (not row.startswith("Sort"))
 
 
 def test_another_machine_takes_its_own_hardware_threads(study: Study) -> None:
