@@ -34,7 +34,6 @@ class Ablation:
 class Findings:
     """A study, how it was run, and what came out."""
 
-    study: str  # its name, as on the command line
     title: str
     source: str
     machine: str

@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter
 
-from numasim.report.style import line_colour
 from numasim.reproduce.cells import Cell, Role
 
 HATCHES = {Role.INPUT: "xx", Role.FITTED: "////", Role.PREDICTED: ""}  # of simulated bars
@@ -22,11 +21,6 @@ NEUTRAL = "#7F7F7F"  # in legends, where the colour does not matter
 CAP_POINTS = 2.5
 COMPACT_FROM = 10_000
 AXIS_WORDS = {"count": "count", "1": "ratio"}
-
-
-def colour_of(index: int) -> str:
-    """Return the colour of column ``index`` of a table."""
-    return line_colour(index)
 
 
 def y_label(cell: Cell) -> str:

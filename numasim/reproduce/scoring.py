@@ -20,7 +20,6 @@ def findings_of(found: Reproduction) -> Findings:
     rules = score_rules(study)
     comparable = setting.machine is None or setting.machine == study.file.machine
     return Findings(
-        study=study.name,
         title=study.file.title,
         source=study.file.source,
         machine=setting.machine or study.file.machine,

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from numasim.report.grid import legend_below
-from numasim.report.style import styled
+from numasim.report.style import line_colour, styled
 from numasim.reproduce.bar_panels import bars_height, draw_bars
 from numasim.reproduce.cells import Role, Table
 from numasim.reproduce.layout import Group, column_groups, row_keys
-from numasim.reproduce.palette import bar_handles, colour_of, line_handles
+from numasim.reproduce.palette import bar_handles, line_handles
 from numasim.reproduce.regression_figure import regression_figure
 from numasim.reproduce.wording import column_label
 from numasim.reproduce.worker_lines import draw_lines, lines_height, over_workers
@@ -48,7 +48,7 @@ def shown_groups(table: Table) -> list[Group]:
 @styled
 def _lines(table: Table, groups: Sequence[Group]) -> Figure:
     figure = Figure(figsize=(WIDTH_INCHES, lines_height(groups) + LEGEND_INCHES), layout="constrained")
-    colours = [colour_of(index) for index in range(len(groups))]
+    colours = [line_colour(index) for index in range(len(groups))]
     (part,) = figure.subfigures(1, 1, squeeze=False).flat
     draw_lines(part, groups, colours, ", ".join(table.key_columns).replace("_", " "))
     legend_below(figure, line_handles(_roles(groups)))
@@ -62,7 +62,7 @@ def _bars(table: Table, groups: Sequence[Group]) -> Figure:
     alike = [[group for group in groups if group.first.quantity == quantity] for quantity in quantities]
     heights = [bars_height(some, rows) for some in alike]
     figure = Figure(figsize=(WIDTH_INCHES, sum(heights) + LEGEND_INCHES), layout="constrained")
-    colours = {group.column: colour_of(index) for index, group in enumerate(groups)}
+    colours = {group.column: line_colour(index) for index, group in enumerate(groups)}
     parts = figure.subfigures(len(alike), 1, height_ratios=heights, squeeze=False)
     for part, some in zip(parts.flat, alike, strict=True):
         draw_bars(part, some, rows, [colours[group.column] for group in some])

@@ -183,7 +183,6 @@ def made_up(noise: float = 0.1) -> Findings:
     scores = class_scores(tables, RULES)
     worse = class_scores(tuple(_table(identity, 3 * noise) for identity in TABLES), RULES)
     return Findings(
-        study="thesis",
         title="Adaptive Work Stealing Run-times for NUMA Multi-core Architecture",
         source="B. Vikranth, PhD thesis, University of Hyderabad, 2018",
         machine="xeon-e5-2620-2s",
