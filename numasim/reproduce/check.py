@@ -20,7 +20,7 @@ from numasim.spec.validate import placed
 
 
 def check_study(study: Study) -> None:
-    """Raise `InputError` for the first name that nothing has."""
+    """Raise `InputError` for the first name that nothing has, and for what is published and is no number."""
     for program in study.programs.values():
         check_names(program.document, ("quick", "without"), "row", program.file.quick.without, program.file.rows)
         check_names(program.document, ("exceptions",), "variant", program.file.exceptions, program.file.variants)
@@ -35,6 +35,10 @@ def check_study(study: Study) -> None:
         check_names(study.document, ("scores", score, "part"), "quantity", [spec.part] if spec.part else (), QUANTITIES)
     for table in study.tables.values():
         _check_table(study, table)
+    for table in study.tables.values():
+        for name, column in table.file.columns.items():
+            study.published(table.id, name)  # reads every number
+            study.null(table.id, column)
 
 
 def _check_table(study: Study, table: StudyTable) -> None:
@@ -78,7 +82,8 @@ def _check_source(
     if isinstance(source, ElsewhereSpec):
         check_names(table.document, (*path, "table"), "table", [source.table], study.tables)
         other = study.tables[source.table]
-        check_names(table.document, (*path, "column"), "column", [source.column], other.file.columns)
+        own = [name for name, each in other.file.columns.items() if not isinstance(each.published, ElsewhereSpec)]
+        check_names(table.document, (*path, "column"), "column with values of its own", [source.column], own)
     elif isinstance(source, QuotientSpec):
         check_names(table.document, path, "column", [source.over, source.under], table.published.columns)
     elif source is not None:

@@ -87,5 +87,8 @@ def _at(values: Mapping[str, float], label: str, source: ElsewhereSpec) -> float
 
 def _value(published: PublishedTable, row: int, source: str | QuotientSpec) -> float:
     if isinstance(source, QuotientSpec):
-        return published.number(row, source.over) / published.number(row, source.under)
+        under = published.number(row, source.under)
+        if not under:
+            raise published.refuse(row, source.under, "a number that can be divided by")
+        return published.number(row, source.over) / under
     return published.number(row, source)

@@ -32,14 +32,17 @@ class PublishedTable:
 
     def number(self, row: int, column: str) -> float:
         """The value of ``column`` in row number ``row``. InputError where it is no finite number."""
-        text = self.rows[row][column]
         try:
-            value = float(text)
+            value = float(self.rows[row][column])
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise InputError(f"got {text!r}", place=self._place(row), path=(column,), expected="a finite number")
+            raise self.refuse(row, column, "a finite number")
         return value
+
+    def refuse(self, row: int, column: str, expected: str) -> InputError:
+        """An error at a value that is not what is ``expected``."""
+        return InputError(f"got {self.rows[row][column]!r}", place=self._place(row), path=(column,), expected=expected)
 
     def _place(self, row: int) -> str:
         return f"{self.path}:{self.lines[row]}"

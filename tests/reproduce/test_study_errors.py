@@ -59,6 +59,7 @@ MISTAKES = [
             ("the column 'more' of times.csv is not shown",), f"{TABLE}:6:"),
     Mistake(TIMES, "9", "nine", ("plain_s: got 'nine'", "a finite number")),
     Mistake(TIMES, "9", "inf", ("plain_s: got 'inf'", "a finite number")),
+    Mistake(TIMES, "4,2", "4,0", ("domains_s: got '0'", "divided by")),
     Mistake(TIMES, "small,4,2", "small,4", ("2 values", "the header 3")),
     Mistake(TIMES, "large", "small", ("a second row 'small'",)),
     Mistake(TIMES, "large", "lage", ("no row in program trees: 'lage'", "'large'"), f"{TABLE}:5:"),

@@ -29,8 +29,8 @@ def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
     machine = build(read_machine(setting.machine or setting.study.file.machine))
     keys = table.file.options["reader"], table.file.options["home"]
     nodes = {
-        label: (int(row[keys[0]]), int(row[keys[1]]))
-        for label, row in zip(table.labels, table.published.rows, strict=True)
+        label: (int(table.published.number(row, keys[0])), int(table.published.number(row, keys[1])))
+        for row, label in enumerate(table.labels)
     }
     cells = tuple(_filled(cell, machine, *nodes[cell.row]) for cell in cells_of(setting, table, UNITS))
     return PlannedTable((), lambda _: table_of(table, cells))
