@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import numasim as ns
+from numasim.engine.run import simulate_spec
 from numasim.reproduce.cells import Cell, Table
 from numasim.reproduce.kinds.regression import least_squares
 from numasim.reproduce.kinds.t_test import paired_t_test
 from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.setting import Setting, Wanted
 from numasim.reproduce.study import Study, read_study
 
 THESIS_MACHINE = {"machine": "xeon-e5-2620-2s", "workers": 24}
@@ -112,10 +113,9 @@ def test_lock_accesses_take_as_long_as_a_line_takes_from_thread_to_thread(found:
         assert cell.mean == pytest.approx(cell.published + (77.3 - cell.published) / 10_000, rel=1e-9)
 
 
-def test_an_overhead_is_what_a_construct_takes_beyond_its_delay(found: dict[str, Table]) -> None:
-    work = {"name": "syncbench", "construct": "barrier"}
-    spec: dict[str, Any] = {**THESIS_MACHINE, "workload": work, "strategy": "oblivious-locks", "seed": 1}
-    makespan_us = ns.run(spec).row()["makespan_ps"] / 1e6
+def test_an_overhead_is_what_a_construct_takes_beyond_its_delay(found: dict[str, Table], thesis: Study) -> None:
+    (run,) = Setting(thesis, quick=True).runs(Wanted(thesis.programs["syncbench"], "barrier", "oblivious"))
+    makespan_us = simulate_spec(run.spec, run.seed).counters["makespan_ps"] / 1e6
     delays_us = 100 * 0.1  # 100 repetitions of 100 ns, one thread's after the other's never
     assert cells(found["6.4"])["barrier", "numa_oblivious_overhead_ms"].simulated == pytest.approx(
         ((makespan_us - delays_us) / 100,)

@@ -1,0 +1,57 @@
+"""What a calibration reads of a study, recorded value by value.
+
+A prediction is one only where the calibration has never seen it. All that a calibration reads goes through
+`Readings.values`, so that what it has read can be held against the roles that the study gives its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from numasim.errors import InputError
+from numasim.reproduce.cells import Role
+from numasim.reproduce.contents import Study
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Rows of one column that were looked at."""
+
+    table: str
+    column: str
+    rows: tuple[str, ...]
+
+
+@dataclass
+class Readings:
+    """The published values of a study; ``done`` is what has been read so far."""
+
+    study: Study
+    done: list[Reading] = field(default_factory=list)
+
+    def values(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
+        """Row -> value as printed, of all rows of a column or of some. InputError where a row is not there."""
+        column_values = self.study.published(table, column)
+        for row in rows or ():
+            if row not in column_values:
+                expected = f"one of {', '.join(column_values)}"
+                raise InputError(f"table {table} has no row {row!r}", expected=expected, value=row, known=column_values)
+        chosen = {row: value for row, value in column_values.items() if rows is None or row in rows}
+        self.done.append(Reading(table, column, tuple(chosen)))
+        return chosen
+
+
+def misread(study: Study, readings: Iterable[Reading]) -> list[str]:
+    """A sentence for every value that was read although the study gives it out as a prediction."""
+    return [
+        f"Table {each.table}, {each.column} of {row} is given out as a prediction, but the calibration reads it"
+        for each in readings
+        for row in each.rows
+        if _role(study, each, row) == Role.PREDICTED
+    ]
+
+
+def _role(study: Study, reading: Reading, row: str) -> Role:
+    column = study.tables[reading.table].file.columns[reading.column]
+    return Role.FITTED if row in column.fitted else column.role

@@ -1,0 +1,125 @@
+"""What a calibration found: parameters with the data that they were fitted to, and how well every step fits."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from numasim.spec.base import Model
+from numasim.spec.document import load
+from numasim.spec.validate import validate
+
+Errors = dict[str, float]  # of published values, by "row, column"
+
+
+class FittedParameter(Model):
+    """One parameter: the field that it sets in the runs of ``programs``, or of their ``rows`` alone, and why.
+
+    It was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``residual`` is the rms error over them:
+    relative, or of counts ln((simulated + 1) / (published + 1)).
+    """
+
+    name: str
+    field: str = Field(alias="set")
+    programs: tuple[str, ...]
+    rows: tuple[str, ...] = ()
+    value: int | float | str
+    unit: str
+    step: int
+    table: str
+    columns: tuple[str, ...]
+    fitted_rows: tuple[str, ...]
+    residual: float
+
+
+class StepScore(Model):
+    """How well one step fits: the error of every value that it was fitted to, and of those that were held out."""
+
+    step: int
+    rms: float
+    errors: Mapping[str, float]  # "row, column" -> error
+    held_out: Mapping[str, float] = {}
+
+
+class Calibration(Model):
+    """All parameters and scores, in the order of steps."""
+
+    parameters: tuple[FittedParameter, ...] = ()
+    scores: tuple[StepScore, ...] = ()
+
+    def of(self, steps: Collection[int]) -> Calibration:
+        """What some steps found."""
+        return Calibration(
+            parameters=tuple(each for each in self.parameters if each.step in steps),
+            scores=tuple(each for each in self.scores if each.step in steps),
+        )
+
+    def joined(self, other: Calibration) -> Calibration:
+        """Both, in the order of steps."""
+        return Calibration(
+            parameters=tuple(sorted((*self.parameters, *other.parameters), key=lambda each: each.step)),
+            scores=tuple(sorted((*self.scores, *other.scores), key=lambda each: each.step)),
+        )
+
+    def value(self, name: str) -> int | float | str:
+        """The value of the parameter of that name; KeyError where there is none."""
+        return {each.name: each.value for each in self.parameters}[name]
+
+
+def rms(errors: Iterable[float]) -> float:
+    """Root of the mean square."""
+    squares = [error**2 for error in errors]
+    return math.sqrt(math.fsum(squares) / len(squares))
+
+
+def errors_of(column: str, simulated: Mapping[str, float], published: Mapping[str, float]) -> Errors:
+    """Relative errors by "row, column", of the rows that were simulated."""
+    return {f"{row}, {column}": value / published[row] - 1 for row, value in simulated.items()}
+
+
+def score(step: int, errors: Errors, held_out: Errors | None = None) -> StepScore:
+    """The score of a step, in few digits."""
+    short = {name: round(error, 4) for name, error in errors.items()}
+    held = {name: round(error, 4) for name, error in (held_out or {}).items()}
+    return StepScore(step=step, rms=round(rms(errors.values()), 4), errors=short, held_out=held)
+
+
+def with_residuals(parameters: Sequence[FittedParameter], scored: StepScore) -> Calibration:
+    """Parameters that were fitted together, each with the error of all."""
+    residual = {"residual": scored.rms}
+    return Calibration(parameters=tuple(each.model_copy(update=residual) for each in parameters), scores=(scored,))
+
+
+def read_calibration(path: Path) -> Calibration:
+    """Read the file that `calibration_yaml` makes; none where there is no file. InputError for anything wrong in it."""
+    return validate(Calibration, load(path)) if path.is_file() else Calibration()
+
+
+def calibration_yaml(calibration: Calibration, comment: str) -> str:
+    """The calibration as YAML, the same text for the same contents; fields that say nothing are left out."""
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = 120
+    text = io.StringIO()
+    yaml.dump(_plain(calibration.model_dump(by_alias=True, exclude_defaults=True)), text)
+    return "".join(f"# {line}\n" for line in comment.splitlines()) + text.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """Lists of scalars on one line."""
+    from ruamel.yaml.comments import CommentedSeq
+
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if not isinstance(value, list | tuple):
+        return value
+    found = CommentedSeq([_plain(each) for each in value])
+    if not any(isinstance(each, dict) for each in value):
+        found.fa.set_flow_style()
+    return found

@@ -1,0 +1,65 @@
+"""The runs of a calibration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from numasim.engine.build import build_plan
+from numasim.reproduce.calibration.runs import (
+    Kin,
+    at_rate,
+    counters,
+    mean_task_ns,
+    parallel_s,
+    rate_now,
+    serial_ps,
+    serial_rate,
+    serial_seconds,
+    times_at,
+)
+from numasim.spec.run import resolve
+from numasim.sweep.plan import Run, repeated
+
+MODELS: list[dict[str, Any]] = [
+    {},
+    {"overlap": 0.3, "mlp": 0.7},
+    {"cache": "none", "contention": "none", "smt": "none"},
+]
+
+
+def run(n: int = 256, **changes: Any) -> Run:
+    fields = {"machine": "xeon-e5-2620-2s", "workload": {"name": "strassen", "n": n}, "strategy": "randomized"}
+    return repeated(resolve({**fields, "workers": 24, "seed": 1, **changes}), 0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_serial_time_is_that_of_parallel_runs(model: dict[str, Any]) -> None:
+    each = run(model=model)
+    assert serial_ps(each) == counters(each)["serial_ps"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_rate_is_found_from_the_serial_times_that_it_gives(model: dict[str, Any]) -> None:
+    runs = {str(n): run(n, model=model) for n in (128, 256)}
+    true = 200_000
+    published = {row: serial_ps(at_rate(each, "ps_per_1000_flops", true)) / 1e12 for row, each in runs.items()}
+    kin = Kin("ps_per_1000_flops", {row: [each] for row, each in runs.items()}, published)
+    assert serial_rate(kin, rate_now(kin)) == pytest.approx(true, rel=2e-3)
+    assert serial_seconds(kin, true) == published
+    assert times_at(kin, true).serial_s == published
+    assert times_at(kin, true).parallel_s["256"] == counters(at_rate(runs["256"], kin.rate, true))["makespan_ps"] / 1e12
+    assert times_at(kin.without("128"), true).serial_s == {"256": published["256"]}
+
+
+def test_the_mean_time_of_a_task_is_that_of_the_first_back_off() -> None:
+    matmul = run(workload={"name": "matmul", "n": 64}, runtime="own")
+    assert build_plan(matmul.spec, matmul.seed).steal.backoff.first_ps // 1000 == mean_task_ns(matmul)
+
+
+def test_parallel_times_are_means_over_repeats() -> None:
+    runs = [repeated(run().spec, number) for number in range(3)]
+    each = [counters(one)["makespan_ps"] for one in runs]
+    assert len(set(each)) > 1
+    assert parallel_s(runs) == pytest.approx(sum(each) / 3e12)
