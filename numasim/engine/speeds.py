@@ -1,7 +1,8 @@
 """How fast each worker computes: shared cores, clocks that fall with load, workers unlike each other (model 2.6).
 
-Speeds are in ppm of a worker alone on its core at the machine's highest clock, to which compute times refer. Memory is
-as fast at any clock and for any worker; only who shares a core may have to wait longer, if so wished. A worker
+Speeds are in ppm of a worker alone on its core at the machine's highest clock, to which compute times refer. A worker
+that is slower than others is so in all that it does, since it is the system that takes time from it. Else memory is as
+fast at any clock; only who shares a core may have to wait longer, if so wished. A worker
 executes while it has work in hand, overheads included; it polls while it searches or backs off, and rests while it
 sleeps in a join or has no part in a serial phase.
 """
@@ -68,8 +69,9 @@ class Speeds:
         shared = MILLION
         for mate in self._mates[w]:
             shared = shared * self._beside[activity[mate]] // MILLION
-        compute = max(1, shared * clock_ppm // MILLION * self._own[w] // MILLION)
-        return Speed(compute, max(1, shared) if self._slows_memory else MILLION)
+        compute = shared * clock_ppm // MILLION * self._own[w] // MILLION
+        memory = (shared if self._slows_memory else MILLION) * self._own[w] // MILLION
+        return Speed(max(1, compute), max(1, memory))
 
     def _clock_ppm(self, cores: Sequence[Sequence[int]], activity: Sequence[Activity]) -> int:
         """The clock of a socket over the highest one: it falls with the number of cores that do not rest."""

@@ -21,7 +21,8 @@ class ModelSpec(Model):
     hardware thread that shares its core is slower in computing alone or in waiting for memory as well; ``overlap`` is
     the share of the shorter of computing and waiting that hides behind the longer (1: roofline, 0: one after the
     other); ``mlp`` multiplies the number of misses that are under way at once; ``task_noise`` and ``worker_spread`` are
-    relative standard deviations of the compute times of segments and of the speeds of workers.
+    relative standard deviations of the compute times of segments and of the speeds of workers, in computing and waiting
+    for memory alike.
     """
 
     cache: CacheModel = "share"

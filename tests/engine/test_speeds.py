@@ -55,7 +55,7 @@ def test_several_siblings_multiply() -> None:
 
 @pytest.mark.parametrize(("smt", "speed"), [("none", MILLION), ("compute", MILLION), ("memory", 600_000)])
 def test_memory_is_slower_beside_a_sibling_if_so_wished(smt: str, speed: int) -> None:
-    found = Speeds(plan(1, 2, Effects(smt=smt, clock="turbo", worker_spread_ppm=100_000))).of_all([EXECUTES] * 2)
+    found = Speeds(plan(1, 2, Effects(smt=smt, clock="turbo"))).of_all([EXECUTES] * 2)
     assert [each.memory_ppm for each in found] == [speed] * 2
 
 
@@ -94,6 +94,7 @@ def test_everything_together_is_the_product_rounded_down_step_by_step(seed: int,
         beside = {EXECUTES: 600_000, POLLS: 900_000, RESTS: MILLION}[activity[w ^ 1]]
         own = MILLION + noise_ppm(draw(base(seed, DrawClass.WORKER_SPEED, w), 0), 100_000)
         assert speed.compute_ppm == beside * (MILLION if awake <= 1 else 750_000) // MILLION * own // MILLION
+        assert speed.memory_ppm == own
 
 
 def test_the_slowest_worker_still_moves() -> None:
