@@ -213,12 +213,8 @@ class AccessTable:
     def _tabulate(self, plan: Plan, family: RangeFamily, j: int) -> I64:
         one = family.accesses
         factor = int(traffic_factor(one)[j])
-        single = plan.placement.single_home(int(one.region[j]))
-        if single is not None:
+        if plan.placement.is_alike(int(one.region[j])):
             self.by_quotient = self.by_remainder = False
-            traffic = np.zeros((1, plan.machine.nodes), np.int64)
-            traffic[0, single] = int(one.row_bytes[j] * one.rows[j]) * factor
-            return traffic
         quotients = -(-family.count // self.divisor) if self.by_quotient else 1
         remainders = min(self.divisor, family.count) if self.by_remainder else 1
         at = np.arange(quotients * remainders)

@@ -42,6 +42,11 @@ class Homes(Protocol):
         """The node of every page, or None when there are several."""
         ...
 
+    @property
+    def alike(self) -> bool:
+        """Whether accesses of one shape have the same bytes on each node, wherever they are."""
+        ...
+
 
 @dataclass(frozen=True)
 class CyclicHomes:
@@ -77,6 +82,11 @@ class CyclicHomes:
     def single(self) -> int | None:
         """The node of every page, or None when there are several."""
         return int(self.node[0]) if (self.node == self.node[0]).all() else None
+
+    @property
+    def alike(self) -> bool:
+        """Only where all pages live on one node."""
+        return self.single is not None
 
 
 @dataclass(frozen=True)
@@ -115,6 +125,11 @@ class SteppedHomes:
         """The node of every page, or None when there are several."""
         return int(self.node[0]) if len(self.node) == 1 else None
 
+    @property
+    def alike(self) -> bool:
+        """Only where all pages live on one node."""
+        return self.single is not None
+
 
 @dataclass(frozen=True)
 class TabulatedHomes:
@@ -149,6 +164,11 @@ class TabulatedHomes:
         """The node of every page, or None when there are several."""
         return int(self.node[0]) if (self.node == self.node[0]).all() else None
 
+    @property
+    def alike(self) -> bool:
+        """Only where all pages live on one node."""
+        return self.single is not None
+
 
 @dataclass(frozen=True)
 class HashedHomes:
@@ -181,6 +201,11 @@ class HashedHomes:
     def single(self) -> int | None:
         """The node of every page, or None when there are several."""
         return int(self.node[0]) if len(self.node) == 1 else None
+
+    @property
+    def alike(self) -> bool:
+        """Hashing spreads any access evenly."""
+        return True
 
 
 def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:

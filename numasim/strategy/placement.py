@@ -85,10 +85,10 @@ class Placement:
         homes, pages = self.homes[region], int(self.pages[region])
         return np.full(pages, NO_HOME, np.int16) if homes is None else homes.of_pages(pages)
 
-    def single_home(self, region: int) -> int | None:
-        """Return the node of all pages of ``region``, or None when they differ or are not known."""
+    def is_alike(self, region: int) -> bool:
+        """Whether accesses of one shape to ``region`` have the same bytes on each node, wherever they are."""
         homes = self.homes[region]
-        return None if homes is None else homes.single
+        return homes is not None and homes.alike
 
     def unit_pages(self, region: int) -> int:
         """How many pages of ``region`` are placed and moved together: one where homes may differ, else a granule."""

@@ -64,10 +64,12 @@ def test_homes_are_those_of_the_model() -> None:
     assert homes(placing(policy="block"), 0) == [p * 3 // pages for p in range(pages)]
 
 
-def test_single_homes_and_dynamic_regions() -> None:
-    assert [placing(**p).single_home(0) for p in POLICIES] == [1, 1, None, None, None, 2, *[None] * 4]
+def test_alike_homes_and_dynamic_regions() -> None:
+    """Where an access is does not matter if all pages are on one node, or if its bytes are hashed over them."""
+    alike = {"first-touch", "first-touch-master", "bind", "hash-home"}
+    assert {p["policy"] for p in (*POLICIES, {"policy": "hash-home"}) if placing(**p).is_alike(0)} == alike
     assert [placing(**p).dynamic.tolist() for p in POLICIES[:3]] == [[False, True], [False, False], [False, True]]
-    assert placing(policy="first-touch").single_home(1) is None
+    assert not placing(policy="first-touch").is_alike(1)
 
 
 def test_more_blocks_than_pages() -> None:
