@@ -95,3 +95,4 @@ class Score:
     cells: int
     against_null: float | None = None  # the value over only those cells that have a null
     remark: str = ""
+    tried: str = ""  # why the bound may be missed, and what else was tried

@@ -86,6 +86,7 @@ def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
         cells=len(pairs),
         against_null=_value(metric, compared, rule) if compared else None,
         remark=_remark(rule, pairs),
+        tried=rule.tried,
     )
 
 

@@ -47,6 +47,7 @@ def score_rules(study: Study) -> tuple[ScoreRule, ...]:
             of=asked.of or "",
             tables=asked.tables,
             part=asked.part or "",
+            tried=asked.tried,
         )
         for name, asked in study.file.scores.items()
     )

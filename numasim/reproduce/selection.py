@@ -19,6 +19,7 @@ class ScoreRule:
     of: str = ""  # the class whose cells count, where it is not its own
     tables: tuple[str, ...] = ()  # only these; none given: all
     part: str = ""  # the quantity whose share is pooled
+    tried: str = ""  # what there is to say where the bound is missed
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ class ScoreSpec(CheckedModel):
     """How a class of quantities is scored, and how good a prediction has to be.
 
     ``of`` is the class whose cells count where it is not the score's own, ``tables`` those whose cells do, if not all;
-    ``part`` is the quantity whose share is told, where the metric is one of shares.
+    ``part`` is the quantity whose share is told, where the metric is one of shares. ``tried`` says why the bound may be
+    missed and which other mechanisms were tried; pages show it where it is.
     """
 
     metric: Text
@@ -38,6 +39,7 @@ class ScoreSpec(CheckedModel):
     of: Text | None = None
     tables: Names = ()
     part: Text | None = None
+    tried: str = ""
 
     def _problems(self) -> Any:
         if self.metric == "pooled-share" and not self.part:

@@ -145,6 +145,11 @@ def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
     return partial + tuple(f"{score.name}: {score.remark}" for score in scores if score.remark)
 
 
+def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
+    """Return the scores whose bound is missed or that the null model beats, of which there is something to say."""
+    return tuple(score for score in scores if score.tried and False in (met(score), beats_null(score)))
+
+
 def same_score(score: Score, others: Sequence[Score]) -> Score | None:
     """Return the score of the same class among others."""
     return next((other for other in others if other.name == score.name), None)

@@ -15,7 +15,7 @@ from made_up_findings import TABLES, made_up, written
 
 from numasim.errors import InputError
 from numasim.reproduce import pages
-from numasim.reproduce.cells import Role
+from numasim.reproduce.cells import Role, Score
 from numasim.reproduce.csv_files import scores_csv, table_csv
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.pages import markdown, page, write_pages
@@ -176,6 +176,18 @@ def test_what_is_not_the_plain_reproduction_is_said(changes: dict[str, object], 
     for render in (page, markdown):
         assert words not in " ".join(render(small(), {}).split())
         assert words in " ".join(Texts(render(small(**changes), {})).text.split())
+
+
+def test_a_report_tells_what_was_tried_for_what_falls_short_and_for_nothing_else() -> None:
+    good = Score("good", "mape", 0.1, 0.1, 0.1, 0.2, 0.15, 3, against_null=0.1, tried="nothing had to be")
+    missed = replace(good, name="missed", value=0.3, against_null=0.1, tried="longer queues")
+    beaten = replace(good, name="beaten", against_null=0.3, tried="shorter queues")
+    found = replace(small(), scores=(good, missed, beaten))
+    for text in (markdown(found, {"scores": ""}), Texts(page(found, {"scores": "<svg/>"})).text):
+        assert "longer queues" in text
+        assert "shorter queues" in text
+        assert "nothing had to be" not in text
+    assert "what was tried" not in markdown(replace(found, scores=(good,)), {"scores": ""})
 
 
 def test_what_was_not_scored_has_no_score_sheet() -> None:
