@@ -158,7 +158,7 @@ GLOBALS = (
     Searched(Axis("misses under way", 100, 20, 300, 40, 10), "model.mlp", Decimal("0.01"), "1"),
     Searched(Axis("overlap", 100, 0, 100, 40, 10), "model.overlap", Decimal("0.01"), "1"),
     # four DDR3-1333 channels have a peak of 42.6 GB/s
-    Searched(Axis("controller bandwidth", 30, 26, 34, 4, 1), "machine.nodes.imc_bandwidth_gbs", Decimal(1), "GB/s"),
+    Searched(Axis("controller bandwidth", 30, 8, 42, 8, 1), "machine.nodes.imc_bandwidth_gbs", Decimal(1), "GB/s"),
     # two hardware threads of a core together are no slower than one alone
     Searched(Axis("speed beside a busy thread", 65, 50, 100, 12, 1), "machine.smt.busy_ppm", Decimal(10_000), "ppm"),
 )
