@@ -16,18 +16,19 @@ from numasim.reproduce.cells import Score
 from numasim.reproduce.findings import Ablation
 from numasim.reproduce.metrics import METRICS
 from numasim.reproduce.score_figure import BOUND_COLOUR, WIDTH_INCHES
+from numasim.reproduce.wording import same_score
 
 PANEL_COLUMNS = 2
 BAR_INCHES = 0.24
-FULL, FULL_COLOUR = "as modelled", "#4D4D4D"
+FULL, FULL_COLOUR, SAME_COLOUR = "as modelled", "#4D4D4D", "#B3B3B3"
 BETTER_COLOUR, WORSE_COLOUR = line_colour(2), line_colour(1)
 
 
 @styled
 def ablation_figure(scores: Sequence[Score], ablations: Sequence[Ablation]) -> Figure:
-    """Draw for each class the score as modelled and under each ablation, and the bound."""
+    """Draw for each class of ``scores`` the score under each ablation, the first of which is none, and the bound."""
     rows = -(-len(scores) // PANEL_COLUMNS)
-    height = rows * (BAR_INCHES * (len(ablations) + 1) + 0.75) + 0.5
+    height = rows * (BAR_INCHES * len(ablations) + 0.75) + 0.5
     figure = Figure(figsize=(WIDTH_INCHES, height), layout="constrained")
     panels = figure.subplots(rows, PANEL_COLUMNS, sharey=True, squeeze=False)
     for axes, score in zip(panels.flat, scores, strict=False):
@@ -48,20 +49,18 @@ def ablation_figure(scores: Sequence[Score], ablations: Sequence[Ablation]) -> F
 
 def _panel(axes: Axes, score: Score, ablations: Sequence[Ablation]) -> None:
     metric = METRICS[score.metric]
-    names, values, colours = [FULL], [score.value], [FULL_COLOUR]
-    for ablation in ablations:
-        found = next((other.value for other in ablation.scores if other.name == score.name), None)
-        if found is not None:
-            names.append(f"no {ablation.mechanism}")
-            values.append(found)
-            colours.append(_colour(score, found))
+    found = {each.mechanism: same_score(score, each.scores) for each in ablations}
+    values = {name: other.value for name, other in found.items() if other is not None}
+    full = next(iter(values.values()), score.value)
+    names = [f"no {name}" if at else FULL for at, name in enumerate(values)]
+    colours = [_colour(score, value, full) if at else FULL_COLOUR for at, value in enumerate(values.values())]
     places = range(len(names))
     start = 0.0 if metric.rising else metric.best
-    axes.barh(list(places), [value - start for value in values], left=start, color=colours, height=0.7)
+    axes.barh(list(places), [value - start for value in values.values()], left=start, color=colours, height=0.7)
     axes.margins(x=0.05)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.set_yticks(list(places), names)
-    axes.set_ylim(len(ablations) + 0.6, -0.6)
+    axes.set_ylim(len(ablations) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
     if score.bound is not None:
@@ -71,8 +70,7 @@ def _panel(axes: Axes, score: Score, ablations: Sequence[Ablation]) -> None:
     axes.set_title(f"{score.name}: {metric.label}")
 
 
-def _colour(score: Score, value: float) -> str:
-    metric = METRICS[score.metric]
-    if value == score.value:
-        return "#B3B3B3"
-    return BETTER_COLOUR if metric.beats(value, score.value) else WORSE_COLOUR
+def _colour(score: Score, value: float, full: float) -> str:
+    if value == full:
+        return SAME_COLOUR
+    return BETTER_COLOUR if METRICS[score.metric].beats(value, full) else WORSE_COLOUR

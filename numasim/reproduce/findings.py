@@ -23,7 +23,7 @@ class FittedParameter:
 
 @dataclass(frozen=True)
 class Ablation:
-    """The scores with one mechanism switched off."""
+    """The scores with one mechanism switched off; the first of several is with none."""
 
     mechanism: str
     fields: str  # what was set, as in a specification

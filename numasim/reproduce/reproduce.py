@@ -16,11 +16,15 @@ from numasim.reproduce.setting import Setting
 from numasim.sweep.collection import Collected
 
 RUNS = "runs"
+NOTHING = "nothing"  # is switched off
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The chosen tables of a study; ``ablations`` has its scored tables once more without each of its mechanisms."""
+    """The chosen tables of a study; ``ablations`` has its scored tables quickly without each of its mechanisms.
+
+    Under `NOTHING` they are as quick, but with all mechanisms: what the others are compared with.
+    """
 
     setting: Setting
     tables: tuple[Table, ...]
@@ -48,12 +52,12 @@ def reproduce(
     """Simulate the chosen tables of ``study``; its runs are kept in ``directory/runs`` and never done twice.
 
     ``quick`` does what the study says is enough for a first look; ``machine`` asks the study's question of another
-    machine; ``without`` switches mechanisms off, and ``ablations`` each of them in turn, with one repeat.
+    machine; ``without`` switches mechanisms off, and ``ablations`` each of them in turn, as quickly as ``quick`` is.
     Raises `InputError` for a name that the study does not have, a field that no run has, a bad directory.
     """
     require_engine(engine)
     main = Setting(study, quick, machine, tuple(without))
-    settings = {name: _ablated(main, name) for name in study.file.ablations if name not in without} if ablations else {}
+    settings = _ablated(main) if ablations else {}
     plans = [_plans(main, study.chosen)] + [_plans(each, scored(study)) for each in settings.values()]
     done = do_runs(
         [table for plan in plans for table in plan],
@@ -72,8 +76,13 @@ def scored(study: Study) -> tuple[str, ...]:
     return tuple(table.id for table in tables if any(column.score for column in table.file.columns.values()))
 
 
-def _ablated(main: Setting, name: str) -> Setting:
-    return Setting(main.study, main.quick, main.machine, (*main.without, name), repeat=1, resolver=main.resolver)
+def _ablated(main: Setting) -> dict[str, Setting]:
+    mechanisms = [name for name in main.study.file.ablations if name not in main.without]
+    off = {NOTHING: main.without} | {name: (*main.without, name) for name in mechanisms}
+    return {
+        name: Setting(main.study, True, main.machine, without, repeat=1, resolver=main.resolver)
+        for name, without in off.items()
+    }
 
 
 def _plans(setting: Setting, tables: Sequence[str]) -> list[PlannedTable]:

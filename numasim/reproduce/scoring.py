@@ -57,7 +57,8 @@ def _ablations(
     study: Study, tables: Iterable[tuple[str, Sequence[Table]]], rules: Sequence[ScoreRule]
 ) -> Iterable[Ablation]:
     for name, ablated in tables:
-        fields = ", ".join(f"{field}: {_plain(value)}" for field, value in study.file.ablations[name].items())
+        changes = study.file.ablations.get(name, {})
+        fields = ", ".join(f"{field}: {_plain(value)}" for field, value in changes.items())
         yield Ablation(name, fields, class_scores(ablated, rules))
 
 

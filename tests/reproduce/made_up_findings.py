@@ -194,6 +194,7 @@ def made_up(noise: float = 0.1) -> Findings:
         rules=RULES,
         scores=scores,
         ablations=(
+            Ablation("nothing", "", scores),
             Ablation("caches", "model.cache: none", worse),
             Ablation("contention", "model.contention: none", scores),
             Ablation("thresholds", "strategy.thresholds: none", worse),

@@ -88,11 +88,15 @@ def test_without_a_mechanism_its_fields_are_on_top(make: Make) -> None:
         make("1.1", without=["cahces"])
 
 
-def test_ablations_are_of_the_scored_tables_with_one_repeat(make: Make) -> None:
-    found = make(ablations=True)
-    (ablated,) = found.ablations["caches"]
-    assert ablated.id == "1.1"
-    assert {len(cell.simulated) for cell in ablated.cells} == {1}
+def test_ablations_are_of_the_scored_tables_as_a_quick_reproduction_has_them(make: Make) -> None:
+    found, quick = make(ablations=True), make(quick=True)
+    assert list(found.ablations) == ["nothing", "caches"]
+    for tables in found.ablations.values():
+        (ablated,) = tables
+        assert ablated.id == "1.1"
+        assert {len(cell.simulated) for cell in ablated.cells if cell.simulated} == {1}
+    (whole,) = found.ablations["nothing"]
+    assert whole == next(table for table in quick.tables if table.id == "1.1")
 
 
 def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:

@@ -84,7 +84,8 @@ def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path
 
 def test_ablations_are_scored_without_their_mechanism(small_study: Path, tmp_path: Path) -> None:
     found = findings_of(reproduce(read_study(str(small_study)), tmp_path, jobs=1, ablations=True))
-    (ablation,) = found.ablations
+    nothing, ablation = found.ablations
+    assert (nothing.mechanism, nothing.fields) == ("nothing", "")
     assert (ablation.mechanism, ablation.fields) == ("caches", "model.cache: none")
     assert [score.name for score in ablation.scores] == [score.name for score in found.scores] == ["times"]
 
