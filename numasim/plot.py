@@ -5,6 +5,7 @@ the result.
 """
 
 from numasim.report.bars import time_split, worker_time_split
+from numasim.report.byte_kinds import byte_kinds
 from numasim.report.curves import miss_ratio, remote_steal_ratio, speedup
 from numasim.report.developments import queue_lengths, utilisation
 from numasim.report.gantt import timeline
@@ -16,6 +17,7 @@ from numasim.report.traffic import node_traffic
 __all__ = [
     "PLOTS",
     "RUN_PLOTS",
+    "byte_kinds",
     "miss_ratio",
     "node_bytes",
     "node_steals",

@@ -26,6 +26,16 @@ def check_study(study: Study) -> None:
         check_names(program.document, ("exceptions",), "variant", program.file.exceptions, program.file.variants)
         for variant, rows in program.file.exceptions.items():
             check_names(program.document, ("exceptions", variant), "row", rows, program.file.rows)
+    for name, contribution in study.file.contributions.items():
+        path = ("contributions", name)
+        if name in study.file.scores:
+            raise placed(
+                InputError(f"{name!r} is a score, too", path=path, expected="a name of its own"), study.document
+            )
+        check_names(study.document, (*path, "program"), "program", [contribution.program], study.programs)
+        variants = study.programs[contribution.program].file.variants
+        for key, variant in (("variant", contribution.variant), ("over", contribution.over)):
+            check_names(study.document, (*path, key), "variant", [variant], variants)
     for number, each in enumerate(study.file.inconsistencies):
         check_names(study.document, ("inconsistencies", number, "tables"), "table", each.tables, study.tables)
     for score, spec in study.file.scores.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,21 @@ def reproduce(
     require_engine(engine)
     main = Setting(study, quick, machine, tuple(without))
     settings = _ablated(main) if ablations else {}
-    plans = [_plans(main, study.chosen)] + [_plans(each, scored(study)) for each in settings.values()]
+    wanted = [(main, study.chosen), *((each, scored(study)) for each in settings.values())]
+    (tables, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
+    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)), runs)
+
+
+def simulate(
+    wanted: Iterable[tuple[Setting, Sequence[str]]],
+    directory: str | Path,
+    *,
+    jobs: int | None = None,
+    engine: str = DEFAULT_ENGINE,
+    progress: bool = False,
+) -> tuple[list[tuple[Table, ...]], int]:
+    """Make the named tables of each setting, and say of how many runs; runs that settings share are done once."""
+    plans = [_plans(setting, tables) for setting, tables in wanted]
     done = do_runs(
         [table for plan in plans for table in plan],
         Path(directory) / RUNS,
@@ -66,8 +80,7 @@ def reproduce(
         engine=engine,
         progress=progress,
     )
-    tables, *rest = (_filled(plan, done) for plan in plans)
-    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)), len(done.counters))
+    return [_filled(plan, done) for plan in plans], len(done.counters)
 
 
 def scored(study: Study) -> tuple[str, ...]:

@@ -58,14 +58,14 @@ def _ablations(
 ) -> Iterable[Ablation]:
     for name, ablated in tables:
         changes = study.file.ablations.get(name, {})
-        fields = ", ".join(f"{field}: {_plain(value)}" for field, value in changes.items())
+        fields = ", ".join(f"{field}: {plain(value)}" for field, value in changes.items())
         yield Ablation(name, fields, class_scores(ablated, rules))
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
     """Write a value of a specification as YAML has it on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_plain(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items()) + "}"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

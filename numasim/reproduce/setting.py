@@ -2,7 +2,7 @@
 
 A run's fields are put together in this order, later ones on top: the study's machine, seed and repeat; the program;
 what the calibration fitted; a quick reproduction; the row; the variant and
-its exceptions; the column; ablations; another machine.
+its exceptions; the column; ablations; other changes; another machine.
 """
 
 from __future__ import annotations
@@ -40,14 +40,38 @@ class Wanted:
 
 
 @dataclass(frozen=True)
+class Change:
+    """Fields that are set on top of all that the study says, where it names some in their runs alone."""
+
+    fields: Node
+    programs: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+
+    def concerns(self, wanted: Wanted) -> bool:
+        """Whether it is made to these runs."""
+        return (
+            (not self.programs or wanted.program.name in self.programs)
+            and (not self.rows or wanted.row in self.rows)
+            and (not self.variants or wanted.variant in self.variants)
+        )
+
+
+@dataclass(frozen=True)
 class Setting:
-    """A study and how to reproduce it; ``machine`` is a shipped name or a path, ``without`` names ablations."""
+    """A study and how to reproduce it.
+
+    ``machine`` is a shipped name or a path, ``without`` names ablations, ``changes`` come on top of those, and
+    ``rows`` are the only ones of the programs to be simulated, where any are named.
+    """
 
     study: Study
     quick: bool = False
     machine: str | None = None
     without: tuple[str, ...] = ()
     repeat: int | None = None
+    changes: tuple[Change, ...] = ()
+    rows: tuple[str, ...] = ()
     resolver: Resolver = field(default_factory=Resolver, compare=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +86,8 @@ class Setting:
         """One run for each seed. Raises `NotSimulatedError` where this setting has none, InputError for a bad field."""
         if self.quick and wanted.row in wanted.program.file.quick.without:
             raise NotSimulatedError("left out of the quick reproduction")
+        if self.rows and wanted.row not in self.rows:
+            raise NotSimulatedError("not asked for")
         self._refuse_many_workers(wanted)
         spec = self.spec(wanted)
         return tuple(repeated(spec, number) for number in range(self._repeat(wanted, spec)))
@@ -89,6 +115,7 @@ class Setting:
         program, study = wanted.program, self.study
         quick = program.document.follow(("quick", "set")) if self.quick else None
         ablations = (study.document.follow(("ablations", name)) for name in self.without)
+        others = (each.fields for each in self.changes if each.concerns(wanted))
         return [
             *self._defaults(program),
             *self._fitted(wanted),
@@ -96,7 +123,7 @@ class Setting:
             *assignments(program.document.follow(("rows", wanted.row))),
             *self._of_variant(wanted),
             *wanted.changes,
-            *(each for ablation in ablations for each in assignments(ablation)),
+            *(each for fields in (*ablations, *others) for each in assignments(fields)),
             *from_mapping({MACHINE: self.machine} if self.machine else {}),
         ]
 

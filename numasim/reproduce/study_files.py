@@ -46,6 +46,14 @@ class ScoreSpec(CheckedModel):
             yield "a pooled share needs part, the quantity whose share it is"
 
 
+class ContributionSpec(Model):
+    """What the study contributes: ``variant`` of a program over the one that it improves on."""
+
+    program: Text
+    variant: Text
+    over: Text
+
+
 class InconsistencySpec(Model):
     """What the published study itself leaves open or contradicts, and which tables that touches."""
 
@@ -63,6 +71,7 @@ class StudyFile(Model):
     repeat: PositiveCount = 1
     scores: dict[str, ScoreSpec] = Field(default_factory=dict)
     ablations: dict[str, Fields] = Field(default_factory=dict)
+    contributions: dict[str, ContributionSpec] = Field(default_factory=dict)
     inconsistencies: tuple[InconsistencySpec, ...] = ()
 
 

@@ -15,7 +15,17 @@ import numasim
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.py"))
 LONGEST_CELL_S = 120
 FIGURE = re.compile(r"\bns\.plot\.\w+\(|\b\w+_figure\(")
-SMALLER: dict[str, str] = {}  # what takes the place of a notebook's parameters here
+SMALLER = {  # what takes the place of their parameters
+    "contributions": """
+machines = ["xeon-e5-2620-2s", "opteron-8380-4s"]
+cases = [Case("Strassen 1024", "Strassen-2048", {"workload.n": 1024})]
+repeat = 2
+""",
+    "sensitivity": """
+rows = ["Strassen-2048"]
+only = ["link bandwidth", "join"]
+""",
+}
 
 
 def contents(notebook: Any) -> list[tuple[str, str]]:
@@ -32,7 +42,7 @@ def reduced(path: Path) -> Any:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"quickstart", "steals"} <= {path.stem for path in NOTEBOOKS}
+    assert {"quickstart", "steals", "remote_bytes", "contributions", "sensitivity"} <= {path.stem for path in NOTEBOOKS}
     assert set(SMALLER) <= {path.stem for path in NOTEBOOKS}
 
 

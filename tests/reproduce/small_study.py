@@ -15,6 +15,8 @@ scores:
   times: {metric: mape, bound: 0.15}
 ablations:
   caches: {model.cache: none}
+contributions:
+  stealing domains: {program: trees, variant: domains, over: plain}
 inconsistencies:
   - {text: the first table contradicts itself, tables: ["1.1"]}
 """,

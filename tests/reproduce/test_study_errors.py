@@ -70,6 +70,9 @@ MISTAKES = [
     Mistake(TREES, "name: fib, n: 6", "name: fob, n: 6", ("no workload 'fob'", "'fib'")),
     Mistake(TREES, "topology-aware", "topology-awar", ("no strategy 'topology-awar'", "'topology-aware'")),
     Mistake("study.yaml", 'tables: ["1.1"]', 'tables: ["1.9"]', ("no table '1.9'",)),
+    Mistake("study.yaml", "program: trees, v", "program: tree, v", ("no program 'tree'", "'trees'")),
+    Mistake("study.yaml", "over: plain", "over: plan", ("no variant 'plan'", "'plain'")),
+    Mistake("study.yaml", "stealing domains:", "times:", ("'times' is a score, too",)),
     Mistake("study.yaml", "model.cache", "model.cash", ("no field 'cash'", "'cache'")),
     Mistake("study.yaml", "xeon-e5-2620-2s", "xeon-e5-2620", ("did you mean 'xeon-e5-2620-2s'",), NOWHERE),
 ]  # fmt: skip
