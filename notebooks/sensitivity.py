@@ -38,7 +38,7 @@ study = read_study("thesis")
 
 # %% [markdown]
 # Two of the programs and a choice of assumptions take a minute or two; with `only = []` and `rows = []` all are looked
-# at, which takes about a quarter of an hour on two cores.
+# at, which takes six minutes or more on two cores.
 
 # %% tags=["parameters"]
 rows = ["Strassen-2048", "SparseLU-single"]

@@ -184,8 +184,7 @@ def _scaled(study: Study, fitted: FittedRange, side: str, place: Place) -> Plann
         Change(from_python({parameter.field: value}, place), parameter.programs, parameter.rows)
         for parameter, value in zip(parameters, values, strict=True)
     ]
-    label = f"{values[0]} {parameters[0].unit}".removesuffix(" 1") if len(parameters) == 1 else f"x {factor}"
-    return PlannedSide(fitted.name, side, label, tuple(changes))
+    return PlannedSide(fitted.name, side, f"x {factor}", tuple(changes))
 
 
 def _times(value: str | int | Decimal, factor: Decimal) -> int | Decimal:

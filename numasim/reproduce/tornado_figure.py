@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from numasim.report.grid import empty_figure, legend_below
@@ -61,7 +62,7 @@ def _panel(axes: Axes, conclusion: Conclusion, influences: Sequence[Influence], 
     axes.tick_params(axis="y", length=0)
     low, high = axes.get_xlim()
     axes.set_xlim(low - LABEL_ROOM * (high - low), high + LABEL_ROOM * (high - low))
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     if _percent(conclusion):
         axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.set_title(f"{conclusion.name}: {_what(conclusion)}")
@@ -94,6 +95,7 @@ def _label(axes: Axes, y: float, x: float, text: str, right: bool, small: bool) 
         va="center",
         fontsize=6 if small else 7.5,
         zorder=5,
+        path_effects=[withStroke(linewidth=1.5, foreground="white")],
     )
 
 
@@ -102,7 +104,7 @@ def _percent(conclusion: Conclusion) -> bool:
 
 
 def _what(conclusion: Conclusion) -> str:
-    return "mean gain in speed" if conclusion.metric == EFFECT else METRICS[conclusion.metric].label
+    return "gain in speed" if conclusion.metric == EFFECT else METRICS[conclusion.metric].label
 
 
 def _handles() -> list[Patch | Line2D]:

@@ -68,8 +68,8 @@ def test_each_side_changes_one_thing_alone(look: Callable[..., Sensitivity]) -> 
     }
     domains_at_random = time_s("domains", strategy="randomized")
     expected = {
-        ("polling", "low"): ("200 ns", by_hand(poll_ns=200)),
-        ("polling", "high"): ("800 ns", by_hand(poll_ns=800)),
+        ("polling", "low"): ("x 0.5", by_hand(poll_ns=200)),
+        ("polling", "high"): ("x 2", by_hand(poll_ns=800)),
         ("leaf", "low"): ("700", by_hand(leaf_ns=700)),
         ("leaf", "high"): ("2000", by_hand(leaf_ns=2000)),
         ("domains of small trees", "low"): (
