@@ -6,10 +6,10 @@ that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX)
 same size, so that their pages are where an earlier task touched them first and, if it was not long ago, still in a
 cache; larger ones are fresh memory each time. Who takes them again is ``heap``:
 
+- ``shared``: whoever comes next, from one heap for all threads: 32 blocks of a size are taken in turn.
 - ``arenas``: who freed them, as glibc's heap for each thread has it. A worker goes through a subtree depth first and
   needs one block of each size at a time; so the tasks of a size below the same one of the first 49 subtrees, enough for
   the threads of most machines, share a block.
-- ``shared``: whoever comes next, from one heap for all threads: 32 blocks of a size are taken in turn.
 - ``fresh``: nobody; every block is fresh memory.
 """
 

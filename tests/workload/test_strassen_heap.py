@@ -35,7 +35,7 @@ def test_fresh_blocks_are_never_taken_again(n: int) -> None:
 
 @pytest.mark.parametrize("n", SPLITS)
 def test_recycled_blocks_are_one_for_each_size_and_subtree(n: int) -> None:
-    work = make("strassen", n=n)
+    work = make("strassen", n=n, heap="arenas")
     in_use = [min(tasks, 49) for tasks in SPLITS[n]]
     assert in_use == [1, 7, 49, 49, 49]
     for blocks_in_use, quadrant in zip(in_use, QUADRANT_BYTES[n], strict=True):
@@ -54,12 +54,14 @@ def test_a_shared_heap_hands_out_its_blocks_in_turn() -> None:
 
 def test_tasks_take_the_block_of_their_subtree() -> None:
     """Seven products of one parent follow each other, and so do the blocks of the subtrees that they are in."""
-    found = blocks(make("strassen", n=1024))[QUADRANT_BYTES[2048][4]]  # 343 tasks of 128 x 128, 49 subtrees of 7
+    found = blocks(make("strassen", n=1024, heap="arenas"))[
+        QUADRANT_BYTES[2048][4]
+    ]  # 343 tasks of 128 x 128, 49 subtrees of 7
     assert found.reshape(49, 7).tolist() == [[begin] * 7 for begin in sorted(set(found.tolist()))]
 
 
 def test_large_blocks_are_fresh_memory() -> None:
-    found = blocks(make("strassen", n=16384, cutoff=1024))[2 * 2048**2]  # of 88 MiB
+    found = blocks(make("strassen", n=16384, cutoff=1024, heap="arenas"))[2 * 2048**2]  # of 88 MiB
     assert len(set(found.tolist())) == 343
 
 
@@ -70,7 +72,7 @@ def test_blocks_do_not_overlap() -> None:
 
 
 def test_the_heap_changes_nothing_but_places() -> None:
-    recycled, fresh = make("strassen", n=512), make("strassen", n=512, heap="fresh")
+    recycled, fresh = make("strassen", n=512, heap="arenas"), make("strassen", n=512, heap="fresh")
     assert recycled.facts == fresh.facts
     assert (recycled.accesses.row_bytes == fresh.accesses.row_bytes).all()
     assert (recycled.op_arg == fresh.op_arg).all()
