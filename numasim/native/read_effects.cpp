@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "bounds.hpp"
+#include "chunks.hpp"
 
 namespace numasim {
 
 namespace {
 
 constexpr std::int64_t MOST_UNITS_PER_S = std::int64_t{1} << 47, MOST_PASSES = std::int64_t{1} << 32;
+constexpr std::int64_t MOST_COPIES = std::int64_t{1} << 28;  // of chunks in caches: 6 GiB, taken as they are used
 constexpr std::int64_t MOST_HZ = std::int64_t{1} << 40, MOST_MISSES = std::int64_t{1} << 40;
 
 SegmentNeeds read_segments(Reader& reader, const Plan& plan) {
@@ -44,8 +46,12 @@ CacheSizes read_caches(Reader& reader, const Plan& plan) {
     sizes.domains = static_cast<std::size_t>(reader.integer("llc_domains", 1, MOST_WORKERS));
     sizes.domain = reader.array<std::uint32_t>("llc_domain", plan.workers);
     require_within(sizes.domain, 0, static_cast<std::int64_t>(sizes.domains) - 1, "llc_domain");
+    std::int64_t chunks = 0;
     for (const std::int64_t pages : plan.memory.region_pages) {
         sizes.region_bytes.push_back(pages * plan.memory.page_bytes);
+        chunks += sizes.region_bytes.back() / CHUNK_BYTES + 1;
+        require(chunks <= MOST_COPIES / static_cast<std::int64_t>(sizes.domains),
+                "llc_domains has more caches than can be followed for regions of these sizes");
     }
     return sizes;
 }
