@@ -1,0 +1,161 @@
+/* numasim's task runtime: tasks, pools of workers, objects and shared words.
+ *
+ * A program is a body that spawns children and joins them. A pool runs it on real threads, on real threads that pretend
+ * to be another machine, in virtual time on one thread, or serially; what it does with tasks is decided by the tables of
+ * a compiled strategy (`numasim strategy compile`), the same ones that numasim's simulator interprets.
+ *
+ *     static void fib(ns_task *self, void *arguments) {
+ *         struct fib *f = arguments;
+ *         if (f->n < 2) { *f->result = f->n; return; }
+ *         uint64_t a, b;
+ *         ns_spawn(self, fib, &(struct fib){f->n - 1, &a}, sizeof(struct fib));
+ *         ns_spawn(self, fib, &(struct fib){f->n - 2, &b}, sizeof(struct fib));
+ *         ns_join(self);
+ *         *f->result = a + b;
+ *     }
+ *
+ * Functions that can fail return 0 or a negative error code; `ns_error_sentence` has a sentence for each.
+ */
+#ifndef NUMASIM_RUNTIME_H
+#define NUMASIM_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+enum ns_error {
+    NS_OK = 0,
+    NS_ERROR_MEMORY = -1,
+    NS_ERROR_FILE = -2,      /* a file cannot be read or written */
+    NS_ERROR_FORMAT = -3,    /* a file is damaged, or of another version */
+    NS_ERROR_FIELD = -4,     /* a plan lacks a field, or has one out of bounds */
+    NS_ERROR_PROGRAM = -5,   /* the program is not the one that the plan was made for */
+    NS_ERROR_DEADLOCK = -6,  /* tasks are left that nobody can ever run */
+    NS_ERROR_THREAD = -7,    /* a thread cannot be made or pinned */
+    NS_ERROR_OPTION = -8,    /* an option has a value that it cannot have */
+    NS_ERROR_UNSUPPORTED = -9 /* this build, machine or mode cannot do that */
+};
+
+/* One sentence about an error code; never NULL. */
+const char *ns_error_sentence(int error);
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+typedef struct ns_pool ns_pool;
+typedef struct ns_task ns_task;
+typedef void ns_body(ns_task *self, void *arguments);
+
+/* Let `body` run, here or on another worker, with a copy of the `bytes` bytes at `arguments`. */
+void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
+
+/* Wait until all children that `self` has spawned so far have finished. A body joins what it spawned before it returns;
+ * if it does not, the runtime does it. */
+void ns_join(ns_task *self);
+
+/* Run body(self, arguments, first, last) over pieces of [begin, end) of at most `grain` indices, in parallel; returns
+ * when all are done. The pieces are made by halving. */
+typedef void ns_loop_body(ns_task *self, void *arguments, int64_t first, int64_t last);
+void ns_parallel_for(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_loop_body *body, void *arguments);
+
+/* A child whose end can be awaited by itself. `bytes` of `arguments` are copied. */
+typedef struct {
+    ns_task *task;
+    uint32_t done; /* atomic */
+} ns_future;
+void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void *arguments, size_t bytes);
+void ns_future_get(ns_task *self, ns_future *future);
+
+/* The worker that runs `self` now, the number of workers, and the NUMA node of that worker (in the plan's machine). */
+uint32_t ns_task_worker(const ns_task *self);
+uint32_t ns_task_workers(const ns_task *self);
+uint32_t ns_task_node(const ns_task *self);
+
+/* ---- what the running segment does ------------------------------------------------------------------------------- */
+
+/* The work since the last call into the runtime took `picoseconds` by the kernel's own model of itself. Only recording
+ * with model costs listens. */
+void ns_work(ns_task *self, int64_t picoseconds);
+
+/* ---- objects (thesis chapter 5) ---------------------------------------------------------------------------------- */
+
+enum ns_access_mode { NS_READ = 1, NS_WRITE = 2, NS_READ_WRITE = 3 };
+enum ns_access_pattern { NS_SEQUENTIAL, NS_STRIDED, NS_RANDOM, NS_CHASE };
+
+/* `rows` pieces of `row_bytes` bytes, `stride` bytes apart, from `offset` of an object on; walked `passes` times. */
+typedef struct {
+    uint32_t object;
+    uint32_t passes;
+    int64_t offset, row_bytes, rows, stride;
+    uint8_t mode, pattern;
+} ns_access;
+
+/* Register memory that tasks share; its id, ascending from 0, or a negative error code. */
+int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64_t bytes);
+
+/* `ns_spawn`, saying what the first segment of the child accesses: dispatch by data goes by this. */
+void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t bytes, const ns_access *accesses,
+                   uint32_t count);
+
+/* The segment under way accesses this, beside what was said when its task was spawned. */
+void ns_access_declare(ns_task *self, const ns_access *access);
+
+/* ---- shared words: locks, atomic counters, conditions, barriers (thesis section 6.3) ------------------------------- */
+
+enum ns_word_role { NS_WORD_LOCK, NS_WORD_ATOMIC, NS_WORD_CONDITION, NS_WORD_BARRIER };
+
+/* A word kept for worker `owner` (modulo the workers); `parties` arrive at a barrier before it opens, or are let pass by
+ * a broadcast. Its id, ascending from 0, or a negative error code. Of which kind locks and barriers are, and where words
+ * live, is the plan's. A condition stands for a condition variable with what its waiters wait for: no signal is lost. */
+int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties);
+
+void ns_word_lock(ns_task *self, uint32_t word);
+void ns_word_unlock(ns_task *self, uint32_t word);
+int64_t ns_word_add(ns_task *self, uint32_t word, int64_t value); /* atomic; the value before */
+void ns_word_arrive(ns_task *self, uint32_t word);                /* wait at a barrier */
+void ns_word_await(ns_task *self, uint32_t word);                 /* wait for a condition */
+void ns_word_signal(ns_task *self, uint32_t word);                /* let one waiter pass */
+void ns_word_broadcast(ns_task *self, uint32_t word);             /* let as many pass as it has parties */
+
+/* ---- pools ------------------------------------------------------------------------------------------------------- */
+
+enum ns_mode {
+    NS_MODE_SERIAL,   /* on the calling thread, depth first; records the task graph */
+    NS_MODE_NATIVE,   /* threads, pinned, on the machine as it is */
+    NS_MODE_EMULATED, /* threads on virtual nodes: remote steps pay the difference of latencies by spinning */
+    NS_MODE_VIRTUAL   /* workers take turns on one thread in the order of their virtual clocks */
+};
+
+/* What advances a virtual clock, and what a recorded segment takes. */
+enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
+
+typedef struct {
+    enum ns_mode mode;
+    uint32_t workers;    /* 0: as many as the plan is for, or else as many as there are hardware threads */
+    const char *plan;    /* a compiled plan; NULL: random victims, steal one, help while joining */
+    enum ns_costs costs; /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
+    uint64_t seed;       /* of victim draws; 0: the plan's */
+    const char *record;  /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
+} ns_pool_options;
+
+int ns_pool_create(ns_pool **pool, const ns_pool_options *options);
+void ns_pool_destroy(ns_pool *pool);
+
+/* Run `body` as a task of worker 0, and return when it and all that it spawned have ended. */
+int ns_pool_run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes);
+
+/* Run `body` once on every worker, as the parallel regions of OpenMP do, and return when all have ended. */
+int ns_pool_team(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes);
+
+/* What went wrong last, with its place; for the user. */
+const char *ns_pool_problem(const ns_pool *pool);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

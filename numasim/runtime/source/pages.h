@@ -1,0 +1,38 @@
+/* The page map of a run in virtual time: which node is the home of which page, what an access finds there, and what that
+ * takes (model 2.2, 2.3, 2.10). Equal to numasim/engine/pages.py and timing.py for runs that nothing couples.
+ */
+#ifndef NS_PAGES_H
+#define NS_PAGES_H
+
+#include "fields.h"
+#include "report.h"
+#include "similarity.h"
+
+typedef struct ns_pages ns_pages;
+
+/* What a segment takes on a node. */
+typedef struct {
+    int64_t total_ps, local_ps;
+    int64_t owed_ps; /* faults and migrations: overhead in front of it */
+} ns_segment_time;
+
+/* From the fields segment_times, open_ptr, open_access, compute_ps, settled_ps, traffic, regions and accesses, as
+ * numasim/engine/native.py names them. 0, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
+int ns_pages_create(ns_pages **self, const ns_fields *plan, uint32_t nodes);
+void ns_pages_destroy(ns_pages *self);
+
+/* A segment starts on a core of `node`: its pages are placed or moved, its bytes counted. `measured_ps` is its compute
+ * time, or -1 for that of the plan. */
+ns_segment_time ns_pages_start(ns_pages *self, uint32_t segment, int32_t node, int64_t measured_ps);
+
+/* The objects of a task as dispatch sees them now: their number, at most `most`, in `objects` (fields object_ptr, ...). */
+uint32_t ns_pages_objects(const ns_pages *self, uint32_t task, ns_objects *objects, uint32_t most);
+uint32_t ns_pages_most_objects(const ns_pages *self);
+
+/* A phase, by its number in the plan, repeats not counted, begins: placement may change. */
+void ns_pages_start_phase(ns_pages *self, uint32_t phase);
+
+/* Add page_faults and node_bytes to the report. */
+void ns_pages_report(const ns_pages *self, ns_report *report);
+
+#endif

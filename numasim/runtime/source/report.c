@@ -1,0 +1,52 @@
+#include "report.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "numasim/runtime.h"
+
+const char *const NS_COUNTER_NAME[NS_COUNTERS] = {
+    [NS_TASKS] = "tasks",
+    [NS_STEAL_ATTEMPTS] = "steal_attempts",
+    [NS_STEAL_SUCCESS] = "steal_success",
+    [NS_STEAL_ATTEMPTS_REMOTE] = "steal_attempts_remote",
+    [NS_STEAL_SUCCESS_REMOTE] = "steal_success_remote",
+    [NS_TASKS_STOLEN] = "tasks_stolen",
+    [NS_NO_VICTIM] = "no_victim",
+    [NS_WORK_LOCAL_PS] = "work_local_ps",
+    [NS_INFLATION_NUMA_PS] = "inflation_numa_ps",
+    [NS_INFLATION_CONTENTION_PS] = "inflation_contention_ps",
+    [NS_INFLATION_SMT_PS] = "inflation_smt_ps",
+    [NS_OVERHEAD_PS] = "overhead_ps",
+    [NS_IDLE_STEAL_PS] = "idle_steal_ps",
+    [NS_IDLE_BACKOFF_PS] = "idle_backoff_ps",
+    [NS_IDLE_BARRIER_PS] = "idle_barrier_ps",
+    [NS_PARKED_PS] = "parked_ps",
+};
+
+enum { WORD_COUNTS = 5 };
+
+int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count) {
+    const size_t pairs = (size_t)nodes * nodes;
+    *self = (ns_report){.workers = workers, .nodes = nodes, .word_count = word_count};
+    self->counters = calloc((size_t)workers * NS_COUNTERS + 1, sizeof *self->counters);
+    self->node = calloc((size_t)workers + 1, sizeof *self->node);
+    self->node_attempts = calloc(pairs + 1, sizeof *self->node_attempts);
+    self->node_success = calloc(pairs + 1, sizeof *self->node_success);
+    self->node_bytes = calloc(pairs + 1, sizeof *self->node_bytes);
+    self->words = calloc((size_t)word_count * WORD_COUNTS + 1, sizeof *self->words);
+    const bool all = self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes &&
+                     self->words;
+    if (!all) ns_report_destroy(self);
+    return all ? NS_OK : NS_ERROR_MEMORY;
+}
+
+void ns_report_destroy(ns_report *self) {
+    free(self->counters);
+    free(self->node);
+    free(self->node_attempts);
+    free(self->node_success);
+    free(self->node_bytes);
+    free(self->words);
+    *self = (ns_report){0};
+}

@@ -1,0 +1,87 @@
+/* What AddressSanitizer and ThreadSanitizer have to be told of fibers; nothing where neither is at work. */
+#ifndef NS_SANITIZERS_H
+#define NS_SANITIZERS_H
+
+#include <stddef.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NS_ADDRESS_SANITIZER 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define NS_THREAD_SANITIZER 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define NS_ADDRESS_SANITIZER 1
+#endif
+#ifdef __SANITIZE_THREAD__
+#define NS_THREAD_SANITIZER 1
+#endif
+
+#ifdef NS_ADDRESS_SANITIZER
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef NS_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
+
+typedef struct {
+    void *stack, *fake; /* bounds of the stack, and what the address sanitizer keeps beside it */
+    size_t bytes;
+    void *thread; /* as the thread sanitizer knows it */
+} ns_sanitized_fiber;
+
+/* The fiber is the calling thread. */
+static inline void ns_sanitized_adopt(ns_sanitized_fiber *self) {
+    (void)self;
+#ifdef NS_ADDRESS_SANITIZER
+    pthread_attr_t attributes;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &self->stack, &self->bytes);
+    pthread_attr_destroy(&attributes);
+#endif
+#ifdef NS_THREAD_SANITIZER
+    self->thread = __tsan_get_current_fiber();
+#endif
+}
+
+static inline void ns_sanitized_create(ns_sanitized_fiber *self, void *stack, size_t bytes) {
+    self->stack = stack;
+    self->bytes = bytes;
+#ifdef NS_THREAD_SANITIZER
+    self->thread = __tsan_create_fiber(0);
+#endif
+}
+
+static inline void ns_sanitized_destroy(ns_sanitized_fiber *self) {
+    (void)self;
+#ifdef NS_THREAD_SANITIZER
+    __tsan_destroy_fiber(self->thread);
+#endif
+}
+
+/* `from` is about to be left for `to`. */
+static inline void ns_sanitized_leave(ns_sanitized_fiber *from, ns_sanitized_fiber *to) {
+    (void)from;
+    (void)to;
+#ifdef NS_ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(&from->fake, to->stack, to->bytes);
+#endif
+#ifdef NS_THREAD_SANITIZER
+    __tsan_switch_to_fiber(to->thread, 0);
+#endif
+}
+
+/* `self` runs, again or for the first time. */
+static inline void ns_sanitized_arrive(ns_sanitized_fiber *self) {
+    (void)self;
+#ifdef NS_ADDRESS_SANITIZER
+    const void *stack;
+    size_t bytes;
+    __sanitizer_finish_switch_fiber(self->fake, &stack, &bytes);
+#endif
+}
+
+#endif
