@@ -21,6 +21,7 @@ ORDER = (
     "strategy",
     "native",
     "engine",
+    "runtime",
     "sweep",
     "report",
     "plot",

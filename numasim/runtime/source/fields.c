@@ -24,10 +24,17 @@ struct ns_fields {
     char *bytes;
 };
 
-static uint64_t fnv1a(const unsigned char *bytes, uint64_t count) {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (uint64_t at = 0; at < count; at++) hash = (hash ^ bytes[at]) * UINT64_C(0x100000001B3);
-    return hash;
+/* Adler-32 (RFC 1950): sums modulo 65521, reduced before they can overflow. */
+static uint64_t adler32(const unsigned char *bytes, uint64_t count) {
+    enum { MODULUS = 65521, UNREDUCED = 5552 };
+    uint32_t low = 1, high = 0;
+    for (uint64_t at = 0; at < count;) {
+        const uint64_t end = count - at > UNREDUCED ? at + UNREDUCED : count;
+        for (; at < end; at++) high += low += bytes[at];
+        low %= MODULUS;
+        high %= MODULUS;
+    }
+    return (uint64_t)high << 16 | low;
 }
 
 static uint64_t word_at(const char *bytes, uint64_t offset) {
@@ -67,7 +74,7 @@ static bool are_sound(const char *bytes, uint64_t size) {
     if (size < HEADER_BYTES || memcmp(bytes, MAGIC, sizeof MAGIC) != 0) return false;
     const uint64_t count = word_at(bytes, 8);
     if (count > (size - HEADER_BYTES) / sizeof(field)) return false;
-    if (word_at(bytes, 16) != fnv1a((const unsigned char *)bytes + HASHED_FROM, size - HASHED_FROM)) return false;
+    if (word_at(bytes, 16) != adler32((const unsigned char *)bytes + HASHED_FROM, size - HASHED_FROM)) return false;
     for (uint64_t at = 0; at < count; at++) {
         field one;
         memcpy(&one, bytes + HEADER_BYTES + at * sizeof one, sizeof one);

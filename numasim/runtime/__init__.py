@@ -1,0 +1,1 @@
+"""The companion task runtime, seen from Python: compiled plans for it, and its program."""

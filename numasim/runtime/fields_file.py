@@ -1,0 +1,124 @@
+"""Files of named arrays: how a compiled plan travels to the task runtime (numasim/runtime/source/fields.h).
+
+The fields are those that the native engine is given (`numasim.engine.native.fields`). What is nested there is flattened
+here: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and ``name.count`` says how many there
+are. Integers, booleans and lengths are single entries of 64 bits; strings are text that ends in a zero byte.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.plan import Plan
+
+MAGIC = b"NSFIELD1"
+NAME_BYTES = 48
+ENTRY = struct.Struct(f"<{NAME_BYTES}sIIQQ")
+HEADER_BYTES = 24
+TEXT = 5
+KINDS: dict[str, int] = {"uint8": 0, "int32": 1, "uint32": 2, "int64": 3, "uint64": 4}
+
+Array = npt.NDArray[Any]
+
+
+def write_plan(plan: Plan, path: Path | str) -> None:
+    """Write everything that the runtime needs of ``plan``, its task graph among it. Whole, or not at all."""
+    write_fields(plan_fields(plan), path)
+
+
+def plan_fields(plan: Plan) -> dict[str, Any]:
+    """The fields of ``plan`` by name: those of the native engine, for a graph with a row for every task; beside them
+    ``subtree_end`` [rows], the ``strategy`` and the hardware ``thread`` [workers] of each worker.
+    """
+    from numasim.engine.native import fields
+
+    plan = plan.unfolded()
+    return {
+        **fields(plan),
+        "subtree_end": plan.workload.subtree_end(),
+        "strategy": plan.steal.name,
+        "thread": plan.workers.thread.astype(np.int32),
+    }
+
+
+def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
+    """Write ``fields``, nested as `flattened` takes them, to ``path``. Whole, or not at all."""
+    leaves = list(flattened(fields))
+    body = _Body(HEADER_BYTES + ENTRY.size * len(leaves))
+    table = [ENTRY.pack(_encoded_name(name), *body.add(value)) for name, value in leaves]
+    hashed = b"".join([*table, *body.parts])
+    _replace(Path(path), MAGIC + struct.pack("<QQ", len(table), zlib.adler32(hashed)) + hashed)
+
+
+class _Body:
+    """The arrays of a file behind its table, which ends at ``offset``; an array that is there twice is written once."""
+
+    def __init__(self, offset: int) -> None:
+        self.parts: list[bytes] = []
+        self._offset = offset
+        self._written: dict[int, tuple[int, int, int, int]] = {}
+        self._kept: list[Any] = []  # so that no identity is used again
+
+    def add(self, value: Any) -> tuple[int, int, int, int]:
+        """(kind, 0, count, offset) of a leaf."""
+        if id(value) not in self._written or isinstance(value, int):
+            kind, count, data = _encoded(value)
+            self._written[id(value)] = (kind, 0, count, self._offset)
+            self._kept.append(value)
+            self.parts.append(data + bytes(-len(data) % 8))
+            self._offset += len(self.parts[-1])
+        return self._written[id(value)]
+
+
+def _encoded_name(name: str) -> bytes:
+    encoded = name.encode()
+    if len(encoded) >= NAME_BYTES:
+        raise ValueError(f"the field {name!r} has a name of more than {NAME_BYTES - 1} bytes")
+    return encoded
+
+
+def flattened(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """(name, value) of every leaf of nested mappings and lists of mappings."""
+    for key, value in fields.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            yield from flattened(value, f"{name}.")
+        elif isinstance(value, (list, tuple)):
+            yield f"{name}.count", len(value)
+            for i, entry in enumerate(value):
+                yield from flattened(entry, f"{name}.{i}.")
+        else:
+            yield name, value
+
+
+def _encoded(value: Any) -> tuple[int, int, bytes]:
+    """(kind, count, bytes) of a leaf."""
+    if isinstance(value, str):
+        data = value.encode() + b"\0"
+        return TEXT, len(data), data
+    array = np.ascontiguousarray(value)
+    if array.ndim == 0:
+        array = array.astype(np.uint64 if int(array) >= 2**63 else np.int64)[None]
+    flat = _widened(array.ravel())
+    return KINDS[flat.dtype.name], flat.size, flat.astype(flat.dtype.newbyteorder("<")).tobytes()
+
+
+def _widened(array: Array) -> Array:
+    """The array with one of the types that a file can have."""
+    if array.dtype == bool:
+        return array.astype(np.uint8)
+    return array if array.dtype.name in KINDS else array.astype(np.int64)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
