@@ -187,7 +187,7 @@ private:
     void put_into(Worker& w, std::int32_t q, Task task);
     bool has_room(std::uint32_t q) const { return queues_.length(q) < queues_.capacity(q); }
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
-    [[gnu::noinline]] void describe(Task task, ns_task& described);
+    [[gnu::noinline]] void describe(Task task, ns_new_task& described);
     [[gnu::noinline]] std::int64_t dispatch_ps(const Worker& w, std::int32_t q) const;
     bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool block(Worker& w, Frame& frame);

@@ -366,7 +366,7 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
         index -= family_base_[family];
         count = family_base_[family + 1] - family_base_[family];
     }
-    ns_task described{index, count, nullptr, 0, true, false, nullptr};
+    ns_new_task described{index, count, nullptr, 0, true, false, nullptr};
     if (rules_ask_) describe(task, described);
     const ns_view seen = view();
     const std::int32_t q = ns_place(&plan_.steal, &actors_[position], &seen, &described);
@@ -375,7 +375,7 @@ std::int32_t Engine::place(std::uint32_t position, Task task) {
 }
 
 // What the task is about, if dispatch asks where that is; whether it waits for no other task.
-void Engine::describe(Task task, ns_task& described) {
+void Engine::describe(Task task, ns_new_task& described) {
     const bool item = is_item(task);
     if (!item && has_successors_) described.source = predecessors_[static_cast<std::size_t>(id_of(task))] == 0;
     if (!looks_at_data_) return;

@@ -17,7 +17,7 @@ std::int64_t row_of(const ItemObject& object, std::int64_t item) {
 ObjectMap::ObjectMap(const Plan& plan, const PageMap& pages)
     : table_(plan.objects), pages_(pages), similarity_(plan.nodes, 0), bytes_(plan.nodes, 0) {}
 
-void ObjectMap::describe_row(std::size_t row, ns_task& task) {
+void ObjectMap::describe_row(std::size_t row, ns_new_task& task) {
     objects_.clear();
     for (auto at = static_cast<std::size_t>(table_.ptr[row]); at < static_cast<std::size_t>(table_.ptr[row + 1]);
          ++at) {
@@ -28,7 +28,7 @@ void ObjectMap::describe_row(std::size_t row, ns_task& task) {
     hand_over(task);
 }
 
-void ObjectMap::describe_item(std::size_t family, std::int64_t item, ns_task& task) {
+void ObjectMap::describe_item(std::size_t family, std::int64_t item, ns_new_task& task) {
     objects_.clear();
     for (const ItemObject& object : table_.families[family]) {
         const std::int32_t home = object.home[static_cast<std::size_t>(row_of(object, item))];
@@ -37,7 +37,7 @@ void ObjectMap::describe_item(std::size_t family, std::int64_t item, ns_task& ta
     hand_over(task);
 }
 
-void ObjectMap::hand_over(ns_task& task) {
+void ObjectMap::hand_over(ns_new_task& task) {
     task.objects = objects_.data();
     task.object_groups = static_cast<std::uint32_t>(objects_.size());
     task.similarity = similarity_.data();

@@ -15,11 +15,11 @@ public:
     ObjectMap(const Plan& plan, const PageMap& pages);
 
     // Let `task` be about the objects of a row of the graph, or of an item of a range. They live until the next call.
-    void describe_row(std::size_t row, ns_task& task);
-    void describe_item(std::size_t family, std::int64_t item, ns_task& task);
+    void describe_row(std::size_t row, ns_new_task& task);
+    void describe_item(std::size_t family, std::int64_t item, ns_new_task& task);
 
 private:
-    void hand_over(ns_task& task);
+    void hand_over(ns_new_task& task);
     std::int32_t home_of(std::int64_t access);
 
     const TaskObjects& table_;

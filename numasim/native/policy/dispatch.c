@@ -71,7 +71,7 @@ static int32_t first_with_room(const ns_turn *turn, ns_row row) {
 }
 
 /* Of the queues that each home of the task's objects offers the shortest; ties go to the lower queue. */
-static int32_t shortest_of_homes(const ns_turn *turn, const ns_task *task) {
+static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t best = NS_UNKNOWN;
     for (uint32_t at = 0; at < plan->domain_count; at++) {
@@ -86,7 +86,7 @@ static int32_t shortest_of_homes(const ns_turn *turn, const ns_task *task) {
 }
 
 /* The queue of a rule that asks something of the task. */
-static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_task *task) {
+static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t node;
     if (!ns_data_holds(plan, data, task, plan->node[turn->actor->position], &node)) return NS_UNKNOWN;
@@ -99,13 +99,13 @@ static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_task *
 }
 
 /* The first queue with room that the rule of `turn` names. */
-static int32_t place_by_rule(const ns_turn *turn, ns_task *task) {
+static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     uint8_t data = turn->level->data;
     if (data != NS_NONE8) return place_by_data(turn, &turn->plan->data[data], task);
     return first_with_room(turn, rule_row(turn->plan, turn->level, turn->actor->position, turn->view));
 }
 
-int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_task *task) {
+int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_new_task *task) {
     task->looked = false;
     if (plan->steal_levels == plan->levels) return NS_UNKNOWN;
     int32_t queue = usual_home(plan, actor->position);

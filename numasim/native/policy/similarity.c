@@ -14,7 +14,7 @@ typedef struct {
 } ns_sums;
 
 /* Fill the similarity of `task` to each node. */
-static ns_sums weigh(const ns_plan *plan, const ns_data *data, ns_task *task) {
+static ns_sums weigh(const ns_plan *plan, const ns_data *data, ns_new_task *task) {
     ns_sums sums = {0, 0};
     for (uint32_t node = 0; node < plan->nodes; node++) task->similarity[node] = 0;
     for (uint32_t at = 0; at < task->object_groups; at++) {
@@ -27,14 +27,14 @@ static ns_sums weigh(const ns_plan *plan, const ns_data *data, ns_task *task) {
     return sums;
 }
 
-static bool is_even(const ns_plan *plan, const ns_task *task) {
+static bool is_even(const ns_plan *plan, const ns_new_task *task) {
     for (uint32_t node = 1; node < plan->nodes; node++) {
         if (task->similarity[node] != task->similarity[0]) return false;
     }
     return true;
 }
 
-static bool is_bound(const ns_plan *plan, const ns_task *task) {
+static bool is_bound(const ns_plan *plan, const ns_new_task *task) {
     for (uint32_t node = 0; node < plan->nodes; node++) {
         if (task->similarity[node]) return true;
     }
@@ -44,7 +44,7 @@ static bool is_bound(const ns_plan *plan, const ns_task *task) {
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
 /* The latency from `node` to each unit of weight, summed. */
-static ns_uwide access_ps(const ns_plan *plan, const ns_task *task, int32_t node) {
+static ns_uwide access_ps(const ns_plan *plan, const ns_new_task *task, int32_t node) {
     const int64_t *latency = plan->latency_ps + (uint64_t)(uint32_t)node * plan->nodes;
     ns_uwide sum = 0;
     for (uint32_t home = 0; home < plan->nodes; home++) {
@@ -53,7 +53,7 @@ static ns_uwide access_ps(const ns_plan *plan, const ns_task *task, int32_t node
     return sum;
 }
 
-static int32_t cheapest(const ns_plan *plan, const ns_task *task) {
+static int32_t cheapest(const ns_plan *plan, const ns_new_task *task) {
     int32_t best = plan->domains[0];
     ns_uwide least = access_ps(plan, task, best);
     for (uint32_t at = 1; at < plan->domain_count; at++) {
@@ -65,7 +65,7 @@ static int32_t cheapest(const ns_plan *plan, const ns_task *task) {
     return best;
 }
 
-static int32_t most_similar(const ns_plan *plan, const ns_task *task) {
+static int32_t most_similar(const ns_plan *plan, const ns_new_task *task) {
     int32_t best = NS_NOWHERE;
     int64_t most = 0;
     for (uint32_t at = 0; at < plan->domain_count; at++) {
@@ -77,7 +77,7 @@ static int32_t most_similar(const ns_plan *plan, const ns_task *task) {
     return best;
 }
 
-static int32_t first_home(const ns_plan *plan, const ns_task *task) {
+static int32_t first_home(const ns_plan *plan, const ns_new_task *task) {
     for (uint32_t at = 0; at < plan->domain_count; at++) {
         if (task->similarity[plan->domains[at]]) return plan->domains[at];
     }
@@ -85,7 +85,7 @@ static int32_t first_home(const ns_plan *plan, const ns_task *task) {
 }
 
 /* The node that the rule chooses, the first of several. */
-static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_task *task) {
+static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_new_task *task) {
     if (!is_bound(plan, task)) return NS_NOWHERE;
     switch (data->rank) {
         case NS_RANK_MOST: return most_similar(plan, task);
@@ -96,18 +96,18 @@ static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_task *t
 
 /* ---- guards ------------------------------------------------------------------------------------------------------ */
 
-static bool chooses(const ns_data *data, const ns_task *task, int32_t first, int32_t node) {
+static bool chooses(const ns_data *data, const ns_new_task *task, int32_t first, int32_t node) {
     return data->rank == NS_RANK_ANY ? task->similarity[node] != 0 : node == first;
 }
 
-static bool holds_share(const ns_data *data, const ns_task *task, int64_t weight, int32_t node) {
+static bool holds_share(const ns_data *data, const ns_new_task *task, int64_t weight, int32_t node) {
     if (!data->min_share_ppm) return true;
     if (node == NS_NOWHERE) return false;
     ns_uwide least = (ns_uwide)weight * (uint32_t)data->min_share_ppm;
     return (ns_uwide)task->similarity[node] * (uint64_t)MILLION >= least;
 }
 
-bool ns_data_holds(const ns_plan *plan, const ns_data *data, ns_task *task, int32_t here, int32_t *node) {
+bool ns_data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node) {
     *node = NS_NOWHERE;
     if (data->flags & NS_FLAG_SOURCE && !task->source) return false;
     if (!(data->flags & NS_FLAG_LOOKS)) return true;

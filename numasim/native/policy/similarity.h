@@ -25,11 +25,11 @@ typedef struct {
     bool source; /* it waits for no other task */
     bool looked; /* set by ns_place: whether a rule asked where the objects are */
     int64_t *similarity;
-} ns_task;
+} ns_new_task;
 
 /* Whether the guards of `data` hold for a task that comes from a core of node `here`. Where they look at its objects,
  * `task->similarity` is filled and `*node` the node chosen, the first of several, or NS_NOWHERE. */
-bool ns_data_holds(const ns_plan *plan, const ns_data *data, ns_task *task, int32_t here, int32_t *node);
+bool ns_data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node);
 
 /* Whether any dispatch rule of the plan looks at objects. */
 bool ns_looks_at_data(const ns_plan *plan);
