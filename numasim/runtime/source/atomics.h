@@ -24,7 +24,7 @@ typedef struct {
 } ns_atomic_u64;
 
 typedef struct {
-    void* _Atomic value;
+    void *_Atomic value;
 } ns_atomic_pointer;
 
 #define NS_ALWAYS_INLINE \
@@ -35,16 +35,16 @@ typedef struct {
 /* load, store, exchange and compare_exchange for each type. A comparison that fails stores what it found in `expected`;
  * its order is `failure`. */
 #define NS_DEFINE_ATOMIC(type, of)                                                                        \
-    NS_ALWAYS_INLINE of type##_load(const type* self, memory_order order) {                               \
+    NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
         return atomic_load_explicit(&self->value, order);                                                 \
     }                                                                                                     \
-    NS_ALWAYS_INLINE void type##_store(type* self, of value, memory_order order) {                        \
+    NS_ALWAYS_INLINE void type##_store(type *self, of value, memory_order order) {                        \
         atomic_store_explicit(&self->value, value, order);                                                \
     }                                                                                                     \
-    NS_ALWAYS_INLINE of type##_exchange(type* self, of value, memory_order order) {                       \
+    NS_ALWAYS_INLINE of type##_exchange(type *self, of value, memory_order order) {                       \
         return atomic_exchange_explicit(&self->value, value, order);                                      \
     }                                                                                                     \
-    NS_ALWAYS_INLINE bool type##_compare_exchange(type* self, of* expected, of value, memory_order order, \
+    NS_ALWAYS_INLINE bool type##_compare_exchange(type *self, of *expected, of value, memory_order order, \
                                                   memory_order failure) {                                 \
         return atomic_compare_exchange_strong_explicit(&self->value, expected, value, order, failure);    \
     }
@@ -52,7 +52,7 @@ typedef struct {
 #define NS_DEFINE_ATOMIC_INTEGER(type, of)                                                       \
     NS_DEFINE_ATOMIC(type, of)                                                                   \
     /* The value before; an unsigned sum wraps, so that adding -1 cast to the type subtracts. */ \
-    NS_ALWAYS_INLINE of type##_fetch_add(type* self, of value, memory_order order) {             \
+    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {             \
         return atomic_fetch_add_explicit(&self->value, value, order);                            \
     }
 
@@ -71,39 +71,39 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 enum ns_explored { NS_EXPLORED_LOAD, NS_EXPLORED_STORE, NS_EXPLORED_EXCHANGE, NS_EXPLORED_COMPARE, NS_EXPLORED_ADD };
 
 /* The value before the access; `bytes` is 4 or 8. NS_EXPLORED_COMPARE stores `value` where it finds `expected`. */
-uint64_t ns_explored_access(enum ns_explored kind, void* location, uint32_t bytes, uint64_t value, uint64_t expected,
+uint64_t ns_explored_access(enum ns_explored kind, void *location, uint32_t bytes, uint64_t value, uint64_t expected,
                             memory_order order);
 
 /* What was read since the last rest did not let the thread go on: it rests until any of that has changed. */
 void ns_explored_pause(void);
 
-#define NS_DEFINE_ATOMIC(type, of)                                                                                     \
-    NS_ALWAYS_INLINE of type##_explored(enum ns_explored kind, const type* self, of value, of expected,                \
-                                        memory_order order) {                                                          \
-        return (of)ns_explored_access(kind, (void*)(uintptr_t)self, sizeof *self, (uint64_t)value, (uint64_t)expected, \
-                                      order);                                                                          \
-    }                                                                                                                  \
-    NS_ALWAYS_INLINE of type##_load(const type* self, memory_order order) {                                            \
-        return type##_explored(NS_EXPLORED_LOAD, self, 0, 0, order);                                                   \
-    }                                                                                                                  \
-    NS_ALWAYS_INLINE void type##_store(type* self, of value, memory_order order) {                                     \
-        type##_explored(NS_EXPLORED_STORE, self, value, 0, order);                                                     \
-    }                                                                                                                  \
-    NS_ALWAYS_INLINE of type##_exchange(type* self, of value, memory_order order) {                                    \
-        return type##_explored(NS_EXPLORED_EXCHANGE, self, value, 0, order);                                           \
-    }                                                                                                                  \
-    NS_ALWAYS_INLINE bool type##_compare_exchange(type* self, of* expected, of value, memory_order order,              \
-                                                  memory_order failure) {                                              \
-        (void)failure;                                                                                                 \
-        const of found = type##_explored(NS_EXPLORED_COMPARE, self, value, *expected, order);                          \
-        const bool same = found == *expected;                                                                          \
-        *expected = found;                                                                                             \
-        return same;                                                                                                   \
+#define NS_DEFINE_ATOMIC(type, of)                                                                        \
+    NS_ALWAYS_INLINE of type##_explored(enum ns_explored kind, const type *self, of value, of expected,   \
+                                        memory_order order) {                                             \
+        return (of)ns_explored_access(kind, (void *)(uintptr_t)self, sizeof *self, (uint64_t)value,       \
+                                      (uint64_t)expected, order);                                         \
+    }                                                                                                     \
+    NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
+        return type##_explored(NS_EXPLORED_LOAD, self, 0, 0, order);                                      \
+    }                                                                                                     \
+    NS_ALWAYS_INLINE void type##_store(type *self, of value, memory_order order) {                        \
+        type##_explored(NS_EXPLORED_STORE, self, value, 0, order);                                        \
+    }                                                                                                     \
+    NS_ALWAYS_INLINE of type##_exchange(type *self, of value, memory_order order) {                       \
+        return type##_explored(NS_EXPLORED_EXCHANGE, self, value, 0, order);                              \
+    }                                                                                                     \
+    NS_ALWAYS_INLINE bool type##_compare_exchange(type *self, of *expected, of value, memory_order order, \
+                                                  memory_order failure) {                                 \
+        (void)failure;                                                                                    \
+        const of found = type##_explored(NS_EXPLORED_COMPARE, self, value, *expected, order);             \
+        const bool same = found == *expected;                                                             \
+        *expected = found;                                                                                \
+        return same;                                                                                      \
     }
 
 #define NS_DEFINE_ATOMIC_INTEGER(type, of)                                           \
     NS_DEFINE_ATOMIC(type, of)                                                       \
-    NS_ALWAYS_INLINE of type##_fetch_add(type* self, of value, memory_order order) { \
+    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) { \
         return type##_explored(NS_EXPLORED_ADD, self, value, 0, order);              \
     }
 
@@ -113,7 +113,7 @@ NS_ALWAYS_INLINE void ns_pause(void) { ns_explored_pause(); }
 
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u32, uint32_t)
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u64, uint64_t)
-typedef void* ns_any_pointer;
+typedef void *ns_any_pointer;
 NS_DEFINE_ATOMIC(ns_atomic_pointer, ns_any_pointer)
 
 #endif

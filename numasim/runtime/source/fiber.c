@@ -40,17 +40,18 @@ enum { SAVED_WORDS = 8 }; /* six registers, mxcsr with the x87 control word, the
 /* Saves what a call preserves on the stack of the fiber that is left, then takes up the stack of the other. */
 void ns_fiber_swap(void **from, void *to);
 void ns_fiber_start(void);
-__asm__(".text\n.balign 16\n.globl ns_fiber_swap\n.hidden ns_fiber_swap\n.type ns_fiber_swap,@function\nns_fiber_swap:\n"
-        "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
-        "  subq $8, %rsp\n  stmxcsr (%rsp)\n  fnstcw 4(%rsp)\n"
-        "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
-        "  ldmxcsr (%rsp)\n  fldcw 4(%rsp)\n  addq $8, %rsp\n"
-        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n"
-        ".size ns_fiber_swap, .-ns_fiber_swap\n"
-        /* the first arrival: the fiber is in r12, the function in r13; nobody is above */
-        ".balign 16\n.globl ns_fiber_start\n.hidden ns_fiber_start\n.type ns_fiber_start,@function\nns_fiber_start:\n"
-        "  xorl %ebp, %ebp\n  movq %r12, %rdi\n  callq *%r13\n  ud2\n"
-        ".size ns_fiber_start, .-ns_fiber_start\n");
+__asm__(
+    ".text\n.balign 16\n.globl ns_fiber_swap\n.hidden ns_fiber_swap\n.type ns_fiber_swap,@function\nns_fiber_swap:\n"
+    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+    "  subq $8, %rsp\n  stmxcsr (%rsp)\n  fnstcw 4(%rsp)\n"
+    "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
+    "  ldmxcsr (%rsp)\n  fldcw 4(%rsp)\n  addq $8, %rsp\n"
+    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n"
+    ".size ns_fiber_swap, .-ns_fiber_swap\n"
+    /* the first arrival: the fiber is in r12, the function in r13; nobody is above */
+    ".balign 16\n.globl ns_fiber_start\n.hidden ns_fiber_start\n.type ns_fiber_start,@function\nns_fiber_start:\n"
+    "  xorl %ebp, %ebp\n  movq %r12, %rdi\n  callq *%r13\n  ud2\n"
+    ".size ns_fiber_start, .-ns_fiber_start\n");
 
 static void prepare(ns_fiber *self) {
     uint64_t *top = (uint64_t *)(void *)(self->mapping + self->mapping_bytes);
@@ -72,20 +73,21 @@ enum { SAVED_WORDS = 20 }; /* x19 to x30, d8 to d15 */
 
 void ns_fiber_swap(void **from, void *to);
 void ns_fiber_start(void);
-__asm__(".text\n.balign 16\n.globl ns_fiber_swap\n.hidden ns_fiber_swap\n.type ns_fiber_swap,%function\nns_fiber_swap:\n"
-        "  sub sp, sp, #160\n"
-        "  stp x19, x20, [sp]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n  stp x25, x26, [sp, #48]\n"
-        "  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n"
-        "  stp d12, d13, [sp, #128]\n  stp d14, d15, [sp, #144]\n"
-        "  mov x9, sp\n  str x9, [x0]\n  mov sp, x1\n"
-        "  ldp x19, x20, [sp]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n  ldp x25, x26, [sp, #48]\n"
-        "  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n"
-        "  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
-        "  add sp, sp, #160\n  ret\n"
-        ".size ns_fiber_swap, .-ns_fiber_swap\n"
-        ".balign 16\n.globl ns_fiber_start\n.hidden ns_fiber_start\n.type ns_fiber_start,%function\nns_fiber_start:\n"
-        "  mov x29, xzr\n  mov x30, xzr\n  mov x0, x19\n  blr x20\n  brk #0\n"
-        ".size ns_fiber_start, .-ns_fiber_start\n");
+__asm__(
+    ".text\n.balign 16\n.globl ns_fiber_swap\n.hidden ns_fiber_swap\n.type ns_fiber_swap,%function\nns_fiber_swap:\n"
+    "  sub sp, sp, #160\n"
+    "  stp x19, x20, [sp]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n  stp x25, x26, [sp, #48]\n"
+    "  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n"
+    "  stp d12, d13, [sp, #128]\n  stp d14, d15, [sp, #144]\n"
+    "  mov x9, sp\n  str x9, [x0]\n  mov sp, x1\n"
+    "  ldp x19, x20, [sp]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n  ldp x25, x26, [sp, #48]\n"
+    "  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n"
+    "  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
+    "  add sp, sp, #160\n  ret\n"
+    ".size ns_fiber_swap, .-ns_fiber_swap\n"
+    ".balign 16\n.globl ns_fiber_start\n.hidden ns_fiber_start\n.type ns_fiber_start,%function\nns_fiber_start:\n"
+    "  mov x29, xzr\n  mov x30, xzr\n  mov x0, x19\n  blr x20\n  brk #0\n"
+    ".size ns_fiber_start, .-ns_fiber_start\n");
 
 static void prepare(ns_fiber *self) {
     uint64_t *saved = (uint64_t *)(void *)(self->mapping + self->mapping_bytes) - SAVED_WORDS;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 #include "fields.h"
-#include "report.h"
 #include "numasim/runtime.h"
+#include "report.h"
 
 typedef struct ns_worker ns_worker;
 
@@ -23,10 +23,12 @@ typedef struct {
 } ns_work_order;
 
 typedef struct {
-    int (*open)(ns_pool **pool, const ns_pool_options *options, ns_fields *plan); /* takes the plan, which may be NULL */
+    int (*open)(ns_pool **pool, const ns_pool_options *options,
+                ns_fields *plan); /* takes the plan, which may be NULL */
     void (*close)(ns_pool *pool);
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     void (*spawn)(ns_task *self, const ns_work_order *order);
+    void (*call)(ns_task *self, ns_body *body, void *arguments);
     void (*join)(ns_task *self);
     void (*get)(ns_task *self, ns_future *future);
     void (*work)(ns_task *self, int64_t picoseconds);

@@ -1,5 +1,5 @@
-/* The page map of a run in virtual time: which node is the home of which page, what an access finds there, and what that
- * takes (model 2.2, 2.3, 2.10). Equal to numasim/engine/pages.py and timing.py for runs that nothing couples.
+/* The page map of a run in virtual time: which node is the home of which page, what an access finds there, and what
+ * that takes (model 2.2, 2.3, 2.10). Equal to numasim/engine/pages.py and timing.py for runs that nothing couples.
  */
 #ifndef NS_PAGES_H
 #define NS_PAGES_H
@@ -25,7 +25,8 @@ void ns_pages_destroy(ns_pages *self);
  * time, or -1 for that of the plan. */
 ns_segment_time ns_pages_start(ns_pages *self, uint32_t segment, int32_t node, int64_t measured_ps);
 
-/* The objects of a task as dispatch sees them now: their number, at most `most`, in `objects` (fields object_ptr, ...). */
+/* The objects of a task as dispatch sees them now: their number, at most `most`, in `objects` (fields object_ptr, ...).
+ */
 uint32_t ns_pages_objects(const ns_pages *self, uint32_t task, ns_objects *objects, uint32_t most);
 uint32_t ns_pages_most_objects(const ns_pages *self);
 

@@ -35,8 +35,8 @@ int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t
     self->node_success = calloc(pairs + 1, sizeof *self->node_success);
     self->node_bytes = calloc(pairs + 1, sizeof *self->node_bytes);
     self->words = calloc((size_t)word_count * WORD_COUNTS + 1, sizeof *self->words);
-    const bool all = self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes &&
-                     self->words;
+    const bool all =
+        self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes && self->words;
     if (!all) ns_report_destroy(self);
     return all ? NS_OK : NS_ERROR_MEMORY;
 }

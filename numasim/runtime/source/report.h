@@ -6,20 +6,20 @@
 
 /* The counters of a worker. Compiled with NUMASIM_COUNTERS=0, the thread mode counts nothing but tasks. */
 enum ns_counter {
-    NS_TASKS,                  /* bodies run, the root included */
-    NS_STEAL_ATTEMPTS,         /* probes by levels other than `own` */
-    NS_STEAL_SUCCESS,          /* of which at least one task was taken */
-    NS_STEAL_ATTEMPTS_REMOTE,  /* at queues of another node */
+    NS_TASKS,                 /* bodies run, the root included */
+    NS_STEAL_ATTEMPTS,        /* probes by levels other than `own` */
+    NS_STEAL_SUCCESS,         /* of which at least one task was taken */
+    NS_STEAL_ATTEMPTS_REMOTE, /* at queues of another node */
     NS_STEAL_SUCCESS_REMOTE,
-    NS_TASKS_STOLEN,           /* tasks taken */
-    NS_NO_VICTIM,              /* rounds in which no queue was probed */
-    NS_WORK_LOCAL_PS,          /* the time split, ps: work as if all bytes were local */
-    NS_INFLATION_NUMA_PS,      /* what remote bytes add to it */
+    NS_TASKS_STOLEN,      /* tasks taken */
+    NS_NO_VICTIM,         /* rounds in which no queue was probed */
+    NS_WORK_LOCAL_PS,     /* the time split, ps: work as if all bytes were local */
+    NS_INFLATION_NUMA_PS, /* what remote bytes add to it */
     NS_INFLATION_CONTENTION_PS,
     NS_INFLATION_SMT_PS,
-    NS_OVERHEAD_PS,            /* push, pop, join, take, page faults, waits for locks */
-    NS_IDLE_STEAL_PS,          /* probing */
-    NS_IDLE_BACKOFF_PS,        /* waiting after fruitless rounds */
+    NS_OVERHEAD_PS,     /* push, pop, join, take, page faults, waits for locks */
+    NS_IDLE_STEAL_PS,   /* probing */
+    NS_IDLE_BACKOFF_PS, /* waiting after fruitless rounds */
     NS_IDLE_BARRIER_PS,
     NS_PARKED_PS,
     NS_COUNTERS
@@ -31,14 +31,14 @@ extern const char *const NS_COUNTER_NAME[NS_COUNTERS];
 typedef struct {
     uint32_t workers, nodes;
     int64_t makespan_ps;
-    uint64_t trace_hash;      /* virtual time: over the steps of all workers, as the simulator's; else 0 */
-    int64_t page_faults;      /* virtual time: pages placed by first touch */
-    int64_t *counters;        /* [workers][NS_COUNTERS] */
-    int32_t *node;            /* [workers] */
-    int64_t *node_attempts;   /* [nodes][nodes] from thief to queue */
+    uint64_t trace_hash;    /* virtual time: over the steps of all workers, as the simulator's; else 0 */
+    int64_t page_faults;    /* virtual time: pages placed by first touch */
+    int64_t *counters;      /* [workers][NS_COUNTERS] */
+    int32_t *node;          /* [workers] */
+    int64_t *node_attempts; /* [nodes][nodes] from thief to queue */
     int64_t *node_success;
-    int64_t *node_bytes;      /* [nodes][nodes] from reader to home, by declared accesses */
-    int64_t *words;           /* [word_count][5] acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps */
+    int64_t *node_bytes; /* [nodes][nodes] from reader to home, by declared accesses */
+    int64_t *words;      /* [word_count][5] acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps */
     uint32_t word_count;
 } ns_report;
 

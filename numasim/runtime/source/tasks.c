@@ -12,6 +12,8 @@ void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t b
     self->operations->spawn(self, &order);
 }
 
+void ns_call(ns_task *self, ns_body *body, void *arguments) { self->operations->call(self, body, arguments); }
+
 void ns_join(ns_task *self) { self->operations->join(self); }
 
 void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void *arguments, size_t bytes) {

@@ -32,8 +32,8 @@ typedef struct {
     ns_woken *woken;
 } ns_words_listener;
 
-/* The words of a plan: fields word_role, word_home, worker_home, word_parties, lock_kind, ... as numasim/engine/native.py
- * names them. `transfers` lives as long. 0, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
+/* The words of a plan: fields word_role, word_home, worker_home, word_parties, lock_kind, ... as
+ * numasim/engine/native.py names them. `transfers` lives as long. 0, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
 int ns_words_create(ns_words **self, const ns_fields *plan, const ns_transfers *transfers, ns_clock *clock,
                     ns_words_listener listener);
 void ns_words_destroy(ns_words *self);

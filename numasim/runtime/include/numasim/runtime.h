@@ -1,8 +1,8 @@
 /* numasim's task runtime: tasks, pools of workers, objects and shared words.
  *
  * A program is a body that spawns children and joins them. A pool runs it on real threads, on real threads that pretend
- * to be another machine, in virtual time on one thread, or serially; what it does with tasks is decided by the tables of
- * a compiled strategy (`numasim strategy compile`), the same ones that numasim's simulator interprets.
+ * to be another machine, in virtual time on one thread, or serially; what it does with tasks is decided by the tables
+ * of a compiled strategy (`numasim strategy compile`), the same ones that numasim's simulator interprets.
  *
  *     static void fib(ns_task *self, void *arguments) {
  *         struct fib *f = arguments;
@@ -31,13 +31,13 @@ extern "C" {
 enum ns_error {
     NS_OK = 0,
     NS_ERROR_MEMORY = -1,
-    NS_ERROR_FILE = -2,      /* a file cannot be read or written */
-    NS_ERROR_FORMAT = -3,    /* a file is damaged, or of another version */
-    NS_ERROR_FIELD = -4,     /* a plan lacks a field, or has one out of bounds */
-    NS_ERROR_PROGRAM = -5,   /* the program is not the one that the plan was made for */
-    NS_ERROR_DEADLOCK = -6,  /* tasks are left that nobody can ever run */
-    NS_ERROR_THREAD = -7,    /* a thread cannot be made or pinned */
-    NS_ERROR_OPTION = -8,    /* an option has a value that it cannot have */
+    NS_ERROR_FILE = -2,       /* a file cannot be read or written */
+    NS_ERROR_FORMAT = -3,     /* a file is damaged, or of another version */
+    NS_ERROR_FIELD = -4,      /* a plan lacks a field, or has one out of bounds */
+    NS_ERROR_PROGRAM = -5,    /* the program is not the one that the plan was made for */
+    NS_ERROR_DEADLOCK = -6,   /* tasks are left that nobody can ever run */
+    NS_ERROR_THREAD = -7,     /* a thread cannot be made or pinned */
+    NS_ERROR_OPTION = -8,     /* an option has a value that it cannot have */
     NS_ERROR_UNSUPPORTED = -9 /* this build, machine or mode cannot do that */
 };
 
@@ -56,6 +56,10 @@ void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes)
 /* Wait until all children that `self` has spawned so far have finished. A body joins what it spawned before it returns;
  * if it does not, the runtime does it. */
 void ns_join(ns_task *self);
+
+/* Run `body` here and now, as a part of the task with children and joins of its own. A plain call of C does as well,
+ * but then a join waits for the caller's children, too. */
+void ns_call(ns_task *self, ns_body *body, void *arguments);
 
 /* Run body(self, arguments, first, last) over pieces of [begin, end) of at most `grain` indices, in parallel; returns
  * when all are done. The pieces are made by halving. */
@@ -104,13 +108,15 @@ void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t b
 /* The segment under way accesses this, beside what was said when its task was spawned. */
 void ns_access_declare(ns_task *self, const ns_access *access);
 
-/* ---- shared words: locks, atomic counters, conditions, barriers (thesis section 6.3) ------------------------------- */
+/* ---- shared words: locks, atomic counters, conditions, barriers (thesis section 6.3) -------------------------------
+ */
 
 enum ns_word_role { NS_WORD_LOCK, NS_WORD_ATOMIC, NS_WORD_CONDITION, NS_WORD_BARRIER };
 
-/* A word kept for worker `owner` (modulo the workers); `parties` arrive at a barrier before it opens, or are let pass by
- * a broadcast. Its id, ascending from 0, or a negative error code. Of which kind locks and barriers are, and where words
- * live, is the plan's. A condition stands for a condition variable with what its waiters wait for: no signal is lost. */
+/* A word kept for worker `owner` (modulo the workers); `parties` arrive at a barrier before it opens, or are let pass
+ * by a broadcast. Its id, ascending from 0, or a negative error code. Of which kind locks and barriers are, and where
+ * words live, is the plan's. A condition stands for a condition variable with what its waiters wait for: no signal is
+ * lost. */
 int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties);
 
 void ns_word_lock(ns_task *self, uint32_t word);
