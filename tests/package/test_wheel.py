@@ -19,7 +19,8 @@ from scikit_build_core import build
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 NATIVE = ROOT / "numasim" / "native"
-SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt"}
+RUNTIME = ROOT / "numasim" / "runtime"
+SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
 
 
 @pytest.fixture(scope="session")
@@ -87,13 +88,33 @@ def test_the_wheel_holds_the_engine_and_none_of_its_sources(wheel_names: set[str
     assert not [path for path in native if path.suffix in SOURCES]
 
 
-def test_the_source_archive_holds_what_builds_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wheel_holds_the_runtime_and_none_of_its_sources(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        entries = {entry.filename: entry for entry in archive.infolist() if "/runtime/" in entry.filename}
+    runtime = {name: entry for name, entry in entries.items() if name.startswith("numasim/runtime/")}
+    program = runtime.pop("numasim/runtime/numasim-runtime")
+    assert (program.external_attr >> 16) & 0o111 == 0o111, "it can be executed by all"
+    assert {Path(name).suffix for name in runtime} == {".py"}
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".a", ".so.0", ".pc"))]
+
+
+def test_the_runtime_of_the_wheel_starts(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        program = Path(archive.extract("numasim/runtime/numasim-runtime", tmp_path))
+    program.chmod(0o755)
+    done = subprocess.run([program, "--kernel", "no-such-kernel"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("numasim-runtime: ")
+
+
+def test_the_source_archive_holds_what_builds_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     archive = tmp_path / build.build_sdist(str(tmp_path))
     with tarfile.open(archive) as opened:
         names = {name.removeprefix(f"numasim-{VERSION}/") for name in opened.getnames()}
-    sources = {path.relative_to(ROOT).as_posix() for path in NATIVE.rglob("*") if path.suffix in SOURCES}
-    assert "numasim/native/CMakeLists.txt" in sources
+    every = [*NATIVE.rglob("*"), *RUNTIME.rglob("*")]
+    sources = {path.relative_to(ROOT).as_posix() for path in every if path.suffix in SOURCES}
+    assert {"numasim/native/CMakeLists.txt", "numasim/runtime/CMakeLists.txt"} <= sources
     assert sources <= names
     assert {"pyproject.toml", "LICENSE", "README.md"} <= names
-    assert not [name for name in names if name.endswith((".so", ".pyc"))]
+    assert not [name for name in names if name.endswith((".so", ".pyc", "/numasim-runtime"))]

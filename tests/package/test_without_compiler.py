@@ -41,6 +41,10 @@ def test_there_is_no_engine_in_it(site: Path) -> None:
     assert {path.suffix for path in (site / "numasim" / "native").iterdir()} == {".py", ".pyi"}
 
 
+def test_there_is_no_runtime_in_it(site: Path) -> None:
+    assert {path.suffix for path in (site / "numasim" / "runtime").iterdir() if path.is_file()} == {".py"}
+
+
 def test_a_run_says_so_beside_its_output(site: Path) -> None:
     done = numasim(site, "run", "spec.yaml", "--set", "workers=2", "--json", "--check")
     assert json.loads(done.stdout)["engine"] == "reference"
