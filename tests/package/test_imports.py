@@ -26,6 +26,7 @@ ORDER = (
     "report",
     "plot",
     "reproduce",
+    "validate",
     "api",
     "cli",
 )

@@ -1,0 +1,138 @@
+"""The compiled program of the runtime: where it is, what it is told, and what it answers.
+
+``numasim-runtime`` runs one kernel in one mode and prints one JSON object. It is built together with the native engine
+and lies beside this file, in a wheel as in a checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from numasim.errors import CheckError, InputError
+
+PROGRAM = Path(__file__).with_name("numasim-runtime")
+CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # its exit statuses
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the program is to run: a kernel with its parameters, in a mode.
+
+    ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
+    what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph.
+    ``seed`` None: the plan's. The result is compared with the serial twin of the kernel where ``verify`` is set.
+    """
+
+    kernel: str
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    mode: str = "native"
+    costs: str | None = None
+    workers: int | None = None
+    plan: Path | None = None
+    record: Path | None = None
+    seed: int | None = None
+    repeat: int = 1
+    verify: bool = True
+
+    def arguments(self) -> list[str]:
+        """The command line, without the program itself."""
+        named = {
+            "--costs": self.costs,
+            "--workers": self.workers,
+            "--plan": self.plan,
+            "--record": self.record,
+            "--seed": self.seed,
+            "--repeat": None if self.repeat == 1 else self.repeat,
+        }
+        sets = [text for name, value in self.parameters.items() for text in ("--set", f"{name}={value}")]
+        options = [str(part) for name, value in named.items() if value is not None for part in (name, value)]
+        checks = [] if self.verify else ["--no-verify"]
+        return ["--kernel", self.kernel, *sets, "--mode", self.mode, *options, *checks, "--json"]
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """What one run of a kernel counted, under the names of `numasim.engine.result`.
+
+    ``serial_ps`` is the time of the serial twin on the wall clock. ``columns`` are sums over workers, ``worker`` the
+    same by worker; ``node`` is the node of each worker, the node tables are [nodes][nodes], and ``words`` has a row for
+    each shared word: acquisitions, hand-offs within a node and between nodes, time waited, time held.
+    """
+
+    kernel: str
+    parameters: Mapping[str, Any]
+    mode: str
+    workers: int
+    seed: int
+    correct: bool
+    makespan_ps: int
+    columns: Mapping[str, int]
+    costs: str | None = None
+    serial_ps: int | None = None
+    trace_hash: str | None = None
+    page_faults: int = 0
+    worker: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    node: tuple[int, ...] = ()
+    node_attempts: tuple[tuple[int, ...], ...] = ()
+    node_success: tuple[tuple[int, ...], ...] = ()
+    node_bytes: tuple[tuple[int, ...], ...] = ()
+    words: tuple[tuple[int, ...], ...] = ()
+
+
+def find_program() -> Path:
+    """The compiled program. InputError where it was not built."""
+    if not PROGRAM.is_file():
+        raise InputError(
+            "the task runtime is not built here",
+            place=str(PROGRAM),
+            expected="an installation of numasim on a machine with a C compiler",
+        )
+    return PROGRAM
+
+
+def run_kernel(order: Order, program: Path | None = None) -> tuple[KernelRun, ...]:
+    """Run a kernel as often as ``order`` says and return what each run counted.
+
+    Raises InputError with the program's own sentence where it refuses, and CheckError where the result of a run is not
+    that of the kernel's serial twin, or the program dies.
+    """
+    return parse(answer([program or find_program(), *order.arguments()]), order)
+
+
+def answer(command: list[str | Path]) -> Any:
+    """The JSON that the program prints; errors as of `run_kernel`."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise InputError(f"the program cannot be run: {error.strerror}", place=str(command[0])) from None
+    said = (done.stderr.strip().splitlines() or [""])[-1].removeprefix("numasim-runtime: ")
+    if done.returncode == BAD_INPUT:
+        raise InputError(said or "numasim-runtime refuses its arguments, and does not say why")
+    if done.returncode not in (CORRECT, WRONG_RESULT):
+        raise CheckError(f"numasim-runtime ended with status {done.returncode}: {said or 'it said nothing'}")
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError as error:
+        raise CheckError(f"numasim-runtime printed no JSON: {error.msg} at character {error.pos}") from None
+
+
+def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
+    """The runs in an answer: one object, or what the runs have in common with ``runs``, what differs."""
+    from pydantic import TypeAdapter, ValidationError
+
+    common = {key: value for key, value in found.items() if key != "runs"} if isinstance(found, dict) else {}
+    each = found.get("runs", [{}]) if isinstance(found, dict) else [{}]
+    try:
+        runs = TypeAdapter(tuple[KernelRun, ...]).validate_python([{**common, **run} for run in each])
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise CheckError(f"numasim-runtime answers {'.'.join(map(str, first['loc'][1:]))}: {first['msg']}") from None
+    for run in runs:
+        if not run.correct:
+            raise CheckError(f"{order.kernel}, {order.mode}: the result differs from that of the serial twin")
+    return runs

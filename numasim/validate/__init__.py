@@ -1,0 +1,1 @@
+"""Validation: predictions of the simulator held against runs of the task runtime."""

@@ -1,0 +1,143 @@
+"""How the program of the runtime is told what to do, and what is made of each thing that it may answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numasim.errors import CheckError, InputError
+from numasim.runtime import program as module
+from numasim.runtime.program import KernelRun, Order, find_program, parse, run_kernel
+
+FIB = Order("fib", {"n": 20}, mode="virtual")
+ANSWER: dict[str, Any] = {
+    "kernel": "fib",
+    "parameters": {"n": 20},
+    "mode": "virtual",
+    "costs": "measured",
+    "workers": 2,
+    "seed": 7,
+    "correct": True,
+    "serial_ps": 5_000,
+    "makespan_ps": 3_000,
+    "trace_hash": "00ff00ff00ff00ff",
+    "page_faults": 0,
+    "columns": {"tasks": 3, "steal_attempts": 2},
+    "worker": {"tasks": [2, 1], "steal_attempts": [0, 2]},
+    "node": [0, 1],
+    "node_attempts": [[0, 0], [2, 0]],
+    "node_success": [[0, 0], [1, 0]],
+    "node_bytes": [[0, 0], [0, 0]],
+    "words": [[1, 0, 0, 5, 6]],
+}
+
+
+def canned(folder: Path, status: int, out: str, err: str = "") -> Path:
+    """A program that answers this, whatever it is asked."""
+    path = folder / "canned"
+    path.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.stdout.write({out!r})\nsys.stderr.write({err!r})\nsys.exit({status})\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_an_order_is_a_command_line() -> None:
+    order = Order(
+        "uts",
+        {"b0": 4, "tree": "binomial"},
+        mode="virtual",
+        costs="model",
+        workers=24,
+        plan=Path("p.plan"),
+        seed=0,
+        repeat=20,
+        verify=False,
+    )
+    assert " ".join(order.arguments()) == (
+        "--kernel uts --set b0=4 --set tree=binomial --mode virtual --costs model --workers 24 --plan p.plan --seed 0"
+        " --repeat 20 --no-verify --json"
+    )
+
+
+def test_what_is_not_asked_for_is_left_to_the_program() -> None:
+    assert Order("fib").arguments() == ["--kernel", "fib", "--mode", "native", "--json"]
+
+
+def test_an_answer_becomes_a_run(tmp_path: Path) -> None:
+    (run,) = run_kernel(FIB, canned(tmp_path, 0, json.dumps(ANSWER)))
+    assert run == KernelRun(
+        kernel="fib",
+        parameters={"n": 20},
+        mode="virtual",
+        costs="measured",
+        workers=2,
+        seed=7,
+        correct=True,
+        serial_ps=5_000,
+        makespan_ps=3_000,
+        trace_hash="00ff00ff00ff00ff",
+        columns={"tasks": 3, "steal_attempts": 2},
+        worker={"tasks": (2, 1), "steal_attempts": (0, 2)},
+        node=(0, 1),
+        node_attempts=((0, 0), (2, 0)),
+        node_success=((0, 0), (1, 0)),
+        node_bytes=((0, 0), (0, 0)),
+        words=((1, 0, 0, 5, 6),),
+    )
+
+
+def test_repeats_share_what_the_object_says_of_all() -> None:
+    runs = parse({**ANSWER, "runs": [{"seed": 7}, {"seed": 8, "makespan_ps": 9, "columns": {"tasks": 4}}]}, FIB)
+    assert [(run.seed, run.makespan_ps, run.columns["tasks"]) for run in runs] == [(7, 3_000, 3), (8, 9, 4)]
+    assert {run.workers for run in runs} == {2}
+
+
+def test_refused_arguments_are_the_sentence_of_the_program(tmp_path: Path) -> None:
+    refusing = canned(tmp_path, 2, "", "numasim-runtime: there is no kernel 'fob'; did you mean 'fib'?\n")
+    with pytest.raises(InputError, match=r"^there is no kernel 'fob'; did you mean 'fib'\?$"):
+        run_kernel(FIB, refusing)
+
+
+@pytest.mark.parametrize(
+    ("status", "out", "sentence"),
+    [
+        (1, json.dumps({**ANSWER, "correct": False}), "fib, virtual: the result differs from that of the serial twin"),
+        (0, "", "numasim-runtime printed no JSON: Expecting value at character 0"),
+        (0, "[1]", "numasim-runtime answers kernel: Field required"),
+        (0, json.dumps({**ANSWER, "columns": {"tasks": "many"}}), "numasim-runtime answers columns.tasks: "),
+        (77, "", "numasim-runtime ended with status 77: it said nothing"),
+    ],
+)
+def test_a_program_that_fails_is_a_failed_check(tmp_path: Path, status: int, out: str, sentence: str) -> None:
+    with pytest.raises(CheckError, match="^" + re.escape(sentence)):
+        run_kernel(FIB, canned(tmp_path, status, out))
+
+
+def test_a_program_that_dies_is_a_failed_check(tmp_path: Path) -> None:
+    dying = tmp_path / "dying"
+    dying.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    dying.chmod(0o755)
+    with pytest.raises(CheckError, match="ended with status -11"):
+        run_kernel(FIB, dying)
+
+
+def test_what_is_no_program_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{tmp_path}.*cannot be run"):
+        run_kernel(FIB, tmp_path)
+
+
+def test_that_it_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PROGRAM", tmp_path / "numasim-runtime")
+    with pytest.raises(InputError, match="numasim-runtime: the task runtime is not built here; expected an install"):
+        find_program()
+
+
+def test_the_built_program_refuses_an_unknown_kernel(program: Path) -> None:
+    with pytest.raises(InputError):
+        run_kernel(Order("no-such-kernel"), program)
