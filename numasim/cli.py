@@ -28,7 +28,7 @@ app = typer.Typer(
 )
 machine_app = typer.Typer(help="Machines: list, show, check.", no_args_is_help=True)
 workload_app = typer.Typer(help="Workloads: list, show, import, export.", no_args_is_help=True)
-strategy_app = typer.Typer(help="Strategies: list, show.", no_args_is_help=True)
+strategy_app = typer.Typer(help="Strategies: list, show, compile.", no_args_is_help=True)
 trace_app = typer.Typer(help="Traces: check.", no_args_is_help=True)
 app.add_typer(machine_app, name="machine")
 app.add_typer(workload_app, name="workload")
@@ -325,6 +325,26 @@ def strategy_show(
     from numasim.strategy.show import show
 
     typer.echo(show(name, machine, workers, worker, runtime))
+
+
+@strategy_app.command("compile")
+def strategy_compile(
+    name: str,
+    machine: Annotated[str, typer.Option(help="the machine to compile for")] = "xeon-e5-2620-2s",
+    workers: Annotated[int | None, typer.Option(help="default: every hardware thread")] = None,
+    runtime: Annotated[str, typer.Option(help="the runtime preset")] = "ompi",
+    graph: Annotated[
+        Path | None, typer.Option("--graph", help="the recorded task graph of a program that runs in virtual time")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="of the draws of victims")] = 0,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="default: NAME.plan")] = None,
+) -> None:
+    """Write the compiled plan of a strategy, which the task runtime interprets."""
+    from numasim.runtime.compile import compile_plan, write
+
+    path = output or Path(f"{Path(name).stem}.plan")
+    write(compile_plan(name, machine, workers, runtime, graph, seed), path)
+    typer.echo(path)
 
 
 def _workload(text: str) -> Any:

@@ -195,6 +195,12 @@ def test_a_strategy_is_told_for_the_machine_and_workers_that_are_named(capsys: C
     assert "deque 8" not in out
 
 
+def test_a_strategy_is_compiled_for_the_runtime(here: Path, capsys: Capture) -> None:
+    written = printed(capsys, "strategy", "compile", "topology-aware", "--workers", "8", "--machine", "xeon-x7560-4s")
+    assert written == "topology-aware.plan\n"
+    assert (here / "topology-aware.plan").read_bytes().startswith(b"NSFIELD1")
+
+
 # ---- workloads ----
 
 
@@ -249,6 +255,12 @@ def test_an_exported_workload_runs_as_the_generated_one(capsys: Capture) -> None
         ("strategy", "show", "absent"),
         ("strategy", "show", "randomized", "--worker", "24"),
         ("strategy", "show", "randomized", "--workers", "25"),
+        ("strategy", "compile", "absent"),
+        ("strategy", "compile", "randomized", "--workers", "0"),
+        ("strategy", "compile", "randomized", "--workers", "25"),
+        ("strategy", "compile", "randomized", "--graph", "absent.json"),
+        ("strategy", "compile", "randomized", "--runtime", "own"),
+        ("strategy", "compile", "randomized", "-o", "absent/randomized.plan"),
     ],
     ids=" ".join,
 )

@@ -1,0 +1,48 @@
+"""A plan file says of a strategy what the native engine is told of it, whichever graph it is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numasim.engine.build import build_plan
+from numasim.errors import InputError
+from numasim.runtime.compile import compile_plan
+from numasim.runtime.fields_file import plan_fields
+from numasim.spec import catalog
+from numasim.spec.run import resolve
+from numasim.spec.single import read_workload
+from numasim.workload.generate import generate
+from numasim.workload.json_io import write
+
+MACHINE = "xeon-e5-2620-2s"
+STRATEGY_FIELDS = ("level", "row", "seg", "queue", "weight", "watch", "chance", "data", "domains", "queues", "own")
+
+
+@pytest.mark.parametrize("name", catalog.names("strategies"))
+def test_the_strategy_of_a_plan_is_that_of_a_simulation(name: str) -> None:
+    pytest.importorskip("numasim.native._engine")
+    plan = compile_plan(name, MACHINE, 24, "ompi")
+    spec = {"machine": MACHINE, "workload": {"name": "sort", "n": 65536}, "strategy": name, "workers": 24}
+    simulated = build_plan(resolve({**spec, "runtime": "ompi"}), seed=0)
+    found, expected = plan_fields(plan), plan_fields(simulated)
+    for field in STRATEGY_FIELDS:
+        np.testing.assert_array_equal(found[field], expected[field], err_msg=field)
+    assert (plan.workload.tasks, plan.coupled) == (1, False)
+
+
+def test_a_recorded_graph_is_a_part_of_the_plan(tmp_path: Path) -> None:
+    write(generate(read_workload("{name: fib, n: 7}")), tmp_path / "fib.json")
+    plan = compile_plan("randomized", MACHINE, 3, "own", tmp_path / "fib.json", seed=5)
+    assert (plan.workload.tasks, plan.workers.workers, plan.seed) == (41, 3, 5)  # 2 F(8) - 1 calls
+
+
+def test_every_hardware_thread_works_unless_it_is_said_how_many() -> None:
+    assert compile_plan("randomized", MACHINE, None, "bare").workers.workers == 24
+
+
+def test_a_wait_of_one_task_needs_a_graph() -> None:
+    with pytest.raises(InputError, match="mean time of a task, which only a task graph tells; expected --graph"):
+        compile_plan("randomized", MACHINE, 2, "own")
