@@ -1,0 +1,43 @@
+/* The smallest program on the task runtime: Fibonacci numbers by their definition, a task a call.
+ *
+ *     cc -std=c11 fib.c $(pkg-config --cflags --libs numasim) -o fib
+ *     ./fib 30              on all hardware threads, victims drawn at random
+ *     ./fib 30 domains.plan as the plan says, which `numasim strategy compile topology-aware -o domains.plan` has
+ * written
+ */
+#include <inttypes.h>
+#include <numasim/runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct fib {
+    uint32_t n;
+    uint64_t *result;
+};
+
+static void fib(ns_task *self, void *arguments) {
+    const struct fib *f = arguments;
+    if (f->n < 2) {
+        *f->result = f->n;
+        return;
+    }
+    uint64_t a, b; /* they outlive the children, which end before this body does: it joins them */
+    ns_spawn(self, fib, &(struct fib){f->n - 1, &a}, sizeof(struct fib));
+    ns_spawn(self, fib, &(struct fib){f->n - 2, &b}, sizeof(struct fib));
+    ns_join(self);
+    *f->result = a + b;
+}
+
+int main(int count, char **words) {
+    const uint32_t n = count > 1 ? (uint32_t)strtoul(words[1], NULL, 10) : 30;
+    const ns_pool_options options = {.mode = NS_MODE_NATIVE, .plan = count > 2 ? words[2] : NULL};
+    ns_pool *pool = NULL;
+    uint64_t result = 0;
+
+    int error = ns_pool_create(&pool, &options);
+    if (!error) error = ns_pool_run(pool, fib, &(struct fib){n, &result}, sizeof(struct fib));
+    if (error) fprintf(stderr, "fib: %s\n", pool ? ns_pool_problem(pool) : ns_error_sentence(error));
+    if (!error) printf("fib(%" PRIu32 ") = %" PRIu64 "\n", n, result);
+    ns_pool_destroy(pool);
+    return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}

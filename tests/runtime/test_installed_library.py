@@ -1,0 +1,89 @@
+"""The C library as it is installed: its example is built against the copy with the flags of pkg-config."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNTIME = ROOT / "numasim" / "runtime"
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
+    """A folder that the library was installed to, which is not the one that it was configured for."""
+    folder = tmp_path_factory.mktemp("installed")
+    build = folder / "build"
+    environment = {**os.environ, "CC": c_compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for arguments in (
+        ["-G", "Ninja", "-S", str(RUNTIME), "-B", str(build), "-DNUMASIM_WERROR=ON", "-DCMAKE_INSTALL_PREFIX=/usr"],
+        ["--build", str(build), "--", "--quiet"],
+        ["--install", str(build), "--prefix", str(folder / "copy")],
+    ):
+        subprocess.run(["cmake", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
+    return folder / "copy"
+
+
+def flags(prefix: Path, *options: str) -> list[str]:
+    """What pkg-config says of the copy."""
+    tool = shutil.which("pkg-config") or shutil.which("pkgconf")
+    if tool is None:
+        pytest.skip("no pkg-config here: its file cannot be read as users do")
+    (folder,) = prefix.glob("**/pkgconfig")
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
+    done = subprocess.run([tool, *options, "numasim"], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def run(command: list[str | Path], **environment: str) -> str:
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_is_installed(prefix: Path) -> None:
+    installed = {path.name for path in prefix.rglob("*") if path.is_file()}
+    assert {"libnumasim.a", "libnumasim.so", "numasim.pc", "numasim-runtime", "runtime.h"} <= installed
+    headers = {path.relative_to(RUNTIME / "include") for path in (RUNTIME / "include").rglob("*.h")}
+    assert {path.relative_to(prefix / "include") for path in prefix.rglob("*.h")} == headers
+
+
+def test_a_header_is_complete_in_itself(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+    for header in sorted((prefix / "include" / "numasim").glob("*.h")):
+        source = tmp_path / f"{header.stem}.c"
+        source.write_text(f"#include <numasim/{header.name}>\n#include <numasim/{header.name}>\nint unused;\n")
+        run([c_compiler, *STRICT, f"-I{prefix / 'include'}", "-c", str(source), "-o", str(tmp_path / "unused.o")])
+
+
+def test_the_example_is_linked_with_the_shared_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+    example = tmp_path / "fib"
+    source = RUNTIME / "example" / "fib.c"
+    run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags", "--libs"), "-o", str(example)])
+    (library,) = prefix.rglob("libnumasim.so")
+    assert "libnumasim.so.0" in run(["ldd", example], LD_LIBRARY_PATH=str(library.parent))
+
+
+def test_the_example_is_linked_with_the_static_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+    example = tmp_path / "fib"
+    source = RUNTIME / "example" / "fib.c"
+    linked = flags(prefix, "--static", "--libs")
+    linked[linked.index("-lnumasim")] = "-l:libnumasim.a"
+    run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags"), *linked, "-o", str(example)])
+    assert "libnumasim" not in run(["ldd", example])
+
+
+def test_the_library_defines_nothing_but_names_of_its_own(prefix: Path) -> None:
+    (library,) = prefix.rglob("libnumasim.so")
+    tool = shutil.which("nm")
+    if tool is None:
+        pytest.skip("no nm here to list symbols with")
+    lines = run([tool, "-D", "--defined-only", library]).splitlines()
+    names = [line.split()[-1] for line in lines]
+    assert "ns_pool_create" in names
+    assert not [name for name in names if not name.startswith(("ns_", "NS_", "_init", "_fini"))]
