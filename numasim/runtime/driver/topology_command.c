@@ -1,0 +1,110 @@
+/* numasim-runtime topology [--root DIR] [--binding]: what the running system, or the one whose sysfs was copied to DIR,
+ * is made of; with --binding, whether threads and memory that are put somewhere are found there.
+ */
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/commands.h"
+#include "numasim/runtime.h"
+#include "numasim/topology.h"
+
+enum { PAGES = 16, PAGE_BYTES = 4096 };
+
+typedef struct {
+    const char *root; /* NULL: the running system */
+    bool binding;
+} options;
+
+static int parse(options *self, int argc, char **argv) {
+    *self = (options){0};
+    for (int at = 1; at < argc; at++) {
+        if (strcmp(argv[at], "--json") == 0) continue; /* it always is */
+        if (strcmp(argv[at], "--binding") == 0) {
+            self->binding = true;
+        } else if (strcmp(argv[at], "--root") == 0 && at + 1 < argc) {
+            self->root = argv[++at];
+        } else {
+            fprintf(stderr, "numasim-runtime: topology: %s is no option here; expected --root DIR or --binding\n",
+                    argv[at]);
+            return NS_EXIT_BAD_INPUT;
+        }
+    }
+    if (self->root && self->binding) {
+        fputs("numasim-runtime: topology: --binding needs the running system; leave --root away\n", stderr);
+        return NS_EXIT_BAD_INPUT;
+    }
+    return NS_EXIT_OK;
+}
+
+/* ---- binding ----------------------------------------------------------------------------------------------------- */
+
+/* How many pages of memory for a node are on it. */
+static int pages_at_home(const ns_node *node) {
+    void *memory = NULL;
+    const size_t bytes = (size_t)PAGES * PAGE_BYTES;
+    int home = 0;
+    if (ns_node_allocate(&memory, node->id, bytes) == NS_OK) {
+        memset(memory, 1, bytes);
+        for (size_t page = 0; page < PAGES; page++) {
+            home += ns_node_of_page((char *)memory + page * PAGE_BYTES) == (int64_t)node->id;
+        }
+    }
+    ns_node_release(memory, bytes);
+    return home;
+}
+
+static bool check_memory(const ns_topology *topology) {
+    bool right = true;
+    fputs("{\"pages_at_home\": [", stdout);
+    for (uint32_t at = 0; at < topology->node_count; at++) {
+        const ns_node *node = &topology->node[at];
+        const int home = node->memory_bytes ? pages_at_home(node) : 0;
+        right = right && (home == PAGES || !node->memory_bytes);
+        printf("%s[%u, %d]", at ? ", " : "", node->id, home);
+    }
+    printf("], \"pages\": %d", PAGES);
+    return right;
+}
+
+static bool check_threads(const ns_topology *topology) {
+    uint32_t home = 0;
+    for (uint32_t at = 0; at < topology->cpu_count; at++) {
+        unsigned cpu = 0, node = 0;
+        const ns_cpu *wanted = &topology->cpu[at];
+        const bool known = ns_cpu_pin(wanted->id) == NS_OK && getcpu(&cpu, &node) == 0;
+        home += known && cpu == wanted->id && node == topology->node[wanted->node].id;
+    }
+    printf(", \"threads_at_home\": %u, \"threads\": %u}\n", home, topology->cpu_count);
+    return home == topology->cpu_count;
+}
+
+static int check_binding(const ns_topology *topology) {
+    const bool memory = check_memory(topology);
+    const bool threads = check_threads(topology);
+    return memory && threads ? NS_EXIT_OK : NS_EXIT_WRONG;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+int ns_topology_command(int argc, char **argv) {
+    options chosen;
+    ns_topology topology;
+    int status = parse(&chosen, argc, argv);
+    if (status) return status;
+    const int error = chosen.root ? ns_topology_read(&topology, chosen.root) : ns_topology_detect(&topology);
+    if (error) {
+        const char *place = chosen.root ? chosen.root : "the running system";
+        fprintf(stderr, "numasim-runtime: topology: %s: %s\n", place, ns_error_sentence(error));
+        return NS_EXIT_BAD_INPUT;
+    }
+    if (chosen.binding) {
+        status = check_binding(&topology);
+    } else {
+        ns_topology_print(&topology, stdout);
+    }
+    ns_topology_destroy(&topology);
+    return status;
+}
