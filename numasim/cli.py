@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-machine_app = typer.Typer(help="Machines: list, show, check.", no_args_is_help=True)
+machine_app = typer.Typer(help="Machines: list, show, import, check.", no_args_is_help=True)
 workload_app = typer.Typer(help="Workloads: list, show, import, export.", no_args_is_help=True)
 strategy_app = typer.Typer(help="Strategies: list, show, compile.", no_args_is_help=True)
 trace_app = typer.Typer(help="Traces: check.", no_args_is_help=True)
@@ -251,6 +251,22 @@ def machine_show(
         from numasim.report.plots import save
 
         typer.echo(save(draw(machine), picture))
+
+
+@machine_app.command("import")
+def machine_import(
+    output: Annotated[Path, typer.Option("-o", "--output", help="the machine file to write")],
+    file: Annotated[Path | None, typer.Argument(help="XML of hwloc 1, 2 or 3; default the running system")] = None,
+    sysfs: Annotated[Path | None, typer.Option("--sysfs", help="a copy of another system's /sys")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
+) -> None:
+    """Write the machine file of a system; what the system does not say is assumed and marked so."""
+    from numasim.machine.importing import import_machine
+    from numasim.spec.yaml_text import write_yaml
+
+    draft = import_machine(file, sysfs, name)
+    draft.check()
+    typer.echo(write_yaml(output, draft.text()))
 
 
 @machine_app.command("check")

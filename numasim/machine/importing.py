@@ -1,0 +1,27 @@
+"""The system at hand, the sysfs of another one or a topology of hwloc, as a machine file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.machine.draft import Draft, draft_machine
+from numasim.machine.hwloc_xml import read_hwloc_xml
+from numasim.machine.sysfs import RUNNING, read_sysfs
+
+
+def import_machine(file: Path | None = None, sysfs: Path | None = None, name: str | None = None) -> Draft:
+    """Draft the machine of hwloc's XML ``file``, of the ``sysfs`` of a system, or of the one that runs."""
+    if file is not None and sysfs is not None:
+        raise InputError("a file and --sysfs are given", expected="one of them, or neither for the running system")
+    inventory = read_hwloc_xml(file) if file else read_sysfs(sysfs or RUNNING)
+    return draft_machine(inventory, name or _label(file or sysfs))
+
+
+def _label(path: Path | None) -> str:
+    """A name made of a file's, or of the running system's."""
+    import socket
+
+    text = path.resolve().stem if path else socket.gethostname()
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-._+")[:100] or "imported"

@@ -1,0 +1,71 @@
+"""What a system says of itself: hardware threads, caches, memory, distances, by the system's own numbers.
+
+Readers of sysfs and of hwloc's XML make one; `numasim.machine.draft` makes a machine of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A hardware thread that may be used; cores, sockets and nodes are numbers unique in the system."""
+
+    id: int
+    core: int
+    socket: int
+    node: int
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A data or unified cache and the hardware threads that share it."""
+
+    level: int
+    size_bytes: int
+    line_bytes: int  # 0: not said
+    threads: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The clock of the cores and what said so."""
+
+    ghz: Decimal
+    source: str
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """One system; what is None or missing was not said."""
+
+    origin: str  # what was read, for the user
+    threads: tuple[Thread, ...]  # ascending ids
+    caches: tuple[Cache, ...]
+    memory_bytes: dict[int, int]  # by node, nodes without hardware threads among them
+    distance: dict[tuple[int, int], Decimal]  # of firmware: from node, to node
+    clock: Clock | None
+    page_bytes: int | None
+    remarks: tuple[str, ...]  # what was left out
+
+
+def number_list(text: str) -> frozenset[int]:
+    """The numbers of a list as the kernel writes it: ``0-3,8``. ValueError for anything else."""
+    numbers: set[int] = set()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        first, _, last = part.partition("-")
+        numbers.update(range(int(first), int(last or first) + 1))
+    return frozenset(numbers)
+
+
+def as_list(numbers: frozenset[int]) -> str:
+    """Numbers as the kernel writes them."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)

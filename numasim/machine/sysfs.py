@@ -1,0 +1,169 @@
+"""The running Linux system, or a copy of the sysfs of another one, as an inventory.
+
+Reads ``devices/system/cpu`` and ``devices/system/node``; which processors may be used is said by the affinity mask of
+this process and by the control group at ``fs/cgroup``. numasim/runtime/source/topology_sysfs.c reads the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, as_list, number_list
+
+RUNNING = Path("/sys")
+_CGROUP_FILES = ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus")
+
+
+def read_sysfs(root: Path = RUNNING) -> Inventory:
+    """Read the system whose sysfs is at ``root``. InputError where it is none, or a file in it is damaged."""
+    running = root == RUNNING
+    online = _online(root)
+    usable = online & _allowed(root, online, running)
+    if not usable:
+        raise InputError(f"{root}: none of the processors {as_list(online)} may be used", expected="at least one")
+    nodes = _nodes(root)
+    return Inventory(
+        origin="the running system" if running else f"sysfs at {root}",
+        threads=tuple(_thread(root, cpu, nodes) for cpu in sorted(usable)),
+        caches=tuple(_caches(root, usable)),
+        memory_bytes={node: _memory_bytes(root, node) for node in nodes} or _whole_memory(running),
+        distance=_distances(root, sorted(nodes)),
+        clock=_clock(root, min(usable), running),
+        page_bytes=os.sysconf("SC_PAGE_SIZE") if running else None,
+        remarks=tuple(_left_out(root, online, usable)),
+    )
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip() or None
+    except OSError:
+        return None
+
+
+def _numbers(path: Path) -> frozenset[int] | None:
+    text = _text(path)
+    try:
+        return None if text is None else number_list(text)
+    except ValueError:
+        raise InputError(f"{text!r} is no list of processors", place=str(path), expected="such as 0-3,8") from None
+
+
+def _integer(path: Path, otherwise: int) -> int:
+    text = _text(path)
+    try:
+        return otherwise if text is None else int(text)
+    except ValueError:
+        raise InputError(f"{text!r} is no number", place=str(path), expected="a whole number") from None
+
+
+def _cpu(root: Path, cpu: int) -> Path:
+    return root / "devices/system/cpu" / f"cpu{cpu}"
+
+
+def _numbered(folder: Path, prefix: str) -> frozenset[int]:
+    found = (re.fullmatch(rf"{prefix}(\d+)", path.name) for path in folder.glob(f"{prefix}*"))
+    return frozenset(int(match[1]) for match in found if match)
+
+
+def _online(root: Path) -> frozenset[int]:
+    folder = root / "devices/system/cpu"
+    online = _numbers(folder / "online") or _numbered(folder, "cpu")
+    if not online:
+        raise InputError(
+            f"{root} has no processors below devices/system/cpu", expected="/sys, or a copy of another system's"
+        )
+    return online
+
+
+def _allowed(root: Path, online: frozenset[int], running: bool) -> frozenset[int]:
+    allowed = frozenset(os.sched_getaffinity(0)) if running and hasattr(os, "sched_getaffinity") else online
+    for name in _CGROUP_FILES:
+        allowed &= _numbers(root / name) or allowed
+    return allowed
+
+
+def _nodes(root: Path) -> dict[int, frozenset[int]]:
+    """The processors of each node."""
+    folder = root / "devices/system/node"
+    online = _numbers(folder / "online") or _numbered(folder, "node")
+    return {node: _numbers(folder / f"node{node}/cpulist") or frozenset() for node in sorted(online)}
+
+
+def _thread(root: Path, cpu: int, nodes: dict[int, frozenset[int]]) -> Thread:
+    topology = _cpu(root, cpu) / "topology"
+    siblings = _numbers(topology / "core_cpus_list") or _numbers(topology / "thread_siblings_list") or {cpu}
+    home = next((node for node, cpus in nodes.items() if cpu in cpus), min(nodes, default=0))
+    return Thread(cpu, min(siblings), max(_integer(topology / "physical_package_id", 0), 0), home)
+
+
+def _caches(root: Path, usable: frozenset[int]) -> Iterator[Cache]:
+    seen = set()
+    for cpu in sorted(usable):
+        for index in sorted((_cpu(root, cpu) / "cache").glob("index*")):
+            cache = _cache(index, frozenset({cpu}))
+            if cache.size_bytes and (cache.level, cache.threads) not in seen:
+                seen.add((cache.level, cache.threads))
+                yield cache
+
+
+def _cache(index: Path, own: frozenset[int]) -> Cache:
+    size_bytes = 0 if _text(index / "type") == "Instruction" else _size_bytes(index / "size")
+    threads = _numbers(index / "shared_cpu_list") or own
+    return Cache(_integer(index / "level", 0), size_bytes, _integer(index / "coherency_line_size", 0), threads)
+
+
+def _size_bytes(path: Path) -> int:
+    text = _text(path) or "0K"
+    found = re.fullmatch(r"(\d+)([KM]?)", text)
+    if not found:
+        raise InputError(f"{text!r} is no size of a cache", place=str(path), expected="such as 32K")
+    return int(found[1]) * {"": 1, "K": 2**10, "M": 2**20}[found[2]]
+
+
+def _memory_bytes(root: Path, node: int) -> int:
+    found = re.search(r"MemTotal:\s*(\d+) kB", _text(root / f"devices/system/node/node{node}/meminfo") or "")
+    return int(found[1]) * 1024 if found else 0
+
+
+def _whole_memory(running: bool) -> dict[int, int]:
+    """The memory of a system whose kernel knows no nodes."""
+    return {0: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if running else 0}
+
+
+def _distances(root: Path, nodes: list[int]) -> dict[tuple[int, int], Decimal]:
+    """A row has the distances to the online nodes in ascending order."""
+    distance = {}
+    for node in nodes:
+        path = root / f"devices/system/node/node{node}/distance"
+        row = (_text(path) or "").split()
+        if row and (len(row) != len(nodes) or not all(value.isdigit() and int(value) for value in row)):
+            raise InputError(f"{' '.join(row)!r} is no row of distances", place=str(path), expected=f"{len(nodes)}")
+        distance.update({(node, other): Decimal(value) for other, value in zip(nodes, row, strict=False)})
+    return distance
+
+
+def _clock(root: Path, cpu: int, running: bool) -> Clock | None:
+    for name in ("base_frequency", "cpuinfo_max_freq"):
+        khz = _integer(_cpu(root, cpu) / "cpufreq" / name, 0)
+        if khz > 0:
+            return Clock(Decimal(khz) / 1_000_000, f"cpufreq/{name}")
+    text = _text(Path("/proc/cpuinfo")) if running else None
+    named = re.search(r"@ *([\d.]+) *GHz", text or "")
+    if named:
+        return Clock(Decimal(named[1]), "the model name in /proc/cpuinfo")
+    now = re.search(r"cpu MHz\s*: *([\d.]+)", text or "")
+    return Clock(round(Decimal(now[1]) / 1000, 3), "/proc/cpuinfo, as it was then") if now else None
+
+
+def _left_out(root: Path, online: frozenset[int], usable: frozenset[int]) -> Iterator[str]:
+    offline = (_numbers(root / "devices/system/cpu/present") or online) - online
+    if offline:
+        yield f"processors {as_list(offline)} are offline and left out"
+    if online - usable:
+        yield f"processors {as_list(online - usable)} may not be used here and are left out"

@@ -1,0 +1,72 @@
+"""A part of a specification as the text of a YAML file, the same for the same contents; lists and mappings are short.
+
+Mappings and lists stand on one line unless their dotted path is named as a block; a comment may follow any line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from numasim.errors import InputError
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_NOT_TEXT = re.compile(r"[-+.0-9].*|true|false|null|yes|no|on|off", re.IGNORECASE)
+_SIZE = re.compile(r"\d+[KMGT]?i?B")
+
+
+def yaml_text(
+    document: Mapping[str, Any], *, heading: str = "", blocks: Collection[str] = (), comments: Mapping[str, str] = {}
+) -> str:
+    """``document`` below the comment ``heading``; ``blocks`` and ``comments`` are by dotted path."""
+    lines = [f"# {line}".rstrip() for line in heading.splitlines()]
+    return "\n".join([*lines, *_lines(document, "", "", blocks, comments), ""])
+
+
+def write_yaml(path: Path, text: str) -> Path:
+    """Write the file and return its path; an `InputError` if that cannot be done."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"the file cannot be written: {problem.strerror}", place=str(path)) from None
+    return path
+
+
+def _lines(
+    mapping: Mapping[str, Any], above: str, indent: str, blocks: Collection[str], comments: Mapping[str, str]
+) -> Iterator[str]:
+    for key, value in mapping.items():
+        path = f"{above}{key}"
+        remark = f"  # {comments[path]}" if path in comments else ""
+        head = f"{indent}{_scalar(str(key))}:"
+        if path not in blocks:
+            yield f"{head} {_flow(value)}{remark}"
+        elif isinstance(value, Mapping):
+            yield head + remark
+            yield from _lines(value, f"{path}.", indent + "  ", blocks, comments)
+        else:
+            yield head + remark
+            yield from (f"{indent}  - {_flow(item)}" for item in value)
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if not isinstance(value, str):
+        return str(value)
+    plain = _PLAIN.fullmatch(value) and (_SIZE.fullmatch(value) or not _NOT_TEXT.fullmatch(value))
+    return value if plain else json.dumps(value, ensure_ascii=False)

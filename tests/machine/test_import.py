@@ -1,0 +1,274 @@
+"""A system that is read becomes a machine file that is valid and says what the system said."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sysfs_trees import RING, TREES, Tree, put
+
+from numasim.cli import main
+from numasim.errors import InputError
+from numasim.machine.build import build
+from numasim.machine.draft import LINK_GBS, LOCAL_NS, Draft
+from numasim.machine.importing import import_machine
+from numasim.machine.inventory import as_list, number_list
+from numasim.spec.machine import MachineSpec
+from numasim.spec.single import read_machine
+from numasim.spec.sources import unsourced
+
+HWLOC = Path(__file__).parent / "hwloc"
+
+
+def shape(spec: MachineSpec) -> tuple[int, int, int, int]:
+    return spec.sockets, spec.nodes.per_socket, spec.nodes.cores, spec.nodes.threads_per_core
+
+
+def imported(tmp_path: Path, tree: Tree) -> tuple[Draft, MachineSpec]:
+    draft = import_machine(sysfs=tree.write(tmp_path / "sys"), name="made-up")
+    return draft, draft.check()
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_what_is_written_is_what_was_drafted_and_every_number_has_a_source(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "machine.yaml"
+    sysfs = TREES[name].write(tmp_path / "sys")
+    assert main(["machine", "import", "--sysfs", str(sysfs), "-o", str(file), "--name", "made-up"]) == 0
+    spec = read_machine(str(file))
+    assert spec == import_machine(sysfs=sysfs, name="made-up").check()
+    assert unsourced(spec) == []
+    assert main(["machine", "check", str(file)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("one node", (1, 1, 2, 1)),
+        ("two nodes with hardware threads", (2, 1, 6, 2)),
+        ("eight nodes in a ring", (8, 1, 2, 1)),
+        ("two nodes a socket", (2, 2, 4, 1)),
+        ("clusters that share a cache", (1, 1, 8, 1)),
+        ("a core is offline", (2, 1, 4, 1)),  # 4 and 3 cores: of two that are as common, the larger
+        ("a sibling is offline", (1, 1, 2, 2)),
+        ("a node without memory", (2, 1, 2, 1)),
+        ("a node without processors", (2, 1, 2, 1)),
+        ("a control group", (2, 1, 3, 1)),
+        ("a control group on one node", (1, 1, 4, 1)),
+    ],
+)
+def test_the_shape_is_the_systems(name: str, expected: tuple[int, int, int, int], tmp_path: Path) -> None:
+    assert shape(imported(tmp_path, TREES[name])[1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "remark"),
+    [
+        ("a core is offline", "processors 5 are offline and left out"),
+        ("a core is offline", "node 1 has 3 cores, 4 are taken everywhere"),
+        ("a node without memory", "node 1 has no memory of its own; all nodes are taken alike"),
+        ("a node without processors", "nodes that have no processor to use are left out: 2"),
+        ("a control group", "processors 0,3,7 may not be used here and are left out"),
+        ("a control group on one node", "nodes that have no processor to use are left out: 0"),
+    ],
+)
+def test_what_a_machine_file_cannot_say_is_remarked(name: str, remark: str, tmp_path: Path) -> None:
+    draft, _ = imported(tmp_path, TREES[name])
+    assert remark in draft.remarks
+    assert f"# {remark}\n" in draft.text()
+
+
+def test_caches_are_shared_by_whom_the_system_says(tmp_path: Path) -> None:
+    found = {name: imported(tmp_path / name, TREES[name])[1].caches for name in TREES}
+    socket, node = found["two nodes with hardware threads"], found["two nodes a socket"]
+    clusters = found["clusters that share a cache"]
+    assert (socket.l1, socket.l2, socket.llc, socket.llc_scope) == (2**15, 2**20, 2**24, "socket")
+    assert (node.llc, node.llc_scope) == (2**24, "node")
+    assert (clusters.llc, clusters.llc_scope) == (2 * 2**24, "node"), "two caches of 16 MiB are taken as one"
+
+
+def test_a_second_level_that_cores_share_is_the_last_level(tmp_path: Path) -> None:
+    root = Tree(cores=2).write(tmp_path)
+    for cpu in (0, 1):
+        put(root, f"devices/system/cpu/cpu{cpu}/cache/index2/shared_cpu_list", "0-1")
+        for file in (root / f"devices/system/cpu/cpu{cpu}/cache/index3").iterdir():
+            file.unlink()
+    caches = import_machine(sysfs=root, name="old").check().caches
+    assert (caches.l1, caches.l2, caches.llc, caches.llc_scope) == (2**15, 0, 2**20, "socket")
+
+
+def test_latencies_follow_distances_and_links_are_those_that_distances_need(tmp_path: Path) -> None:
+    _, spec = imported(tmp_path, TREES["eight nodes in a ring"])
+    assert spec.latency_ns == tuple(tuple(LOCAL_NS * far / 10 for far in row) for row in RING)
+    assert {link.between for link in spec.links} == {*((a, a + 1) for a in range(7)), (0, 7)}
+    assert {link.bandwidth_gbs for link in spec.links} == {LINK_GBS}
+    machine = build(spec)
+    assert [[machine.hops(a, b) for b in range(8)] for a in range(8)] == [
+        [(far - 10) // 6 for far in row] for row in RING
+    ]
+
+
+def test_firmware_that_calls_all_distances_equal_links_all_pairs(tmp_path: Path) -> None:
+    _, spec = imported(tmp_path, Tree(sockets=3, distance=[[10] * 3] * 3))
+    assert {link.between for link in spec.links} == {(0, 1), (0, 2), (1, 2)}
+    assert spec.latency_ns == ((LOCAL_NS,) * 3,) * 3
+
+
+def test_a_node_that_spans_sockets_is_one_socket(tmp_path: Path) -> None:
+    root = Tree(sockets=2).write(tmp_path)
+    put(root, "devices/system/node/online", "0")
+    put(root, "devices/system/node/node0/cpulist", "0-3")
+    put(root, "devices/system/node/node0/distance", "10")
+    draft = import_machine(sysfs=root, name="interleaved")
+    assert shape(draft.check()) == (1, 1, 4, 1)
+    assert "node 0 spans several sockets; each node is taken as a socket" in draft.remarks
+
+
+def test_the_running_system_is_read() -> None:
+    spec = import_machine(name="here").check()
+    assert spec.nodes.memory > 0
+    assert spec.threads >= 1
+
+
+def test_the_clock_is_the_base_frequency(tmp_path: Path) -> None:
+    root = Tree().write(tmp_path)
+    put(root, "devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3600000")
+    assert import_machine(sysfs=root).check().clock.base_ghz == Decimal("3.6")
+    put(root, "devices/system/cpu/cpu0/cpufreq/base_frequency", "2100000")
+    assert import_machine(sysfs=root).check().clock.base_ghz == Decimal("2.1")
+
+
+# ---- hwloc: the figures are those that lstopo prints for these files
+
+
+@pytest.mark.parametrize(
+    ("file", "expected", "memory"),
+    [
+        ("v1-16em64t-4s2c2t", (1, 1, 8, 2), None),
+        ("v1-16amd64-8n2c-cpusets", (6, 1, 2, 1), 8 * 2**30),
+        ("v2-8ia64-2n2s2c+1n", (2, 1, 4, 1), 102458458112),
+        ("v2-2amd64-lstopo", (1, 1, 2, 1), 25274793984),
+        ("v3-24em64t-2n6c2t-pci", (2, 1, 6, 2), 19316633600),
+        ("v3-16amd64-4distances", (8, 1, 2, 1), 8587984896),
+    ],
+)
+def test_all_versions_of_hwlocs_xml(
+    file: str, expected: tuple[int, int, int, int], memory: int | None, tmp_path: Path
+) -> None:
+    path = HWLOC / f"{file}.xml"
+    draft = import_machine(path)
+    assert f"version {file[1]}," in draft.remarks[0]
+    spec = draft.check()
+    assert shape(spec) == expected
+    assert memory is None or spec.nodes.memory == memory
+    output = tmp_path / "machine.yaml"
+    assert main(["machine", "import", str(path), "-o", str(output)]) == 0
+    assert read_machine(str(output)) == spec
+
+
+def test_distances_of_hwloc_are_read_in_every_version() -> None:
+    uniform = [[LOCAL_NS * (1 if a == b else 2) for b in range(8)] for a in range(8)]
+    assert import_machine(HWLOC / "v3-16amd64-4distances.xml").check().latency_ns == tuple(map(tuple, uniform))
+    old = import_machine(HWLOC / "v1-16amd64-8n2c-cpusets.xml").check().latency_ns
+    assert old == tuple(tuple(row[:6]) for row in uniform[:6])
+    # node 2 of this machine says 17 of itself as of node 0, so its own memory is no nearer
+    uneven = import_machine(HWLOC / "v2-8ia64-2n2s2c+1n.xml").check().latency_ns
+    assert uneven == ((LOCAL_NS, LOCAL_NS * Decimal("1.7")), (LOCAL_NS, LOCAL_NS))
+
+
+def test_a_last_level_of_hwloc(tmp_path: Path) -> None:
+    caches = import_machine(HWLOC / "v3-24em64t-2n6c2t-pci.xml").check().caches
+    assert (caches.l1, caches.l2, caches.llc, caches.llc_scope) == (32 * 1024, 256 * 1024, 12 * 2**20, "socket")
+
+
+# ---- bad input
+
+NO_PU = '<topology version="2.0"><object type="Machine" os_index="0" cpuset="0x1"/></topology>'
+PU = '<object type="PU" os_index="0" cpuset="0x1"/>'
+NODES = '<object type="NUMANode" os_index="0" gp_index="1" cpuset="0x1" local_memory="4096"/>' + PU
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no XML"),
+        ("<topology><object>", "no XML"),
+        ("<svg/>", "the root is <svg>"),
+        ("<topology/>", "there is no object in <topology>"),
+        (NO_PU, "there is no PU that may be used"),
+        (f'<topology><object type="Machine" cpuset="0xzz">{PU}</object></topology>', "the cpuset '0xzz' is no bitmap"),
+        (
+            '<topology><object type="Machine" cpuset="0x1"><object type="PU" os_index="one" cpuset="0x1"/></object>'
+            "</topology>",
+            "os_index of <object> is 'one'",
+        ),
+        (
+            f'<topology version="2.0"><object type="Machine" cpuset="0x1">{NODES}</object>'
+            '<distances2 type="NUMANode" indexing="os"><indexes>0</indexes><u64values>0</u64values></distances2>'
+            "</topology>",
+            "the distances of 1 nodes are not 1 numbers above 0",
+        ),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_is_wrong(text: str, problem: str, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "topology.xml"
+    file.write_text(text)
+    assert main(["machine", "import", str(file), "-o", str(tmp_path / "machine.yaml")]) == 2
+    said = capsys.readouterr().err
+    assert problem in said
+    assert str(file) in said
+    assert not (tmp_path / "machine.yaml").exists()
+
+
+def test_a_file_that_breaks_off_is_refused_wherever_it_does(tmp_path: Path) -> None:
+    whole = (HWLOC / "v2-8ia64-2n2s2c+1n.xml").read_text()
+    file = tmp_path / "topology.xml"
+    for length in range(0, len(whole) - len("</topology>\n"), 97):
+        file.write_text(whole[:length])
+        with pytest.raises(InputError, match="no XML"):
+            import_machine(file)
+
+
+@pytest.mark.parametrize(
+    ("damage", "text", "problem"),
+    [
+        ("devices/system/cpu/online", "0-x", "'0-x' is no list of processors"),
+        ("devices/system/cpu/cpu0/cache/index0/size", "32Q", "'32Q' is no size of a cache"),
+        ("devices/system/cpu/cpu0/cache/index0/level", "first", "'first' is no number"),
+        ("devices/system/node/node0/distance", "10 20", "'10 20' is no row of distances"),
+        ("devices/system/node/node0/distance", "0", "'0' is no row of distances"),
+        ("fs/cgroup/cpuset.cpus.effective", "9", "none of the processors 0-1 may be used"),
+    ],
+)
+def test_a_damaged_sysfs_is_named_with_what_is_wrong(damage: str, text: str, problem: str, tmp_path: Path) -> None:
+    root = Tree().write(tmp_path)
+    put(root, damage, text)
+    with pytest.raises(InputError, match=r".") as error:
+        import_machine(sysfs=root)
+    assert problem in str(error.value)
+    assert str(tmp_path) in str(error.value)
+
+
+def test_other_mistakes_are_one_sentence(tmp_path: Path, capsys: Any) -> None:
+    root = str(Tree().write(tmp_path / "sys"))
+    output = str(tmp_path / "machine.yaml")
+    file = str(HWLOC / "v1-16em64t-4s2c2t.xml")
+    for arguments, problem in (
+        (["--sysfs", str(tmp_path)], "has no processors below devices/system/cpu"),
+        ([str(tmp_path / "none.xml")], "cannot be read: No such file"),
+        ([file, "--sysfs", root], "a file and --sysfs are given"),
+        ([file, "--name", "my machine"], "name"),
+    ):
+        assert main(["machine", "import", *arguments, "-o", output]) == 2
+        said = capsys.readouterr().err
+        assert problem in said
+        assert said.count("\n") == 1
+    assert main(["machine", "import", "--sysfs", root, "-o", str(tmp_path / "no" / "machine.yaml")]) == 2
+    assert "the file cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "numbers"), [("0-3,8", {0, 1, 2, 3, 8}), ("", set()), ("5\n", {5}), ("0,2", {0, 2})])
+def test_lists_of_the_kernel(text: str, numbers: set[int]) -> None:
+    assert number_list(text) == numbers
+    assert number_list(as_list(frozenset(numbers))) == numbers

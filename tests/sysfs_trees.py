@@ -1,0 +1,117 @@
+"""Copies of the sysfs of machines that tests make up, as Linux would show them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A machine whose hardware threads are numbered as Linux does: first one of every core, then their siblings."""
+
+    sockets: int = 1
+    nodes_per_socket: int = 1
+    cores: int = 2  # of a node
+    threads: int = 1  # of a core
+    llc_cores: int | None = None  # that share a last-level cache; default those of a socket
+    offline: Collection[int] = ()
+    allowed: str | None = None  # cpuset.cpus.effective of the control group
+    memory_kib: Mapping[int, int] = field(default_factory=dict)  # default 8 GiB each
+    memory_nodes: int = 0  # more nodes, without processors
+    distance: list[list[int]] | None = None
+
+    @property
+    def nodes(self) -> int:
+        """Nodes with processors."""
+        return self.sockets * self.nodes_per_socket
+
+    @property
+    def all_cores(self) -> int:
+        """Cores of the machine."""
+        return self.nodes * self.cores
+
+    def siblings(self, core: int) -> list[int]:
+        """The hardware threads of a core that are online."""
+        return [
+            core + self.all_cores * at for at in range(self.threads) if core + self.all_cores * at not in self.offline
+        ]
+
+    def write(self, root: Path) -> Path:
+        """Write it below ``root`` and return that."""
+        for cpu in range(self.all_cores * self.threads):
+            if cpu not in self.offline:
+                self._write_cpu(root, cpu)
+        present = [cpu for cpu in range(self.all_cores * self.threads) if cpu not in self.offline]
+        put(root, "devices/system/cpu/online", listed(present))
+        put(root, "devices/system/cpu/present", f"0-{self.all_cores * self.threads - 1}")
+        put(root, "devices/system/node/online", f"0-{self.nodes + self.memory_nodes - 1}")
+        for node in range(self.nodes + self.memory_nodes):
+            self._write_node(root, node)
+        if self.allowed is not None:
+            put(root, "fs/cgroup/cpuset.cpus.effective", self.allowed)
+        return root
+
+    def _write_cpu(self, root: Path, cpu: int) -> None:
+        core = cpu % self.all_cores
+        here = f"devices/system/cpu/cpu{cpu}"
+        per_socket = self.nodes_per_socket * self.cores
+        put(root, f"{here}/topology/physical_package_id", str(core // per_socket))
+        put(root, f"{here}/topology/core_cpus_list", listed(self.siblings(core)))
+        shared = self.llc_cores or per_socket
+        around = [other for first in range(shared) for other in self.siblings(core // shared * shared + first)]
+        for index, (level, kind, size, cpus) in enumerate(
+            [
+                (1, "Data", "32K", self.siblings(core)),
+                (1, "Instruction", "64K", self.siblings(core)),
+                (2, "Unified", "1024K", self.siblings(core)),
+                (3, "Unified", "16M", around),
+            ]
+        ):
+            cache = f"{here}/cache/index{index}"
+            put(root, f"{cache}/level", str(level))
+            put(root, f"{cache}/type", kind)
+            put(root, f"{cache}/size", size)
+            put(root, f"{cache}/coherency_line_size", "64")
+            put(root, f"{cache}/shared_cpu_list", listed(cpus))
+
+    def _write_node(self, root: Path, node: int) -> None:
+        here = f"devices/system/node/node{node}"
+        cores = range(node * self.cores, (node + 1) * self.cores) if node < self.nodes else ()
+        put(root, f"{here}/cpulist", listed([cpu for core in cores for cpu in self.siblings(core)]))
+        put(root, f"{here}/meminfo", f"Node {node} MemTotal:    {self.memory_kib.get(node, 8 * KIB * KIB)} kB")
+        count = self.nodes + self.memory_nodes
+        row = self.distance[node] if self.distance else [10 if node == to else 20 for to in range(count)]
+        put(root, f"{here}/distance", " ".join(map(str, row)))
+
+
+def put(root: Path, name: str, text: str) -> None:
+    """Write a file below ``root``, with the line end that the kernel writes."""
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n")
+
+
+def listed(numbers: Collection[int]) -> str:
+    """Numbers as a list, without runs, which readers take as well."""
+    return ",".join(map(str, sorted(numbers)))
+
+
+RING = [[10 + 6 * min((a - b) % 8, (b - a) % 8) for b in range(8)] for a in range(8)]
+
+TREES = {
+    "one node": Tree(),
+    "two nodes with hardware threads": Tree(sockets=2, cores=6, threads=2, distance=[[10, 21], [21, 10]]),
+    "eight nodes in a ring": Tree(sockets=8, distance=RING),
+    "two nodes a socket": Tree(sockets=2, nodes_per_socket=2, cores=4, llc_cores=4),
+    "clusters that share a cache": Tree(sockets=1, cores=8, llc_cores=4),
+    "a core is offline": Tree(sockets=2, cores=4, offline=(5,)),
+    "a sibling is offline": Tree(sockets=1, cores=2, threads=2, offline=(3,)),
+    "a node without memory": Tree(sockets=2, memory_kib={1: 0}),
+    "a node without processors": Tree(sockets=2, memory_nodes=1),
+    "a control group": Tree(sockets=2, cores=4, allowed="1-2,4-6"),
+    "a control group on one node": Tree(sockets=2, cores=4, allowed="4-7"),
+}
