@@ -1,0 +1,136 @@
+"""The runtime sees machines as their sysfs shows them, as the importer of machine files does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sysfs_trees import RING, TREES, Tree, put
+
+from numasim.machine.sysfs import read_sysfs
+
+BAD_INPUT = 2
+
+
+def topology(program: Path, *arguments: str | Path) -> Any:
+    answer = subprocess.run([program, "topology", *arguments], capture_output=True, text=True, check=True)
+    return json.loads(answer.stdout)
+
+
+def refusal(program: Path, *arguments: str | Path) -> str:
+    answer = subprocess.run([program, "topology", *arguments], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout) == (BAD_INPUT, "")
+    assert answer.stderr.count("\n") == 1
+    return answer.stderr
+
+
+def groups(cpus: list[dict[str, int]], member: str) -> set[frozenset[int]]:
+    """The sets of processors that have one number in common."""
+    return {frozenset(cpu["id"] for cpu in cpus if cpu[member] == value) for value in {cpu[member] for cpu in cpus}}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_both_readers_of_sysfs_see_the_same(name: str, program: Path, tmp_path: Path) -> None:
+    root = TREES[name].write(tmp_path)
+    seen, inventory = topology(program, "--root", root), read_sysfs(root)
+    threads = [vars(thread) for thread in inventory.threads]
+    ids = [node["id"] for node in seen["nodes"]]
+    assert [cpu["id"] for cpu in seen["cpus"]] == [thread["id"] for thread in threads]
+    for member in ("core", "socket"):
+        assert groups(seen["cpus"], member) == groups(threads, member)
+    assert [ids[cpu["node"]] for cpu in seen["cpus"]] == [thread["node"] for thread in threads]
+    assert {node["id"]: node["memory_bytes"] for node in seen["nodes"]} == inventory.memory_bytes
+    pairs = {(a, b): far for a, row in zip(ids, seen["distance"], strict=True) for b, far in zip(ids, row, strict=True)}
+    assert pairs == inventory.distance
+    usable = {thread["id"] for thread in threads}
+    first = min(usable)
+    caches = {cache.level: cache for cache in inventory.caches if first in cache.threads}
+    for cache in seen["caches"]:
+        same = caches.pop(cache["level"])
+        assert (cache["bytes"], cache["line_bytes"], cache["cpus"]) == (
+            same.size_bytes,
+            same.line_bytes,
+            len(same.threads & usable),
+        )
+    assert caches == {}
+
+
+def test_a_machine_of_eight_nodes(program: Path, tmp_path: Path) -> None:
+    seen = topology(program, "--root", TREES["eight nodes in a ring"].write(tmp_path))
+    assert (seen["source"], seen["sockets"], seen["cores"]) == ("sysfs", 8, 16)
+    assert seen["distance"] == RING
+    assert seen["nodes"] == [{"id": node, "memory_bytes": 2**33, "cpus": 2} for node in range(8)]
+    assert [cpu["cache"] for cpu in seen["cpus"]] == [node for node in range(8) for _ in range(2)]
+
+
+def test_hardware_threads_of_a_core_are_siblings(program: Path, tmp_path: Path) -> None:
+    seen = topology(program, "--root", TREES["two nodes with hardware threads"].write(tmp_path))
+    assert [cpu["core"] for cpu in seen["cpus"]] == [*range(12), *range(12)]
+    assert [cpu["sibling"] for cpu in seen["cpus"]] == [0] * 12 + [1] * 12
+
+
+def test_a_sibling_of_a_processor_that_is_offline_is_the_first(program: Path, tmp_path: Path) -> None:
+    seen = topology(program, "--root", Tree(cores=2, threads=2, offline=(0,)).write(tmp_path))
+    assert [(cpu["id"], cpu["core"], cpu["sibling"]) for cpu in seen["cpus"]] == [(1, 0, 0), (2, 1, 0), (3, 0, 1)]
+
+
+def test_a_system_whose_kernel_knows_no_nodes_has_one(program: Path, tmp_path: Path) -> None:
+    put(tmp_path, "devices/system/cpu/online", "0-2")
+    seen = topology(program, "--root", tmp_path)
+    assert (seen["cores"], seen["sockets"], seen["distance"]) == (3, 1, [[10]])
+    assert seen["nodes"] == [{"id": 0, "memory_bytes": 0, "cpus": 3}]
+
+
+def test_the_affinity_mask_is_obeyed(program: Path) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    everything = topology(program)
+    assert [cpu["id"] for cpu in everything["cpus"]] == allowed
+    arguments = ["taskset", "-c", str(allowed[-1]), str(program), "topology"]
+    one = json.loads(subprocess.run(arguments, capture_output=True, text=True, check=True).stdout)
+    assert [cpu["id"] for cpu in one["cpus"]] == [allowed[-1]]
+    assert one["nodes"][one["cpus"][0]["node"]]["cpus"] == 1
+
+
+def test_threads_and_memory_that_are_put_somewhere_are_found_there(program: Path) -> None:
+    seen, found = topology(program), topology(program, "--binding")
+    assert found["pages_at_home"] == [[node["id"], found["pages"]] for node in seen["nodes"] if node["memory_bytes"]]
+    assert found["threads_at_home"] == found["threads"] == len(seen["cpus"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("devices/system/cpu/online", "0-"),
+        ("devices/system/cpu/online", "3-1"),
+        ("devices/system/cpu/online", "0-99999999999"),
+        ("devices/system/cpu/cpu0/topology/core_cpus_list", "zero"),
+        ("devices/system/cpu/cpu0/topology/physical_package_id", "zero"),
+        ("devices/system/cpu/cpu0/cache/index0/level", "one"),
+        ("devices/system/cpu/cpu0/cache/index0/size", "K"),
+        ("devices/system/cpu/cpu0/cache/index0/shared_cpu_list", "0;1"),
+        ("devices/system/node/online", "none"),
+        ("devices/system/node/node0/cpulist", "0-1 "),
+        ("devices/system/node/node0/distance", "10 20"),
+        ("devices/system/node/node0/distance", "0"),
+        ("fs/cgroup/cpuset.cpus.effective", "all"),
+    ],
+)
+def test_a_damaged_tree_is_refused(name: str, text: str, program: Path, tmp_path: Path) -> None:
+    root = Tree().write(tmp_path)
+    put(root, name, text)
+    said = refusal(program, "--root", root)
+    assert str(root) in said
+    assert "damaged" in said
+
+
+def test_mistakes_are_one_sentence(program: Path, tmp_path: Path) -> None:
+    assert "cannot be read" in refusal(program, "--root", tmp_path)
+    assert "--rot is no option here" in refusal(program, "--rot", tmp_path)
+    assert "--root is no option here" in refusal(program, "--root")
+    assert "needs the running system" in refusal(program, "--root", tmp_path, "--binding")
+    root = Tree(allowed="7").write(tmp_path)
+    assert "cannot do that" in refusal(program, "--root", root)
