@@ -7,6 +7,7 @@
 #ifndef NS_ATOMICS_H
 #define NS_ATOMICS_H
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,6 +66,9 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 #endif
 }
 
+/* A longer one: whoever else wants this processor may have it. */
+NS_ALWAYS_INLINE void ns_yield(void) { sched_yield(); }
+
 #else
 
 /* Every access is a step that the explorer schedules; values travel as 64 bits. */
@@ -108,6 +112,7 @@ void ns_explored_pause(void);
     }
 
 NS_ALWAYS_INLINE void ns_pause(void) { ns_explored_pause(); }
+NS_ALWAYS_INLINE void ns_yield(void) { ns_explored_pause(); }
 
 #endif
 
