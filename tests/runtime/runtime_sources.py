@@ -1,0 +1,31 @@
+"""Compiles sources of the task runtime, changed or not, together with a program of the tests."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
+
+
+def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:
+    """Compile ``files`` with all warnings as errors into ``program``; fails with what the compiler says."""
+    command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O1", "-g", *flags]
+    command += [f"-I{RUNTIME / folder}" for folder in ("source", "include")]
+    found = subprocess.run([*command, *map(str, files), "-pthread", "-o", str(program)], capture_output=True, text=True)
+    assert not found.returncode, found.stderr[-4000:]
+    return program
+
+
+def lock_sources() -> list[Path]:
+    """What numasim/locks.h needs."""
+    source = RUNTIME / "source"
+    return [
+        *sorted(source.glob("locks_*.c")),
+        *sorted(source.glob("numa_*.c")),
+        source / "mcs.c",
+        source / "node_memory.c",
+    ]
