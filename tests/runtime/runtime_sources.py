@@ -1,4 +1,4 @@
-"""Compiles sources of the task runtime, changed or not, together with a program of the tests."""
+"""Compiles sources of the task runtime together with a program of the tests."""
 
 from __future__ import annotations
 
@@ -15,17 +15,15 @@ def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: 
     """Compile ``files`` with all warnings as errors into ``program``; fails with what the compiler says."""
     command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O1", "-g", *flags]
     command += [f"-I{RUNTIME / folder}" for folder in ("source", "include")]
-    found = subprocess.run([*command, *map(str, files), "-pthread", "-o", str(program)], capture_output=True, text=True)
+    command += [*map(str, files), "-pthread", "-o", str(program)]
+    found = subprocess.run(command, check=False, capture_output=True, text=True)
     assert not found.returncode, found.stderr[-4000:]
     return program
 
 
-def lock_sources() -> list[Path]:
-    """What numasim/locks.h needs."""
-    source = RUNTIME / "source"
-    return [
-        *sorted(source.glob("locks_*.c")),
-        *sorted(source.glob("numa_*.c")),
-        source / "mcs.c",
-        source / "node_memory.c",
-    ]
+def sources(*patterns: str) -> list[Path]:
+    """The files of numasim/runtime/source of these names, in order."""
+    return [path for pattern in patterns for path in sorted((RUNTIME / "source").glob(pattern))]
+
+
+LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")

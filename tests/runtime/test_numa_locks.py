@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from runtime_sources import HERE, compile_program, lock_sources
+from runtime_sources import HERE, LOCKS, compile_program, sources
 
 KINDS = 6 + 4  # of locks and of barriers
 
@@ -12,7 +12,7 @@ KINDS = 6 + 4  # of locks and of barriers
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_counts_under_locks_are_exact(c_compiler: str, tmp_path: Path, sanitizer: str) -> None:
     flags = [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
-    sources = [HERE / "locks" / "locks_stress.c", *lock_sources()]
-    program = compile_program(c_compiler, tmp_path / "stress", sources, flags)
+    files = [HERE / "locks" / "locks_stress.c", *sources(*LOCKS, "near_memory.c", "node_memory.c", "topology_set.c")]
+    program = compile_program(c_compiler, tmp_path / "stress", files, flags)
     found = subprocess.run([program], check=False, capture_output=True, text=True, timeout=120)
     assert (found.returncode, found.stdout) == (0, f"{KINDS} kinds\n"), found.stderr[-4000:]
