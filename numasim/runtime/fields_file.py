@@ -104,10 +104,10 @@ def _encoded(value: Any) -> tuple[int, int, bytes]:
     if isinstance(value, str):
         data = value.encode() + b"\0"
         return TEXT, len(data), data
-    array = np.ascontiguousarray(value)
-    if array.ndim == 0:
+    array = np.asarray(value)
+    if array.ndim == 0:  # a flag among them, which is an integer there
         array = array.astype(np.uint64 if int(array) >= 2**63 else np.int64)[None]
-    flat = _widened(array.ravel())
+    flat = _widened(np.ascontiguousarray(array).ravel())
     return KINDS[flat.dtype.name], flat.size, flat.astype(flat.dtype.newbyteorder("<")).tobytes()
 
 
