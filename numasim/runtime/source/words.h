@@ -2,16 +2,21 @@
  * event for event, to numasim/engine/synchronisation.py, locks.py and barriers.py; decisions are those of
  * policy/locks.h and policy/barriers.h.
  *
- * Words have no notion of workers: who waits is an actor, and what it goes on with is called at the grant, inside the
- * event GRANT of the word, RELEASE of a barrier or, for sleepers, WAKE of the actor's own event, which the caller
- * schedules.
+ * Words have no notion of workers: who waits is an actor, below the number of workers or the producer behind them, and
+ * what it goes on with is called at the grant, inside the event GRANT of the word, RELEASE of a barrier or, for
+ * sleepers, WAKE of the actor's own event, which the caller schedules.
+ *
+ * An actor waits for one word at a time and has no event of its own meanwhile. Every pending event of a word is for one
+ * that waits, so a clock with room for one event of each actor has room for those of words. Times that would come after
+ * 2^62 ps come out as that.
  */
 #ifndef NS_WORDS_H
 #define NS_WORDS_H
 
 #include "clock.h"
-#include "fields.h"
+#include "field_reader.h"
 #include "lines.h"
+#include "numasim/runtime.h"
 #include "report.h"
 
 typedef struct ns_words ns_words;
@@ -33,11 +38,15 @@ typedef struct {
 } ns_words_listener;
 
 /* The words of a plan: fields word_role, word_home, worker_home, word_parties, lock_kind, ... as
- * numasim/engine/native.py names them. `transfers` lives as long. 0, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
-int ns_words_create(ns_words **self, const ns_fields *plan, const ns_transfers *transfers, ns_clock *clock,
+ * numasim/engine/native.py names them. `transfers` and the plan live as long. 0, NS_ERROR_FIELD with a sentence in
+ * `plan`, or NS_ERROR_MEMORY. */
+int ns_words_create(ns_words **self, ns_field_reader *plan, const ns_transfers *transfers, ns_clock *clock,
                     ns_words_listener listener);
 void ns_words_destroy(ns_words *self);
 uint32_t ns_words_count(const ns_words *self);
+
+/* Whether `word` is one that the plan has, and has that role. */
+bool ns_words_has(const ns_words *self, uint32_t word, enum ns_word_role role);
 
 /* Ask for a lock or an atomic word; `then` is called at the grant. */
 void ns_words_request(ns_words *self, uint32_t word, uint32_t actor, ns_granted *then, void *context);
@@ -54,7 +63,7 @@ int64_t ns_words_signal(ns_words *self, uint32_t word, uint32_t actor, uint32_t 
  * is told of each waiter and since when it waits. */
 void ns_words_free_search(ns_words *self, uint32_t declared, ns_granted *waited, void *context);
 
-/* Copy the counts of all words to report->words. */
+/* Copy the counts of all words to report->words, which has room for them. */
 void ns_words_report(const ns_words *self, ns_report *report);
 
 #endif

@@ -1,0 +1,171 @@
+"""Parts of the task runtime's virtual time behind ctypes: its sources compiled on the spot into a shared library.
+
+The flags of the compiler can be added to, for a run of these tests under the sanitizers:
+
+    NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" ASAN_OPTIONS=detect_leaks=0 \\
+        LD_PRELOAD="$(gcc -print-file-name=libasan.so)" python -m pytest tests/runtime/test_virtual_*.py
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from ctypes import POINTER, byref, c_bool, c_char, c_int, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numasim.engine.plan import Plan
+from numasim.runtime.fields_file import plan_fields, write_fields
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
+
+RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
+POLICY = RUNTIME.parent / "native" / "policy"
+PARTS = ("clock", "errors", "field_reader", "fields", "report", "words")
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+Fire = ctypes.CFUNCTYPE(None, c_void_p)
+Granted = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64)
+Released = Granted
+Opened = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint64)
+Woken = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int64)
+
+
+class Event(ctypes.Structure):
+    _fields_ = [
+        ("due_ps", c_int64),
+        ("rank", c_int),
+        ("actor", c_uint32),
+        ("place", c_uint32),
+        ("fire", Fire),
+        ("context", c_void_p),
+    ]
+
+
+class Clock(ctypes.Structure):
+    _fields_ = [
+        ("now_ps", c_int64),
+        ("heap", c_void_p),
+        ("count", c_uint32),
+        ("capacity", c_uint32),
+        ("fired", c_uint64),
+    ]
+
+
+class Reader(ctypes.Structure):
+    _fields_ = [("fields", c_void_p), ("error", c_int), ("problem", c_char * 160)]
+
+
+class Transfers(ctypes.Structure):
+    _fields_ = [
+        ("between_ps", c_void_p),
+        ("memory_ps", c_void_p),
+        ("node", c_void_p),
+        ("workers", c_uint32),
+        ("nodes", c_uint32),
+        ("cached", c_bool),
+    ]
+
+
+class Listener(ctypes.Structure):
+    _fields_ = [("context", c_void_p), ("released", Released), ("opened", Opened), ("woken", Woken)]
+
+
+class Report(ctypes.Structure):
+    _fields_ = [
+        ("workers", c_uint32),
+        ("nodes", c_uint32),
+        ("makespan_ps", c_int64),
+        ("trace_hash", c_uint64),
+        ("page_faults", c_int64),
+        ("counters", POINTER(c_int64)),
+        ("node", POINTER(c_int32)),
+        ("node_attempts", POINTER(c_int64)),
+        ("node_success", POINTER(c_int64)),
+        ("node_bytes", POINTER(c_int64)),
+        ("words", POINTER(c_int64)),
+        ("word_count", c_uint32),
+    ]
+
+
+CLOCK, READER, REPORT = map(POINTER, (Clock, Reader, Report))
+SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "ns_clock_create": (c_int, [CLOCK, c_uint32]),
+    "ns_clock_destroy": (None, [CLOCK]),
+    "ns_clock_schedule": (None, [CLOCK, POINTER(Event), c_int, c_int64]),
+    "ns_clock_turn": (c_bool, [CLOCK]),
+    "ns_fields_read": (c_int, [POINTER(c_void_p), ctypes.c_char_p]),
+    "ns_fields_destroy": (None, [c_void_p]),
+    "ns_report_create": (c_int, [REPORT, c_uint32, c_uint32, c_uint32]),
+    "ns_report_destroy": (None, [REPORT]),
+    "ns_words_create": (c_int, [POINTER(c_void_p), READER, POINTER(Transfers), CLOCK, Listener]),
+    "ns_words_destroy": (None, [c_void_p]),
+    "ns_words_count": (c_uint32, [c_void_p]),
+    "ns_words_has": (c_bool, [c_void_p, c_uint32, c_int]),
+    "ns_words_request": (None, [c_void_p, c_uint32, c_uint32, Granted, c_void_p]),
+    "ns_words_release": (None, [c_void_p, c_uint32, c_uint32]),
+    "ns_words_arrive": (None, [c_void_p, c_uint32, c_uint32]),
+    "ns_words_await": (c_bool, [c_void_p, c_uint32, c_uint32, POINTER(c_int64)]),
+    "ns_words_signal": (c_int64, [c_void_p, c_uint32, c_uint32, c_uint32]),
+    "ns_words_free_search": (None, [c_void_p, c_uint32, Granted, c_void_p]),
+    "ns_words_report": (None, [c_void_p, REPORT]),
+}
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The parts as a shared library; skips the test where there is no compiler."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("no C compiler: set CC, or install one as cc")
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
+    folders = [f"-I{folder}" for folder in (RUNTIME / "include", RUNTIME / "source", POLICY)]
+    sources = [str(RUNTIME / "source" / f"{part}.c") for part in PARTS] + [str(path) for path in POLICY.glob("*.c")]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "libparts.so"
+        subprocess.run([compiler, *flags, *folders, "-shared", *sources, "-o", str(path)], check=True)
+        loaded = ctypes.CDLL(str(path))
+    for name, (result, arguments) in SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+class PlanFile:
+    """The fields of a plan, with some of them changed, as C reads them; ``fields`` is what was written."""
+
+    def __init__(self, plan: Plan, changes: Mapping[str, Any] | None = None) -> None:
+        self.fields = {**plan_fields(plan), **(changes or {})}
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "plan"
+            write_fields(self.fields, path)
+            handle = c_void_p()
+            assert library().ns_fields_read(byref(handle), str(path).encode()) == 0
+        self.handle = handle
+        self.reader = Reader(fields=handle)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it."""
+        return bytes(self.reader.problem).decode()
+
+    def close(self) -> None:
+        """Free it."""
+        library().ns_fields_destroy(self.handle)
+
+
+def transfers_of(plan: Plan, fields: Mapping[str, Any]) -> tuple[Transfers, list[Any]]:
+    """The times of cache lines, and the arrays that have to live as long."""
+    kept = [np.ascontiguousarray(fields[name], np.int64) for name in ("line_ps", "word_memory_ps")]
+    kept.append(np.ascontiguousarray(fields["node"], np.int32))
+    addresses = [array.ctypes.data for array in kept]
+    return Transfers(*addresses, plan.workers.workers, plan.machine.nodes, bool(plan.words.cached)), kept
