@@ -1,6 +1,8 @@
 #include "driver/commands.h"
 
-#include <string.h>
+#include <stddef.h>
+
+#include "driver/names.h"
 
 typedef struct {
     const char *name;
@@ -11,9 +13,11 @@ static const command COMMAND[] = {
     {"topology", ns_topology_command},
 };
 
-int ns_command_run(int argc, char **argv) {
-    for (unsigned at = 0; argc > 1 && at < sizeof COMMAND / sizeof *COMMAND; at++) {
-        if (strcmp(argv[1], COMMAND[at].name) == 0) return COMMAND[at].run(argc - 1, argv + 1);
-    }
-    return NS_EXIT_NO_COMMAND;
+enum { COMMANDS = sizeof COMMAND / sizeof *COMMAND };
+
+int ns_command_run(int argc, char **argv, const char **nearest) {
+    const char *names[COMMANDS + 1] = {NULL};
+    for (int at = 0; at < COMMANDS; at++) names[at] = COMMAND[at].name;
+    const int found = ns_names_find(names, argv[1], nearest);
+    return found < 0 ? NS_EXIT_NO_COMMAND : COMMAND[found].run(argc - 1, argv + 1);
 }

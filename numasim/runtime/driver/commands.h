@@ -4,8 +4,9 @@
 
 enum ns_exit { NS_EXIT_OK = 0, NS_EXIT_WRONG = 1, NS_EXIT_BAD_INPUT = 2, NS_EXIT_NO_COMMAND = -1 };
 
-/* Run the command that argv[1] names; its exit status, or NS_EXIT_NO_COMMAND where that is none. */
-int ns_command_run(int argc, char **argv);
+/* Run the command that argv[1] names; its exit status, or NS_EXIT_NO_COMMAND where there is none, and in `*nearest` the
+ * one that has the most similar name. */
+int ns_command_run(int argc, char **argv, const char **nearest);
 
 /* The commands; argv[0] is their name. */
 int ns_topology_command(int argc, char **argv);

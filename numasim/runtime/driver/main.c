@@ -1,10 +1,81 @@
+/* numasim-runtime: runs kernels, or the command that its first argument names. */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "draws.h"
 #include "driver/commands.h"
+#include "driver/output.h"
 
-int main(int argc, char **argv) {
-    const int status = ns_command_run(argc, argv);
+enum { PROBLEM_BYTES = 512 };
+
+static const char USAGE[] =
+    "numasim-runtime --kernel NAME [--set PARAMETER=VALUE]...\n"
+    "    [--mode serial|native|emulated|virtual] [--workers N] [--plan FILE] [--costs model|measured]\n"
+    "    [--seed N] [--record FILE] [--repeat N] [--no-verify] [--json]\n"
+    "numasim-runtime --list [--json]\n"
+    "\n"
+    "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
+    "run. --repeat does N runs, each with a seed drawn from --seed. Status 0: correct, 1: wrong, 2: bad input.\n";
+
+static int refuse(const char *problem) {
+    fprintf(stderr, "numasim-runtime: %s\n", problem);
+    return NS_EXIT_BAD_INPUT;
+}
+
+/* The seed of a repeat, as sweeps of the simulator have it (numasim/draws.py: repeat_seed); 0 is the plan's own. */
+static uint64_t seed_of(const ns_options *options, int64_t run) {
+    const uint64_t seed = options->pool.seed;
+    return options->repeats && seed ? ns_draw(seed, (uint64_t)run) : seed;
+}
+
+static int run_all(const ns_options *options) {
+    const int64_t runs = options->repeats ? options->repeats : 1;
+    char problem[PROBLEM_BYTES] = "";
+    ns_outcome *outcomes = calloc((size_t)runs, sizeof *outcomes);
+    if (!outcomes) return refuse(ns_error_sentence(NS_ERROR_MEMORY));
+    int status = NS_EXIT_OK;
+    int64_t done = 0;
+    for (; done < runs && status != NS_EXIT_BAD_INPUT; done++) {
+        const int error = ns_run_kernel(&outcomes[done], options, seed_of(options, done), problem, sizeof problem);
+        if (error) {
+            status = refuse(problem);
+        } else if (!outcomes[done].correct) {
+            status = NS_EXIT_WRONG;
+        }
+    }
+    if (status != NS_EXIT_BAD_INPUT) ns_output_outcomes(stdout, options, outcomes, runs);
+    for (int64_t run = 0; run < runs; run++) ns_outcome_destroy(&outcomes[run]);
+    free(outcomes);
+    return status;
+}
+
+static int run_kernels(int count, char **arguments) {
+    ns_options options;
+    char problem[PROBLEM_BYTES];
+    if (!ns_options_read(&options, count, arguments, problem, sizeof problem)) return refuse(problem);
+    if (options.help) {
+        fputs(USAGE, stdout);
+    } else if (options.list) {
+        ns_output_kernels(stdout, options.json);
+    } else {
+        return run_all(&options);
+    }
+    return NS_EXIT_OK;
+}
+
+static int run_command(int count, char **arguments) {
+    const char *nearest;
+    char problem[PROBLEM_BYTES];
+    const int status = ns_command_run(count, arguments, &nearest);
     if (status != NS_EXIT_NO_COMMAND) return status;
-    fputs("numasim-runtime: no kernels\n", stderr);
-    return 2;
+    snprintf(problem, sizeof problem, "there is no command '%s'; the nearest is %s", arguments[1], nearest);
+    return refuse(problem);
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) {
+        fputs(USAGE, stderr);
+        return NS_EXIT_BAD_INPUT;
+    }
+    return *arguments[1] == '-' ? run_kernels(count - 1, arguments + 1) : run_command(count, arguments);
 }

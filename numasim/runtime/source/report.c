@@ -24,8 +24,6 @@ const char *const NS_COUNTER_NAME[NS_COUNTERS] = {
     [NS_PARKED_PS] = "parked_ps",
 };
 
-enum { WORD_COUNTS = 5 };
-
 int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count) {
     const size_t pairs = (size_t)nodes * nodes;
     *self = (ns_report){.workers = workers, .nodes = nodes, .word_count = word_count};
@@ -34,7 +32,7 @@ int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t
     self->node_attempts = calloc(pairs + 1, sizeof *self->node_attempts);
     self->node_success = calloc(pairs + 1, sizeof *self->node_success);
     self->node_bytes = calloc(pairs + 1, sizeof *self->node_bytes);
-    self->words = calloc((size_t)word_count * WORD_COUNTS + 1, sizeof *self->words);
+    self->words = calloc((size_t)word_count * NS_WORD_COUNTS + 1, sizeof *self->words);
     const bool all =
         self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes && self->words;
     if (!all) ns_report_destroy(self);

@@ -28,6 +28,9 @@ enum ns_counter {
 /* The names of the counters, as columns of results are named. */
 extern const char *const NS_COUNTER_NAME[NS_COUNTERS];
 
+/* What is counted of each shared word: acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps. */
+enum { NS_WORD_COUNTS = 5 };
+
 typedef struct {
     uint32_t workers, nodes;
     int64_t makespan_ps;
@@ -38,7 +41,7 @@ typedef struct {
     int64_t *node_attempts; /* [nodes][nodes] from thief to queue */
     int64_t *node_success;
     int64_t *node_bytes; /* [nodes][nodes] from reader to home, by declared accesses */
-    int64_t *words;      /* [word_count][5] acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps */
+    int64_t *words;      /* [word_count][NS_WORD_COUNTS] */
     uint32_t word_count;
 } ns_report;
 

@@ -1,0 +1,80 @@
+/* The recursive Fibonacci function, a task per call: what spawning and joining cost, and nothing else. The same tasks
+ * as those of numasim/workload/fib.py.
+ */
+#include <stdlib.h>
+
+#include "kernels.h"
+
+enum { N, SPAWN, LEAF, JOIN };
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "20", 0, 50, NULL, "the argument"},
+    {"spawn_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call before its children"},
+    {"leaf_ns", NS_TIME, "100", 0, 1000000000, NULL, "declared for a call of 0 or 1"},
+    {"join_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call behind its children"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+typedef struct {
+    int64_t n, spawn_ps, leaf_ps, join_ps;
+    uint64_t result, twin;
+} state;
+
+typedef struct {
+    const state *of;
+    int64_t n;
+    uint64_t *result;
+} call;
+
+static void fib(ns_task *self, void *arguments) {
+    const call *c = arguments;
+    const state *of = c->of;
+    if (c->n < 2) {
+        if (of->leaf_ps) ns_work(self, of->leaf_ps);
+        *c->result = (uint64_t)c->n;
+        return;
+    }
+    uint64_t a, b;
+    if (of->spawn_ps) ns_work(self, of->spawn_ps);
+    ns_spawn(self, fib, &(call){of, c->n - 1, &a}, sizeof(call));
+    ns_spawn(self, fib, &(call){of, c->n - 2, &b}, sizeof(call));
+    ns_join(self);
+    if (of->join_ps) ns_work(self, of->join_ps);
+    *c->result = a + b;
+}
+
+static uint64_t serial_fib(int64_t n) { return n < 2 ? (uint64_t)n : serial_fib(n - 1) + serial_fib(n - 2); }
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){values[N].number, values[SPAWN].number, values[LEAF].number, values[JOIN].number, 0, 0};
+    *made = self;
+    return NS_OK;
+}
+
+static int run(void *whole, ns_pool *pool) {
+    state *self = whole;
+    return ns_pool_run(pool, fib, &(call){self, self->n, &self->result}, sizeof(call));
+}
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    self->twin = serial_fib(self->n);
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    return self->result == self->twin;
+}
+
+const ns_kernel ns_fib_kernel = {
+    .name = "fib",
+    .meaning = "the recursive Fibonacci function, a task per call",
+    .parameters = PARAMETERS,
+    .create = create,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = free,
+};

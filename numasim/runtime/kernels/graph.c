@@ -1,0 +1,185 @@
+/* Task graphs that are executed op by op: random fork-join graphs. Every task counts that it has
+ * run, so that a lost or repeated one is found.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "delay.h"
+#include "kernels.h"
+#include "program.h"
+
+enum { DEPTH, WIDTH, SEED, LOW, HIGH };
+static const ns_parameter PARAMETERS[] = {
+    {"depth", NS_INTEGER, "8", 0, 200, NULL, "how deep a random graph is"},
+    {"width", NS_INTEGER, "4", 1, 1000, NULL, "how many children a task of it has at most"},
+    {"graph_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "of its draws"},
+    {"low_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the least time of its segments"},
+    {"high_ns", NS_TIME, "1000", 0, 1000000000000, NULL, "the most time of its segments"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+typedef struct {
+    ns_program program;
+    ns_delay delay;
+    uint32_t *word;        /* [words] their ids in the pool */
+    _Atomic uint32_t *ran; /* [rows] */
+    uint32_t *twin_ran;    /* [rows] */
+} state;
+
+typedef struct {
+    state *of;
+    uint32_t row;
+} task;
+
+static void run_row(ns_task *self, state *of, uint32_t row);
+
+static void run_task(ns_task *self, void *arguments) {
+    const task *t = arguments;
+    run_row(self, t->of, t->row);
+}
+
+static void use_word(ns_task *self, enum ns_op code, uint32_t word) {
+    switch (code) {
+        case NS_OP_LOCK: ns_word_lock(self, word); break;
+        case NS_OP_UNLOCK: ns_word_unlock(self, word); break;
+        case NS_OP_ATOMIC: ns_word_add(self, word, 1); break;
+        case NS_OP_BARRIER: ns_word_arrive(self, word); break;
+        case NS_OP_AWAIT: ns_word_await(self, word); break;
+        case NS_OP_SIGNAL: ns_word_signal(self, word); break;
+        default: ns_word_broadcast(self, word); break;
+    }
+}
+
+static void run_op(ns_task *self, state *of, enum ns_op code, uint32_t argument) {
+    switch (code) {
+        case NS_OP_RUN:
+            ns_delay_take(&of->delay, of->program.segment_ps[argument]);
+            ns_work(self, of->program.segment_ps[argument]);
+            break;
+        case NS_OP_SPAWN: ns_spawn(self, run_task, &(task){of, argument}, sizeof(task)); break;
+        case NS_OP_CALL: ns_call(self, run_task, &(task){of, argument}); break;
+        case NS_OP_WAIT: ns_join(self); break;
+        default: use_word(self, code, of->word[argument]); break;
+    }
+}
+
+static void run_row(ns_task *self, state *of, uint32_t row) {
+    const ns_program *program = &of->program;
+    /* Relaxed: the counts are read when the pool has come to rest. */
+    atomic_fetch_add_explicit(&of->ran[row], 1, memory_order_relaxed);
+    for (uint64_t at = program->first[row]; at < program->first[row + 1]; at++) {
+        run_op(self, of, program->code[at], program->argument[at]);
+    }
+}
+
+static int create_program(state *self, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    const ns_random_program random = {values[DEPTH].number, values[WIDTH].number, values[SEED].number,
+                                      values[LOW].number, values[HIGH].number};
+    if (random.low_ps > random.high_ps) return ns_setting_refuse(setting, "low_ns is above high_ns; swap them");
+    return ns_program_draw(&self->program, &random, setting);
+}
+
+/* A team has as many parts as there are workers. */
+static int check_team(const state *self, ns_setting *setting) {
+    for (uint32_t at = 0; at < self->program.phases; at++) {
+        const ns_program_phase *phase = &self->program.phase[at];
+        if (phase->team && phase->roots != setting->workers) {
+            return ns_setting_refuse(setting, "the graph has a team of %u parts; run it with --workers %u",
+                                     phase->roots, phase->roots);
+        }
+    }
+    return NS_OK;
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    ns_program_destroy(&self->program);
+    free(self->word);
+    free((void *)self->ran);
+    free(self->twin_ran);
+    free(self);
+}
+
+static int create(void **made, ns_setting *setting) {
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    if (setting->waits) self->delay = ns_delay_calibrate();
+    int error = create_program(self, setting);
+    if (!error) error = check_team(self, setting);
+    if (!error) {
+        self->ran = calloc((size_t)self->program.rows + 1, sizeof *self->ran);
+        self->twin_ran = calloc((size_t)self->program.rows + 1, sizeof *self->twin_ran);
+        self->word = calloc((size_t)self->program.words + 1, sizeof *self->word);
+        if (!self->ran || !self->twin_ran || !self->word) error = NS_ERROR_MEMORY;
+    }
+    if (error) destroy(self);
+    *made = self;
+    return error;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    state *self = whole;
+    for (uint32_t at = 0; at < self->program.words; at++) {
+        const ns_program_word *word = &self->program.word[at];
+        const int error = ns_word_attach(pool, word->name, word->role, word->owner, word->parties, &self->word[at]);
+        if (error) return error;
+    }
+    return NS_OK;
+}
+
+typedef struct {
+    state *of;
+    const uint32_t *root; /* [workers] */
+} team;
+
+static void run_part(ns_task *self, void *arguments) {
+    const team *t = arguments;
+    run_row(self, t->of, t->root[ns_task_worker(self)]);
+}
+
+static int run(void *whole, ns_pool *pool) {
+    state *self = whole;
+    int error = NS_OK;
+    for (uint32_t at = 0; at < self->program.phases && !error; at++) {
+        const ns_program_phase *phase = &self->program.phase[at];
+        const uint32_t *root = &self->program.root[phase->first_root];
+        if (phase->team) {
+            error = ns_pool_team(pool, run_part, &(team){self, root}, sizeof(team));
+        } else {
+            error = ns_pool_run(pool, run_task, &(task){self, *root}, sizeof(task));
+        }
+    }
+    return error;
+}
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    for (uint32_t row = 0; row < self->program.rows; row++) {
+        self->twin_ran[row]++;
+        for (uint64_t at = self->program.first[row]; at < self->program.first[row + 1]; at++) {
+            if (self->program.code[at] != NS_OP_RUN) continue;
+            ns_delay_take(&self->delay, self->program.segment_ps[self->program.argument[at]]);
+        }
+    }
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    for (uint32_t row = 0; row < self->program.rows; row++) {
+        if (atomic_load_explicit(&self->ran[row], memory_order_relaxed) != self->twin_ran[row]) return false;
+    }
+    return true;
+}
+
+const ns_kernel ns_graph_kernel = {
+    .name = "graph",
+    .meaning = "a random fork-join graph, of which every task runs exactly once",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};

@@ -1,0 +1,10 @@
+/* Text in JSON: what is written between quotes. */
+#ifndef NS_JSON_TEXT_H
+#define NS_JSON_TEXT_H
+
+#include <stdio.h>
+
+/* Write `text`, which is UTF-8, as a JSON string with its quotes. */
+void ns_json_write_text(FILE *file, const char *text);
+
+#endif

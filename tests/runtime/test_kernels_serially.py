@@ -1,0 +1,50 @@
+"""Every kernel agrees with its serial twin, and what it records is a task graph that numasim simulates."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_graphs import recorded
+
+import numasim as ns
+
+SMALL: dict[str, dict[str, int | str]] = {
+    "fib": {"n": 9},
+    "graph": {"depth": 5, "graph_seed": 3},
+}
+
+
+def kernels(program: Path) -> list[dict[str, Any]]:
+    listed = subprocess.run([program, "--list", "--json"], capture_output=True, text=True, check=True)
+    found: list[dict[str, Any]] = json.loads(listed.stdout)["kernels"]
+    return found
+
+
+def test_every_kernel_is_tested(program: Path) -> None:
+    assert sorted(kernel["name"] for kernel in kernels(program)) == sorted({name.split()[0] for name in SMALL})
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_a_kernel_is_correct_and_what_it_records_is_simulated(label: str, program: Path, tmp_path: Path) -> None:
+    run, graph = recorded(program, tmp_path, label.split(maxsplit=1)[0], workers=3, **SMALL[label])
+    assert run.serial_ps is not None
+    assert run.columns["tasks"] == graph.tasks == graph.facts["tasks"]
+    assert run.columns["work_local_ps"] == graph.segment_compute_ps.sum() == run.makespan_ps
+    spec = {"machine": "xeon-e5-2620-2s", "workload": {"file": str(tmp_path / f"{label.split(maxsplit=1)[0]}.json")}}
+    result = ns.run({**spec, "strategy": "randomized", "workers": 3, "seed": 1}, check=True)
+    assert result.row()["tasks"] == run.columns["tasks"]
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_measured_segments_are_recorded_before_every_call_and_at_the_end(
+    label: str, program: Path, tmp_path: Path
+) -> None:
+    _, graph = recorded(program, tmp_path, label.split(maxsplit=1)[0], workers=3, costs="measured", **SMALL[label])
+    for task in range(graph.rows):
+        codes = graph.op_code[graph.op_ptr[task] : graph.op_ptr[task + 1]]
+        assert not codes[::2].any()  # RUN
+        assert codes[1::2].all()
