@@ -99,7 +99,11 @@ def test_every_published_value_is_shown_by_the_table_that_claims_it(study: Study
             continue
         with (study.folder / "published" / table.file.published).open(newline="") as lines:
             rows = list(csv.DictReader(lines))
-        shown = {column: study.published(table.id, column) for column in table.file.columns}
+        shown = {
+            column: study.published(table.id, column)
+            for column, spec in table.file.columns.items()
+            if spec.published is None
+        }
         assert set(shown) == set(rows[0]) - set(table.file.rows.key)
         for row in rows:
             label = ", ".join(row[key] for key in table.file.rows.key)
@@ -130,6 +134,21 @@ def test_every_class_is_scored_over_its_columns_and_no_value_twice(study: Study)
             found.setdefault(score, set()).add((table.id, name))
     assert found == SCORED
     assert sum(len(study.tables[table].labels) for table, _ in found["times"]) == 24
+
+
+def test_a_reading_of_a_column_that_was_not_fixed_beforehand_stands_beside_and_is_not_scored(study: Study) -> None:
+    other = {
+        (table.id, name): (spec.published, spec.quantity, spec.score)
+        for table, name in columns(study)
+        if not table.id.startswith("figure-") and isinstance((spec := table.file.columns[name]).published, str)
+    }
+    assert other == {
+        ("4.3", "remote_steal_count_as_successes"): ("remote_steal_count", "steal_success_remote", ""),
+        ("4.3", "local_steal_count_as_successes"): ("local_steal_count", "steal_success_local", ""),
+    }
+    scored = study.tables["4.3"].file.columns
+    assert scored["remote_steal_count"].quantity == "steal_attempts_remote"
+    assert scored["local_steal_count"].quantity == "steal_attempts_local"
 
 
 def test_an_effect_is_judged_where_it_is_scored(study: Study) -> None:
@@ -191,7 +210,7 @@ def test_a_null_value_is_a_published_one_of_a_row_of_the_same_name(study: Study)
 def test_figures_derive_their_values_and_say_so(study: Study) -> None:
     for table, name in columns(study):
         column = table.file.columns[name]
-        derived = column.published is not None
+        derived = column.published is not None and not isinstance(column.published, str)
         assert not derived or any("derived from" in note for note in table.file.notes), (table.id, name)
         assert not isinstance(column.published, ElsewhereSpec) or column.published.table in study.tables
 
