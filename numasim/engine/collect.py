@@ -14,7 +14,7 @@ from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.engine.serial import Makespan, serial_ps
 from numasim.engine.words import WordCounts
 from numasim.machine.topology import Machine
-from numasim.spec.base import PS_PER_S
+from numasim.spec.units import PS_PER_S
 from numasim.workload.shared import Role
 
 Array = npt.NDArray[Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from numasim.engine.effects import MILLION
+from numasim.spec.units import MILLION
 
 if TYPE_CHECKING:
     from numasim.engine.plan import Plan

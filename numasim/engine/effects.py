@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from numasim.spec.base import ppm
 from numasim.spec.model import ModelSpec
-
-MILLION = 1_000_000
+from numasim.spec.units import MILLION
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from numasim.engine.timing import AccessTimes
 from numasim.engine.trace import Trace, pack
 from numasim.engine.watch import Watched
 from numasim.engine.worker import Worker
+from numasim.spec.units import MILLION
 from numasim.strategy.locks import NO_LOCK
 from numasim.strategy.plan import Full
 from numasim.strategy.similarity import Objects
@@ -304,7 +305,7 @@ class Execution(Synchronisation):
         length, capacity = self.queues.length[q], self.queues.capacity[q]
         if length >= capacity:
             self.tables.overflowed[q] = True
-        elif length * 1_000_000 < capacity * self.plan.inline_resume_ppm:
+        elif length * MILLION < capacity * self.plan.inline_resume_ppm:
             self.tables.overflowed[q] = False
         return self.tables.overflowed[q]
 

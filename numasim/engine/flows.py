@@ -33,7 +33,6 @@ from simpy import Event
 
 from numasim.draws import DrawClass, base, draw
 from numasim.engine.caches import Place
-from numasim.engine.effects import MILLION
 from numasim.engine.item_prices import ItemPrices, Seat
 from numasim.engine.ledger import Executed
 from numasim.engine.memory import MOST_BUSY_PPM, Memory, Price, Traffic
@@ -47,7 +46,7 @@ from numasim.engine.timeline import SEG_END, Timeline
 from numasim.engine.trace import Rank, Trace
 from numasim.engine.watch import Watch
 from numasim.engine.worker import ActorEvent, Worker, priority
-from numasim.spec.base import PS_PER_S
+from numasim.spec.units import MILLION, PS_PER_S
 from numasim.workload.serial import LINE_BYTES
 
 GRAPH = -1  # the range of a flow that is a segment of the graph

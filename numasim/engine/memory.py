@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.caches import CHUNK_BYTES, PART_BYTES, Piece, Place, cache_of
-from numasim.engine.effects import MILLION
 from numasim.engine.pages import PageMap, split
 from numasim.engine.plan import Plan
 from numasim.engine.resources import Path, Resources
+from numasim.spec.units import MILLION
 from numasim.workload.graph import Mode, Pattern
 from numasim.workload.serial import LINE_BYTES, MLP
 

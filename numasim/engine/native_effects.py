@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.effects import MILLION
 from numasim.engine.item_prices import ItemPrices, Seat
 from numasim.engine.memory import OWNERSHIP, mlp_of
 from numasim.engine.plan import Plan
 from numasim.engine.resources import Path, Resources, resources_of
+from numasim.spec.units import MILLION
 
 Fields = dict[str, Any]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import U64Array
-from numasim.engine.effects import MILLION
+from numasim.spec.units import MILLION
 
 I64 = npt.NDArray[np.int64]
 

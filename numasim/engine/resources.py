@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from numasim.engine.effects import MILLION
 from numasim.engine.plan import Plan
+from numasim.spec.units import MILLION
 
 Path = tuple[int, ...]
 

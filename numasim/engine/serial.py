@@ -12,12 +12,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from numasim.engine.effects import MILLION, Effects
+from numasim.engine.effects import Effects
 from numasim.engine.plan import Costs, Plan
 from numasim.machine.topology import WorkerMap
 from numasim.spec.placement import PlacementSpec
 from numasim.spec.runtime import RuntimeSpec
 from numasim.spec.strategy import StrategySpec
+from numasim.spec.units import MILLION
 from numasim.strategy.compile import compile_strategy
 from numasim.strategy.locks import place_words
 from numasim.strategy.placement import place

@@ -14,9 +14,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from numasim.draws import DrawClass, base, draw
-from numasim.engine.effects import MILLION
 from numasim.engine.noise import noise_ppm
 from numasim.engine.plan import Plan
+from numasim.spec.units import MILLION
 
 
 class Activity(IntEnum):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numasim.spec.units import MILLION
 from numasim.strategy.plan import Thresholds
 
 
@@ -55,7 +56,7 @@ def _avail(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
 
 def _fraction(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
     """A fraction of the mean over the queues of their longest length."""
-    return max(low + 1, seen.peak_sum * rule.fraction_ppm // (seen.queues * 1_000_000))
+    return max(low + 1, seen.peak_sum * rule.fraction_ppm // (seen.queues * MILLION))
 
 
 RULES = {"literal": _literal, "avail": _avail, "fraction": _fraction}

@@ -12,8 +12,7 @@ from numasim.machine.topology import Caches, Clock, Coherence, IntArray, Links, 
 from numasim.spec.base import bytes_per_s, ps
 from numasim.spec.interconnect import DirectedLink
 from numasim.spec.machine import LONE, MachineSpec
-
-HZ_PER_GHZ = 1_000_000_000
+from numasim.spec.units import GIGA
 
 
 def build(spec: MachineSpec) -> Machine:
@@ -115,7 +114,7 @@ def _coherence(spec: MachineSpec) -> Coherence:
 def _clock(spec: MachineSpec) -> Clock:
     turbo = spec.clock.turbo
     return Clock(
-        base_hz=int(spec.clock.base_ghz * HZ_PER_GHZ),
+        base_hz=int(spec.clock.base_ghz * GIGA),
         active=_frozen([step.active for step in turbo]),
-        hz=_frozen([int(step.ghz * HZ_PER_GHZ) for step in turbo]),
+        hz=_frozen([int(step.ghz * GIGA) for step in turbo]),
     )

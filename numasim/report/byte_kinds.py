@@ -14,8 +14,8 @@ from matplotlib.patches import Patch
 from numasim.report.cells import finished, largest_panels
 from numasim.report.grid import empty_figure, legend_below, panel_grid
 from numasim.report.style import line_colour, styled
+from numasim.spec.units import GIGA
 
-GB = 10**9
 PANEL_COLUMNS = 4
 PLACES = ("same node", "other node")
 
@@ -54,7 +54,7 @@ def byte_kinds(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
     )
     for panel, drawn in zip(axes, shown, strict=False):
         pairs = node_pairs[node_pairs["run_id"].isin(drawn.runs["run_id"])]
-        _stack(panel, known, [_amounts(pairs, kind) / GB / len(drawn.runs) for kind in known])
+        _stack(panel, known, [_amounts(pairs, kind) / GIGA / len(drawn.runs) for kind in known])
     axes[0].set_ylim(0, 1.05 * max(panel.dataLim.y1 for panel in axes) or None)
     legend_below(figure, [Patch(color=kind.colour, label=kind.label) for kind in known])
     return figure

@@ -27,14 +27,13 @@ from numasim.engine.plan import Plan
 from numasim.engine.resources import Resource, ResourceKind, resources_of
 from numasim.engine.watch import I64, NOBODY, Watched, Watcher
 from numasim.errors import InputError
+from numasim.spec.units import GIGA, PS_PER_US
 
 MOST_QUEUES = 32  # with a counter each; of more, the sums of nodes are shown
 MACHINE = 1  # the process of what belongs to no node; zero has a meaning of its own in Perfetto
 GZIP_LEVEL = 1
 CHUNK_ROWS = 1024  # that are Python objects at one time
-PS_PER_US = 1_000_000
 ARRIVAL_PS = 1_000
-GIGA = 10**9
 
 Event = dict[str, Any]
 

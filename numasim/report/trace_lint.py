@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from numasim.errors import InputError
+from numasim.spec.units import PS_PER_US
 
 OPENING, CLOSING = '"traceEvents":[', "]}"
-PS_PER_US = 1_000_000
 MOST_PROBLEMS = 20
 
 Event = dict[str, Any]

@@ -20,7 +20,7 @@ from numasim.machine.layout import Layout, lay_out
 from numasim.machine.topology import Machine
 from numasim.report.style import styled
 from numasim.report.units import bytes_text
-from numasim.spec.base import PS_PER_S
+from numasim.spec.units import PS_PER_S
 
 COLOUR_MAP = "YlOrBr"
 LEAST_WIDTH = 6.5  # inches

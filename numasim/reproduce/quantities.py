@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numasim.spec.run import RunSpec
-
-GB = 10**9
-PS_PER_NS, PS_PER_US, PS_PER_S = 10**3, 10**6, 10**12
+from numasim.spec.units import GIGA, PS_PER_NS, PS_PER_S, PS_PER_US
 
 
 @dataclass(frozen=True)
@@ -95,11 +93,11 @@ QUANTITIES: dict[str, Quantity] = {
     "steal_remote_miss_ratio": Quantity(
         "false remote steals over remote attempts", "1", _share("steal_false_remote", "steal_attempts_remote")
     ),
-    "remote_gb": Quantity("bytes from other nodes", "GB", _counter("bytes_remote", GB)),
+    "remote_gb": Quantity("bytes from other nodes", "GB", _counter("bytes_remote", GIGA)),
     "remote_line_gb": Quantity(
         "lines of locks and conditions that cross nodes",
         "GB",
-        lambda outcome: float(outcome.counters["lock_handoffs_remote"] * outcome.spec.machine.line / GB),
+        lambda outcome: float(outcome.counters["lock_handoffs_remote"] * outcome.spec.machine.line / GIGA),
     ),
     "overhead_us": Quantity("overhead of one construct", "us", _overhead_us),
     "lock_access_ns": Quantity("time from one acquisition of a lock to the next", "ns", _handoff_ns),

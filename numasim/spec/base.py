@@ -16,8 +16,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-PS_PER_NS = 1000
-PS_PER_S = 10**12
+from numasim.spec.units import GIGA, MILLION, PS_PER_NS
+
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _BYTES = re.compile(r"(\d+)\s*([A-Za-z]*)")
@@ -120,9 +120,9 @@ Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_lengt
 
 def bytes_per_s(rate_gbs: Decimal) -> int:
     """Gigabytes (10**9) per second as an integer of bytes per second."""
-    return int(rate_gbs * 1_000_000_000)
+    return int(rate_gbs * GIGA)
 
 
 def ppm(fraction: Decimal) -> int:
     """Return a fraction in parts per million, rounded to the nearest."""
-    return int((fraction * 1_000_000).to_integral_value())
+    return int((fraction * MILLION).to_integral_value())

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass
+from numasim.spec.units import MILLION
 from numasim.strategy.decoded import Level, Row, Segment, decode_levels
 from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates
 from numasim.strategy.plan import ALL32, AmountKind, Anchor, Pick, StealPlan, Visit
 from numasim.strategy.similarity import Objects, Similarity
 from numasim.strategy.streams import Stream
 
-MILLION = 1_000_000
 NO_ROOM = -1
 EVER = (0, ALL32)
 Choice = tuple[int, Segment, int]  # level, candidates, watch or NO_INDEX

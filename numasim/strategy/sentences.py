@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numasim.spec.units import PS_PER_NS
 from numasim.strategy.decoded import Level, Row, Segment
 from numasim.strategy.plan import (
     ALL16,
@@ -22,7 +23,6 @@ from numasim.strategy.plan import (
 )
 from numasim.strategy.similarity import DataRule
 
-PS_PER_NS = 1000
 LISTED = 6  # more queues or groups than this are cut short
 PICK_WORDS = {
     Pick.RANDOM: "drawn at random",

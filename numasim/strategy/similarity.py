@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from numasim.spec.units import MILLION
 from numasim.strategy.plan import FLAG_HERE, FLAG_LOOKS, FLAG_SOURCE, FLAG_UNEVEN, Counted, NodeRank, StealPlan, Weigh
 
 UNBOUND = -1  # the home of an object of which no page is placed
-MILLION = 1_000_000
 
 
 class Objects(NamedTuple):

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from random_plans import STRATEGIES
 from task_graphs import Access, items
 
-from numasim.engine.effects import MILLION, Effects
+from numasim.engine.effects import Effects
 from numasim.engine.plan import Plan
 from numasim.machine.topology import Machine
 from numasim.spec.placement import PlacementSpec
+from numasim.spec.units import MILLION
 from numasim.spec.workload import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Region, Workload

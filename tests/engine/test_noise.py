@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from numasim.draws import MASK, DrawClass, base_array, draw_array
 from numasim.engine.noise import LANES_DEVIATION, LEAST_PPM, MOST_PPM, noise_ppm, noisy_array_ps, noisy_ps
+from numasim.spec.units import MILLION
 
-MILLION = 1_000_000
 numbers = st.integers(0, MASK)
 deviations = st.integers(1, MILLION)
 

@@ -13,9 +13,9 @@ from numasim.engine.effects import Effects
 from numasim.engine.noise import noise_ppm
 from numasim.engine.plan import Plan
 from numasim.engine.speeds import Activity, Speeds
+from numasim.spec.units import MILLION
 
 EXECUTES, POLLS, RESTS = Activity.EXECUTES, Activity.POLLS, Activity.RESTS
-MILLION = 1_000_000
 STEPS = [{"active": 1, "ghz": 4}, {"active": 3, "ghz": 3}]
 ALL = Effects(smt="compute", clock="turbo", worker_spread_ppm=100_000)
 

@@ -12,8 +12,9 @@ from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.names import check_names
 from numasim.reproduce.planned import PlannedTable, cells_of, table_of
 from numasim.reproduce.setting import Setting
-from numasim.spec.base import PS_PER_NS, Model
+from numasim.spec.base import Model
 from numasim.spec.single import read_machine
+from numasim.spec.units import PS_PER_NS
 
 UNITS = {"latency_ns": "ns"}
 

@@ -1,0 +1,7 @@
+"""How many of the simulator's whole units, picoseconds and bytes, are in those that people write and read."""
+
+PS_PER_NS = 10**3
+PS_PER_US = 10**6
+PS_PER_S = 10**12
+GIGA = 10**9  # bytes in a gigabyte, cycles a second in a gigahertz
+MILLION = 10**6  # parts per million in a whole
