@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from numasim.draws import repeat_seed
 from numasim.engine.build import build_plan
 from numasim.engine.run import DEFAULT_ENGINE, require_engine, simulate, simulate_spec
-from numasim.spec.identity import run_id
+from numasim.spec.identity import identity
 from numasim.spec.run import RunSpec, load_run, resolve
 
 if TYPE_CHECKING:
     from numasim.engine.result import Result
     from numasim.sweep.frame import SweepResult
 
-__all__ = ["identity", "run", "simulate", "sweep"]
+__all__ = ["run", "simulate", "sweep"]
 
 
 def run(
@@ -60,25 +60,6 @@ def run_spec(
         result = simulate_watched(build_plan(spec, seed), engine, check, trace, over_time)
     result.identity = identity(spec, seed, engine)
     return result
-
-
-def identity(spec: RunSpec, seed: int, engine: str) -> dict[str, Any]:
-    """The identity columns of a single run."""
-    return {
-        "run_id": run_id(spec, seed),
-        "seed": spec.seed,
-        "repeat": 0,
-        "engine": engine,
-        "machine": spec.machine.name,
-        "workload": workload_name(spec),
-        "strategy": spec.strategy.name,
-        "workers": spec.workers,
-    }
-
-
-def workload_name(spec: RunSpec) -> str:
-    """The benchmark's name, or the file that the task graph comes from."""
-    return str(getattr(spec.workload, "name", None) or getattr(spec.workload, "file", "workload"))
 
 
 def sweep(

@@ -14,7 +14,7 @@ from numasim.machine.topology import Machine
 from numasim.reproduce.contents import Study
 from numasim.reproduce.names import check_names
 from numasim.reproduce.setting import Setting, Wanted
-from numasim.spec.identity import run_id
+from numasim.spec.identity import identity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,15 +60,6 @@ def variant_runs(
     for variant, spec in specs.items():
         seed = repeat_seed(spec.seed, 0)
         result = simulate_spec(spec, seed, engine)
-        result.identity = {
-            "run_id": run_id(spec, seed),
-            "seed": spec.seed,
-            "repeat": 0,
-            "engine": engine,
-            "machine": spec.machine.name,
-            "workload": row,
-            "strategy": variant,
-            "workers": spec.workers,
-        }
+        result.identity = identity(spec, seed, engine) | {"workload": row, "strategy": variant}
         results[variant] = result
     return VariantRuns(build(next(iter(specs.values())).machine), results)

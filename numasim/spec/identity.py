@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from numasim.spec.base import Model, canonical_json
-from numasim.spec.workload import WorkloadFile
+from numasim.spec.base import canonical_json
+from numasim.spec.workload import WorkloadFile, WorkloadParameters
 
 if TYPE_CHECKING:
     from numasim.spec.run import RunSpec
@@ -37,7 +37,26 @@ def run_id(spec: RunSpec, seed_r: int) -> str:
     return _digest("{" + ",".join(f'"{name}":{text}' for name, text in fields) + "}")
 
 
-def _workload_json(workload: Model) -> str:
+def identity(spec: RunSpec, seed_r: int, engine: str) -> dict[str, Any]:
+    """Return the identity columns of a single run: the first repeat of ``spec``, whose seed is ``seed_r``."""
+    return {
+        "run_id": run_id(spec, seed_r),
+        "seed": spec.seed,
+        "repeat": 0,
+        "engine": engine,
+        "machine": spec.machine.name,
+        "workload": workload_name(spec.workload),
+        "strategy": spec.strategy.name,
+        "workers": spec.workers,
+    }
+
+
+def workload_name(workload: WorkloadParameters | WorkloadFile) -> str:
+    """Return the benchmark's name, or the file that the task graph comes from."""
+    return workload.file if isinstance(workload, WorkloadFile) else workload.name
+
+
+def _workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
     """Return the contents: a benchmark's name is one of them, a graph file is what is in it, wherever it lies."""
     if isinstance(workload, WorkloadFile):
         return canonical_json({"file": blake2b(Path(workload.file).read_bytes(), digest_size=16).hexdigest()})

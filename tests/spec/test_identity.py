@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from numasim.spec.base import canonical_json
-from numasim.spec.identity import MODEL_VERSION, run_id, spec_hash
+from numasim.spec.identity import MODEL_VERSION, identity, run_id, spec_hash
 from numasim.spec.run import load_run
 from numasim.spec.sweep import load_sweep
 
 Write = Callable[..., Path]
 
 
-def identity(path: Path, *sets: str, seed: int = 1) -> str:
+def hash_of(path: Path, *sets: str, seed: int = 1) -> str:
     return run_id(load_run(path, sets), seed)
 
 
@@ -44,6 +44,27 @@ def test_the_identity_is_the_hash_of_the_canonical_contents(run_file: Write) -> 
     assert run_id(spec, 99) == blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+def test_the_columns_of_a_single_run_name_its_parts(run_file: Write) -> None:
+    spec = load_run(run_file(), ["strategy.name=mine", "seed=5"])
+    assert identity(spec, 99, "reference") == {
+        "run_id": run_id(spec, 99),
+        "seed": 5,
+        "repeat": 0,
+        "engine": "reference",
+        "machine": spec.machine.name,
+        "workload": "strassen",
+        "strategy": "mine",
+        "workers": 24,
+    }
+
+
+def test_a_graph_goes_by_the_file_that_it_comes_from(run_file: Write, tmp_path: Path) -> None:
+    graph = tmp_path / "graph.json"
+    graph.write_text("{}")
+    spec = load_run(run_file(), [f"workload={{file: {graph}}}"])
+    assert identity(spec, 0, "reference")["workload"] == str(graph)
+
+
 @pytest.mark.parametrize(
     "sets",
     [
@@ -59,7 +80,7 @@ def test_the_identity_is_the_hash_of_the_canonical_contents(run_file: Write) -> 
     ],
 )
 def test_what_is_no_content(run_file: Write, sets: list[str]) -> None:
-    assert identity(run_file(), *sets) == identity(run_file())
+    assert hash_of(run_file(), *sets) == hash_of(run_file())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +96,7 @@ def test_what_is_no_content(run_file: Write, sets: list[str]) -> None:
     ],
 )
 def test_what_is_content(run_file: Write, sets: list[str]) -> None:
-    assert identity(run_file(), *sets) != identity(run_file())
+    assert hash_of(run_file(), *sets) != hash_of(run_file())
 
 
 def test_each_repeat_has_its_own_identity(run_file: Write) -> None:
@@ -92,16 +113,16 @@ def test_a_spec_that_went_to_another_process_is_the_same_run(run_file: Write) ->
 
 
 def test_the_model_version_enters(run_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = identity(run_file())
+    before = hash_of(run_file())
     monkeypatch.setattr("numasim.spec.identity.MODEL_VERSION", MODEL_VERSION + 1)
-    assert identity(run_file()) != before
+    assert hash_of(run_file()) != before
 
 
 def test_copies_elsewhere_are_the_same_runs(folder: Path, run_file: Write) -> None:
-    before = identity(run_file())
+    before = hash_of(run_file())
     (folder / "else").mkdir()
     (folder / "else" / "moved.yaml").write_text("# moved\n" + (folder / "machine.yaml").read_text())
-    assert identity(run_file(), "machine=./else/moved.yaml") == before
+    assert hash_of(run_file(), "machine=./else/moved.yaml") == before
 
 
 def test_sweeps_that_may_share_a_directory(run_file: Write) -> None:
