@@ -49,17 +49,18 @@ from numasim.reproduce.calibration.runs import (
     counters,
     fitted_times,
     mean_task_ns,
-    overhead_us,
     parallel_s,
     rate_now,
     serial_ps,
     serial_rate,
     serial_seconds,
+    told,
 )
 from numasim.reproduce.calibration.search import Axis, Point, lowest, rising_root
 from numasim.reproduce.calibration.searched import Searched, parameters_at, reporter, values_at
 from numasim.reproduce.contents import Study
 from numasim.reproduce.study import read_study
+from numasim.spec.units import PS_PER_S
 from numasim.sweep.plan import Run
 from numasim.sweep.pool import LocalWorkers
 
@@ -71,6 +72,7 @@ Errors of times are (simulated - published) / published, of counts ln((simulated
 SERIAL, RANDOMIZED = "serial_execution_time_s", "randomized_execution_time_s"
 FALSE, SUCCESS = "false_steal_count", "success_steal_count"
 ATTEMPTS, OBLIVIOUS = "steal_attempt_count", "numa_oblivious_overhead_ms"  # microseconds, whatever the heading says
+OVERHEAD = "overhead_us"
 POLLED = "Strassen-4096"
 HELD_OUT = "Strassen-8192"
 
@@ -211,7 +213,7 @@ def fit_globals(bench: Bench, data: Data) -> Calibration:
 
 def score_serial(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
     """Errors of the serial times of some rows."""
-    seconds = [serial_ps(bench.runs("bots", "randomized", {}, row)[0]) / 1e12 for row in rows]
+    seconds = [serial_ps(bench.runs("bots", "randomized", {}, row)[0]) / PS_PER_S for row in rows]
     return score(1, errors_of(SERIAL, dict(zip(rows, seconds, strict=True)), data.serial_s))
 
 
@@ -334,9 +336,9 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
         run = bench.runs("syncbench", "oblivious", {}, row)[0]
 
         def error(time_ns: int, run: Run = run, published_us: float = published_us) -> float:
-            return overhead_us(at_rate(run, "construct_ns", Decimal(time_ns))) / published_us - 1
+            return told(at_rate(run, "construct_ns", Decimal(time_ns)), OVERHEAD) / published_us - 1
 
-        own_ns = rising_root(error, max(1, round(1000 * (published_us - overhead_us(run)))), tolerance=1e-3)
+        own_ns = rising_root(error, max(1, round(1000 * (published_us - told(run, OVERHEAD)))), tolerance=1e-3)
         bench.say(f"step 5: {row} {own_ns} ns, error {error(own_ns):.4f}")
         parameter = FittedParameter(
             name=f"runtime's own time, {row}", field="workload.construct_ns", programs=("syncbench",), rows=(row,),
@@ -349,7 +351,7 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
 
 def score_constructs(bench: Bench, data: Data) -> StepScore:
     """Errors of all overheads."""
-    simulated = {row: overhead_us(bench.runs("syncbench", "oblivious", {}, row)[0]) for row in data.overheads_us}
+    simulated = {row: told(bench.runs("syncbench", "oblivious", {}, row)[0], OVERHEAD) for row in data.overheads_us}
     return score(5, errors_of(OBLIVIOUS, simulated, data.overheads_us))
 
 

@@ -11,6 +11,8 @@ from numasim.engine.build import build_plan
 from numasim.engine.run import simulate, simulate_spec
 from numasim.engine.serial import alone
 from numasim.reproduce.calibration.search import rising_root, rounded
+from numasim.reproduce.quantities import QUANTITIES, Outcome
+from numasim.spec.units import PS_PER_NS, PS_PER_S
 from numasim.sweep.plan import Run
 from numasim.workload.serial import serial_ps as declared_serial_ps
 
@@ -31,17 +33,13 @@ def serial_ps(run: Run) -> int:
 def mean_task_ns(run: Run) -> int:
     """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` has it."""
     plan = build_plan(run.spec, run.seed)
-    return (
-        declared_serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), run.seed) // plan.workload.tasks // 1000
-    )
+    total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), run.seed)
+    return total_ps // plan.workload.tasks // PS_PER_NS
 
 
-def overhead_us(run: Run) -> float:
-    """What a synchronisation construct adds to the delay that it surrounds, in microseconds for each construct."""
-    plan = build_plan(run.spec, run.seed)
-    facts = plan.workload.facts
-    added_ps = simulate(plan).counters["makespan_ps"] - facts["reference_ps"]
-    return float(added_ps / facts["constructs"] / 1e6)
+def told(run: Run, quantity: str) -> float:
+    """What one run says of a quantity that tables tell, in its unit."""
+    return QUANTITIES[quantity].of(Outcome(run.spec, counters(run)))
 
 
 def at_rate(run: Run, name: str, value: Any) -> Run:
@@ -88,12 +86,12 @@ def serial_rate(kin: Kin, start: int) -> int:
 
 def serial_seconds(kin: Kin, rate: int) -> dict[str, float]:
     """Serial times by row, at a rate."""
-    return {row: serial_ps(at_rate(runs[0], kin.rate, rate)) / 1e12 for row, runs in kin.runs.items()}
+    return {row: serial_ps(at_rate(runs[0], kin.rate, rate)) / PS_PER_S for row, runs in kin.runs.items()}
 
 
 def parallel_s(runs: Sequence[Run]) -> float:
-    """Mean makespan of some runs."""
-    return math.fsum(counters(run)["makespan_ps"] for run in runs) / len(runs) / 1e12
+    """Mean execution time of some runs."""
+    return math.fsum(told(run, "makespan_s") for run in runs) / len(runs)
 
 
 def times_at(kin: Kin, rate: int) -> Times:
