@@ -308,7 +308,6 @@ def fit_polls(bench: Bench, data: Data) -> Calibration:
         table="3.6",
         columns=(ATTEMPTS,),
         fitted_rows=(POLLED,),
-        residual=0,
     )
     return with_residuals((found,), score_polls(bench.also(Calibration(parameters=(found,))), data))
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.reproduce.calibration.record import FittedParameter
 from numasim.reproduce.published import PublishedTable
 from numasim.reproduce.study_files import (
     ColumnSpec,
     ElsewhereSpec,
-    ParameterSpec,
     ProgramFile,
     QuotientSpec,
     StudyFile,
@@ -55,7 +55,7 @@ class Study:
     file: StudyFile
     document: Node
     programs: Mapping[str, Program]
-    parameters: tuple[ParameterSpec, ...]
+    parameters: tuple[FittedParameter, ...]
     tables: Mapping[str, StudyTable]
     chosen: tuple[str, ...]
 

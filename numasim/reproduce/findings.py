@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numasim.reproduce.calibration.record import FittedParameter
 from numasim.reproduce.cells import Score, Table
 from numasim.reproduce.selection import ScoreRule
-
-
-@dataclass(frozen=True)
-class FittedParameter:
-    """A parameter that a calibration chose, and what it looked at."""
-
-    name: str
-    value: str
-    unit: str
-    sets: str  # the field of the run's specification
-    programs: str  # that it is applied to
-    data: str  # the published columns that were read, as people say them
-    residual: str  # what is left between fit and data, "" where not known
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 import numasim
 from numasim.reproduce.cells import Table
 from numasim.reproduce.contents import Study
-from numasim.reproduce.findings import Ablation, Findings, FittedParameter
+from numasim.reproduce.findings import Ablation, Findings
 from numasim.reproduce.reproduce import Reproduction
 from numasim.reproduce.scores import class_scores
 from numasim.reproduce.selection import ScoreRule
-from numasim.reproduce.study_files import ParameterSpec
 
 
 def findings_of(found: Reproduction) -> Findings:
@@ -31,7 +30,7 @@ def findings_of(found: Reproduction) -> Findings:
         rules=rules,
         scores=class_scores(found.tables, rules) if comparable else (),
         ablations=tuple(_ablations(study, found.ablations.items(), rules)) if comparable else (),
-        parameters=tuple(map(_parameter, study.parameters)),
+        parameters=study.parameters,
         command=_command(found),
         version=numasim.__version__,
     )
@@ -67,20 +66,6 @@ def plain(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items()) + "}"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-def _parameter(parameter: ParameterSpec) -> FittedParameter:
-    rows = f" ({', '.join(parameter.rows)})" if parameter.rows else ""
-    table = f"table {parameter.table}: {', '.join(parameter.columns)}" if parameter.table else ""
-    return FittedParameter(
-        name=parameter.name,
-        value=str(parameter.value),
-        unit=parameter.unit,
-        sets=parameter.field,
-        programs=f"{', '.join(parameter.programs)}{rows}",
-        data=table.replace("_", " "),
-        residual="" if parameter.residual is None else str(parameter.residual),
-    )
 
 
 def _command(found: Reproduction) -> str:

@@ -13,11 +13,12 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.reproduce.calibration.record import Calibration, FittedParameter
 from numasim.reproduce.check import check_study
 from numasim.reproduce.contents import Program, Study, StudyTable
 from numasim.reproduce.names import check_names
 from numasim.reproduce.published import read_published
-from numasim.reproduce.study_files import CalibratedFile, ParameterSpec, ProgramFile, StudyFile, TableFile
+from numasim.reproduce.study_files import ProgramFile, StudyFile, TableFile
 from numasim.spec.catalog import SUFFIXES
 from numasim.spec.document import load
 from numasim.spec.validate import validate
@@ -115,12 +116,12 @@ def _chosen(tables: Collection[str], known: Mapping[str, StudyTable]) -> Iterato
     yield from (table for table in known if table in tables)
 
 
-def _parameters(folder: Path, programs: Mapping[str, Program]) -> tuple[ParameterSpec, ...]:
+def _parameters(folder: Path, programs: Mapping[str, Program]) -> tuple[FittedParameter, ...]:
     path = folder / "calibrated.yaml"
     if not path.is_file():
         return ()
     document = load(path)
-    parameters = validate(CalibratedFile, document).parameters
+    parameters = validate(Calibration, document).parameters
     for number, each in enumerate(parameters):
         check_names(document, ("parameters", number, "programs"), "program", each.programs, programs)
         rows = [row for program in each.programs for row in programs[program].file.rows]

@@ -1,4 +1,4 @@
-"""The files of a study as models: the study itself, the programs that its tables run, the tables, the calibration.
+"""The files of a study as models: the study itself, the programs that its tables run, the tables.
 
 Fields of a run are written as a specification has them: ``workload: {...}`` replaces a field, ``workload.n: 1024``
 changes one inside it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from numasim.reproduce.cells import Role
 from numasim.spec.base import CheckedModel, Model, PositiveCount, Seed
@@ -166,30 +166,3 @@ class TableFile(Model):
     repeat: PositiveCount | None = None
     options: dict[str, Any] = Field(default_factory=dict, alias="with")
     notes: tuple[Text, ...] = ()
-
-
-class ParameterSpec(Model):
-    """A fitted parameter: the field that it sets in the runs of ``programs``, or of their ``rows`` alone.
-
-    ``table``, ``columns`` and ``residual`` tell readers what it was fitted on and what was left.
-    """
-
-    model_config = ConfigDict(extra="ignore")
-
-    name: Text
-    field: Text = Field(alias="set")
-    programs: Annotated[Names, Field(min_length=1)]
-    rows: Names = ()
-    value: str | int | Decimal
-    unit: str = ""
-    table: str = ""
-    columns: Names = ()
-    residual: Any = None
-
-
-class CalibratedFile(Model):
-    """``calibrated.yaml``, as the calibration writes it."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    parameters: tuple[ParameterSpec, ...] = ()

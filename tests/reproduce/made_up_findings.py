@@ -9,14 +9,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from numasim.reproduce.calibration.record import FittedParameter
 from numasim.reproduce.cells import Cell, Role, Table
-from numasim.reproduce.findings import Ablation, Findings, FittedParameter
+from numasim.reproduce.findings import Ablation, Findings
 from numasim.reproduce.pages import write_pages
 from numasim.reproduce.scores import class_scores
 from numasim.reproduce.selection import ScoreRule
@@ -201,9 +203,24 @@ def made_up(noise: float = 0.1) -> Findings:
         ),
         parameters=(
             FittedParameter(
-                "memory-level parallelism", "0.8", "1", "model.mlp", "bots", "Table 3.4: randomized", "rms 0.07"
+                name="memory-level parallelism",
+                field="model.mlp",
+                programs=("bots",),
+                value=Decimal("0.8"),
+                unit="1",
+                table="3.4",
+                columns=("randomized",),
+                residual=0.07,
             ),
-            FittedParameter("polling interval", "110", "ns", "runtime.poll_ns", "bots", "Table 3.6: attempts", ""),
+            FittedParameter(
+                name="polling interval",
+                field="runtime.poll_ns",
+                programs=("bots",),
+                value=110,
+                unit="ns",
+                table="3.6",
+                columns=("attempts",),
+            ),
         ),
         command="numasim reproduce thesis",
         version="0",

@@ -19,7 +19,7 @@ parameters:
   - {name: leaves, set: workload.leaf_ns, programs: [trees], rows: [large], value: 120, unit: ns, step: 1}
   - {name: memory, set: machine.nodes.imc_bandwidth_gbs, programs: [trees, grid], value: "21.5", unit: GB/s, step: 2}
   - {name: capacity, set: runtime.capacity, programs: [grid], value: 300, unit: tasks, step: 3}
-steps: [{step: 1, error: 0.01}]
+scores: [{step: 1, rms: 0.01, errors: {}}]
 """
 
 

@@ -24,7 +24,7 @@ parameters:
     unit: ns
     table: "1.1"
     columns: plain_s
-    residual: 2 %
+    residual: 0.02
 """
 
 
@@ -78,8 +78,8 @@ def test_the_study_own_machine_may_be_named(small_study: Path, tmp_path: Path) -
 def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path) -> None:
     (small_study / "calibrated.yaml").write_text(CALIBRATED)
     (parameter,) = findings_of(reproduce(read_study(str(small_study), ["1.1"]), tmp_path, jobs=1)).parameters
-    assert (parameter.value, parameter.unit, parameter.sets) == ("90", "ns", "runtime.poll_ns")
-    assert (parameter.programs, parameter.data, parameter.residual) == ("trees (large)", "table 1.1: plain s", "2 %")
+    assert (parameter.value, parameter.unit, parameter.field) == (90, "ns", "runtime.poll_ns")
+    assert (parameter.runs, parameter.data, parameter.residual) == ("trees (large)", "table 1.1: plain s", 0.02)
 
 
 def test_ablations_are_scored_without_their_mechanism(small_study: Path, tmp_path: Path) -> None:

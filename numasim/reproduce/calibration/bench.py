@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from numasim.reproduce.calibration.record import Calibration
 from numasim.reproduce.contents import Study
 from numasim.reproduce.setting import Setting, Wanted
-from numasim.reproduce.study_files import ParameterSpec
 from numasim.spec.overrides import from_mapping
 from numasim.sweep.plan import Run
 
@@ -28,8 +27,7 @@ class Bench:
 
     def runs(self, program: str, variant: str, changes: Mapping[str, Any], row: str = "", repeat: int = 1) -> list[Run]:
         """The runs of a row of ``program``, one for each repeat; ``changes`` go on top of all else."""
-        fitted = tuple(ParameterSpec.model_validate(each.model_dump(by_alias=True)) for each in self.found.parameters)
-        setting = Setting(replace(self.study, parameters=fitted))
+        setting = Setting(replace(self.study, parameters=self.found.parameters))
         wanted = Wanted(self.study.programs[program], row, variant, tuple(from_mapping(dict(changes))), repeat)
         return list(setting.runs(wanted))
 

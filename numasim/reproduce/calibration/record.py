@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from numasim.reproduce.study_files import Names, Text
 from numasim.spec.base import Model
 from numasim.spec.document import load
 from numasim.spec.validate import validate
@@ -24,17 +26,28 @@ class FittedParameter(Model):
     relative, or of counts ln((simulated + 1) / (published + 1)).
     """
 
-    name: str
-    field: str = Field(alias="set")
-    programs: tuple[str, ...]
-    rows: tuple[str, ...] = ()
-    value: int | float | str
-    unit: str
-    step: int
-    table: str
-    columns: tuple[str, ...]
-    fitted_rows: tuple[str, ...]
-    residual: float
+    name: Text
+    field: Text = Field(alias="set")
+    programs: Annotated[Names, Field(min_length=1)]
+    rows: Names = ()
+    value: int | Decimal | str
+    unit: str = ""
+    step: int = 0
+    table: str = ""
+    columns: Names = ()
+    fitted_rows: Names = ()
+    residual: float | None = None
+
+    @property
+    def runs(self) -> str:
+        """The runs that it is set in, as people say them: ``bots (Strassen-2048)``."""
+        rows = f" ({', '.join(self.rows)})" if self.rows else ""
+        return f"{', '.join(self.programs)}{rows}"
+
+    @property
+    def data(self) -> str:
+        """The published columns that were read, as people say them."""
+        return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
 
 class StepScore(Model):
@@ -66,7 +79,7 @@ class Calibration(Model):
             scores=tuple(sorted((*self.scores, *other.scores), key=lambda each: each.step)),
         )
 
-    def value(self, name: str) -> int | float | str:
+    def value(self, name: str) -> int | Decimal | str:
         """The value of the parameter of that name; KeyError where there is none."""
         return {each.name: each.value for each in self.parameters}[name]
 
@@ -112,11 +125,13 @@ def calibration_yaml(calibration: Calibration, comment: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Lists of scalars on one line."""
+    """Lists of scalars on one line, decimals as numbers."""
     from ruamel.yaml.comments import CommentedSeq
 
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Decimal):
+        return float(value)
     if not isinstance(value, list | tuple):
         return value
     found = CommentedSeq([_plain(each) for each in value])

@@ -20,10 +20,10 @@ class Searched:
     grain: Decimal
     unit: str
 
-    def value(self, number: int) -> int | float:
+    def value(self, number: int) -> int | Decimal:
         """The value of the field at a number on the axis."""
         exact = number * self.grain
-        return int(exact) if exact == int(exact) else float(exact)
+        return int(exact) if exact == int(exact) else exact.normalize()
 
 
 def values_at(searched: Sequence[Searched], point: Point) -> dict[str, Any]:
@@ -53,7 +53,6 @@ def parameters_at(
             table=table,
             columns=columns,
             fitted_rows=fitted_rows,
-            residual=0,
         )
         for each, number in zip(searched, point, strict=True)
     )
