@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from numasim.errors import InputError
 from numasim.reproduce.calibration.record import FittedParameter
+from numasim.reproduce.names import unknown_name
 from numasim.reproduce.published import PublishedTable
 from numasim.reproduce.study_files import (
     ColumnSpec,
@@ -80,8 +80,7 @@ class Study:
 
 def _at(values: Mapping[str, float], label: str, source: ElsewhereSpec) -> float:
     if label not in values:
-        problem = f"table {source.table} has no row {label!r}"
-        raise InputError(problem, expected=f"one of {', '.join(values)}", value=label, known=values)
+        raise unknown_name(f"table {source.table} has no row {label!r}", label, values)
     return values[label]
 
 

@@ -18,11 +18,11 @@ from decimal import Decimal
 from pathlib import Path
 
 from numasim.engine.run import DEFAULT_ENGINE, require_engine
-from numasim.errors import InputError
 from numasim.reproduce.cells import Table
 from numasim.reproduce.contents import Study
 from numasim.reproduce.effects import effect
 from numasim.reproduce.metrics import METRICS
+from numasim.reproduce.names import check_known
 from numasim.reproduce.reproduce import simulate
 from numasim.reproduce.scores import class_scores
 from numasim.reproduce.scoring import plain, score_rules
@@ -120,7 +120,7 @@ def sensitivity(
     """
     require_engine(engine)
     ranges = read_ranges(study)
-    _check_chosen(only, ranges.names)
+    check_known("range", only, ranges.names)
     planned = [each for each in planned_sides(study, ranges) if not only or each.name in only]
     base = Setting(study, quick=True, repeat=SEEDS, rows=tuple(rows))
     settings = [base, *(replace(base, repeat=1, changes=each.changes) for each in planned)]
@@ -154,13 +154,6 @@ def of_seed(tables: Sequence[Table], seed: int) -> tuple[Table, ...]:
         replace(table, cells=tuple(replace(cell, simulated=cell.simulated[seed : seed + 1]) for cell in table.cells))
         for table in tables
     )
-
-
-def _check_chosen(only: Collection[str], known: Collection[str]) -> None:
-    for name in only:
-        if name not in known:
-            expected = f"one of {', '.join(known)}"
-            raise InputError(f"there is no range {name!r}", expected=expected, value=name, known=known)
 
 
 def planned_sides(study: Study, ranges: Ranges) -> Iterable[PlannedSide]:

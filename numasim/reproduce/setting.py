@@ -1,8 +1,8 @@
 """How a study is reproduced: as it is, quickly, on another machine, without some of its mechanisms.
 
 A run's fields are put together in this order, later ones on top: the study's machine, seed and repeat; the program;
-what the calibration fitted; a quick reproduction; the row; the variant and
-its exceptions; the column; ablations; other changes; another machine.
+what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the column; ablations; other
+changes; another machine.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from numasim.errors import InputError
 from numasim.reproduce.contents import Program, Study
+from numasim.reproduce.names import check_known
 from numasim.spec.nodes import Node, from_python
 from numasim.spec.overrides import Assignment, field_path, from_mapping
 from numasim.spec.run import Resolver, RunSpec
@@ -76,11 +76,7 @@ class Setting:
 
     def __post_init__(self) -> None:
         """Refuse an ablation that the study does not have."""
-        known = self.study.file.ablations
-        for name in self.without:
-            if name not in known:
-                expected = f"one of {', '.join(known)}" if known else None
-                raise InputError(f"there is no mechanism {name!r}", expected=expected, value=name, known=known)
+        check_known("mechanism", self.without, self.study.file.ablations)
 
     def runs(self, wanted: Wanted) -> tuple[Run, ...]:
         """One run for each seed. Raises `NotSimulatedError` where this setting has none, InputError for a bad field."""

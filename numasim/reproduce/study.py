@@ -9,14 +9,14 @@ experiments/NAME/calibrated.yaml        fitted parameters, where there are any
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.reproduce.calibration.record import Calibration, FittedParameter
 from numasim.reproduce.check import check_study
 from numasim.reproduce.contents import Program, Study, StudyTable
-from numasim.reproduce.names import check_names
+from numasim.reproduce.names import check_known, check_names, unknown_name
 from numasim.reproduce.published import read_published
 from numasim.reproduce.study_files import ProgramFile, StudyFile, TableFile
 from numasim.spec.catalog import SUFFIXES
@@ -45,7 +45,8 @@ def read_study(name: str, tables: Collection[str] = ()) -> Study:
     programs = {path.stem: _program(path) for path in _files(folder / "programs")}
     found = {_table_id(path): _table(path, folder, file) for path in _files(folder / "tables")}
     ordered = {table: found[table] for table in sorted(found, key=_order)}
-    chosen = tuple(ordered) if not tables else tuple(_chosen(tables, ordered))
+    check_known("table", tables, ordered)
+    chosen = tuple(table for table in ordered if not tables or table in tables)
     study = Study(folder.name, folder, file, document, programs, _parameters(folder, programs), ordered, chosen)
     check_study(study)
     return study
@@ -88,14 +89,8 @@ def _table(path: Path, folder: Path, study: StudyFile) -> StudyTable:
     published = read_published(folder / "published" / file.published)
     for key in file.rows.key:
         if key not in published.columns:
-            raise InputError(
-                f"{file.published} has no column {key!r}",
-                path=("rows",),
-                place=str(document.keys["rows"]),
-                expected=f"one of {', '.join(published.columns)}",
-                value=key,
-                known=published.columns,
-            )
+            problem, place = f"{file.published} has no column {key!r}", str(document.keys["rows"])
+            raise unknown_name(problem, key, published.columns, path=("rows",), place=place)
     table = _table_id(path)
     touching = tuple(each.text for each in study.inconsistencies if table in each.tables)
     return StudyTable(table, file, document, published, published.labels(file.rows.key), touching)
@@ -106,14 +101,6 @@ def _order(table: str) -> tuple[bool, list[int], str]:
     numbers = table.split(".")
     numbered = all(number.isdecimal() for number in numbers)
     return not numbered, [int(number) for number in numbers] if numbered else [], table
-
-
-def _chosen(tables: Collection[str], known: Mapping[str, StudyTable]) -> Iterator[str]:
-    for table in tables:
-        if table not in known:
-            expected = f"one of {', '.join(known)}"
-            raise InputError(f"there is no table {table!r}", expected=expected, value=table, known=known)
-    yield from (table for table in known if table in tables)
 
 
 def _parameters(folder: Path, programs: Mapping[str, Program]) -> tuple[FittedParameter, ...]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from numasim.errors import InputError
 from numasim.reproduce.cells import Role
 from numasim.reproduce.contents import Study
+from numasim.reproduce.names import unknown_name
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class Readings:
         column_values = self.study.published(table, column)
         for row in rows or ():
             if row not in column_values:
-                expected = f"one of {', '.join(column_values)}"
-                raise InputError(f"table {table} has no row {row!r}", expected=expected, value=row, known=column_values)
+                raise unknown_name(f"table {table} has no row {row!r}", row, column_values)
         chosen = {row: value for row, value in column_values.items() if rows is None or row in rows}
         self.done.append(Reading(table, column, tuple(chosen)))
         return chosen
