@@ -35,12 +35,12 @@ def _counter(name: str, per_unit: int = 1) -> Callable[[Outcome], float]:
     return lambda outcome: float(outcome.counters[name]) / per_unit
 
 
-def _share(part: str, *wholes: str) -> Callable[[Outcome], float]:
-    """``part`` over the sum of ``wholes``, 0 where there is nothing to have a part in."""
+def _share(part: str, whole: str) -> Callable[[Outcome], float]:
+    """``part`` over ``whole``, 0 where there is nothing to have a part in."""
 
     def share(outcome: Outcome) -> float:
-        whole = sum(outcome.counters[name] for name in wholes)
-        return float(outcome.counters[part] / whole) if whole else 0.0
+        counters = outcome.counters
+        return float(counters[part] / counters[whole]) if counters[whole] else 0.0
 
     return share
 
@@ -84,14 +84,8 @@ QUANTITIES: dict[str, Quantity] = {
     "steal_success_local": Quantity(
         "successful steals from the own node", "count", _rest("steal_success", "steal_success_remote")
     ),
-    "steal_remote_ratio": Quantity(
-        "remote attempts over attempts", "1", _share("steal_attempts_remote", "steal_attempts")
-    ),
     "steal_remote_success_ratio": Quantity(
         "successful steals from other nodes over attempts", "1", _share("steal_success_remote", "steal_attempts")
-    ),
-    "steal_remote_miss_ratio": Quantity(
-        "false remote steals over remote attempts", "1", _share("steal_false_remote", "steal_attempts_remote")
     ),
     "remote_gb": Quantity("bytes from other nodes", "GB", _counter("bytes_remote", GIGA)),
     "remote_line_gb": Quantity(
