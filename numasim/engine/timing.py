@@ -135,6 +135,13 @@ def _waits(plan: Plan, node: int, traffic: I64) -> tuple[I64, I64]:
     return segment_sums(wait, pointer), segment_sums(access_ps(accesses, int(latency[node])), pointer)
 
 
+def local_waits_ps(plan: Plan) -> I64:
+    """[nodes, segments] memory time of every segment if all its bytes were local to the node that it runs on."""
+    accesses, pointer = plan.workload.accesses, plan.workload.segment_accesses
+    latencies = plan.machine.latency_ps.diagonal().tolist()
+    return np.stack([segment_sums(access_ps(accesses, latency), pointer) for latency in latencies])
+
+
 def _open_accesses(plan: Plan) -> dict[int, list[int]]:
     """The accesses of each segment whose pages are placed by the first touch during the run."""
     work = plan.workload

@@ -36,17 +36,32 @@ def write_plan(plan: Plan, path: Path | str) -> None:
 
 def plan_fields(plan: Plan) -> dict[str, Any]:
     """The fields of ``plan`` by name: those of the native engine, for a graph with a row for every task; beside them
-    ``subtree_end`` [rows], the ``strategy`` and the hardware ``thread`` [workers] of each worker.
+    ``subtree_end`` [rows], the ``strategy``, the hardware ``thread`` [workers] of each worker, and what the times of
+    segments are made of, so that a segment may compute for as long as it is measured to.
     """
     from numasim.engine.native import fields
 
     plan = plan.unfolded()
     return {
         **fields(plan),
+        **_segment_parts(plan),
         "subtree_end": plan.workload.subtree_end(),
         "strategy": plan.steal.name,
         "thread": plan.workers.thread.astype(np.int32),
     }
+
+
+def _segment_parts(plan: Plan) -> dict[str, Array]:
+    """``compute_ps`` [segments] and, where there are accesses, [nodes, segments] how long a segment waits on a node:
+    ``settled_ps`` for the accesses whose homes are known, ``local_wait_ps`` for all of them if they were local.
+    """
+    from numasim.engine.timing import local_waits_ps, segment_times
+
+    times = segment_times(plan)
+    if not len(plan.workload.accesses):
+        return {"compute_ps": times.compute_ps}
+    waits = {"settled_ps": times.settled_ps, "local_wait_ps": local_waits_ps(plan)}
+    return {"compute_ps": times.compute_ps, **{name: wait.ravel() for name, wait in waits.items()}}
 
 
 def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
