@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines an
 
 RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
 POLICY = RUNTIME.parent / "native" / "policy"
-PARTS = ("clock", "errors", "field_reader", "fields", "report", "words")
+PARTS = ("clock", "errors", "field_reader", "fields", "page_map", "pages", "report", "words")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
 Fire = ctypes.CFUNCTYPE(None, c_void_p)
@@ -97,6 +97,14 @@ class Report(ctypes.Structure):
     ]
 
 
+class SegmentTime(ctypes.Structure):
+    _fields_ = [("total_ps", c_int64), ("local_ps", c_int64), ("owed_ps", c_int64)]
+
+
+class ObjectsStruct(ctypes.Structure):
+    _fields_ = [("bytes", c_int64), ("count", c_int64), ("home", c_int32), ("mode", c_uint32)]
+
+
 CLOCK, READER, REPORT = map(POINTER, (Clock, Reader, Report))
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_clock_create": (c_int, [CLOCK, c_uint32]),
@@ -105,6 +113,13 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_clock_turn": (c_bool, [CLOCK]),
     "ns_fields_read": (c_int, [POINTER(c_void_p), ctypes.c_char_p]),
     "ns_fields_destroy": (None, [c_void_p]),
+    "ns_pages_create": (c_int, [POINTER(c_void_p), READER, c_uint32]),
+    "ns_pages_destroy": (None, [c_void_p]),
+    "ns_pages_start": (SegmentTime, [c_void_p, c_uint32, c_int32, c_int64]),
+    "ns_pages_objects": (c_uint32, [c_void_p, c_uint32, POINTER(ObjectsStruct), c_uint32]),
+    "ns_pages_most_objects": (c_uint32, [c_void_p]),
+    "ns_pages_start_phase": (None, [c_void_p, c_uint32]),
+    "ns_pages_report": (None, [c_void_p, REPORT]),
     "ns_report_create": (c_int, [REPORT, c_uint32, c_uint32, c_uint32]),
     "ns_report_destroy": (None, [REPORT]),
     "ns_words_create": (c_int, [POINTER(c_void_p), READER, POINTER(Transfers), CLOCK, Listener]),

@@ -77,6 +77,16 @@ const int64_t* ns_field_reader_i64(ns_field_reader* self, const char* name, uint
     return array;
 }
 
+const int64_t* ns_field_reader_offsets(ns_field_reader* self, const char* name, uint64_t size, uint64_t end) {
+    uint64_t count;
+    const int64_t* offset = ns_field_reader_array(self, name, NS_FIELD_I64, size, &count);
+    if (self->error) return NULL;
+    bool holds = count > 0 && offset[0] == 0 && (uint64_t)offset[count - 1] == end;
+    for (uint64_t at = 1; holds && at < count; at++) holds = offset[at - 1] <= offset[at];
+    ns_field_reader_require(self, holds, "%s does not run from 0 to %" PRIu64, name, end);
+    return holds ? offset : NULL;
+}
+
 const void* ns_field_reader_records(ns_field_reader* self, const char* name, uint64_t record_bytes, uint64_t* count) {
     uint64_t bytes;
     const void* array = ns_field_reader_array(self, name, NS_FIELD_U8, NS_ANY_COUNT, &bytes);

@@ -49,6 +49,9 @@ const int32_t* ns_field_reader_i32(ns_field_reader* self, const char* name, uint
 const int64_t* ns_field_reader_i64(ns_field_reader* self, const char* name, uint64_t size, int64_t low, int64_t high,
                                    uint64_t* count);
 
+/* A CSR pointer of i64 with `size` entries, or any number: it begins at 0, never falls and ends at `end`. */
+const int64_t* ns_field_reader_offsets(ns_field_reader* self, const char* name, uint64_t size, uint64_t end);
+
 /* Records of `record_bytes` bytes each, which files hold as bytes. */
 const void* ns_field_reader_records(ns_field_reader* self, const char* name, uint64_t record_bytes, uint64_t* count);
 

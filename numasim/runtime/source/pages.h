@@ -4,29 +4,31 @@
 #ifndef NS_PAGES_H
 #define NS_PAGES_H
 
-#include "fields.h"
+#include "field_reader.h"
 #include "report.h"
 #include "similarity.h"
 
 typedef struct ns_pages ns_pages;
 
-/* What a segment takes on a node. */
+/* What a segment takes on a node. Times beyond 2^63 - 1 ps come out as that. */
 typedef struct {
-    int64_t total_ps, local_ps;
-    int64_t owed_ps; /* faults and migrations: overhead in front of it */
+    int64_t total_ps;
+    int64_t local_ps; /* if all its bytes were local */
+    int64_t owed_ps;  /* faults and migrations: overhead in front of it */
 } ns_segment_time;
 
-/* From the fields segment_times, open_ptr, open_access, compute_ps, settled_ps, traffic, regions and accesses, as
- * numasim/engine/native.py names them. 0, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
-int ns_pages_create(ns_pages **self, const ns_fields *plan, uint32_t nodes);
+/* From the fields compute_ps, settled_ps, local_wait_ps, traffic, open_ptr, object_ptr, ... as numasim/engine/native.py
+ * and numasim/runtime/fields_file.py name them, and those of page_map.h; the plan lives as long. 0, NS_ERROR_FIELD with
+ * a sentence in `plan`, or NS_ERROR_MEMORY. */
+int ns_pages_create(ns_pages **self, ns_field_reader *plan, uint32_t nodes);
 void ns_pages_destroy(ns_pages *self);
 
 /* A segment starts on a core of `node`: its pages are placed or moved, its bytes counted. `measured_ps` is its compute
  * time, or -1 for that of the plan. */
 ns_segment_time ns_pages_start(ns_pages *self, uint32_t segment, int32_t node, int64_t measured_ps);
 
-/* The objects of a task as dispatch sees them now: their number, at most `most`, in `objects` (fields object_ptr, ...).
- */
+/* The objects of a task as dispatch sees them now (thesis sections 5.3 to 5.5): their number in `objects`, which has
+ * room for `most`, as many as any task has. */
 uint32_t ns_pages_objects(const ns_pages *self, uint32_t task, ns_objects *objects, uint32_t most);
 uint32_t ns_pages_most_objects(const ns_pages *self);
 

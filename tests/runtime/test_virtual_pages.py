@@ -1,0 +1,207 @@
+"""Pages in the runtime's virtual time against the reference engine: what every segment takes wherever it runs, which
+bytes it moves, which pages it places and moves, where the objects of tasks are (model 2.2 to 2.5, 4.5, 4.12).
+"""
+
+from __future__ import annotations
+
+import json
+from ctypes import byref, c_void_p
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from parts_library import ObjectsStruct, PlanFile, Report, library
+
+from engine_setup import plan_of, runtime, shipped_strategy, stealing, toy, toy_with  # isort: skip
+from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
+from task_graphs import Access, Run, graph, phase, task  # isort: skip
+
+from numasim.engine.plan import Plan
+from numasim.engine.reference import ReferenceEngine
+from numasim.engine.trace import Trace
+from numasim.errors import InputError
+from numasim.spec.placement import PlacementSpec
+from numasim.workload.graph import Mode, Region
+
+NS_ERROR_FIELD = -4
+PLAIN_MODEL = {"cache": "none", "contention": "none"}
+
+
+class Pages:
+    """The pages of a plan in the runtime."""
+
+    def __init__(self, plan: Plan, changes: dict[str, Any] | None = None) -> None:
+        self.plan, self.library = plan, library()
+        self.file = PlanFile(plan, changes)
+        self.made = c_void_p()
+        self.error = self.library.ns_pages_create(byref(self.made), byref(self.file.reader), plan.machine.nodes)
+
+    def start(self, segment: int, node: int, measured_ps: int = -1) -> tuple[int, int, int]:
+        """(time, time if all bytes were local, what is owed) of a segment that starts on ``node``."""
+        time = self.library.ns_pages_start(self.made, segment, node, measured_ps)
+        return time.total_ps, time.local_ps, time.owed_ps
+
+    def objects(self, task: int) -> list[tuple[int, ...]]:
+        """(home, mode, pieces, bytes) of each group of a task's objects."""
+        most = int(self.library.ns_pages_most_objects(self.made))
+        found = (ObjectsStruct * most)()
+        count = self.library.ns_pages_objects(self.made, task, found, most)
+        return [(each.home, each.mode, each.count, each.bytes) for each in found[:count]]
+
+    def counts(self) -> tuple[int, list[list[int]]]:
+        """(page faults, bytes by pair of nodes)."""
+        report, nodes = Report(), self.plan.machine.nodes
+        assert self.library.ns_report_create(byref(report), 1, nodes, 0) == 0
+        self.library.ns_pages_report(self.made, byref(report))
+        found = report.page_faults, np.ctypeslib.as_array(report.node_bytes, (nodes, nodes)).tolist()
+        self.library.ns_report_destroy(byref(report))
+        return found
+
+    def close(self) -> None:
+        """Free everything."""
+        self.library.ns_pages_destroy(self.made)
+        self.file.close()
+
+
+def random_plan(chance: Random) -> Plan:
+    """Tasks that move bytes, under any placement; some are dispatched to where their data is."""
+    while True:
+        machine = machine_document(chance)
+        recipe = {"machine": {**machine, "effects": {}}, **chance.choice((placed_parts, located_parts))(chance)}
+        threads = machine_from(json.dumps(recipe["machine"])).threads
+        recipe |= {"workers": chance.randint(1, min(8, threads)), "seed": chance.getrandbits(64)}
+        try:
+            plan = plan_from({**recipe, "model": PLAIN_MODEL, "skip": False, "folded": False})
+        except InputError:
+            continue
+        if len(plan.workload.accesses) and plan.workload.segments and not plan.workload.ranges:
+            return plan
+
+
+def expected(engine: ReferenceEngine, worker: int, segment: int) -> tuple[int, int, int]:
+    """What the reference engine lets a segment take that starts on ``worker``; counts it."""
+    w = engine.workers[worker]
+    total, w.owed_ps = w.total_ps[segment], 0
+    if segment in engine.open_accesses:
+        total = engine._touch(w, segment)
+    w.ran.append(segment)
+    return total, w.local_ps[segment], w.owed_ps
+
+
+def assert_equal_to_the_reference_engine(chance: Random, plan: Plan, starts: int) -> None:
+    """Start segments anywhere, ``starts`` at most in each of a few phases."""
+    engine, pages = ReferenceEngine(plan, Trace()), Pages(plan)
+    assert pages.error == 0, pages.file.problem
+    for number in sorted(chance.choices(range(len(plan.workload.phases) + 2), k=4)):
+        engine.pages.start_phase(number)
+        pages.library.ns_pages_start_phase(pages.made, number)
+        for _ in range(chance.randint(1, starts)):
+            worker, segment = chance.randrange(plan.workers.workers), chance.randrange(plan.workload.segments)
+            node = int(plan.workers.node[worker])
+            assert pages.start(segment, node) == expected(engine, worker, segment)
+        for row in range(plan.workload.rows) if engine.objects else ():
+            assert pages.objects(row) == [
+                (each.home, each.mode, each.pieces, each.bytes) for each in engine.objects.of_task(row)
+            ]
+    engine.ledger.fold()
+    assert pages.counts() == (engine.ledger.page_faults, engine.ledger.node_bytes.tolist())
+    pages.close()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equal_to_the_reference_engine(seed: int) -> None:
+    chance = Random(seed)
+    for _ in range(12):
+        assert_equal_to_the_reference_engine(chance, random_plan(chance), starts=12)
+
+
+@pytest.mark.parametrize("policy", ["first-touch", "next-touch", "deferred", "interleave"])
+@pytest.mark.parametrize("overflow", ["none", "next"])
+def test_equal_where_memory_is_short(policy: str, overflow: str) -> None:
+    chance = Random(policy)
+    machine = toy_with({"sockets": 3, "cores": 1}, page=PAGE, nodes={"memory": 20 * PAGE})
+    changes = [{"phase": 1, "policy": "next-touch"}]
+    placement = {"policy": policy, "overflow": overflow, "granule": chance.choice((1, 3)), "changes": changes}
+    if policy == "interleave":
+        placement["granule"] = 1
+    strategy = shipped_strategy("locality-binding").model_copy(update={"placement": PlacementSpec(**placement)})
+    for _ in range(5):
+        tasks = [task(Run(0, (random_access(chance),))) for _ in range(30)]
+        work = graph(*tasks, phases=(phase(*range(30)), phase()), regions=(REGION,))
+        plan = plan_of(work, 3, strategy, runtime(costs={"fault_ns": 7, "migrate_ns": 11}), machine, skip=False)
+        assert plan.steal.looks_at_data
+        assert_equal_to_the_reference_engine(chance, plan, starts=20)
+
+
+def random_access(chance: Random) -> Access:
+    """One to four pages, whole or half."""
+    first, half = chance.randrange(60), chance.choice((0, PAGE // 2))
+    size = chance.randint(1, 4) * PAGE - half
+    return Access(0, first * PAGE + half, size, mode=chance.choice((Mode.READ, Mode.WRITE)))
+
+
+def test_random_plans_do_everything_that_pages_can() -> None:
+    plans = [random_plan(Random(seed)) for seed in range(60)]
+    assert any(plan.placement.capacity for plan in plans)
+    assert any(len(plan.placement.stages) > 1 for plan in plans)
+    assert any(stage.marks for plan in plans for stage in plan.placement.stages)
+    assert any(not stage.reads_place for plan in plans for stage in plan.placement.stages)
+    assert any(not plan.placement.dynamic.any() for plan in plans)
+    assert any(plan.steal.looks_at_data and plan.placement.dynamic.any() for plan in plans)
+
+
+PAGE = 4096
+REGION = Region("data", 64 * PAGE, initialised=False)
+READ = Access(0, 0, 2 * PAGE)
+
+
+def touching(*accesses: Access, **placement: Any) -> Plan:
+    """One segment of 1 ns that makes these accesses, on two nodes of 100 ns that are 100 ns apart."""
+    work = graph(task(Run(1000, accesses)), regions=(REGION,))
+    strategy = stealing(placement={"policy": "first-touch", "granule": 1, **placement}, mapping="contiguous")
+    return plan_of(work, 2, strategy, machine=toy(sockets=2, cores=1), skip=False)
+
+
+def test_a_measured_time_computes_for_as_long_and_waits_as_planned() -> None:
+    wait_ps = 2 * PAGE // 64 * 100_000 // 10  # ten lines of a sequential walk are under way at once
+    pages = Pages(touching(READ))
+    assert pages.start(0, 0) == (wait_ps, wait_ps, 0)
+    assert pages.start(0, 1, 0) == (2 * wait_ps, wait_ps, 0)
+    assert pages.start(0, 1, wait_ps + 5) == (2 * wait_ps, wait_ps + 5, 0)
+    assert pages.start(0, 1, 3 * wait_ps) == (3 * wait_ps, 3 * wait_ps, 0)
+    assert pages.counts() == (2, [[2 * PAGE, 0], [6 * PAGE, 0]])
+    pages.close()
+
+
+def test_work_without_accesses_takes_what_it_computes() -> None:
+    pages = Pages(plan_of(graph(task(7, 11)), 2))
+    assert [pages.start(0, 0), pages.start(1, 0), pages.start(1, 0, 5)] == [(7, 7, 0), (11, 11, 0), (5, 5, 0)]
+    assert pages.counts() == (0, [[0]])
+    pages.close()
+
+
+WRITE = Access(0, PAGE, PAGE, mode=Mode.WRITE)
+BAD_FIELDS: dict[str, tuple[Any, str]] = {
+    "compute_ps": (np.array([-1]), "compute_ps[0] is -1, not from 0 to 1152921504606846976"),
+    "settled_ps": (np.array([0]), "settled_ps has 1 entries instead of 2"),
+    "open_ptr": (np.array([0, 1]), "open_ptr does not run from 0 to 2"),
+    "open_access": (np.array([0, 2]), "open_access[1] is no access to a region that is placed during the run"),
+    "access_region": (np.array([0, 1], np.uint32), "access_region[1] is no region"),
+    "access_offset": (np.array([63 * PAGE, 0]), "access 0 reaches beyond its region"),
+    "access_factor": (np.array([1, 2**34]), "access_factor[1] is 17179869184, not from 0 to 8589934592"),
+    "access_mlp": (np.array([0, 1]), "access_mlp[0] is 0, not from 1 to 1000000"),
+    "unit_pages": (np.array([0]), "unit_pages[0] is 0, not from 1 to 1048576"),
+    "home_ptr": (np.array([1, 1]), "home_ptr does not run from 0 to 0"),
+    "free_pages": (np.array([1]), "free_pages does not have an entry for each node"),
+    "latency_ps": (np.array([-1] * 4), "latency_ps[0] is -1, not from 0 to 9007199254740992"),
+    "coupled": (True, "coupled is 1: virtual time has no caches, no contention and no noise"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FIELDS)
+def test_fields_that_cannot_be_are_refused_with_a_sentence(name: str) -> None:
+    value, sentence = BAD_FIELDS[name]
+    pages = Pages(touching(READ, WRITE), {name: value})
+    assert (pages.error, pages.file.problem) == (NS_ERROR_FIELD, sentence)
+    pages.file.close()
