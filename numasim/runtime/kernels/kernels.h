@@ -4,7 +4,17 @@
 
 #include "kernel.h"
 
+extern const ns_kernel ns_fft_kernel;
 extern const ns_kernel ns_fib_kernel;
 extern const ns_kernel ns_graph_kernel;
+extern const ns_kernel ns_matmul_kernel;
+extern const ns_kernel ns_mergesort_kernel;
+extern const ns_kernel ns_nqueens_kernel;
+extern const ns_kernel ns_sparselu_kernel;
+extern const ns_kernel ns_spinlock_kernel;
+extern const ns_kernel ns_stencil_kernel;
+extern const ns_kernel ns_strassen_kernel;
+extern const ns_kernel ns_syncbench_kernel;
+extern const ns_kernel ns_uts_kernel;
 
 #endif

@@ -1,0 +1,381 @@
+/* The Fourier transform of n = 2^k complex numbers with radices 8 and 16, after BOTS FFT: one run makes the roots of
+ * unity, the next transforms. A transform of more than 32 numbers spawns the unshuffling of its input and waits, spawns
+ * a transform for every residue class and waits, spawns the butterflies with their twiddle factors and waits. Loops
+ * over more than 127 items are split into halves, two tasks each. Input and output swap roles at every level. The same
+ * tasks as those of numasim/workload/fft.py.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "draws.h"
+#include "kernels.h"
+
+enum { N, OBJECTS, RATE };
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "65536", 2, 16777216, NULL, "complex numbers, a power of two"},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+enum region { IN, OUT, ROOTS, REGIONS };
+enum { LARGEST_BASE = 32, LOOP_CUTOFF = 128, LINE_BYTES = 64, MOST_ACCESSES = 3 };
+enum { ROOT_FLOPS = 40, TWIDDLE_FLOPS = 6, BUTTERFLY_FLOPS = 5 };
+
+typedef struct {
+    double re, im;
+} complex;
+static const int64_t ELEMENT_BYTES = sizeof(complex);
+
+typedef struct {
+    int64_t n, rate;
+    bool objects;
+    uint32_t object[REGIONS];
+    complex *data[REGIONS]; /* `IN` is overwritten */
+    complex *input, *twin;
+} state;
+
+/* Numbers [first, first + length) of region `from`, transformed into the other. */
+typedef struct {
+    const state *of;
+    enum region from;
+    int64_t first, length;
+    bool announced; /* its accesses were said when it was spawned */
+} transform;
+
+/* Items [first, first + length) of a loop over `classes` items, for a transform that begins at `origin`. */
+typedef struct {
+    const state *of;
+    enum loop { ROOTS_LOOP, UNSHUFFLE_LOOP, TWIDDLE_LOOP } loop;
+    enum region from;
+    int64_t origin, radix, classes, first, length;
+    bool announced;
+} loop;
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+static complex times(complex a, complex b) { return (complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+static complex plus(complex a, complex b) { return (complex){a.re + b.re, a.im + b.im}; }
+static complex minus(complex a, complex b) { return (complex){a.re - b.re, a.im - b.im}; }
+
+/* exp(-2 pi i k / n) */
+static complex root_of_unity(int64_t k, int64_t n) {
+    const double angle = -2 * 3.141592653589793 * (double)k / (double)n;
+    return (complex){cos(angle), sin(angle)};
+}
+
+static int64_t log2_of(int64_t power) {
+    int64_t bits = 0;
+    while (power >> (bits + 1)) bits++;
+    return bits;
+}
+
+static void swap(complex *a, complex *b) {
+    const complex kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void reverse_bits(complex *x, int64_t length) {
+    for (int64_t at = 1, reversed = 0; at < length; at++) {
+        int64_t bit = length >> 1;
+        for (; reversed & bit; bit >>= 1) reversed ^= bit;
+        reversed ^= bit;
+        if (at < reversed) swap(&x[at], &x[reversed]);
+    }
+}
+
+/* In place, by radix 2; `roots` are those of `order`. */
+static void transform_in_place(complex *x, int64_t length, const complex *roots, int64_t order) {
+    reverse_bits(x, length);
+    for (int64_t half = 1; half < length; half *= 2) {
+        const int64_t step = order / (2 * half);
+        for (int64_t begin = 0; begin < length; begin += 2 * half) {
+            for (int64_t at = 0; at < half; at++) {
+                const complex a = x[begin + at], b = times(x[begin + at + half], roots[at * step]);
+                x[begin + at] = plus(a, b);
+                x[begin + at + half] = minus(a, b);
+            }
+        }
+    }
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
+
+/* Root k and its conjugate n - k, for k up to n / 2. */
+static void make_roots(const loop *l) {
+    complex *roots = l->of->data[ROOTS];
+    for (int64_t k = l->first; k < l->first + l->length; k++) {
+        const complex root = root_of_unity(k, l->of->n);
+        roots[k] = root;
+        roots[l->of->n - k] = (complex){root.re, -root.im};
+    }
+}
+
+static void unshuffle(const loop *l) {
+    const complex *from = l->of->data[l->from] + l->origin;
+    complex *to = l->of->data[OUT - l->from] + l->origin;
+    for (int64_t item = l->first; item < l->first + l->length; item++) {
+        for (int64_t part = 0; part < l->radix; part++) to[part * l->classes + item] = from[item * l->radix + part];
+    }
+}
+
+static void combine(const loop *l) {
+    const int64_t n = l->of->n, step = n / (l->radix * l->classes);
+    const complex *from = l->of->data[l->from] + l->origin, *roots = l->of->data[ROOTS];
+    complex *to = l->of->data[OUT - l->from] + l->origin, x[LARGEST_BASE];
+    for (int64_t item = l->first; item < l->first + l->length; item++) {
+        for (int64_t part = 0; part < l->radix; part++) {
+            x[part] = times(from[part * l->classes + item], roots[item * part * step]);
+        }
+        transform_in_place(x, l->radix, roots, n);
+        for (int64_t part = 0; part < l->radix; part++) to[part * l->classes + item] = x[part];
+    }
+}
+
+/* The items of a loop in every residue class: a piece a class. */
+static ns_access classes_of(const loop *l, enum region region, enum ns_access_mode mode) {
+    ns_access access =
+        ns_piece(l->of->object[region], (l->origin + l->first) * ELEMENT_BYTES, l->length * ELEMENT_BYTES, mode);
+    access.rows = l->radix;
+    access.stride = l->classes * ELEMENT_BYTES;
+    return access;
+}
+
+/* A root for each class but the first. */
+static ns_access roots_of(const loop *l) {
+    const int64_t step_bytes = l->of->n / (l->radix * l->classes) * ELEMENT_BYTES;
+    ns_access access = ns_piece(l->of->object[ROOTS], l->first * step_bytes, l->length * ELEMENT_BYTES, NS_READ);
+    if (step_bytes != ELEMENT_BYTES) {
+        access.row_bytes = LINE_BYTES;
+        access.rows = l->length;
+        access.stride = step_bytes;
+        access.pattern = NS_STRIDED;
+    }
+    access.passes = (uint32_t)l->radix - 1;
+    return access;
+}
+
+/* Of a loop that is not split; how many there are. */
+static uint32_t accesses_of_loop(const loop *l, ns_access *accesses) {
+    const state *of = l->of;
+    const int64_t bytes = l->length * ELEMENT_BYTES;
+    if (!of->objects) return 0;
+    if (l->loop == ROOTS_LOOP) {
+        accesses[0] = ns_piece(of->object[ROOTS], l->first * ELEMENT_BYTES, bytes, NS_WRITE);
+        accesses[1] = ns_piece(of->object[ROOTS], (of->n + 1 - l->first - l->length) * ELEMENT_BYTES, bytes, NS_WRITE);
+        return 2;
+    }
+    if (l->loop == UNSHUFFLE_LOOP) {
+        accesses[0] =
+            ns_piece(of->object[l->from], (l->origin + l->first * l->radix) * ELEMENT_BYTES, bytes * l->radix, NS_READ);
+        accesses[1] = classes_of(l, OUT - l->from, NS_WRITE);
+        return 2;
+    }
+    accesses[0] = classes_of(l, l->from, NS_READ);
+    accesses[1] = roots_of(l);
+    accesses[2] = classes_of(l, OUT - l->from, NS_WRITE);
+    return 3;
+}
+
+static int64_t flops_of(const loop *l) {
+    switch (l->loop) {
+        case ROOTS_LOOP: return ROOT_FLOPS * l->length;
+        case UNSHUFFLE_LOOP: return 0;
+        case TWIDDLE_LOOP: break;
+    }
+    return (BUTTERFLY_FLOPS * l->radix * log2_of(l->radix) + TWIDDLE_FLOPS * (l->radix - 1)) * l->length;
+}
+
+/* The bounds of the loop over roots are both included, so BOTS compares one less there. */
+static bool is_split(const loop *l) { return l->length - (l->loop == ROOTS_LOOP) >= LOOP_CUTOFF; }
+
+static void run_loop(ns_task *self, void *arguments);
+
+static void spawn_loop(ns_task *self, loop l) {
+    ns_access accesses[MOST_ACCESSES];
+    const uint32_t count = is_split(&l) ? 0 : accesses_of_loop(&l, accesses);
+    l.announced = true;
+    ns_spawn_with(self, run_loop, &l, sizeof l, accesses, count);
+}
+
+static void split_loop(ns_task *self, const loop *l) {
+    loop lower = *l, upper = *l;
+    lower.length = (l->length + (l->loop == ROOTS_LOOP)) / 2;
+    upper.first += lower.length;
+    upper.length -= lower.length;
+    spawn_loop(self, lower);
+    spawn_loop(self, upper);
+    ns_join(self);
+}
+
+static void run_loop(ns_task *self, void *arguments) {
+    static void (*const RUN[])(const loop *l) = {
+        [ROOTS_LOOP] = make_roots, [UNSHUFFLE_LOOP] = unshuffle, [TWIDDLE_LOOP] = combine};
+    const loop *l = arguments;
+    ns_access accesses[MOST_ACCESSES];
+    if (is_split(l)) {
+        split_loop(self, l);
+        return;
+    }
+    const uint32_t count = l->announced ? 0 : accesses_of_loop(l, accesses);
+    for (uint32_t at = 0; at < count; at++) ns_access_declare(self, &accesses[at]);
+    RUN[l->loop](l);
+    ns_work(self, ns_compute_ps(flops_of(l), l->of->rate));
+}
+
+/* ---- transforms -------------------------------------------------------------------------------------------------- */
+
+/* By what BOTS divides a transform; base cases are not divided. */
+static int64_t radix_of(int64_t length) {
+    if (length <= LARGEST_BASE) return 1;
+    const bool by_eight = length <= 256 || (length >= 1024 && length <= 4096);
+    return by_eight ? 8 : 16;
+}
+
+/* Of a base case; how many there are. */
+static uint32_t accesses_of_base(const transform *t, ns_access *accesses) {
+    const int64_t place = t->first * ELEMENT_BYTES, bytes = t->length * ELEMENT_BYTES;
+    if (!t->of->objects || radix_of(t->length) > 1) return 0;
+    accesses[0] = ns_piece(t->of->object[t->from], place, bytes, NS_READ);
+    accesses[1] = ns_piece(t->of->object[OUT - t->from], place, bytes, NS_WRITE);
+    return 2;
+}
+
+static void run_base(ns_task *self, const transform *t) {
+    const complex *from = t->of->data[t->from] + t->first;
+    complex *to = t->of->data[OUT - t->from] + t->first;
+    for (int64_t at = 0; at < t->length; at++) to[at] = from[at];
+    transform_in_place(to, t->length, t->of->data[ROOTS], t->of->n);
+    ns_work(self, ns_compute_ps(BUTTERFLY_FLOPS * t->length * log2_of(t->length), t->of->rate));
+}
+
+static void run_transform(ns_task *self, void *arguments);
+
+static void spawn_classes(ns_task *self, const transform *t, int64_t radix) {
+    const int64_t length = t->length / radix;
+    for (int64_t part = 0; part < radix; part++) {
+        const transform inner = {t->of, OUT - t->from, t->first + part * length, length, true};
+        ns_access accesses[MOST_ACCESSES];
+        const uint32_t count = accesses_of_base(&inner, accesses);
+        ns_spawn_with(self, run_transform, &inner, sizeof inner, accesses, count);
+    }
+    ns_join(self);
+}
+
+static void run_transform(ns_task *self, void *arguments) {
+    const transform *t = arguments;
+    const int64_t radix = radix_of(t->length), classes = t->length / radix;
+    if (radix == 1) {
+        ns_access accesses[MOST_ACCESSES];
+        const uint32_t count = t->announced ? 0 : accesses_of_base(t, accesses);
+        for (uint32_t at = 0; at < count; at++) ns_access_declare(self, &accesses[at]);
+        run_base(self, t);
+        return;
+    }
+    loop part = {t->of, UNSHUFFLE_LOOP, t->from, t->first, radix, classes, 0, classes, false};
+    spawn_loop(self, part);
+    ns_join(self);
+    spawn_classes(self, t, radix);
+    part.loop = TWIDDLE_LOOP;
+    spawn_loop(self, part);
+    ns_join(self);
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+static void destroy(void *whole) {
+    state *self = whole;
+    for (int region = 0; region < REGIONS; region++) free(self->data[region]);
+    free(self->input);
+    free(self->twin);
+    free(self);
+}
+
+static int allocate(state *self) {
+    const size_t n = (size_t)self->n;
+    bool all = true;
+    for (int region = 0; region < REGIONS; region++) {
+        self->data[region] = malloc((n + 1) * sizeof(complex));
+        all = all && self->data[region];
+    }
+    self->input = malloc(n * sizeof(complex));
+    self->twin = malloc(n * sizeof(complex));
+    if (!all || !self->input || !self->twin) return NS_ERROR_MEMORY;
+    for (size_t at = 0; at < n; at++) {
+        const double re = (double)(ns_draw(0, at) >> 11), im = (double)(ns_draw(1, at) >> 11);
+        self->input[at] = (complex){re * 0x1p-52 - 1, im * 0x1p-52 - 1};
+        self->data[IN][at] = self->input[at];
+    }
+    return NS_OK;
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    const int64_t n = values[N].number;
+    if (n & (n - 1)) return ns_setting_refuse(setting, "n has to be a power of two, for example %d", 1 << log2_of(n));
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){.n = n, .rate = values[RATE].number, .objects = values[OBJECTS].number};
+    const int error = allocate(self);
+    if (error) destroy(self);
+    *made = self;
+    return error;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    static const char *const NAME[REGIONS] = {"in", "out", "roots"};
+    state *self = whole;
+    int error = NS_OK;
+    for (int region = 0; region < REGIONS && self->objects && !error; region++) {
+        const int64_t bytes = (self->n + (region == ROOTS)) * ELEMENT_BYTES;
+        error = ns_object_attach(pool, NAME[region], self->data[region], bytes, &self->object[region]);
+    }
+    return error;
+}
+
+static int run(void *whole, ns_pool *pool) {
+    state *self = whole;
+    const loop roots = {self, ROOTS_LOOP, IN, 0, 1, 1, 0, self->n / 2 + 1, false};
+    const int error = ns_pool_run(pool, run_loop, &roots, sizeof roots);
+    if (error) return error;
+    return ns_pool_run(pool, run_transform, &(transform){self, IN, 0, self->n, false}, sizeof(transform));
+}
+
+/* By radix 2 throughout, with roots of its own. */
+static void run_twin(void *whole) {
+    state *self = whole;
+    complex *roots = malloc((size_t)self->n * sizeof *roots);
+    if (!roots) return; /* shows as a wrong result */
+    for (int64_t k = 0; k < self->n; k++) roots[k] = root_of_unity(k, self->n);
+    for (int64_t at = 0; at < self->n; at++) self->twin[at] = self->input[at];
+    transform_in_place(self->twin, self->n, roots, self->n);
+    free(roots);
+}
+
+/* Both round, in other places. Each is off by at most 3.5 log2(n) epsilon times its Euclidean norm (Higham, Accuracy
+ * and Stability of Numerical Algorithms, theorem 24.2), so they differ by twice that, and a little for the twiddle
+ * factors. */
+static bool matches(const void *whole) {
+    const state *self = whole;
+    const double relative = 16 * (double)log2_of(self->n) * 0x1p-52;
+    double differing = 0, norm = 0;
+    for (int64_t at = 0; at < self->n; at++) {
+        const complex difference = minus(self->data[OUT][at], self->twin[at]);
+        differing += difference.re * difference.re + difference.im * difference.im;
+        norm += self->twin[at].re * self->twin[at].re + self->twin[at].im * self->twin[at].im;
+    }
+    return differing <= relative * relative * norm;
+}
+
+const ns_kernel ns_fft_kernel = {
+    .name = "fft",
+    .meaning = "the Fourier transform with radices 8 and 16 (BOTS)",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};

@@ -1,0 +1,148 @@
+/* C = A x B, a task per square block of C, all of which one task spawns (thesis section 3.3.2, where every element is a
+ * task). The numbers are small integers, so products and sums are exact in whatever order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "draws.h"
+#include "kernels.h"
+
+enum { N, BLOCK, OBJECTS, RATE };
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "256", 1, 16384, NULL, "rows and columns"},
+    {"block", NS_INTEGER, "32", 1, 16384, NULL, "rows and columns of a task's block of C"},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "declared"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+enum matrix { A, B, C, MATRICES };
+enum { FLOPS_PER_PRODUCT = 2, VALUES = 16 };
+static const int64_t ELEMENT_BYTES = sizeof(double);
+
+typedef struct {
+    int64_t n, block, rate;
+    bool objects;
+    uint32_t object[MATRICES];
+    double *matrix[MATRICES], *twin;
+} state;
+
+typedef struct {
+    const state *of;
+    int64_t row, column, rows, columns;
+} block;
+
+/* A block of C, row by row, so that B is read along its rows. */
+static void multiply(const state *self, double *c, const block *b) {
+    const int64_t n = self->n;
+    for (int64_t row = b->row; row < b->row + b->rows; row++) {
+        double *to = c + row * n + b->column;
+        memset(to, 0, (size_t)b->columns * sizeof *to);
+        for (int64_t inner = 0; inner < n; inner++) {
+            const double factor = self->matrix[A][row * n + inner], *from = self->matrix[B] + inner * n + b->column;
+            for (int64_t column = 0; column < b->columns; column++) to[column] += factor * from[column];
+        }
+    }
+}
+
+static void multiply_block(ns_task *self, void *arguments) {
+    const block *b = arguments;
+    multiply(b->of, b->of->matrix[C], b);
+    ns_work(self, ns_compute_ps(FLOPS_PER_PRODUCT * b->rows * b->columns * b->of->n, b->of->rate));
+}
+
+static void spawn_block(ns_task *self, const block *b) {
+    const state *of = b->of;
+    const int64_t row_bytes = of->n * ELEMENT_BYTES, width = b->columns * ELEMENT_BYTES;
+    const int64_t column = b->column * ELEMENT_BYTES;
+    const ns_access accesses[MATRICES] = {
+        ns_piece(of->object[A], b->row * row_bytes, b->rows * row_bytes, NS_READ),
+        ns_rows(of->object[B], column, width, of->n, row_bytes, NS_READ),
+        ns_rows(of->object[C], b->row * row_bytes + column, width, b->rows, row_bytes, NS_WRITE),
+    };
+    ns_spawn_with(self, multiply_block, b, sizeof *b, accesses, of->objects ? MATRICES : 0);
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void spawn_blocks(ns_task *self, void *arguments) {
+    const state *of = *(const state **)arguments;
+    for (int64_t row = 0; row < of->n; row += of->block) {
+        for (int64_t column = 0; column < of->n; column += of->block) {
+            spawn_block(self,
+                        &(block){of, row, column, least(of->block, of->n - row), least(of->block, of->n - column)});
+        }
+    }
+    ns_join(self);
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    for (int at = 0; at < MATRICES; at++) free(self->matrix[at]);
+    free(self->twin);
+    free(self);
+}
+
+static void fill(double *matrix, int64_t elements, uint64_t stream) {
+    for (int64_t at = 0; at < elements; at++) {
+        matrix[at] = (double)ns_below(ns_draw(stream, (uint64_t)at), VALUES) - VALUES / 2;
+    }
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    const int64_t n = values[N].number;
+    bool all = true;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self =
+        (state){.n = n, .block = values[BLOCK].number, .rate = values[RATE].number, .objects = values[OBJECTS].number};
+    for (int at = 0; at < MATRICES; at++) {
+        self->matrix[at] = malloc((size_t)(n * n) * sizeof(double));
+        all = all && self->matrix[at];
+    }
+    self->twin = malloc((size_t)(n * n) * sizeof(double));
+    if (!all || !self->twin) {
+        destroy(self);
+        return NS_ERROR_MEMORY;
+    }
+    fill(self->matrix[A], n * n, A);
+    fill(self->matrix[B], n * n, B);
+    *made = self;
+    return NS_OK;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    static const char *const NAME[MATRICES] = {"A", "B", "C"};
+    state *self = whole;
+    int error = NS_OK;
+    for (int at = 0; at < MATRICES && self->objects && !error; at++) {
+        error =
+            ns_object_attach(pool, NAME[at], self->matrix[at], self->n * self->n * ELEMENT_BYTES, &self->object[at]);
+    }
+    return error;
+}
+
+static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, spawn_blocks, &whole, sizeof whole); }
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    multiply(self, self->twin, &(block){self, 0, 0, self->n, self->n});
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    return memcmp(self->matrix[C], self->twin, (size_t)(self->n * self->n) * sizeof(double)) == 0;
+}
+
+const ns_kernel ns_matmul_kernel = {
+    .name = "matmul",
+    .meaning = "a matrix product, a task per block of the result (thesis section 3.3.2)",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};

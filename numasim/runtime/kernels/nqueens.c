@@ -1,0 +1,125 @@
+/* The number of ways to put n queens on a board so that none attacks another, after BOTS N-Queens: a task tries one
+ * column of the next row, and where the queen stands spawns one for every column of the row after. From row `cutoff`
+ * on, a task searches the rest by itself. The same tasks as those of numasim/workload/nqueens.py.
+ */
+#include <stdlib.h>
+
+#include "kernels.h"
+
+enum { MOST_QUEENS = 16 };
+enum { N, CUTOFF, ROW };
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "8", 1, 15, NULL, "queens, rows and columns"},
+    {"cutoff", NS_INTEGER, "0", 0, 15, NULL, "the row from which on the search is serial; 0: none"},
+    {"row_ns", NS_TIME, "2", 0, 1000000000, NULL, "declared for the test against one earlier row"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+typedef struct {
+    int64_t n, depth, row_ps;
+    int64_t solutions, twin;
+} state;
+
+/* Queens in the rows 0 to `row`, the last of which has not been tested. */
+typedef struct {
+    const state *of;
+    int64_t *solutions;
+    int64_t row;
+    signed char column[MOST_QUEENS];
+} board;
+
+static bool stands(const board *self) {
+    const int column = self->column[self->row];
+    for (int64_t row = 0; row < self->row; row++) {
+        const int distance = (int)(self->row - row), across = self->column[row] - column;
+        if (across == 0 || across == distance || across == -distance) return false;
+    }
+    return true;
+}
+
+/* The solutions that begin with these rows, all of which stand; `*units` grows by the earlier rows tested, plus one, of
+ * each try. */
+static int64_t search(board *self, int64_t *units) {
+    const int64_t n = self->of->n;
+    int64_t found = 0;
+    if (self->row == n - 1) return 1;
+    self->row++;
+    for (signed char column = 0; column < n; column++) {
+        self->column[self->row] = column;
+        *units += self->row + 1;
+        if (stands(self)) found += search(self, units);
+    }
+    self->row--;
+    return found;
+}
+
+static void try_column(ns_task *self, void *arguments);
+
+/* Try every column of the next row. */
+static int64_t spawn_tries(ns_task *self, const board *before) {
+    const int64_t n = before->of->n;
+    int64_t found[MOST_QUEENS], all = 0;
+    board next = *before;
+    next.row++;
+    for (signed char column = 0; column < n; column++) {
+        next.column[next.row] = column;
+        next.solutions = &found[column];
+        ns_spawn(self, try_column, &next, sizeof next);
+    }
+    ns_join(self);
+    for (int64_t column = 0; column < n; column++) all += found[column];
+    return all;
+}
+
+static void try_column(ns_task *self, void *arguments) {
+    board *tried = arguments;
+    const state *of = tried->of;
+    int64_t units = tried->row + 1, found = 0;
+    const bool standing = stands(tried);
+    if (standing && tried->row < of->depth - 1) {
+        ns_work(self, units * of->row_ps);
+        found = spawn_tries(self, tried);
+    } else {
+        if (standing) found = search(tried, &units);
+        ns_work(self, units * of->row_ps);
+    }
+    *tried->solutions = found;
+}
+
+static void begin(ns_task *self, void *arguments) {
+    state *of = *(state **)arguments;
+    of->solutions = spawn_tries(self, &(board){.of = of, .row = -1});
+}
+
+static int create(void **made, ns_setting *setting) {
+    const int64_t n = setting->values[N].number, cutoff = setting->values[CUTOFF].number;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){.n = n, .depth = cutoff && cutoff < n ? cutoff : n, .row_ps = setting->values[ROW].number};
+    *made = self;
+    return NS_OK;
+}
+
+static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, begin, &whole, sizeof whole); }
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    int64_t units = 0;
+    self->twin = search(&(board){.of = self, .row = -1}, &units);
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    return self->solutions == self->twin;
+}
+
+const ns_kernel ns_nqueens_kernel = {
+    .name = "nqueens",
+    .meaning = "the number of ways to put n queens on a board so that none attacks another (BOTS)",
+    .parameters = PARAMETERS,
+    .create = create,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = free,
+};

@@ -1,0 +1,290 @@
+/* LU decomposition of a sparse matrix of blocks, after BOTS SparseLU in its version with one task that creates all
+ * others (thesis section 3.6): each step factors the diagonal block itself, spawns the divisions right of it and below
+ * it, waits, spawns an update for every pair of those, and waits. The same tasks as those of
+ * numasim/workload/sparselu.py; only a block that fills in is cleared by its first update, which therefore writes it
+ * without reading.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "draws.h"
+#include "elimination.h"
+#include "kernels.h"
+
+enum { BLOCKS, BLOCK_SIZE, OBJECTS, RATE };
+static const ns_parameter PARAMETERS[] = {
+    {"blocks", NS_INTEGER, "16", 1, 256, NULL, "blocks in a row, and rows of blocks"},
+    {"block_size", NS_INTEGER, "32", 1, 4096, NULL, "numbers in a row of a block, and rows"},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "117200", 0, 1000000000000, NULL, "declared"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+enum operation { FACTOR, FORWARD, BACKWARD, UPDATE };
+enum { REGIONS = 2, MOST_ACCESSES = 3 };
+
+typedef struct {
+    float *of[REGIONS];
+} numbers;
+
+typedef struct {
+    ns_elimination elimination;
+    int64_t size, rate;
+    bool objects;
+    uint32_t object[REGIONS];
+    numbers numbers, twin;
+} state;
+
+/* What is done to block (row, column) in a step. */
+typedef struct {
+    const state *of;
+    enum operation operation;
+    int64_t row, column, step;
+} step;
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+static void factor(float *diagonal, int64_t size) {
+    for (int64_t k = 0; k < size; k++) {
+        for (int64_t i = k + 1; i < size; i++) {
+            diagonal[i * size + k] /= diagonal[k * size + k];
+            for (int64_t j = k + 1; j < size; j++)
+                diagonal[i * size + j] -= diagonal[i * size + k] * diagonal[k * size + j];
+        }
+    }
+}
+
+/* Divide a block right of the diagonal one by its lower half. */
+static void divide_forward(const float *diagonal, float *block, int64_t size) {
+    for (int64_t k = 0; k < size; k++) {
+        for (int64_t i = k + 1; i < size; i++) {
+            for (int64_t j = 0; j < size; j++) block[i * size + j] -= diagonal[i * size + k] * block[k * size + j];
+        }
+    }
+}
+
+/* Divide a block below the diagonal one by its upper half. */
+static void divide_backward(const float *diagonal, float *block, int64_t size) {
+    for (int64_t i = 0; i < size; i++) {
+        for (int64_t k = 0; k < size; k++) {
+            block[i * size + k] /= diagonal[k * size + k];
+            for (int64_t j = k + 1; j < size; j++) block[i * size + j] -= block[i * size + k] * diagonal[k * size + j];
+        }
+    }
+}
+
+static void update(const float *left, const float *above, float *block, int64_t size) {
+    for (int64_t i = 0; i < size; i++) {
+        for (int64_t k = 0; k < size; k++) {
+            for (int64_t j = 0; j < size; j++) block[i * size + j] -= left[i * size + k] * above[k * size + j];
+        }
+    }
+}
+
+static float *block_at(const state *self, const numbers *in, int64_t row, int64_t column) {
+    const ns_block *block = ns_elimination_block(&self->elimination, row, column);
+    return in->of[block->region] + block->place * self->size * self->size;
+}
+
+/* Whether an update is the first of a block that fills in. */
+static bool is_first(const step *s) {
+    return s->operation == UPDATE && ns_elimination_block(&s->of->elimination, s->row, s->column)->since == s->step;
+}
+
+static void operate(const step *s, const numbers *in) {
+    const state *of = s->of;
+    const int64_t size = of->size, k = s->step;
+    float *block = block_at(of, in, s->row, s->column);
+    if (is_first(s)) memset(block, 0, (size_t)(size * size) * sizeof *block);
+    switch (s->operation) {
+        case FACTOR: factor(block, size); break;
+        case FORWARD: divide_forward(block_at(of, in, k, k), block, size); break;
+        case BACKWARD: divide_backward(block_at(of, in, k, k), block, size); break;
+        case UPDATE: update(block_at(of, in, s->row, k), block_at(of, in, k, s->column), block, size); break;
+    }
+}
+
+/* Operations on numbers, as sparselu.py counts them. */
+static int64_t flops(enum operation operation, int64_t size) {
+    const int64_t divisions = size * (size - 1) / 2, updates = size * (size - 1) * (2 * size - 1) / 3;
+    switch (operation) {
+        case FACTOR: return divisions + updates;
+        case FORWARD: return size * size * (size - 1);
+        case BACKWARD: return size * size * size;
+        case UPDATE: break;
+    }
+    return 2 * size * size * size;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+static ns_access access_to(const state *self, int64_t row, int64_t column, enum ns_access_mode mode) {
+    const ns_block *block = ns_elimination_block(&self->elimination, row, column);
+    const int64_t bytes = self->size * self->size * (int64_t)sizeof(float);
+    return ns_piece(self->object[block->region], block->place * bytes, bytes, mode);
+}
+
+/* The accesses of an operation; how many there are. */
+static uint32_t accesses_of(const step *s, ns_access *accesses) {
+    const state *of = s->of;
+    const int64_t k = s->step;
+    uint32_t count = 0;
+    if (!of->objects) return 0;
+    if (s->operation == UPDATE) {
+        accesses[count++] = access_to(of, s->row, k, NS_READ);
+        accesses[count++] = access_to(of, k, s->column, NS_READ);
+    } else if (s->operation != FACTOR) {
+        accesses[count++] = access_to(of, k, k, NS_READ);
+    }
+    accesses[count++] = access_to(of, s->row, s->column, is_first(s) ? NS_WRITE : NS_READ_WRITE);
+    return count;
+}
+
+static void run_step(ns_task *self, void *arguments) {
+    const step *s = arguments;
+    operate(s, &s->of->numbers);
+    ns_work(self, ns_compute_ps(flops(s->operation, s->of->size), s->of->rate));
+}
+
+static void spawn_step(ns_task *self, const step *s) {
+    ns_access accesses[MOST_ACCESSES];
+    const uint32_t count = accesses_of(s, accesses);
+    ns_spawn_with(self, run_step, s, sizeof *s, accesses, count);
+}
+
+static bool has(const state *self, int64_t row, int64_t column, int64_t k) {
+    return ns_elimination_has(&self->elimination, row, column, k);
+}
+
+static void spawn_divisions(ns_task *self, const state *of, int64_t k) {
+    for (int64_t column = k + 1; column < of->elimination.blocks; column++) {
+        if (has(of, k, column, k)) spawn_step(self, &(step){of, FORWARD, k, column, k});
+    }
+    for (int64_t row = k + 1; row < of->elimination.blocks; row++) {
+        if (has(of, row, k, k)) spawn_step(self, &(step){of, BACKWARD, row, k, k});
+    }
+}
+
+static void spawn_updates(ns_task *self, const state *of, int64_t k) {
+    for (int64_t row = k + 1; row < of->elimination.blocks; row++) {
+        for (int64_t column = k + 1; column < of->elimination.blocks && has(of, row, k, k); column++) {
+            if (has(of, k, column, k)) spawn_step(self, &(step){of, UPDATE, row, column, k});
+        }
+    }
+}
+
+static void decompose(ns_task *self, void *arguments) {
+    const state *of = *(const state **)arguments;
+    for (int64_t k = 0; k < of->elimination.blocks; k++) {
+        step diagonal = {of, FACTOR, k, k, k};
+        ns_access access;
+        if (accesses_of(&diagonal, &access)) ns_access_declare(self, &access);
+        run_step(self, &diagonal);
+        spawn_divisions(self, of, k);
+        ns_join(self);
+        spawn_updates(self, of, k);
+        ns_join(self);
+    }
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+static size_t bytes_of(const state *self, int region) {
+    return (size_t)(self->elimination.counts[region] * self->size * self->size) * sizeof(float);
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    for (int region = 0; region < REGIONS; region++) {
+        free(self->numbers.of[region]);
+        free(self->twin.of[region]);
+    }
+    ns_elimination_destroy(&self->elimination);
+    free(self);
+}
+
+/* Random numbers from -1 to 1, and on the diagonal what is above the sum of a row of them. */
+static void fill(state *self, float *matrix) {
+    const int64_t size = self->size, in_block = size * size;
+    for (int64_t at = 0; at < self->elimination.counts[NS_BLOCK_MATRIX] * in_block; at++) {
+        matrix[at] = (float)ns_below(ns_draw(0, (uint64_t)at), 1 << 16) / (1 << 15) - 1;
+    }
+    for (int64_t k = 0; k < self->elimination.blocks; k++) {
+        float *block = matrix + ns_elimination_block(&self->elimination, k, k)->place * in_block;
+        for (int64_t at = 0; at < size; at++) block[at * size + at] += (float)(self->elimination.blocks * size);
+    }
+}
+
+static int allocate(state *self) {
+    for (int region = 0; region < REGIONS; region++) {
+        self->numbers.of[region] = malloc(bytes_of(self, region) + 1);
+        self->twin.of[region] = malloc(bytes_of(self, region) + 1);
+        if (!self->numbers.of[region] || !self->twin.of[region]) return NS_ERROR_MEMORY;
+    }
+    fill(self, self->numbers.of[NS_BLOCK_MATRIX]);
+    memcpy(self->twin.of[NS_BLOCK_MATRIX], self->numbers.of[NS_BLOCK_MATRIX], bytes_of(self, NS_BLOCK_MATRIX));
+    return NS_OK;
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){.size = values[BLOCK_SIZE].number, .rate = values[RATE].number, .objects = values[OBJECTS].number};
+    int error = ns_elimination_create(&self->elimination, values[BLOCKS].number);
+    if (!error) error = allocate(self);
+    if (error) destroy(self);
+    *made = self;
+    return error;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    static const char *const NAME[REGIONS] = {"matrix", "fill"};
+    state *self = whole;
+    int error = NS_OK;
+    for (int region = 0; region < REGIONS && self->objects && !error; region++) {
+        error = ns_object_attach(pool, NAME[region], self->numbers.of[region], (int64_t)bytes_of(self, region),
+                                 &self->object[region]);
+    }
+    return error;
+}
+
+static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, decompose, &whole, sizeof whole); }
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    const int64_t blocks = self->elimination.blocks;
+    for (int64_t k = 0; k < blocks; k++) {
+        operate(&(step){self, FACTOR, k, k, k}, &self->twin);
+        for (int64_t at = k + 1; at < blocks; at++) {
+            if (has(self, k, at, k)) operate(&(step){self, FORWARD, k, at, k}, &self->twin);
+            if (has(self, at, k, k)) operate(&(step){self, BACKWARD, at, k, k}, &self->twin);
+        }
+        for (int64_t row = k + 1; row < blocks; row++) {
+            for (int64_t column = k + 1; column < blocks; column++) {
+                if (!has(self, row, k, k) || !has(self, k, column, k)) continue;
+                operate(&(step){self, UPDATE, row, column, k}, &self->twin);
+            }
+        }
+    }
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    for (int region = 0; region < REGIONS; region++) {
+        if (memcmp(self->numbers.of[region], self->twin.of[region], bytes_of(self, region)) != 0) return false;
+    }
+    return true;
+}
+
+const ns_kernel ns_sparselu_kernel = {
+    .name = "sparselu",
+    .meaning = "LU decomposition of a sparse matrix of blocks, one task creating all others (BOTS)",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};

@@ -1,0 +1,84 @@
+/* Workers that contend for one lock (thesis section 6.2, Table 6.2): each thinks, takes the lock, counts and lets it
+ * go, again and again. The same bodies as those of numasim/workload/spinlock.py.
+ */
+#include <stdlib.h>
+
+#include "delay.h"
+#include "kernels.h"
+
+enum { ACQUISITIONS, CRITICAL, THINK };
+static const ns_parameter PARAMETERS[] = {
+    {"acquisitions", NS_INTEGER, "1000", 1, 8000000, NULL, "by each worker"},
+    {"critical_ns", NS_TIME, "0", 0, 1000000000000, NULL, "inside the lock"},
+    {"think_ns", NS_TIME, "0", 0, 1000000000000, NULL, "before each acquisition"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+typedef struct {
+    int64_t acquisitions, critical_ps, think_ps;
+    uint32_t workers, lock;
+    ns_delay delay;
+    int64_t counter; /* only changed by who has the lock */
+    int64_t twin;
+} state;
+
+static void contend(ns_task *self, void *arguments) {
+    state *of = *(state **)arguments;
+    for (int64_t round = 0; round < of->acquisitions; round++) {
+        if (of->think_ps) {
+            ns_delay_take(&of->delay, of->think_ps);
+            ns_work(self, of->think_ps);
+        }
+        ns_word_lock(self, of->lock);
+        of->counter++;
+        ns_delay_take(&of->delay, of->critical_ps);
+        ns_work(self, of->critical_ps);
+        ns_word_unlock(self, of->lock);
+    }
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){.acquisitions = values[ACQUISITIONS].number,
+                    .critical_ps = values[CRITICAL].number,
+                    .think_ps = values[THINK].number,
+                    .workers = setting->workers};
+    if (setting->waits) self->delay = ns_delay_calibrate();
+    *made = self;
+    return NS_OK;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    state *self = whole;
+    return ns_word_attach(pool, "lock", NS_WORD_LOCK, 0, 1, &self->lock);
+}
+
+static int run(void *whole, ns_pool *pool) { return ns_pool_team(pool, contend, &whole, sizeof whole); }
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    for (int64_t round = 0; round < self->acquisitions * self->workers; round++) {
+        ns_delay_take(&self->delay, self->think_ps);
+        ns_delay_take(&self->delay, self->critical_ps);
+        self->twin++;
+    }
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    return self->counter == self->twin;
+}
+
+const ns_kernel ns_spinlock_kernel = {
+    .name = "spinlock",
+    .meaning = "workers that contend for one lock (thesis section 6.2)",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = free,
+};

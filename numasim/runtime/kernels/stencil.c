@@ -1,0 +1,150 @@
+/* Jacobi's iteration on a square grid: every inner point becomes the mean of its four neighbours, from one grid into
+ * the other and back. A task per band of rows; an iteration ends when all of its tasks have.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels.h"
+
+enum { N, ITERATIONS, ROWS, OBJECTS, RATE };
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "512", 3, 32768, NULL, "points in a row, and rows"},
+    {"iterations", NS_INTEGER, "10", 1, 1000000, NULL, "of the whole grid"},
+    {"rows", NS_INTEGER, "16", 1, 32768, NULL, "that a task takes"},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+enum { GRIDS = 2, FLOPS_PER_POINT = 4, ACCESSES = 2 };
+
+typedef struct {
+    int64_t n, iterations, rows, rate;
+    bool objects;
+    uint32_t object[GRIDS];
+    double *grid[GRIDS], *twin[GRIDS];
+} state;
+
+typedef struct {
+    const state *of;
+    int64_t from; /* the grid that is read */
+    int64_t first, last;
+} band;
+
+static void relax(double *to, const double *from, int64_t n, int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; row++) {
+        const double *here = from + row * n;
+        for (int64_t at = 1; at < n - 1; at++) {
+            to[row * n + at] = 0.25 * (here[at - n] + here[at + n] + here[at - 1] + here[at + 1]);
+        }
+    }
+}
+
+static void relax_band(ns_task *self, void *arguments) {
+    const band *b = arguments;
+    const state *of = b->of;
+    relax(of->grid[1 - b->from], of->grid[b->from], of->n, b->first, b->last);
+    ns_work(self, ns_compute_ps(FLOPS_PER_POINT * (b->last - b->first) * (of->n - 2), of->rate));
+}
+
+static void spawn_band(ns_task *self, const band *b) {
+    const state *of = b->of;
+    const int64_t row_bytes = of->n * (int64_t)sizeof(double), rows = b->last - b->first;
+    const ns_access accesses[ACCESSES] = {
+        ns_piece(of->object[b->from], (b->first - 1) * row_bytes, (rows + 2) * row_bytes, NS_READ),
+        ns_piece(of->object[1 - b->from], b->first * row_bytes, rows * row_bytes, NS_WRITE),
+    };
+    ns_spawn_with(self, relax_band, b, sizeof *b, accesses, of->objects ? ACCESSES : 0);
+}
+
+static void iterate(ns_task *self, void *arguments) {
+    const state *of = *(const state **)arguments;
+    for (int64_t iteration = 0; iteration < of->iterations; iteration++) {
+        for (int64_t first = 1; first < of->n - 1; first += of->rows) {
+            const int64_t last = first + of->rows < of->n - 1 ? first + of->rows : of->n - 1;
+            spawn_band(self, &(band){of, iteration % GRIDS, first, last});
+        }
+        ns_join(self);
+    }
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    for (int grid = 0; grid < GRIDS; grid++) {
+        free(self->grid[grid]);
+        free(self->twin[grid]);
+    }
+    free(self);
+}
+
+/* Hot above, warm on the left, cold elsewhere. */
+static void fill(double *grid, int64_t n) {
+    memset(grid, 0, (size_t)(n * n) * sizeof *grid);
+    for (int64_t at = 0; at < n; at++) {
+        grid[at * n] = 0.5;
+        grid[at] = 1.0;
+    }
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    const int64_t n = values[N].number;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){.n = n,
+                    .iterations = values[ITERATIONS].number,
+                    .rows = values[ROWS].number,
+                    .rate = values[RATE].number,
+                    .objects = values[OBJECTS].number};
+    for (int grid = 0; grid < GRIDS; grid++) {
+        self->grid[grid] = malloc((size_t)(n * n) * sizeof(double));
+        self->twin[grid] = malloc((size_t)(n * n) * sizeof(double));
+        if (!self->grid[grid] || !self->twin[grid]) {
+            destroy(self);
+            return NS_ERROR_MEMORY;
+        }
+        fill(self->grid[grid], n);
+        fill(self->twin[grid], n);
+    }
+    *made = self;
+    return NS_OK;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    static const char *const NAME[GRIDS] = {"even", "odd"};
+    state *self = whole;
+    int error = NS_OK;
+    for (int grid = 0; grid < GRIDS && self->objects && !error; grid++) {
+        const int64_t bytes = self->n * self->n * (int64_t)sizeof(double);
+        error = ns_object_attach(pool, NAME[grid], self->grid[grid], bytes, &self->object[grid]);
+    }
+    return error;
+}
+
+static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, iterate, &whole, sizeof whole); }
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    for (int64_t iteration = 0; iteration < self->iterations; iteration++) {
+        const int64_t from = iteration % GRIDS;
+        relax(self->twin[1 - from], self->twin[from], self->n, 1, self->n - 1);
+    }
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    const int64_t last = self->iterations % GRIDS;
+    return memcmp(self->grid[last], self->twin[last], (size_t)(self->n * self->n) * sizeof(double)) == 0;
+}
+
+const ns_kernel ns_stencil_kernel = {
+    .name = "stencil",
+    .meaning = "Jacobi's iteration on a square grid, a task per band of rows",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};

@@ -1,0 +1,234 @@
+/* Synchronisation constructs of OpenMP, again and again, as EPCC syncbench has them (thesis section 6.4.1, Table 6.4):
+ * each surrounds a delay. The same bodies as those of numasim/workload/syncbench.py, which says what each construct is
+ * made of; only where one segment follows another there, they are one here.
+ *
+ * Every worker adds up what it sees of the others: rounds that were published to it, tickets of the shared counter,
+ * what is counted inside the lock. The sums are known beforehand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "delay.h"
+#include "kernels.h"
+
+enum { CONSTRUCT, REPETITIONS, DELAY, SERIAL, OWN };
+enum { PARALLEL, FOR, PARALLEL_FOR, BARRIER, SINGLE, CRITICAL, LOCK, ATOMIC, REDUCTION };
+static const ns_parameter PARAMETERS[] = {
+    {"construct", NS_CHOICE, "parallel", 0, 0,
+     "parallel for parallel-for barrier single critical lock atomic reduction", "what is repeated"},
+    {"repetitions", NS_INTEGER, "100", 1, 8000000, NULL, "of the construct"},
+    {"delay_ns", NS_TIME, "100", 0, 1000000000000, NULL, "that it surrounds"},
+    {"serial_ns", NS_TIME, "5000", 0, 1000000000000, NULL, "of worker 0 alone before each parallel region"},
+    {"construct_ns", NS_TIME, "0", 0, 1000000000000, NULL, "of the runtime itself, beside locks and lines"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+enum { LINE_BYTES = 64 };
+
+/* What one worker has seen; the others do not touch it. */
+typedef struct {
+    _Alignas(LINE_BYTES) int64_t sum;
+} seen;
+_Static_assert(sizeof(seen) == LINE_BYTES, "sums of different workers share no cache line");
+
+typedef struct {
+    int64_t construct, rounds, delay_ps, serial_ps, own_ps;
+    uint32_t workers;
+    ns_delay delay;
+    uint32_t lock, counter, barrier;
+    uint32_t *woken;   /* [workers] the condition of each */
+    int64_t published; /* by worker 0 before it wakes the others */
+    int64_t guarded;   /* only changed by who has the lock */
+    seen *seen;        /* [workers] */
+    int64_t twin;
+} state;
+
+static void take(ns_task *self, const state *of, int64_t picoseconds) {
+    ns_delay_take(&of->delay, picoseconds);
+    ns_work(self, picoseconds);
+}
+
+/* What the runtime itself does. */
+static void take_own(ns_task *self, const state *of) {
+    if (of->own_ps) take(self, of, of->own_ps);
+}
+
+static void fork_team(ns_task *self, state *of, uint32_t id, int64_t round) {
+    if (id) {
+        ns_word_await(self, of->woken[id]);
+    } else {
+        take(self, of, of->serial_ps);
+        take_own(self, of);
+        of->published = round;
+        for (uint32_t other = 1; other < of->workers; other++) ns_word_signal(self, of->woken[other]);
+    }
+    of->seen[id].sum += of->published;
+}
+
+static void meet(ns_task *self, const state *of) { ns_word_arrive(self, of->barrier); }
+
+static void run_parallel(ns_task *self, state *of, uint32_t id, int64_t round) {
+    fork_team(self, of, id, round);
+    take(self, of, of->delay_ps);
+    meet(self, of);
+}
+
+static void run_chunk(ns_task *self, state *of, uint32_t id) {
+    of->seen[id].sum += ns_word_add(self, of->counter, 1);
+    take(self, of, of->delay_ps);
+    meet(self, of);
+}
+
+static void run_for(ns_task *self, state *of, uint32_t id, int64_t round) {
+    (void)round;
+    take_own(self, of);
+    run_chunk(self, of, id);
+}
+
+static void run_parallel_for(ns_task *self, state *of, uint32_t id, int64_t round) {
+    fork_team(self, of, id, round);
+    run_chunk(self, of, id);
+}
+
+static void run_barrier(ns_task *self, state *of, uint32_t id, int64_t round) {
+    of->seen[id].sum += round;
+    take(self, of, of->delay_ps);
+    take_own(self, of);
+    meet(self, of);
+}
+
+static void run_single(ns_task *self, state *of, uint32_t id, int64_t round) {
+    (void)round;
+    take_own(self, of);
+    of->seen[id].sum += ns_word_add(self, of->counter, 1);
+    if (!id) take(self, of, of->delay_ps);
+    meet(self, of);
+}
+
+static void run_critical(ns_task *self, state *of, uint32_t id, int64_t round) {
+    (void)id, (void)round;
+    ns_word_lock(self, of->lock);
+    take_own(self, of);
+    of->guarded++;
+    take(self, of, of->delay_ps);
+    ns_word_unlock(self, of->lock);
+}
+
+static void run_atomic(ns_task *self, state *of, uint32_t id, int64_t round) {
+    (void)id, (void)round;
+    ns_word_lock(self, of->lock);
+    take_own(self, of);
+    of->guarded++;
+    ns_word_unlock(self, of->lock);
+}
+
+static void run_reduction(ns_task *self, state *of, uint32_t id, int64_t round) {
+    fork_team(self, of, id, round);
+    take(self, of, of->delay_ps);
+    ns_word_lock(self, of->lock);
+    of->guarded += round;
+    ns_word_unlock(self, of->lock);
+    meet(self, of);
+}
+
+/* Whether workers share the repetitions, and what the sums of a round add up to. */
+static const struct {
+    void (*run)(ns_task *self, state *of, uint32_t id, int64_t round);
+    bool shared_out, adds_round, adds_ticket, counts, reduces;
+} CONSTRUCTS[] = {
+    [PARALLEL] = {run_parallel, .adds_round = true},
+    [FOR] = {run_for, .adds_ticket = true},
+    [PARALLEL_FOR] = {run_parallel_for, .adds_round = true, .adds_ticket = true},
+    [BARRIER] = {run_barrier, .adds_round = true},
+    [SINGLE] = {run_single, .adds_ticket = true},
+    [CRITICAL] = {run_critical, .shared_out = true, .counts = true},
+    [LOCK] = {run_critical, .shared_out = true, .counts = true},
+    [ATOMIC] = {run_atomic, .shared_out = true, .counts = true},
+    [REDUCTION] = {run_reduction, .adds_round = true, .reduces = true},
+};
+
+static void run_part(ns_task *self, void *arguments) {
+    state *of = *(state **)arguments;
+    for (int64_t round = 0; round < of->rounds; round++) {
+        CONSTRUCTS[of->construct].run(self, of, ns_task_worker(self), round);
+    }
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    free(self->woken);
+    free(self->seen);
+    free(self);
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    const int64_t construct = values[CONSTRUCT].number, repetitions = values[REPETITIONS].number;
+    const int64_t workers = setting->workers;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){.construct = construct,
+                    .rounds = CONSTRUCTS[construct].shared_out ? (repetitions + workers - 1) / workers : repetitions,
+                    .delay_ps = values[DELAY].number,
+                    .serial_ps = values[SERIAL].number,
+                    .own_ps = values[OWN].number,
+                    .workers = setting->workers};
+    if (setting->waits) self->delay = ns_delay_calibrate();
+    self->woken = calloc((size_t)workers, sizeof *self->woken);
+    self->seen = aligned_alloc(LINE_BYTES, (size_t)workers * sizeof *self->seen);
+    for (int64_t id = 0; id < workers && self->seen; id++) self->seen[id].sum = 0;
+    const int error = self->woken && self->seen ? NS_OK : NS_ERROR_MEMORY;
+    if (error) destroy(self);
+    *made = self;
+    return error;
+}
+
+/* Conditions are kept for the worker that waits, all else for worker 0. */
+static int attach(void *whole, ns_pool *pool) {
+    state *self = whole;
+    int error = ns_word_attach(pool, "lock", NS_WORD_LOCK, 0, 1, &self->lock);
+    if (!error) error = ns_word_attach(pool, "counter", NS_WORD_ATOMIC, 0, 1, &self->counter);
+    if (!error) error = ns_word_attach(pool, "barrier", NS_WORD_BARRIER, 0, self->workers, &self->barrier);
+    for (uint32_t id = 0; id < self->workers && !error; id++) {
+        char name[32];
+        snprintf(name, sizeof name, "thread %u", id);
+        error = ns_word_attach(pool, name, NS_WORD_CONDITION, id, 1, &self->woken[id]);
+    }
+    return error;
+}
+
+static int run(void *whole, ns_pool *pool) { return ns_pool_team(pool, run_part, &whole, sizeof whole); }
+
+/* The same work by one worker, which needs no synchronisation. */
+static void run_twin(void *whole) {
+    state *self = whole;
+    int64_t ticket = 0;
+    for (int64_t round = 0; round < self->rounds; round++) {
+        for (uint32_t id = 0; id < self->workers; id++, ticket++) {
+            if (CONSTRUCTS[self->construct].adds_round) self->twin += round;
+            if (CONSTRUCTS[self->construct].adds_ticket) self->twin += ticket;
+            if (CONSTRUCTS[self->construct].counts) self->twin++;
+            if (CONSTRUCTS[self->construct].reduces) self->twin += round;
+            ns_delay_take(&self->delay, self->delay_ps);
+        }
+    }
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    int64_t sum = self->guarded;
+    for (uint32_t id = 0; id < self->workers; id++) sum += self->seen[id].sum;
+    return sum == self->twin;
+}
+
+const ns_kernel ns_syncbench_kernel = {
+    .name = "syncbench",
+    .meaning = "the synchronisation constructs of OpenMP, each repeated (thesis section 6.4.1)",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};

@@ -1,0 +1,243 @@
+/* Unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree that only shows as it is walked. The
+ * number of children of a node follows from the node's own random state; a child's state is a hash of its parent's. The
+ * same trees as those of numasim/workload/uts.py, whose states are streams of splitmix64.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "draws.h"
+#include "kernels.h"
+#include "wide.h"
+
+enum { DRAW_ARRIVAL = 8, MOST_CHILDREN = 100, MOST_DEPTH = 1000, ROUNDING = 1000000000 };
+enum { TREE, SEED, ROOT_CHILDREN, CHILDREN, PROBABILITY, SHAPE, DEPTH, NODE, ROUNDS };
+enum { BINOMIAL, GEOMETRIC };
+enum { LINEAR, EXPONENTIAL, CYCLIC, FIXED };
+static const ns_parameter PARAMETERS[] = {
+    {"tree", NS_CHOICE, "binomial", 0, 0, "binomial geometric", "what the number of children follows"},
+    {"tree_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "of the root's state"},
+    {"root_children", NS_INTEGER, "0", 0, 100000, NULL, "of the root; the mean at depth 0; 0: 2000 or 4 by the tree"},
+    {"children", NS_INTEGER, "8", 1, 100, NULL, "binomial: of a node that has any"},
+    {"probability", NS_FRACTION, "0.12", 0, 0, NULL, "binomial: that a node has any"},
+    {"shape", NS_CHOICE, "fixed", 0, 0, "linear exponential cyclic fixed", "geometric: how the mean goes with depth"},
+    {"depth", NS_INTEGER, "6", 1, MOST_DEPTH, NULL, "geometric: bounds the tree"},
+    {"node_ns", NS_TIME, "400", 0, 1000000000, NULL, "declared for the state of one child"},
+    {"rounds", NS_INTEGER, "100", 1, 1000000, NULL, "how often a state is hashed for its checksum"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+typedef struct {
+    uint64_t nodes, leaves, checksum;
+} count;
+
+typedef struct {
+    int64_t tree, root_children, children, shape, depth, node_ps, rounds;
+    uint64_t seed, bound;              /* a binomial node has children if its draw is below */
+    int64_t levels;                    /* geometric: at this depth and below there are none */
+    uint64_t (*bounds)[MOST_CHILDREN]; /* [levels] geometric: it has at least c if its draw is below bounds[c - 1] */
+    count result, twin;
+} state;
+
+/* ---- the tree ---------------------------------------------------------------------------------------------------- */
+
+/* floor(fraction 2^64), of a fraction in units of 10^-18. One is the largest bound there is. */
+static uint64_t bound_of(int64_t fraction) {
+    const ns_uwide wide = ((ns_uwide)(uint64_t)fraction << 64) / UINT64_C(1000000000000000000);
+    return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
+}
+
+/* The mean number of children at a depth. */
+static double mean_at(const state *self, int64_t depth) {
+    const double root = (double)self->root_children, deepest = (double)self->depth, at = (double)depth;
+    switch (self->shape) {
+        case LINEAR: return root * fmax(0.0, 1 - at / deepest);
+        case EXPONENTIAL:
+            if (depth == 0) return root;
+            return self->depth == 1 ? 0.0 : root * pow(at, -log(root) / log(deepest));
+        case CYCLIC: return depth > 5 * self->depth ? 0.0 : pow(root, sin(2 * 3.141592653589793 * at / deepest));
+        default: return depth < self->depth ? root : 0.0;
+    }
+}
+
+/* The 192 bits of `high` 2^128 + `number`, over `divisor`, which is above `high`. */
+static ns_uwide divided(uint64_t high, ns_uwide number, uint64_t divisor) {
+    const ns_uwide upper = ((ns_uwide)high << 64) | (uint64_t)(number >> 64);
+    const ns_uwide lower = (upper % divisor << 64) | (uint64_t)number;
+    return (upper / divisor << 64) | (lower / divisor);
+}
+
+/* A number below one in 128 bits, times factor / divisor, both below 2^50. */
+static ns_uwide scaled(ns_uwide number, uint64_t factor, uint64_t divisor) {
+    const ns_uwide low = (ns_uwide)(uint64_t)number * factor;
+    const ns_uwide high = (ns_uwide)(uint64_t)(number >> 64) * factor + (uint64_t)(low >> 64);
+    return divided((uint64_t)(high >> 64), (high << 64) | (uint64_t)low, divisor);
+}
+
+/* At least c children with probability (b / (1 + b))^c, of the mean b rounded to 10^-9. The power loses less than
+ * 2^-121 in 128 bits, so its upper half is that of the exact one but for a chance of 2^-57. */
+static void set_bounds(uint64_t *bounds, double mean) {
+    const uint64_t factor = (uint64_t)nearbyint(mean * ROUNDING), divisor = factor + ROUNDING;
+    ns_uwide power = divided(factor, 0, divisor);
+    for (int children = 0; children < MOST_CHILDREN; children++) {
+        bounds[children] = (uint64_t)(power >> 64);
+        power = scaled(power, factor, divisor);
+    }
+}
+
+static int set_levels(state *self) {
+    self->levels = self->shape == CYCLIC ? 5 * self->depth + 1 : self->depth;
+    if (self->shape == EXPONENTIAL) self->levels = MOST_DEPTH;
+    self->bounds = malloc((size_t)self->levels * sizeof *self->bounds);
+    if (!self->bounds) return NS_ERROR_MEMORY;
+    for (int64_t depth = 0; depth < self->levels; depth++) set_bounds(self->bounds[depth], mean_at(self, depth));
+    return NS_OK;
+}
+
+static int64_t children_of(const state *self, uint64_t node, int64_t depth) {
+    const uint64_t number = ns_draw(node, 0);
+    if (self->tree == BINOMIAL) {
+        if (depth == 0) return self->root_children;
+        return number < self->bound ? self->children : 0;
+    }
+    int64_t children = 0;
+    if (depth >= self->levels) return 0;
+    while (children < MOST_CHILDREN && number < self->bounds[depth][children]) children++;
+    return children;
+}
+
+/* What a node is worked on for, at about the cost of its children's states. */
+static uint64_t checksum_of(const state *self, uint64_t node, int64_t children) {
+    uint64_t sum = node;
+    for (int64_t round = (children ? children : 1) * self->rounds; round > 0; round--) sum = ns_mix(sum + NS_GAMMA);
+    return sum;
+}
+
+static void add(count *self, const count *other) {
+    self->nodes += other->nodes;
+    self->leaves += other->leaves;
+    self->checksum += other->checksum;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const state *of;
+    uint64_t node;
+    int64_t depth;
+    count *found; /* of the subtree */
+} visit;
+
+/* Few nodes have more children than fit beside them on the stack. */
+enum { FEW_CHILDREN = 8 };
+
+static void walk(ns_task *self, void *arguments) {
+    const visit *at = arguments;
+    const state *of = at->of;
+    const int64_t children = children_of(of, at->node, at->depth);
+    count all = {1, children == 0, checksum_of(of, at->node, children)}, few[FEW_CHILDREN];
+    count *found = children <= FEW_CHILDREN ? few : malloc((size_t)children * sizeof *found);
+    ns_work(self, of->node_ps * (children ? children : 1));
+    for (int64_t child = 0; child < children && found; child++) {
+        const visit next = {of, ns_draw(at->node, (uint64_t)child + 1), at->depth + 1, &found[child]};
+        ns_spawn(self, walk, &next, sizeof next);
+    }
+    if (children) ns_join(self);
+    for (int64_t child = 0; child < children && found; child++) add(&all, &found[child]);
+    if (found != few) free(found);
+    *at->found = all; /* too few where there was no memory, which the twin shows */
+}
+
+static count walk_serially(const state *self, uint64_t node, int64_t depth) {
+    const int64_t children = children_of(self, node, depth);
+    count all = {1, children == 0, checksum_of(self, node, children)};
+    for (int64_t child = 0; child < children; child++) {
+        const count below = walk_serially(self, ns_draw(node, (uint64_t)child + 1), depth + 1);
+        add(&all, &below);
+    }
+    return all;
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+/* Whether a parameter was given that the other kind of tree has. */
+static const char *foreign(const ns_setting *setting) {
+    static const int OF_BINOMIAL[] = {CHILDREN, PROBABILITY}, OF_GEOMETRIC[] = {SHAPE, DEPTH};
+    const int *other = setting->values[TREE].number == BINOMIAL ? OF_GEOMETRIC : OF_BINOMIAL;
+    for (int at = 0; at < 2; at++) {
+        if (setting->values[other[at]].given) return PARAMETERS[other[at]].name;
+    }
+    return NULL;
+}
+
+static int check(ns_setting *setting) {
+    const ns_value *values = setting->values;
+    const char *name = foreign(setting);
+    if (name) {
+        return ns_setting_refuse(setting, "%s is no parameter of a %s tree", name,
+                                 values[TREE].number == BINOMIAL ? "binomial" : "geometric");
+    }
+    const double expected = (double)values[CHILDREN].number * (double)values[PROBABILITY].number * 1e-18;
+    if (values[TREE].number == BINOMIAL && expected >= 1) {
+        return ns_setting_refuse(
+            setting, "children x probability is %.3f, and has to be below 1, or the tree never ends", expected);
+    }
+    return NS_OK;
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    free(self->bounds);
+    free(self);
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    int error = check(setting);
+    if (error) return error;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){
+        .tree = values[TREE].number,
+        .root_children = values[ROOT_CHILDREN].number,
+        .children = values[CHILDREN].number,
+        .shape = values[SHAPE].number,
+        .depth = values[DEPTH].number,
+        .node_ps = values[NODE].number,
+        .rounds = values[ROUNDS].number,
+        .seed = (uint64_t)values[SEED].number,
+        .bound = bound_of(values[PROBABILITY].number),
+    };
+    if (!self->root_children) self->root_children = self->tree == BINOMIAL ? 2000 : 4;
+    error = self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
+    if (error) destroy(self);
+    *made = self;
+    return error;
+}
+
+static uint64_t root_of(const state *self) { return ns_base(self->seed, DRAW_ARRIVAL, 0); }
+
+static int run(void *whole, ns_pool *pool) {
+    state *self = whole;
+    return ns_pool_run(pool, walk, &(visit){self, root_of(self), 0, &self->result}, sizeof(visit));
+}
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    self->twin = walk_serially(self, root_of(self), 0);
+}
+
+static bool matches(const void *whole) {
+    const count *a = &((const state *)whole)->result, *b = &((const state *)whole)->twin;
+    return a->nodes == b->nodes && a->leaves == b->leaves && a->checksum == b->checksum;
+}
+
+const ns_kernel ns_uts_kernel = {
+    .name = "uts",
+    .meaning = "unbalanced tree search (Olivier et al. 2006), a task per node",
+    .parameters = PARAMETERS,
+    .create = create,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};
