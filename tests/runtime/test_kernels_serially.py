@@ -13,8 +13,22 @@ from recorded_graphs import recorded
 import numasim as ns
 
 SMALL: dict[str, dict[str, int | str]] = {
+    "fft": {"n": 2048},
     "fib": {"n": 9},
     "graph": {"depth": 5, "graph_seed": 3},
+    "matmul": {"n": 50, "block": 16},
+    "mergesort": {"n": 3000, "quicksort_cutoff": 64, "merge_cutoff": 32},
+    "nqueens": {"n": 6},
+    "nqueens cut": {"n": 6, "cutoff": 2},
+    "sparselu": {"blocks": 7, "block_size": 4},
+    "spinlock": {"acquisitions": 4, "critical_ns": 10, "think_ns": 5},
+    "stencil": {"n": 40, "iterations": 3, "rows": 7},
+    "strassen": {"n": 64, "cutoff": 8},
+    "strassen manual": {"n": 64, "cutoff": 8, "cutoff_version": "manual", "cutoff_depth": 2},
+    "syncbench": {"construct": "reduction", "repetitions": 4},
+    "syncbench single": {"construct": "single", "repetitions": 2},
+    "uts": {"root_children": 20, "tree_seed": 3},
+    "uts geometric": {"tree": "geometric", "shape": "linear", "tree_seed": 1},
 }
 
 
@@ -48,3 +62,14 @@ def test_measured_segments_are_recorded_before_every_call_and_at_the_end(
         codes = graph.op_code[graph.op_ptr[task] : graph.op_ptr[task + 1]]
         assert not codes[::2].any()  # RUN
         assert codes[1::2].all()
+
+
+@pytest.mark.parametrize("label", ["fft", "matmul", "mergesort", "sparselu", "stencil", "strassen"])
+def test_objects_can_be_left_out(label: str, program: Path, tmp_path: Path) -> None:
+    _, with_objects = recorded(program, tmp_path, label, **SMALL[label])
+    _, without = recorded(program, tmp_path, label, objects=0, **SMALL[label])
+    assert len(with_objects.accesses)
+    assert not without.regions
+    assert not len(without.accesses)
+    assert (without.op_code == with_objects.op_code).all()
+    assert (without.segment_compute_ps == with_objects.segment_compute_ps).all()
