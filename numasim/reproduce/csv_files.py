@@ -55,7 +55,7 @@ def scores_csv(findings: Findings) -> str:
         _score_row(found.table, found.score, found.column, found.role)
         for found in table_scores(findings.tables, findings.rules)
     ]
-    return _csv(SCORE_COLUMNS, classes + columns)
+    return csv_text(SCORE_COLUMNS, classes + columns)
 
 
 def table_csv(table: Table) -> str:
@@ -66,7 +66,7 @@ def table_csv(table: Table) -> str:
         identity = (cell.row, cell.column, cell.variant, cell.quantity, cell.unit, cell.role, cell.score)
         estimate = (cell.mean, found.low, found.high, len(cell.simulated), cell.relative_error)
         rows.append((*identity, cell.published, *estimate, cell.null, cell.note))
-    return _csv(CELL_COLUMNS, rows)
+    return csv_text(CELL_COLUMNS, rows)
 
 
 def _score_row(table: str, score: Score, column: str, role: str) -> tuple[Any, ...]:
@@ -75,7 +75,8 @@ def _score_row(table: str, score: Score, column: str, role: str) -> tuple[Any, .
     return (table, score.name, *found, *judged, column, role)
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows below the names of their columns; what is not known is empty, answers are yes and no."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
@@ -84,7 +85,6 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What is not known is empty; answers are yes and no."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value

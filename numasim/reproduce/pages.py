@@ -12,14 +12,13 @@ page is written last, so a page that is there fits what lies beside it.
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from numasim.report.embedded import embedded, svg_text
 from numasim.reproduce import layout, wording
 from numasim.reproduce.ablation_figure import ablation_figure
 from numasim.reproduce.cells import Role
@@ -68,7 +67,7 @@ def file_stem(table: str) -> str:
 
 def page(findings: Findings, figures: Mapping[str, str]) -> str:
     """Return the whole page; ``figures`` are SVG texts by name."""
-    return _render("index.html.jinja", findings, {name: _embedded(picture) for name, picture in figures.items()})
+    return _render("index.html.jinja", findings, {name: embedded(picture) for name, picture in figures.items()})
 
 
 def markdown(findings: Findings, figures: Mapping[str, str]) -> str:
@@ -81,7 +80,7 @@ def _draw(findings: Findings, advance: Advance) -> dict[str, str]:
     for name, draw in _drawings(findings).items():
         figure = draw()
         if figure is not None:
-            figures[name] = _svg(figure)
+            figures[name] = svg_text(figure)
         advance()
     return figures
 
@@ -95,20 +94,6 @@ def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
     for table in findings.tables:
         found[file_stem(table.id)] = lambda table=table: table_figure(table)  # type: ignore[misc]
     return found
-
-
-def _svg(figure: Figure) -> str:
-    from numasim.report.plots import NO_METADATA
-    from numasim.report.style import rules
-
-    buffer = io.StringIO()
-    with rules():
-        figure.savefig(buffer, format="svg", metadata=NO_METADATA["svg"])
-    return buffer.getvalue()
-
-
-def _embedded(picture: str) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"
 
 
 def _fill(folder: Path, files: Mapping[str, str]) -> None:
