@@ -170,6 +170,27 @@ def reproduce(
 
 
 @app.command()
+def validate(
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(help="shipped parts or paths; default: exact and virtual, or native on --machine"),
+    ] = None,
+    kernel: Annotated[list[str] | None, typer.Option("--kernel", help="only this kernel", metavar="NAME")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer cells, smaller programs, fewer repeats")] = False,
+    machine: Annotated[str | None, typer.Option("--machine", help="a machine file, as calibrate writes it")] = None,
+    runtime: Annotated[str | None, typer.Option("--runtime", help="a runtime file, as calibrate writes it")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="cells at a time, in virtual time only")] = 1,
+    as_json: Json = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")] = None,
+) -> None:
+    """Predict runs of the task runtime, run them, and compare; status 1 where a declared bound is broken."""
+    from numasim.validate.command import chosen_parts, validate_and_report
+
+    chosen = chosen_parts(parts or (), kernel or (), machine, runtime, quick)
+    validate_and_report(chosen, output or Path("results") / "validation", jobs, as_json)
+
+
+@app.command()
 def plot(
     results: Annotated[Path, typer.Argument(help="a results directory")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: RESULTS/figures")] = None,

@@ -59,7 +59,8 @@ class Order:
 class KernelRun:
     """What one run of a kernel counted, under the names of `numasim.engine.result`.
 
-    ``serial_ps`` is the time of the serial twin on the wall clock. ``columns`` are sums over workers, ``worker`` the
+    ``serial_ps`` is the time of the serial twin on the wall clock and ``correct`` whether it has the same result, both
+    None where that was not asked for. ``columns`` are sums over workers, ``worker`` the
     same by worker; ``node`` is the node of each worker, the node tables are [nodes][nodes], and ``words`` has a row for
     each shared word: acquisitions, hand-offs within a node and between nodes, time waited, time held.
     """
@@ -69,7 +70,7 @@ class KernelRun:
     mode: str
     workers: int
     seed: int
-    correct: bool
+    correct: bool | None
     makespan_ps: int
     columns: Mapping[str, int]
     costs: str | None = None
@@ -133,6 +134,6 @@ def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
         first = error.errors(include_url=False)[0]
         raise CheckError(f"numasim-runtime answers {'.'.join(map(str, first['loc'][1:]))}: {first['msg']}") from None
     for run in runs:
-        if not run.correct:
+        if run.correct is False:
             raise CheckError(f"{order.kernel}, {order.mode}: the result differs from that of the serial twin")
     return runs

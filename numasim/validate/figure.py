@@ -1,0 +1,121 @@
+"""Predicted against measured: a panel a quantity, a point a cell with both intervals, the bound as a band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from numasim.report.grid import legend_below, panel_grid
+from numasim.report.statistics import Estimate
+from numasim.report.style import REFERENCE_COLOUR, line_colour, marker, styled
+from numasim.validate.compare import Comparison
+from numasim.validate.quantities import QUANTITIES
+from numasim.validate.validate import PartFindings
+
+COLUMNS, PANEL_INCHES = 2, 3.6
+BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
+WIDE = 4.0  # a range of values whose ends are further apart than this factor has a logarithmic scale
+
+
+@styled
+def comparison_figure(found: PartFindings) -> Figure:
+    """Draw every quantity that was compared in some cell."""
+    names = [name for name in QUANTITIES if any(each.quantity == name for each in found.comparisons)]
+    programs = list(dict.fromkeys(cell.program.kernel for cell in found.part.cells))
+    figure, panels = panel_grid(
+        [(_title(name), "") for name in names],
+        columns=COLUMNS,
+        width=PANEL_INCHES,
+        height=PANEL_INCHES - 0.4,
+        x_label="predicted",
+        y_label="measured",
+        share_y=False,
+    )
+    for name, axes in zip(names, panels, strict=False):
+        _panel(axes, name, [each for each in found.comparisons if each.quantity == name], programs, found)
+    legend_below(figure, _handles(programs, found))
+    return figure
+
+
+def _title(name: str) -> str:
+    quantity = QUANTITIES[name]
+    return quantity.label if quantity.unit in ("ratio", "1") else f"{quantity.label} ({quantity.unit})"
+
+
+def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequence[str], found: PartFindings) -> None:
+    low, high, logarithmic = _scale(those)
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(low, high)
+    axes.plot([low, high], [low, high], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    if name in found.part.file.bounds:
+        _band(axes, name, float(found.part.file.bounds[name].within), low, high)
+    for each in those:
+        _point(axes, each, programs.index(each.cell.program.kernel))
+
+
+def _scale(those: Sequence[Comparison]) -> tuple[float, float, bool]:
+    """Both ends of both axes, and whether these are logarithmic."""
+    values = [value for each in those for value in (each.predicted.value, each.measured.value)]
+    known = [value for value in values if not math.isnan(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    if low > 0 and high / low > WIDE:
+        return low / 1.3, high * 1.3, True
+    room = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
+    return max(0.0, low - room) if low >= 0 else low - room, high + room, False
+
+
+def _band(axes: Axes, name: str, within: float, low: float, high: float) -> None:
+    predicted = np.geomspace(low, high, 100) if low > 0 else np.linspace(low, high, 100)
+    if QUANTITIES[name].relative:
+        below, above = predicted / (1 + within), predicted / (1 - within)
+    else:
+        below, above = predicted - within, predicted + within
+    axes.fill_between(predicted, below, above, color=BAND_COLOUR, linewidth=0, zorder=0)
+
+
+def _point(axes: Axes, each: Comparison, number: int) -> None:
+    x, y = each.predicted, each.measured
+    edge = OUTSIDE_COLOUR if each.within is False else line_colour(number)
+    axes.errorbar(
+        x.value,
+        y.value,
+        xerr=_bars(x),
+        yerr=_bars(y),
+        color=line_colour(number),
+        marker=marker(number),
+        markeredgecolor=edge,
+        markeredgewidth=1.4 if each.within is False else 0.5,
+        elinewidth=0.9,
+        alpha=0.85,
+        zorder=3,
+    )
+
+
+def _bars(estimate: Estimate) -> list[list[float]] | None:
+    if math.isnan(estimate.low):
+        return None
+    return [[max(0.0, estimate.value - estimate.low)], [max(0.0, estimate.high - estimate.value)]]
+
+
+def _handles(programs: Sequence[str], found: PartFindings) -> list[Artist]:
+    handles: list[Artist] = [
+        Line2D([], [], color=line_colour(number), marker=marker(number), linestyle="", label=program)
+        for number, program in enumerate(programs)
+    ]
+    handles.append(Line2D([], [], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), label="equal"))
+    if found.part.file.bounds:
+        handles.append(Patch(facecolor=BAND_COLOUR, label="within the bound"))
+        ring = Line2D([], [], marker="o", markerfacecolor="white", markeredgecolor=OUTSIDE_COLOUR, linestyle="")
+        ring.set_label("outside its bound")
+        handles.append(ring)
+    return handles

@@ -1,0 +1,123 @@
+"""What is to be validated, as YAML says it: experiments/validation/NAME.yaml, each a part of the validation.
+
+A part is a product of kernels, strategies and numbers of workers, a mode of the runtime, and how near predictions have
+to come. With measured costs they are held within bounds; with model costs every counter has to be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from numasim.errors import InputError
+from numasim.spec import catalog
+from numasim.spec.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.spec.document import load
+from numasim.spec.validate import validate
+from numasim.validate.quantities import QUANTITIES
+
+Text = Annotated[str, Field(min_length=1)]
+Share = Annotated[Decimal, Field(gt=0, le=1)]
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class BoundSpec(Model):
+    """A quantity has to come ``within`` so much of what is measured in a ``share`` of the cells.
+
+    The distance is relative for times, counts and rates, absolute for ratios.
+    """
+
+    within: Annotated[Decimal, Field(gt=0)]
+    share: Share = Decimal(1)
+
+
+class KernelSpec(Model):
+    """A kernel of the runtime with its parameters, others in a quick look.
+
+    ``team``: a copy of it runs on each worker, so that its graph is another for each number of them.
+    """
+
+    kernel: Text
+    set: dict[Text, int | Decimal | str] = Field(default_factory=dict)
+    quick: dict[Text, int | Decimal | str] = Field(default_factory=dict)
+    team: bool = False
+
+
+class QuickSpec(Model):
+    """What a quick look runs instead."""
+
+    strategies: tuple[Text, ...] | None = None
+    workers: tuple[PositiveCount, ...] | None = None
+    repeats: PositiveCount | None = None
+
+
+class PartFile(CheckedModel):
+    """A part of the validation."""
+
+    title: Text
+    mode: Literal["virtual", "native", "emulated"]
+    costs: Literal["model", "measured"]
+    machine: Text | None = None  # none: it has to be given, as has the runtime
+    runtime: Text | None = None
+    kernels: Annotated[tuple[KernelSpec, ...], Field(min_length=1)]
+    strategies: Annotated[tuple[Text, ...], Field(min_length=1)] | Literal["all"]
+    workers: Annotated[tuple[PositiveCount, ...], Field(min_length=1)]
+    repeats: PositiveCount = 1
+    seed: Seed = 0
+    bounds: dict[Text, BoundSpec] = Field(default_factory=dict)
+    quick: QuickSpec = QuickSpec()
+    notes: tuple[Text, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether every counter has to be equal."""
+        return self.costs == "model"
+
+    def _problems(self) -> Iterator[str]:
+        for name in self.bounds:
+            if name not in QUANTITIES:
+                yield f"there is no quantity {name!r} to bound; expected one of {', '.join(QUANTITIES)}"
+        if self.exact and self.mode != "virtual":
+            yield "model costs are those of virtual time alone"
+        if self.exact and self.bounds:
+            yield "with model costs every counter is compared exactly: there is nothing to bound"
+
+
+def part_names() -> tuple[str, ...]:
+    """The names of the shipped parts."""
+    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
+
+
+def read_part(name: str) -> tuple[str, PartFile]:
+    """The name and the contents of a shipped part, or of the file at a path. InputError for anything that is wrong."""
+    path = Path(name) if catalog.is_path(name) else _folder() / f"{name}.yaml"
+    if not catalog.is_path(name) and name not in part_names():
+        expected = f"one of {', '.join(part_names())}, or a path such as ./mine.yaml"
+        raise InputError(
+            f"there is no part {name!r} of the validation", expected=expected, value=name, known=part_names()
+        )
+    return path.stem, validate(PartFile, load(path))
+
+
+def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """``names``, or all that are ``known`` where there are none. InputError for one that is not."""
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"there is no {what} {name!r} here", expected=f"one of {', '.join(known)}", value=name, known=known
+            )
+    return tuple(name for name in known if not names or name in names)
+
+
+def plain(parameters: dict[str, Any]) -> dict[str, int | str]:
+    """Parameters as a command line spells them."""
+    return {name: value if isinstance(value, int) else str(value) for name, value in parameters.items()}
+
+
+def _folder() -> Path:
+    inside = _PACKAGE / "experiments"
+    return (inside if inside.is_dir() else _PACKAGE.parent / "experiments") / "validation"

@@ -1,0 +1,53 @@
+"""Predictions: what the simulator says of a cell, from its program's one recording, before the cell is run.
+
+With them goes the compiled plan that the runtime is given: the same tables, and the same costs of the runtime.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from numasim.draws import repeat_seed
+from numasim.engine.build import build_plan
+from numasim.engine.plan import Plan
+from numasim.engine.result import Result
+from numasim.engine.run import simulate
+from numasim.runtime.compile import UNCOUPLED
+from numasim.spec.identity import run_id
+from numasim.spec.run import RunSpec, resolve
+from numasim.validate.cells import Cell, Part
+
+
+def spec_of(part: Part, cell: Cell, graph: Path) -> RunSpec:
+    """The simulation of a cell. InputError where its parts do not fit together."""
+    return resolve(
+        {
+            "machine": part.machine,
+            "workload": {"file": str(graph)},
+            "strategy": cell.strategy,
+            "runtime": part.runtime,
+            "workers": cell.workers,
+            "model": UNCOUPLED,
+            "seed": part.file.seed,
+        }
+    )
+
+
+def seeds_of(part: Part) -> list[int]:
+    """The seed of each repeat, equal across cells; never 0, by which the program means that of the plan."""
+    return [repeat_seed(part.file.seed, repeat) or 1 for repeat in range(part.repeats)]
+
+
+def cell_identity(part: Part, spec: RunSpec, program: str) -> dict[str, object]:
+    """What makes two cells the same; ``program`` is the digest of the runtime's."""
+    return {"mode": part.file.mode, "costs": part.file.costs, "run": run_id(spec, 0), "program": program}
+
+
+def plan_of(spec: RunSpec, seed: int) -> Plan:
+    """The plan of one repeat, which the simulator and the runtime are given alike."""
+    return build_plan(spec, seed)
+
+
+def predict(spec: RunSpec, seed: int) -> Result:
+    """What the simulator says of one repeat."""
+    return simulate(plan_of(spec, seed))

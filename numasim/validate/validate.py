@@ -1,0 +1,82 @@
+"""The whole validation: every cell of every part, predicted, run and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.sweep.files import locked, output_errors
+from numasim.sweep.progress import progress_bar
+from numasim.validate.cells import Part
+from numasim.validate.compare import Comparison, Equality, Verdict, compare, equality, judge
+from numasim.validate.kept import KeptRuns
+from numasim.validate.runs import Advance, recorded, run_cell
+
+
+@dataclass(frozen=True)
+class PartFindings:
+    """What was found of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured."""
+
+    part: Part
+    comparisons: tuple[Comparison, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    equalities: tuple[Equality, ...] = ()
+
+    @property
+    def broken(self) -> tuple[Verdict, ...]:
+        """The bounds that are not met."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.met)
+
+    @property
+    def unequal(self) -> tuple[Equality, ...]:
+        """The cells with a counter that differs."""
+        return tuple(each for each in self.equalities if each.differing)
+
+    @property
+    def met(self) -> bool:
+        """Whether all that was asked for was found."""
+        return not self.broken and not self.unequal
+
+
+def validate_parts(
+    parts: Sequence[Part], directory: Path, *, jobs: int = 1, progress: bool = False
+) -> tuple[PartFindings, ...]:
+    """Run what is missing of ``parts`` in ``directory`` and compare.
+
+    ``jobs`` cells run at a time, which only virtual time allows: elsewhere they would take each other's cores. Raises
+    InputError for bad input and CheckError where the program fails.
+    """
+    if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
+        raise InputError(f"jobs is {jobs}, and cells on real threads run alone", expected="--jobs 1")
+    with output_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    total = sum(len(part.cells) * part.repeats for part in parts)
+    with locked(directory), progress_bar(total, progress) as advance:
+        return tuple(findings_of(part, _run(part, directory, jobs, advance)) for part in parts)
+
+
+def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[KeptRuns]:
+    """The runs of all cells in their order. After the first error no other cell is begun.
+
+    All programs are recorded before anything is predicted, one after the other, so that none disturbs another.
+    """
+    for cell in part.cells:
+        recorded(part, cell, directory)
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        return list(pool.map(partial(run_cell, part, directory=directory, advance=advance), part.cells))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def findings_of(part: Part, runs: Sequence[KeptRuns]) -> PartFindings:
+    """Compare the runs of all cells of a part, in the order of its cells."""
+    each = list(zip(part.cells, runs, strict=True))
+    if part.file.exact:
+        return PartFindings(part, equalities=tuple(equality(part, cell, kept) for cell, kept in each))
+    comparisons = tuple(one for cell, kept in each for one in compare(part, cell, kept))
+    return PartFindings(part, comparisons, judge(part, comparisons))

@@ -1,0 +1,124 @@
+"""A runtime that answers what the simulator has just predicted, changed by a rule: what a validation makes of that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numasim.engine.result import Result
+from numasim.runtime.program import KernelRun, Order
+from numasim.spec.single import read_workload
+from numasim.validate import predict as predictions
+from numasim.validate.exact import WORD_COLUMNS
+from numasim.workload.generate import generate
+from numasim.workload.json_io import write
+
+COLUMNS = ("tasks", "steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "overhead_ps")
+TWIN_PS = 40_000
+
+Change = Callable[[Order, KernelRun], KernelRun]
+
+PART = """\
+title: A part made up
+mode: {mode}
+costs: {costs}
+machine: xeon-e5-2620-2s
+runtime: ompi
+kernels:
+  - {{kernel: fib, set: {{n: 8}}, quick: {{n: 5}}}}
+  - {{kernel: graph, set: {{n: 6}}}}
+strategies: [randomized, topology-aware]
+workers: [2, 6]
+repeats: {repeats}
+seed: 3
+{bounds}
+quick: {{strategies: [randomized], workers: [2], repeats: 1}}
+"""
+BOUNDS = """\
+bounds:
+  makespan: {within: 0.1, share: 0.8}
+  miss_ratio: {within: 0.05}
+  remote_share: {within: 0.03, share: 0.5}
+"""
+
+
+def part_file(folder: Path, mode: str = "virtual", costs: str = "measured", repeats: int = 2) -> str:
+    """The path of a part in that folder."""
+    path = folder / f"{costs}.yaml"
+    bounds = BOUNDS if costs == "measured" else ""
+    path.write_text(PART.format(mode=mode, costs=costs, repeats=repeats, bounds=bounds))
+    return str(path)
+
+
+@dataclass
+class FakeRuntime:
+    """Runs nothing: writes a generated graph for a recording, answers predictions; ``orders`` are all that it got."""
+
+    change: Change = lambda order, run: run
+    orders: list[Order] = field(default_factory=list)
+    predicted: dict[tuple[int, int], Result] = field(default_factory=dict)  # by thread and seed: cells share seeds
+
+    def predict(self, spec: Any, seed: int) -> Result:
+        """Predict as the validation does, and remember."""
+        result = predictions.predict(spec, seed)
+        self.predicted[threading.get_ident(), seed] = result
+        return result
+
+    def run_kernel(self, order: Order) -> tuple[KernelRun, ...]:
+        """Answer an order."""
+        self.orders.append(order)
+        if order.mode == "serial":
+            assert order.record is not None
+            write(generate(read_workload(f"{{name: fib, n: {order.parameters['n']}}}")), order.record)
+            return (KernelRun(order.kernel, {}, "serial", 1, 0, True, 1, {}, serial_ps=TWIN_PS),)
+        assert order.plan is not None
+        assert order.plan.is_file()
+        return (self.change(order, self._run(order)),)
+
+    def _run(self, order: Order) -> KernelRun:
+        assert order.seed is not None
+        result = self.predicted[threading.get_ident(), order.seed]
+        workers = order.workers or 0
+        return KernelRun(
+            kernel=order.kernel,
+            parameters=order.parameters,
+            mode=order.mode,
+            workers=workers,
+            seed=order.seed,
+            correct=True,
+            makespan_ps=result.counters["makespan_ps"],
+            columns={name: result.counters[name] for name in COLUMNS},
+            serial_ps=TWIN_PS,
+            trace_hash=result.counters["trace_hash"],
+            worker={name: tuple(result.workers[name][:workers].tolist()) for name in COLUMNS},
+            node=tuple(result.workers["node"][:workers].tolist()),
+            node_attempts=tuple(map(tuple, result.node_attempts.tolist())),
+            node_success=tuple(map(tuple, result.node_success.tolist())),
+            node_bytes=tuple(map(tuple, result.node_bytes.tolist())),
+            words=tuple(zip(*(result.words[name].tolist() for name in WORD_COLUMNS), strict=True)),
+        )
+
+    def install(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> FakeRuntime:
+        """Put this runtime in the place of the compiled one."""
+        program = folder / "numasim-runtime"
+        program.write_text("a program")
+        monkeypatch.setattr("numasim.runtime.program.PROGRAM", program)
+        monkeypatch.setattr("numasim.validate.runs.predict", self.predict)
+        for module in ("runs", "records"):
+            monkeypatch.setattr(f"numasim.validate.{module}.run_kernel", self.run_kernel)
+        return self
+
+
+def slower(factor: float, kernel: str | None = None) -> Change:
+    """Let runs (of one kernel) take so many times what was predicted."""
+
+    def change(order: Order, run: KernelRun) -> KernelRun:
+        hit = kernel in (None, order.kernel)
+        return replace(run, makespan_ps=round(run.makespan_ps * factor)) if hit else run
+
+    return change

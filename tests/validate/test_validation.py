@@ -1,0 +1,319 @@
+"""A validation against a runtime made up: what it finds equal, what it finds apart, what it keeps, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_runtime import FakeRuntime, part_file, slower
+
+from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
+from numasim.errors import CheckError, InputError
+from numasim.runtime.program import KernelRun, Order
+from numasim.validate.cells import part_of
+from numasim.validate.pages import page
+from numasim.validate.validate import PartFindings, validate_parts
+
+CELLS = 2 * 2 * 2  # kernels, strategies, workers
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+
+def found(part: str, directory: Path) -> PartFindings:
+    (findings,) = validate_parts([part_of(part)], directory)
+    return findings
+
+
+# ---- what is found ----
+
+
+def test_a_runtime_that_does_what_was_predicted_is_within_every_bound(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    findings = found(part_file(tmp_path), tmp_path / "out")
+    assert findings.met
+    assert {each.distance for each in findings.comparisons} == {0.0}
+    verdicts = {each.quantity: (each.cells, each.within, each.outside) for each in findings.verdicts}
+    assert verdicts == dict.fromkeys(("makespan", "miss_ratio", "remote_share"), (CELLS, CELLS, ()))
+
+
+def test_a_bound_is_broken_by_the_cells_outside_it(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime(slower(2, "graph")).install(monkeypatch, tmp_path)
+    findings = found(part_file(tmp_path), tmp_path / "out")
+    (broken,) = findings.broken
+    assert (broken.quantity, broken.cells, broken.within) == ("makespan", CELLS, CELLS // 2)
+    assert {each.cell.program.kernel for each in broken.outside} == {"graph"}
+    assert [each.distance for each in broken.outside] == pytest.approx([-0.5] * (CELLS // 2), abs=1e-9)
+
+
+def test_a_bound_of_a_share_lets_the_others_go(tmp_path: Path, monkeypatch: Patch) -> None:
+    def two_workers_slow(order: Order, run: KernelRun) -> KernelRun:
+        slow = order.kernel == "fib" and order.workers == 2
+        return replace(run, makespan_ps=run.makespan_ps * 3) if slow and "randomized" not in kept else run
+
+    kept: set[str] = {"randomized"}
+    FakeRuntime(two_workers_slow).install(monkeypatch, tmp_path)
+    assert found(part_file(tmp_path), tmp_path / "none").met
+    kept.clear()
+    findings = found(part_file(tmp_path), tmp_path / "two")
+    (verdict,) = (each for each in findings.verdicts if each.quantity == "makespan")
+    assert (verdict.within, verdict.met) == (CELLS - 2, False)  # six of eight are less than 80 %
+
+
+def test_ten_percent_is_of_what_was_measured(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime(slower(1.1112)).install(monkeypatch, tmp_path)  # predicted / measured - 1 = -0.10007
+    assert [each.quantity for each in found(part_file(tmp_path), tmp_path / "apart").broken] == ["makespan"]
+    FakeRuntime(slower(1.1110)).install(monkeypatch, tmp_path)  # -0.09991
+    assert found(part_file(tmp_path), tmp_path / "near").met
+
+
+def test_a_ratio_is_of_sums_and_its_distance_a_difference(tmp_path: Path, monkeypatch: Patch) -> None:
+    def fewer_misses(order: Order, run: KernelRun) -> KernelRun:
+        return replace(run, columns={**run.columns, "steal_success": run.columns["steal_attempts"]})
+
+    runtime = FakeRuntime(fewer_misses).install(monkeypatch, tmp_path)
+    part = part_of(part_file(tmp_path, repeats=1), kernels=("fib",), quick=True)
+    (findings,) = validate_parts([part], tmp_path / "out")
+    (miss,) = (each for each in findings.comparisons if each.quantity == "miss_ratio")
+    counters = next(iter(runtime.predicted.values())).counters
+    assert miss.measured.value == 0
+    assert miss.distance == counters["steal_false"] / counters["steal_attempts"]
+    assert math.isnan(miss.predicted.low), "one repeat has no interval"
+
+
+def test_what_neither_side_knows_is_not_compared(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    names = {each.quantity for each in found(part_file(tmp_path), tmp_path / "out").comparisons}
+    assert names == {"makespan", "speedup", "attempts", "miss_ratio", "remote_share"}, "no bytes and no locks here"
+
+
+# ---- model costs ----
+
+
+def test_with_model_costs_every_value_is_compared(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    findings = found(part_file(tmp_path, costs="model"), tmp_path / "out")
+    assert findings.met
+    assert len(findings.equalities) == CELLS
+    once = 1 + 2 + 6 + 7 * 2 + 3 * 2 * 2  # the hash, two numbers of the run, six columns; by worker; by pair of nodes
+    assert {each.values for each in findings.equalities if each.cell.workers == 2} == {2 * once}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"makespan_ps": 1}, "makespan_ps"),
+        ({"trace_hash": "0" * 16}, "trace_hash"),
+        ({"page_faults": 1}, "page_faults"),
+        ({"columns": {"tasks": 0}}, "tasks"),
+        ({"worker": {"tasks": (1, 10)}}, "tasks[0]"),
+        ({"worker": {"tasks": (1,)}}, "shape of tasks"),
+        ({"node_attempts": ((0, 9), (0, 0))}, "node_attempts[0,1]"),
+        ({"node_bytes": ((0, 0), (1, 0))}, "node_bytes[1,0]"),
+        ({"words": ((1, 2, 3, 4, 5),)}, "shape of words"),
+        ({"node": (1, 1)}, "node[0]"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_one_number_that_differs_is_found(
+    change: dict[str, object], name: str, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    FakeRuntime(lambda _, run: replace(run, **change)).install(monkeypatch, tmp_path)  # type: ignore[arg-type]
+    part = part_of(part_file(tmp_path, costs="model"), kernels=("fib",), quick=True)
+    (findings,) = validate_parts([part], tmp_path / "out")
+    assert not findings.met
+    assert name in {pair[0] for _, pair in findings.unequal[0].differing}
+
+
+# ---- what is kept ----
+
+
+def test_finished_runs_are_kept_and_one_recording_serves_all(tmp_path: Path, monkeypatch: Patch) -> None:
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
+    part = part_file(tmp_path)
+    first = found(part, tmp_path / "out")
+    modes = [order.mode for order in runtime.orders]
+    assert (modes.count("serial"), modes.count("virtual")) == (2, CELLS * 2)
+    runtime.orders.clear()
+    assert found(part, tmp_path / "out") == first
+    assert runtime.orders == []
+
+
+def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: Patch) -> None:
+    class KilledError(Exception):
+        pass
+
+    def killed(order: Order, run: KernelRun) -> KernelRun:
+        if len(runtime.orders) == 11:
+            raise KilledError
+        return run
+
+    part = part_file(tmp_path)
+    runtime = FakeRuntime(killed).install(monkeypatch, tmp_path)
+    with pytest.raises(KilledError):
+        found(part, tmp_path / "out")
+    done = [order for order in runtime.orders[:-1] if order.mode == "virtual"]
+    again = FakeRuntime().install(monkeypatch, tmp_path)
+    resumed = found(part, tmp_path / "out")
+    later = [order for order in again.orders if order.mode == "virtual"]
+    assert len(done) + len(later) == CELLS * 2
+    assert resumed == found(part, tmp_path / "afresh")
+
+
+def test_another_program_is_run_anew(tmp_path: Path, monkeypatch: Patch) -> None:
+    part = part_file(tmp_path, repeats=1)
+    FakeRuntime().install(monkeypatch, tmp_path)
+    found(part, tmp_path / "out")
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
+    (tmp_path / "numasim-runtime").write_text("another program, that is longer")
+    found(part, tmp_path / "out")
+    assert len(runtime.orders) == 2 + CELLS
+
+
+def test_more_repeats_are_added_to_those_that_are_kept(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    found(part_file(tmp_path, repeats=2), tmp_path / "out")
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
+    found(part_file(tmp_path, repeats=3), tmp_path / "out")
+    assert len(runtime.orders) == CELLS
+
+
+def test_strategies_and_the_runtime_draw_from_the_same_seeds(tmp_path: Path, monkeypatch: Patch) -> None:
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
+    found(part_file(tmp_path), tmp_path / "out")
+    seeds = {order.seed for order in runtime.orders if order.mode == "virtual"}
+    assert seeds == {seed for _, seed in runtime.predicted}
+    assert len(seeds) == 2
+
+
+def test_cells_at_a_time_find_the_same(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    part = part_of(part_file(tmp_path))
+    assert validate_parts([part], tmp_path / "two", jobs=2) == validate_parts([part], tmp_path / "one")
+
+
+# ---- the command ----
+
+
+def test_the_command_leaves_table_and_page(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    assert (
+        main(["validate", part_file(tmp_path), part_file(tmp_path, costs="model"), "-o", str(tmp_path / "out")]) == OK
+    )
+    assert "24 values" not in capsys.readouterr().err
+    with (tmp_path / "out" / "validation.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["part"] for row in rows} == {"measured", "model"}
+    assert {row["within"] for row in rows if row["quantity"] == "makespan"} == {"yes"}
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert "Everything that was asked for was found." in text
+    assert 'src="data:image/svg+xml' in text
+    assert 'src="http' not in text
+
+
+def test_the_page_names_the_cells_outside_and_the_status_is_one(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    FakeRuntime(slower(2, "graph")).install(monkeypatch, tmp_path)
+    assert main(["validate", part_file(tmp_path), "-o", str(tmp_path / "out"), "--json"]) == CHECK_FAILED
+    out, err = capsys.readouterr()
+    assert err == "numasim: measured: makespan: 4 of 8 (50 %) cells are within 10 %, asked for 80 %\n"
+    (part,) = json.loads(out)["parts"]
+    (makespan,) = (each for each in part["bounds"] if each["quantity"] == "makespan")
+    assert makespan["outside"] == [
+        f"graph n=6, {strategy}, {workers} workers"
+        for strategy in ("randomized", "topology-aware")
+        for workers in (2, 6)
+    ]
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert all(f"<li>{label}: predicted " in text for label in makespan["outside"])
+
+
+def test_a_counter_that_differs_is_status_one_and_named(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    FakeRuntime(lambda _, run: replace(run, page_faults=7)).install(monkeypatch, tmp_path)
+    assert (
+        main(["validate", part_file(tmp_path, costs="model"), "-o", str(tmp_path / "out"), "--quick"]) == CHECK_FAILED
+    )
+    err = capsys.readouterr().err
+    assert "2 of 2 cells have counters that differ; first fib n=5, randomized, 2 workers, seed " in err
+    assert err.endswith(": page_faults is 0 predicted and 7 found\n")
+    assert "page_faults" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_a_page_is_the_same_text_every_time(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    findings = found(part_file(tmp_path, repeats=1), tmp_path / "out")
+    assert page([findings]) == page([findings])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["no-such-part"], "there is no part 'no-such-part' of the validation; expected one of exact, native, virtual"),
+        (["native"], "the part 'native' of the validation has no machine of its own; expected --machine with the file"),
+        (["virtual", "--kernel", "fob"], "there is no kernel 'fob' here; expected one of fib"),
+        (["virtual", "--machine", "no-such-machine"], "there is no machine 'no-such-machine'"),
+        (["absent.yaml"], "absent.yaml"),
+        (["virtual", "--jobs", "0"], "Invalid value for '--jobs'"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", *arguments]) == BAD_INPUT
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("makespan:", "makspan:", "there is no quantity 'makspan' to bound; expected one of makespan"),
+        ("mode: virtual", "mode: vitual", "measured.yaml:2:7: mode: "),
+        ("within: 0.1,", "within: 0,", "within"),
+        ("seed: 3", "sed: 3", "sed"),
+        ("workers: [2, 6]", "workers: []", "workers"),
+        ("costs: measured", "costs: model", "there is nothing to bound"),
+        ("workers: [2, 6]", "workers: [25]", "25"),
+    ],
+)
+def test_a_part_with_a_mistake_names_it(
+    old: str, new: str, sentence: str, tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    path = Path(part_file(tmp_path))
+    path.write_text(path.read_text().replace(old, new, 1))
+    assert main(["validate", str(path), "-o", str(tmp_path / "out")]) == BAD_INPUT
+    assert sentence in capsys.readouterr().err
+
+
+def test_cells_on_threads_run_alone(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    part = part_file(tmp_path, mode="native")
+    assert main(["validate", part, "-o", str(tmp_path / "out"), "--jobs", "2"]) == BAD_INPUT
+    assert "jobs is 2, and cells on real threads run alone; expected --jobs 1" in capsys.readouterr().err
+
+
+def test_a_program_that_fails_is_status_one(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    def failing(order: Order, run: KernelRun) -> KernelRun:
+        raise CheckError("fib, virtual: the result differs from that of the serial twin")
+
+    FakeRuntime(failing).install(monkeypatch, tmp_path)
+    assert main(["validate", part_file(tmp_path), "-o", str(tmp_path / "out")]) == CHECK_FAILED
+    assert capsys.readouterr().err == "numasim: fib, virtual: the result differs from that of the serial twin\n"
+
+
+def test_damaged_runs_are_named(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime().install(monkeypatch, tmp_path)
+    part = part_file(tmp_path, repeats=1)
+    found(part, tmp_path / "out")
+    next((tmp_path / "out" / "runs").iterdir()).write_text("{")
+    with pytest.raises(InputError, match="is damaged; expected the file as it was written; remove it"):
+        found(part, tmp_path / "out")
