@@ -1,4 +1,4 @@
-"""The C library as it is installed: its example is built against the copy with the flags of pkg-config."""
+"""The C library as it is installed: its example is built against the copy with the flags of pkg-config, and runs."""
 
 from __future__ import annotations
 
@@ -61,20 +61,22 @@ def test_a_header_is_complete_in_itself(prefix: Path, c_compiler: str, tmp_path:
         run([c_compiler, *STRICT, f"-I{prefix / 'include'}", "-c", str(source), "-o", str(tmp_path / "unused.o")])
 
 
-def test_the_example_is_linked_with_the_shared_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+def test_the_example_runs_with_the_shared_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
     example = tmp_path / "fib"
     source = RUNTIME / "example" / "fib.c"
     run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags", "--libs"), "-o", str(example)])
     (library,) = prefix.rglob("libnumasim.so")
+    assert run([example, "20"], LD_LIBRARY_PATH=str(library.parent)) == "fib(20) = 6765\n"
     assert "libnumasim.so.0" in run(["ldd", example], LD_LIBRARY_PATH=str(library.parent))
 
 
-def test_the_example_is_linked_with_the_static_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+def test_the_example_runs_with_the_static_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
     example = tmp_path / "fib"
     source = RUNTIME / "example" / "fib.c"
     linked = flags(prefix, "--static", "--libs")
     linked[linked.index("-lnumasim")] = "-l:libnumasim.a"
     run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags"), *linked, "-o", str(example)])
+    assert run([example, "20"]) == "fib(20) = 6765\n"
     assert "libnumasim" not in run(["ldd", example])
 
 
