@@ -51,12 +51,18 @@ void ns_clock_cancel(ns_clock *self, ns_event *event) {
     if (last != event) put(self, sink(self, rise(self, place, last), last), last);
 }
 
+bool ns_clock_pass(ns_clock *self, ns_event *event) {
+    if (self->heap[1] != event) return false;
+    ns_clock_cancel(self, event);
+    self->now_ps = event->due_ps;
+    self->fired++;
+    return true;
+}
+
 bool ns_clock_turn(ns_clock *self) {
     if (!self->count) return false;
     ns_event *first = self->heap[1];
-    ns_clock_cancel(self, first);
-    self->now_ps = first->due_ps;
-    self->fired++;
+    ns_clock_pass(self, first);
     first->fire(first);
     return true;
 }

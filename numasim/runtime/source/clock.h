@@ -48,6 +48,10 @@ void ns_clock_schedule(ns_clock *self, ns_event *event, enum ns_rank rank, int64
 /* Let a pending event not fire; no other is touched. */
 void ns_clock_cancel(ns_clock *self, ns_event *event);
 
+/* Where `event` is the first, let its time come without firing it: whoever asks goes on instead. False where it is not.
+ */
+bool ns_clock_pass(ns_clock *self, ns_event *event);
+
 /* Fire the first event; false where none is pending. */
 bool ns_clock_turn(ns_clock *self);
 

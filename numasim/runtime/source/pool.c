@@ -10,7 +10,7 @@ static const ns_operations *const MODE[] = {
     [NS_MODE_SERIAL] = &ns_serial_mode,
     [NS_MODE_NATIVE] = &ns_thread_mode,
     [NS_MODE_EMULATED] = NULL,
-    [NS_MODE_VIRTUAL] = NULL,
+    [NS_MODE_VIRTUAL] = &ns_virtual_mode,
 };
 
 int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
@@ -21,8 +21,9 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
+    *pool = NULL;
     error = mode->open(pool, options, plan);
-    if (error) ns_fields_destroy(plan);
+    if (!*pool) ns_fields_destroy(plan);
     return error;
 }
 

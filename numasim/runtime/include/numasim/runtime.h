@@ -148,6 +148,7 @@ typedef struct {
     const char *record;  /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
 } ns_pool_options;
 
+/* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */
 int ns_pool_create(ns_pool **pool, const ns_pool_options *options);
 void ns_pool_destroy(ns_pool *pool);
 

@@ -1,0 +1,10 @@
+/* What a body that executes the plan's own graph has to know of its task. */
+#ifndef NS_VIRTUAL_H
+#define NS_VIRTUAL_H
+
+#include "numasim/runtime.h"
+
+/* The row of a task in the plan's graph. */
+uint32_t ns_virtual_row(const ns_task *task);
+
+#endif

@@ -1,0 +1,221 @@
+/* The state of a run in virtual time: workers, tasks, the plan that they follow (model 3 and 4).
+ *
+ * Each worker is a fiber of one thread. What takes time is a step: the worker gives the clock an event and is suspended
+ * until it is its turn, which comes in the order (time, rank, worker). Between two steps a worker runs undisturbed.
+ *
+ * Where tasks never leave the worker that began them, they run nested on its stack, as they do on real threads. With
+ * continuations (join `continuation`, spawn order work-first) each task has a fiber of its own; `worker->stack` says
+ * what is on top of what, and whoever leaves goes on with the top.
+ */
+#ifndef NS_VIRTUAL_STATE_H
+#define NS_VIRTUAL_STATE_H
+
+#include "clock.h"
+#include "fiber.h"
+#include "operations.h"
+#include "pages.h"
+#include "plan_tables.h"
+#include "virtual_queues.h"
+#include "words.h"
+
+/* As in numasim/workload/graph.py. */
+enum ns_op {
+    NS_OP_RUN,
+    NS_OP_SPAWN,
+    NS_OP_CALL,
+    NS_OP_WAIT,
+    NS_OP_LOCK,
+    NS_OP_UNLOCK,
+    NS_OP_ATOMIC,
+    NS_OP_BARRIER,
+    NS_OP_AWAIT,
+    NS_OP_SIGNAL,
+    NS_OP_BROADCAST,
+    NS_OP_END
+};
+enum ns_row_kind { NS_ROW_TASK, NS_ROW_CALL, NS_ROW_IMPLICIT };
+
+typedef struct virtual_task virtual_task;
+typedef struct virtual_worker virtual_worker;
+typedef struct virtual_pool virtual_pool;
+
+struct virtual_task {
+    ns_task base;
+    virtual_task *parent;
+    uint32_t row, at;          /* in the plan's graph: its row, its next op */
+    uint32_t pending;          /* children that have not finished */
+    uint32_t references;       /* the task itself until it has finished, and its children as long as they live */
+    uint32_t spawner;          /* the worker that spawned it */
+    bool begun, waiting, held; /* held: it waits for predecessors */
+    virtual_worker *sleeper;   /* that is blocked in its join */
+    ns_fiber *fiber;           /* its own, or NULL */
+    int64_t since_ns;          /* measured costs: thread time when it went on last */
+    ns_body *body;
+    ns_future *future;
+    void *arguments; /* a copy, freed with the task; of a call, the caller's */
+};
+
+typedef struct {
+    virtual_task **task;
+    uint32_t count, room;
+} task_list;
+
+struct virtual_worker {
+    ns_worker base;
+    ns_event event;
+    ns_fiber *fiber;     /* its own loop */
+    ns_fiber *suspended; /* what runs when its event fires */
+    ns_round round;
+    task_list stack, outbox, agenda;
+    uint32_t held[2]; /* locks that its search holds */
+    uint32_t held_count;
+    int64_t own;     /* its own queue, or NS_UNKNOWN */
+    int64_t owed_ps; /* overhead to be paid with the next step */
+    int64_t step_ps; /* the idle part of the pending step */
+    int64_t fails, failed, failed_remote, blocked_until_ps;
+    bool idle, probed, round_goes_on, thresholds_known;
+    bool retired;     /* the phase has ended under its search */
+    int64_t *counter; /* [NS_COUNTERS] in the report */
+};
+
+typedef struct {
+    int64_t push_ps, pop_ps, join_ps, wait_ps, resume_ps, take_ps, move_ps, wake_ps, wake_remote_ps, locate_ps;
+    int64_t probe_near_ps, probe_far_ps, least_probe_ps;
+    bool line;
+} virtual_costs;
+
+/* The graph of the program, in which it runs in lockstep. */
+typedef struct {
+    uint32_t rows;
+    const int64_t *op_ptr; /* [rows + 1] */
+    const uint8_t *op_code;
+    const uint32_t *op_arg;
+    const uint8_t *kind;        /* [rows] */
+    const int64_t *subtree_end; /* [rows] */
+    const int64_t *successor_ptr;
+    const uint32_t *successor;
+    uint32_t *depends;      /* [rows] predecessors, or NULL where no task has any */
+    uint32_t *predecessors; /* [rows] of those, that have not finished */
+    virtual_task **held;    /* [rows] tasks that were spawned */
+} virtual_graph;
+
+struct virtual_pool {
+    ns_pool base;
+    ns_fields *plan;
+    ns_plan_tables tables;
+    virtual_costs costs;
+    virtual_graph graph;
+    ns_transfers transfers;
+    ns_clock clock;
+    ns_words *words;
+    ns_pages *pages;
+    ns_virtual_queues queues;
+    ns_report report;
+    virtual_worker *workers;
+    ns_actor *actors;         /* [workers], the workers' own */
+    ns_fiber *main, *running; /* the caller of ns_pool_run; the fiber that runs */
+    ns_fiber **spare;         /* [spare_room] fibers of finished tasks */
+    uint32_t spare_count, spare_room;
+    const uint32_t *own;                    /* [workers] */
+    const int32_t *level_lock, *queue_lock; /* [levels][queues], [queues], or NULL */
+    uint32_t words_declared;
+    bool own_never_full, inlines, puts_take_time, locks_search, looks_at_data;
+    int64_t clock_read_ns;  /* what measuring takes, of every measurement */
+    bool detached;          /* tasks have fibers of their own */
+    bool *overflowed;       /* [queues] */
+    int64_t outstanding;    /* tasks of the phase that have not finished */
+    uint32_t phases, phase; /* of the plan; the one that runs or comes next */
+    uint32_t repeats_run;   /* how often that has run */
+    uint64_t phases_run;    /* with all repeats */
+    int64_t phase_start_ps;
+    bool starting; /* not all workers have been told that the phase begins */
+    bool serial;   /* worker 0 runs it alone */
+    ns_event phase_end;
+    bool phase_over;
+    int error;
+    uint64_t trace_hash;
+    ns_objects *objects; /* scratch, [most_objects] */
+    uint32_t most_objects;
+    int64_t *similarity; /* scratch, [nodes] */
+    int64_t *cursors;    /* [workers][levels] of the actors */
+    int32_t *chances;    /* [workers][chances] */
+};
+
+static inline virtual_pool *pool_of(const virtual_worker *w) { return (virtual_pool *)w->base.pool; }
+static inline virtual_worker *worker_of(const virtual_task *task) { return (virtual_worker *)task->base.worker; }
+static inline int64_t now_of(const virtual_worker *w) { return pool_of(w)->clock.now_ps; }
+static inline virtual_task *top_of(const virtual_worker *w) {
+    return w->stack.count ? w->stack.task[w->stack.count - 1] : NULL;
+}
+
+/* The plan and the program do not go together, or memory is short: the run ends. Does not return. */
+_Noreturn void ns_virtual_fail(virtual_worker *w, int error, const char *sentence, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- steps (virtual_steps.c) ------------------------------------------------------------------------------------- */
+
+/* Go on with another fiber; the running one is suspended. */
+void ns_virtual_switch(virtual_pool *pool, ns_fiber *to);
+/* What the event of a worker does: it is the worker's turn. */
+void ns_virtual_on_turn(ns_event *event);
+
+void ns_virtual_list_push(virtual_worker *w, task_list *list, virtual_task *task);
+virtual_task *ns_virtual_list_shift(task_list *list);
+void ns_virtual_list_free(task_list *list);
+
+/* Suspend the running fiber until somebody resumes the worker; no event is scheduled. */
+void ns_virtual_suspend(virtual_worker *w);
+/* Go on with the worker at once; the caller is the clock's fiber. */
+void ns_virtual_resume(virtual_worker *w);
+/* A step of `step_ps`, with what is owed in front of it. */
+void ns_virtual_step(virtual_worker *w, enum ns_rank rank, int64_t delay_ps);
+void ns_virtual_step_overhead(virtual_worker *w, enum ns_rank rank, int64_t step_ps);
+void ns_virtual_step_idle(virtual_worker *w, enum ns_rank rank, int64_t step_ps);
+/* A record of both hashes (model 1.3). */
+void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, uint64_t first, uint64_t second);
+
+/* ---- searching (virtual_search.c) -------------------------------------------------------------------------------- */
+
+/* Look for work until there is some on the stack, the join of `waiting` (NULL: none) is over, or the phase is. */
+void ns_virtual_search(virtual_worker *w, virtual_task *waiting);
+void ns_virtual_end_idle(virtual_worker *w);
+void ns_virtual_compute_thresholds(virtual_worker *w);
+void ns_virtual_release_held(virtual_worker *w);
+/* Time to move a cache line to the worker from that of another. */
+int64_t ns_virtual_line_ps(const virtual_worker *w, uint32_t from);
+
+/* ---- tasks (virtual_tasks.c) ------------------------------------------------------------------------------------- */
+
+/* Begin `task`, that was queued or dealt: it comes on top of the stack. */
+void ns_virtual_begin(virtual_worker *w, virtual_task *task);
+/* The task of a row of the plan's graph. */
+virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work_order *order);
+/* One holder of a task less; one that nobody holds lets go of its parent. */
+void ns_virtual_drop(virtual_task *task);
+/* A task is spawned by `parent`, which runs on `w`; when this returns, `parent` goes on, on its worker then. */
+void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child);
+/* Put a task into a queue: at once, or where that takes time, as the worker's next step. */
+void ns_virtual_offer(virtual_worker *w, virtual_task *task);
+/* Take the steps that put what waits in the outbox. */
+void ns_virtual_settle_outbox(virtual_worker *w);
+/* Put what waits in the outbox, and run what is on top of the stack, until `self` is (NULL: until nothing is). */
+void ns_virtual_settle(virtual_worker *w, virtual_task *self);
+
+/* ---- what programs call (virtual_calls.c) ------------------------------------------------------------------------ */
+
+/* What is left of a body when it returns: its last segment, and a join that the graph has there. */
+void ns_virtual_end_body(virtual_task *task);
+/* The body goes on after a call into the runtime. */
+void ns_virtual_went_on(virtual_task *task);
+
+/* Whether a released sleeper, party or waiter goes on: what the words of a pool tell it. */
+ns_words_listener ns_virtual_listener(virtual_pool *pool);
+
+/* ---- the mode (virtual.c) ---------------------------------------------------------------------------------------- */
+
+int ns_virtual_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
+void ns_virtual_close(ns_pool *pool);
+int ns_virtual_run(ns_pool *pool, const ns_work_order *order, bool team);
+int ns_virtual_report(ns_pool *pool, ns_report *report);
+
+#endif
