@@ -11,6 +11,7 @@ typedef struct {
 
 static const command COMMAND[] = {
     {"topology", ns_topology_command},
+    {"probe", ns_probe_command},
 };
 
 enum { COMMANDS = sizeof COMMAND / sizeof *COMMAND };

@@ -10,5 +10,6 @@ int ns_command_run(int argc, char **argv, const char **nearest);
 
 /* The commands; argv[0] is their name. */
 int ns_topology_command(int argc, char **argv);
+int ns_probe_command(int argc, char **argv);
 
 #endif

@@ -1,0 +1,127 @@
+/* What lies between two hardware threads: the time that a cache line takes from one to the other, and the time from
+ * waking a sleeping thread to its running.
+ */
+#include "atomics.h"
+#include "futex.h"
+#include "probe/probe.h"
+
+enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
+static const double ASLEEP_NS = 60000; /* after which a thread that was to sleep does */
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    NS_OWN_LINE ns_atomic_u64 ball;
+} court;
+
+static void serve(void *context) {
+    court *self = context;
+    ns_atomic_u64_store(&self->ball, 0, memory_order_relaxed); /* relaxed: the team's start comes between */
+}
+
+/* Each member waits for its turn, 2 k + member, and passes the next one on. */
+static void play(void *context, uint32_t member) {
+    court *self = context;
+    for (uint64_t turn = member; turn < 2 * ROUNDS; turn += 2) {
+        /* relaxed: nothing but the line itself is handed over */
+        while (ns_atomic_u64_load(&self->ball, memory_order_relaxed) != turn) continue;
+        ns_atomic_u64_store(&self->ball, turn + 1, memory_order_relaxed);
+    }
+}
+
+static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
+    court shared = {0};
+    const uint32_t cpu[] = {a->id, b->id};
+    const ns_subject transfer = {"line_transfer", NULL, "ns", a->id, b->id};
+    ns_probe_sample(self, &transfer, &(ns_sampling){cpu, 2, play, &shared, 2 * ROUNDS, serve, NULL});
+}
+
+/* All pairs; quickly, no more pairs than QUICK_PAIRS, those with the first hardware thread. */
+void ns_probe_lines(ns_probe *self) {
+    const ns_topology *topology = self->topology;
+    const uint32_t count = topology->cpu_count;
+    const bool few = self->quick && count * (count - 1) / 2 > QUICK_PAIRS;
+    for (uint32_t a = 0; a < (few ? 1 : count); a++) {
+        for (uint32_t b = a + 1; b < count; b++) probe_line(self, &topology->cpu[a], &topology->cpu[b]);
+    }
+    if (topology->core_count == 1) ns_probe_miss(self, "line_transfer", NULL, NS_PROBE_ONE_CORE);
+}
+
+/* ---- waking ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    NS_OWN_LINE ns_atomic_u32 word;
+    double called_ns[WAKES], returned_ns[WAKES], awake_ns[WAKES];
+} bedroom;
+
+static void lie_down(void *context) {
+    bedroom *self = context;
+    ns_atomic_u32_store(&self->word, 0, memory_order_relaxed); /* relaxed: the team's start comes between */
+}
+
+static void sleep_and_note(bedroom *self) {
+    for (uint32_t wake = 0; wake < WAKES; wake++) {
+        /* relaxed: nothing but the word is handed over */
+        while (ns_atomic_u32_load(&self->word, memory_order_relaxed) == wake) ns_futex_wait(&self->word, wake);
+        self->awake_ns[wake] = ns_now_ns();
+    }
+}
+
+static void wake_and_note(bedroom *self) {
+    for (uint32_t wake = 0; wake < WAKES; wake++) {
+        const double since = ns_now_ns();
+        while (ns_now_ns() - since < ASLEEP_NS) ns_pause();
+        self->called_ns[wake] = ns_now_ns();
+        ns_atomic_u32_store(&self->word, wake + 1, memory_order_relaxed); /* relaxed: as above */
+        ns_futex_wake(&self->word, 1);
+        self->returned_ns[wake] = ns_now_ns();
+    }
+}
+
+static void wake(void *context, uint32_t member) {
+    if (member == 0) {
+        wake_and_note(context);
+    } else {
+        sleep_and_note(context);
+    }
+}
+
+static double mean_until(const double *end_ns, const double *begin_ns) {
+    double sum = 0;
+    for (int at = 0; at < WAKES; at++) sum += end_ns[at] - begin_ns[at];
+    return sum / WAKES;
+}
+
+static double until_awake(const void *context, double span_ns) {
+    const bedroom *self = context;
+    (void)span_ns;
+    return mean_until(self->awake_ns, self->called_ns);
+}
+
+static double until_returned(const void *context, double span_ns) {
+    const bedroom *self = context;
+    (void)span_ns;
+    return mean_until(self->returned_ns, self->called_ns);
+}
+
+static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
+    bedroom shared = {0};
+    const uint32_t cpu[] = {a->id, b->id};
+    const ns_subject latency = {"wake", NULL, "ns", a->id, b->id};
+    const ns_subject call = {"wake_call", NULL, "ns", a->id, b->id};
+    ns_probe_sample(self, &latency, &(ns_sampling){cpu, 2, wake, &shared, 1, lie_down, until_awake});
+    ns_probe_sample(self, &call, &(ns_sampling){cpu, 2, wake, &shared, 1, lie_down, until_returned});
+}
+
+/* From the first hardware thread to another core of its node, and to each other node. */
+void ns_probe_wakes(ns_probe *self) {
+    const ns_topology *topology = self->topology;
+    uint32_t seen = UINT32_MAX;
+    for (uint32_t at = 1; at < topology->cpu_count; at++) {
+        const ns_cpu *cpu = &topology->cpu[at];
+        if (cpu->core == topology->cpu[0].core || cpu->node == seen) continue;
+        probe_wake(self, &topology->cpu[0], cpu);
+        seen = cpu->node;
+    }
+    if (topology->core_count == 1) ns_probe_miss(self, "wake", NULL, NS_PROBE_ONE_CORE);
+}

@@ -1,0 +1,172 @@
+/* Loads that miss all caches: latency by a chase of pointers in random order, bandwidth by all cores of a node reading
+ * at once; for each node that has processors and each that has memory. And what the first touch of a page takes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "numasim/runtime.h"
+#include "probe/probe.h"
+
+enum { LINE_BYTES = 64, HOPS = 20000, PAGE_BYTES = 4096, PAGES = 1024, CACHE_MULTIPLE = 4 };
+static const size_t LEAST_BYTES = (size_t)32 << 20, MOST_BYTES = (size_t)1 << 30, MOST_QUICK_BYTES = (size_t)128 << 20;
+
+typedef struct line line;
+struct line {
+    line *next;
+    uint64_t place;
+    char rest[LINE_BYTES - sizeof(line *) - sizeof(uint64_t)];
+};
+_Static_assert(sizeof(line) == LINE_BYTES, "one hop, one line");
+
+typedef struct {
+    line *lines; /* [count] on one node */
+    size_t count;
+    line *at;      /* where the chase is */
+    uint32_t team; /* threads that read at once */
+    volatile uint64_t sum[NS_TEAM_MOST];
+} memory;
+
+/* Four times the largest cache, so that at most a quarter of the loads can hit. */
+static size_t bytes_beyond_caches(const ns_probe *self) {
+    const size_t most = self->quick ? MOST_QUICK_BYTES : MOST_BYTES;
+    size_t bytes = LEAST_BYTES;
+    for (uint32_t at = 0; at < self->topology->cache_count; at++) {
+        const size_t wanted = CACHE_MULTIPLE * (size_t)self->topology->cache[at].bytes;
+        if (wanted > bytes) bytes = wanted;
+    }
+    return bytes < most ? bytes : most;
+}
+
+/* Any sequence does, as long as no prefetcher foresees it (Marsaglia's xorshift). */
+static uint64_t draw(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* Link all lines into one cycle in random order (Sattolo's algorithm). */
+static void link_lines(memory *self) {
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
+    for (size_t at = 0; at < self->count; at++) self->lines[at].place = at;
+    for (size_t last = self->count - 1; last > 0; last--) {
+        const size_t other = draw(&state) % last;
+        const uint64_t place = self->lines[last].place;
+        self->lines[last].place = self->lines[other].place;
+        self->lines[other].place = place;
+    }
+    for (size_t at = 0; at < self->count; at++) self->lines[at].next = &self->lines[self->lines[at].place];
+    self->at = self->lines;
+}
+
+static void chase(void *context, uint32_t member) {
+    memory *self = context;
+    line *at = self->at;
+    (void)member;
+    for (int hop = 0; hop < HOPS; hop++) at = at->next;
+    self->at = at;
+}
+
+static void read_share(void *context, uint32_t member) {
+    memory *self = context;
+    const size_t share = self->count / self->team;
+    const uint64_t *word = (const uint64_t *)(const void *)(self->lines + member * share);
+    uint64_t sum[8] = {0};
+    for (size_t at = 0; at < share * (LINE_BYTES / sizeof *word); at += 8) {
+        for (size_t lane = 0; lane < 8; lane++) sum[lane] += word[at + lane];
+    }
+    for (size_t lane = 1; lane < 8; lane++) sum[0] += sum[lane];
+    self->sum[member] = sum[0];
+}
+
+static double gigabytes_per_second(const void *context, double span_ns) {
+    const memory *self = context;
+    return (double)(self->count / self->team * self->team * LINE_BYTES) / span_ns;
+}
+
+/* The hardware threads of a node, one of each core; returns how many. */
+static uint32_t cores_of(const ns_topology *topology, uint32_t node, uint32_t *cpu) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < topology->cpu_count && count < NS_TEAM_MOST; at++) {
+        const ns_cpu *one = &topology->cpu[at];
+        if (one->node == node && one->sibling == 0) cpu[count++] = one->id;
+    }
+    return count;
+}
+
+static void probe_pair(ns_probe *self, memory *buffer, uint32_t from, const ns_node *to) {
+    uint32_t cpu[NS_TEAM_MOST];
+    const int64_t reader = self->topology->node[from].id;
+    const uint32_t cores = cores_of(self->topology, from, cpu);
+    const ns_subject latency = {"memory_latency", NULL, "ns", reader, to->id};
+    const ns_subject bandwidth = {"memory_bandwidth", NULL, "GB/s", reader, to->id};
+    ns_probe_sample(self, &latency, &(ns_sampling){cpu, 1, chase, buffer, HOPS, NULL, NULL});
+    buffer->team = cores;
+    ns_probe_sample(self, &bandwidth, &(ns_sampling){cpu, cores, read_share, buffer, 1, NULL, gigabytes_per_second});
+}
+
+static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
+    void *made = NULL;
+    const size_t bytes = bytes_beyond_caches(self);
+    const int error = ns_node_allocate(&made, to->id, bytes);
+    const bool elsewhere = error && self->topology->node_count > 1;
+    if (!made || elsewhere) {
+        ns_probe_miss(self, "memory_latency", NULL, made ? "memory cannot be bound to its node" : "memory is short");
+        ns_node_release(made, bytes);
+        return;
+    }
+    madvise(made, bytes, MADV_HUGEPAGE); /* where it is obeyed, translations hit and loads alone are timed */
+    *buffer = (memory){.lines = made, .count = bytes / LINE_BYTES};
+    link_lines(buffer);
+    for (uint32_t from = 0; from < self->topology->node_count; from++) {
+        if (self->topology->node[from].cpu_count) probe_pair(self, buffer, from, to);
+    }
+    ns_node_release(made, bytes);
+}
+
+void ns_probe_memory(ns_probe *self) {
+    memory *buffer = malloc(sizeof *buffer);
+    for (uint32_t to = 0; buffer && to < self->topology->node_count; to++) {
+        const ns_node *node = &self->topology->node[to];
+        if (node->memory_bytes || self->topology->node_count == 1) probe_node(self, buffer, node);
+    }
+    if (!buffer) ns_probe_miss(self, "memory_latency", NULL, "memory is short");
+    if (self->topology->node_count == 1) {
+        ns_probe_miss(self, "remote_memory", NULL, "there is one node only");
+        ns_probe_miss(self, "page_migration", NULL, "there is one node only");
+    }
+    free(buffer);
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    volatile char *pages;
+} fresh;
+
+static void renew(void *context) {
+    fresh *self = context;
+    const size_t bytes = (size_t)PAGES * PAGE_BYTES;
+    madvise((void *)self->pages, bytes, MADV_DONTNEED); /* the next touch faults again */
+}
+
+static void touch(void *context, uint32_t member) {
+    fresh *self = context;
+    (void)member;
+    for (size_t page = 0; page < PAGES; page++) self->pages[page * PAGE_BYTES] = 1;
+}
+
+void ns_probe_faults(ns_probe *self) {
+    const size_t bytes = (size_t)PAGES * PAGE_BYTES;
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) {
+        ns_probe_miss(self, "page_fault", NULL, "memory is short");
+        return;
+    }
+    madvise(pages, bytes, MADV_NOHUGEPAGE);
+    fresh area = {pages};
+    const ns_subject fault = {"page_fault", NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    ns_probe_sample(self, &fault, &(ns_sampling){&self->topology->cpu[0].id, 1, touch, &area, PAGES, renew, NULL});
+    munmap(pages, bytes);
+}

@@ -1,0 +1,161 @@
+#include "probe/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/commands.h"
+#include "numasim/runtime.h"
+
+enum { SAMPLES = 51, QUICK_SAMPLES = 21, TRIES = 4 }; /* at most TRIES runs for each sample that is wanted */
+
+const char *const NS_PROBE_ONE_CORE = "there is one core only";
+
+static void (*const PROBE[])(ns_probe *self) = {
+    ns_probe_clock, ns_probe_memory, ns_probe_faults, ns_probe_lines, ns_probe_wakes, ns_probe_locks, ns_probe_fibers,
+};
+
+/* ---- keeping ----------------------------------------------------------------------------------------------------- */
+
+/* Room for one more entry of `size` bytes; capacities are powers of two. */
+static void *with_room(void *entries, uint32_t count, size_t size) {
+    const bool full = (count & (count - 1)) == 0;
+    return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
+}
+
+static void keep(ns_probe *self, const ns_finding *finding) {
+    ns_finding *all = with_room(self->finding, self->finding_count, sizeof *all);
+    if (!all) {
+        self->error = NS_ERROR_MEMORY;
+        return;
+    }
+    self->finding = all;
+    all[self->finding_count++] = *finding;
+}
+
+void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why) {
+    ns_gap *all = with_room(self->gap, self->gap_count, sizeof *all);
+    if (!all) {
+        self->error = NS_ERROR_MEMORY;
+        return;
+    }
+    self->gap = all;
+    all[self->gap_count++] = (ns_gap){name, kind, why};
+}
+
+/* ---- sampling ---------------------------------------------------------------------------------------------------- */
+
+static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
+    ns_team_outcome outcome;
+    if (sampling->prepare) sampling->prepare(sampling->context);
+    const int error = ns_team_run(sampling->cpu, sampling->members, sampling->body, sampling->context, &outcome);
+    if (error) return error;
+    *preempted = outcome.preempted;
+    *sample =
+        sampling->value ? sampling->value(sampling->context, outcome.span_ns) : outcome.span_ns / sampling->operations;
+    return NS_OK;
+}
+
+void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling) {
+    double sample[SAMPLES];
+    uint32_t count = 0, discarded = 0;
+    bool preempted = false;
+    int error = take(sampling, &sample[0], &preempted); /* caches and branches learn */
+    while (!error && count < self->wanted && count + discarded < TRIES * self->wanted) {
+        error = take(sampling, &sample[count], &preempted);
+        if (preempted) {
+            discarded++;
+        } else {
+            count++;
+        }
+    }
+    if (error) {
+        ns_probe_miss(self, subject->name, subject->kind, ns_error_sentence(error));
+    } else if (count < NS_FEWEST_SAMPLES) {
+        ns_probe_miss(self, subject->name, subject->kind, "a processor was taken away during nearly every sample");
+    } else {
+        keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, discarded)});
+    }
+}
+
+int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu) {
+    const ns_cpu *all = self->topology->cpu;
+    for (uint32_t at = 0; at < self->topology->cpu_count; at++) {
+        if (all[at].core != all[cpu].core) return at;
+    }
+    return -1;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static void print_place(FILE *file, const char *name, int64_t place) {
+    if (place != NS_PROBE_NOWHERE) fprintf(file, ", \"%s\": %lld", name, (long long)place);
+}
+
+static void print_kind(FILE *file, const char *kind) {
+    if (kind) fprintf(file, ", \"kind\": \"%s\"", kind);
+}
+
+static void print_finding(FILE *file, const ns_finding *found) {
+    const ns_subject *subject = &found->subject;
+    const ns_estimate *estimate = &found->estimate;
+    fprintf(file, "{\"name\": \"%s\"", subject->name);
+    print_kind(file, subject->kind);
+    print_place(file, "from", subject->from);
+    print_place(file, "to", subject->to);
+    fprintf(file, ", \"unit\": \"%s\", \"median\": %.3f, \"low\": %.3f, \"high\": %.3f, \"samples\": %u", subject->unit,
+            estimate->median, estimate->low, estimate->high, estimate->samples);
+    fprintf(file, ", \"discarded\": %u}", estimate->discarded);
+}
+
+static void print_gap(FILE *file, const ns_gap *gap) {
+    fprintf(file, "{\"name\": \"%s\"", gap->name);
+    print_kind(file, gap->kind);
+    fprintf(file, ", \"why\": \"%s\"}", gap->why);
+}
+
+static void print(const ns_probe *self, FILE *file) {
+    fprintf(file, "{\"format\": \"numasim probe 1\", \"quick\": %s, \"findings\": [", self->quick ? "true" : "false");
+    for (uint32_t at = 0; at < self->finding_count; at++) {
+        fputs(at ? ",\n " : "\n ", file);
+        print_finding(file, &self->finding[at]);
+    }
+    fputs("], \"missing\": [", file);
+    for (uint32_t at = 0; at < self->gap_count; at++) {
+        fputs(at ? ",\n " : "\n ", file);
+        print_gap(file, &self->gap[at]);
+    }
+    fputs("]}\n", file);
+}
+
+static int parse(ns_probe *self, int argc, char **argv) {
+    for (int at = 1; at < argc; at++) {
+        if (strcmp(argv[at], "--quick") == 0) {
+            self->quick = true;
+        } else if (strcmp(argv[at], "--json") != 0) { /* it always is */
+            fprintf(stderr, "numasim-runtime: probe: %s is no option here; expected --quick\n", argv[at]);
+            return NS_EXIT_BAD_INPUT;
+        }
+    }
+    self->wanted = self->quick ? QUICK_SAMPLES : SAMPLES;
+    return NS_EXIT_OK;
+}
+
+int ns_probe_command(int argc, char **argv) {
+    ns_topology topology;
+    ns_probe self = {.topology = &topology};
+    const int status = parse(&self, argc, argv);
+    if (status) return status;
+    int error = ns_topology_detect(&topology);
+    for (size_t at = 0; !error && at < sizeof PROBE / sizeof *PROBE; at++) PROBE[at](&self);
+    if (!error) error = self.error;
+    if (error) {
+        fprintf(stderr, "numasim-runtime: probe: %s\n", ns_error_sentence(error));
+    } else {
+        print(&self, stdout);
+    }
+    free(self.finding);
+    free(self.gap);
+    ns_topology_destroy(&topology);
+    return error ? NS_EXIT_BAD_INPUT : NS_EXIT_OK;
+}

@@ -1,0 +1,78 @@
+/* Measuring the machine at hand: what loads, lines, locks, queues and tasks cost (`numasim-runtime probe`).
+ *
+ * Every figure is the median of repeated samples with its interval. A sample during which the kernel took a processor
+ * away from a measuring thread is discarded and counted, by rule; nothing else is. What cannot be measured is said,
+ * with the reason.
+ */
+#ifndef NS_PROBE_H
+#define NS_PROBE_H
+
+#include "numasim/topology.h"
+#include "probe/estimate.h"
+#include "probe/team.h"
+
+enum { NS_PROBE_NOWHERE = -1 };
+
+/* One thing to measure. */
+typedef struct {
+    const char *name;
+    const char *kind; /* of lock; or NULL */
+    const char *unit; /* "ns" or "GB/s" */
+    int64_t from, to; /* nodes of memory_*, hardware threads of others, by the system's numbers; or NS_PROBE_NOWHERE */
+} ns_subject;
+
+typedef struct {
+    ns_subject subject;
+    ns_estimate estimate;
+} ns_finding;
+
+/* One thing that was not, and why. */
+typedef struct {
+    const char *name, *kind;
+    const char *why;
+} ns_gap;
+
+typedef struct {
+    const ns_topology *topology;
+    uint32_t wanted; /* samples */
+    bool quick;
+    ns_finding *finding; /* [finding_count] */
+    ns_gap *gap;         /* [gap_count] */
+    uint32_t finding_count, gap_count;
+    int error; /* NS_ERROR_MEMORY once findings could not be kept */
+} ns_probe;
+
+/* How one thing is sampled: a team runs `body` on hardware threads `cpu`, and a sample is the span divided by
+ * `operations`; or, where `value` is given, what that returns after the run. `prepare` goes before each run, untimed.
+ */
+typedef struct {
+    const uint32_t *cpu;
+    uint32_t members;
+    ns_team_body *body;
+    void *context;
+    double operations;
+    void (*prepare)(void *context);
+    double (*value)(const void *context, double span_ns);
+} ns_sampling;
+
+/* Sample it, and note what was found of the subject, or why nothing was. */
+void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling);
+
+/* Note what was not measured. */
+void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why);
+
+/* A hardware thread on another core than `cpu`, an index in the topology; -1 where there is none. */
+int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu);
+
+extern const char *const NS_PROBE_ONE_CORE;
+
+/* The probes. */
+void ns_probe_clock(ns_probe *self);
+void ns_probe_memory(ns_probe *self);
+void ns_probe_faults(ns_probe *self);
+void ns_probe_lines(ns_probe *self);
+void ns_probe_wakes(ns_probe *self);
+void ns_probe_locks(ns_probe *self);
+void ns_probe_fibers(ns_probe *self);
+
+#endif
