@@ -13,9 +13,14 @@ static const char USAGE[] =
     "    [--mode serial|native|emulated|virtual] [--workers N] [--plan FILE] [--costs model|measured]\n"
     "    [--seed N] [--record FILE] [--repeat N] [--no-verify] [--json]\n"
     "numasim-runtime --list [--json]\n"
+    "numasim-runtime topology [--root DIR] [--binding]\n"
+    "numasim-runtime probe [--quick]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
-    "run. --repeat does N runs, each with a seed drawn from --seed. Status 0: correct, 1: wrong, 2: bad input.\n";
+    "run. --repeat does N runs, each with a seed drawn from --seed. topology says what the running system is made of, "
+    "or\n"
+    "the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
+    "Status 0: correct, 1: wrong, 2: bad input.\n";
 
 static int refuse(const char *problem) {
     fprintf(stderr, "numasim-runtime: %s\n", problem);

@@ -8,7 +8,15 @@
 #include "numasim/runtime.h"
 #include "probe/probe.h"
 
-enum { LINE_BYTES = 64, HOPS = 20000, PAGE_BYTES = 4096, PAGES = 1024, CACHE_MULTIPLE = 4 };
+enum {
+    LINE_BYTES = 64,
+    HOPS = 4000,
+    PAGE_BYTES = 4096,
+    PAGES = 256,
+    CACHE_MULTIPLE = 4,
+    PIECE_LINES = 1 << 17,
+    PIECES = 8
+};
 static const size_t LEAST_BYTES = (size_t)32 << 20, MOST_BYTES = (size_t)1 << 30, MOST_QUICK_BYTES = (size_t)128 << 20;
 
 typedef struct line line;
@@ -22,8 +30,10 @@ _Static_assert(sizeof(line) == LINE_BYTES, "one hop, one line");
 typedef struct {
     line *lines; /* [count] on one node */
     size_t count;
-    line *at;      /* where the chase is */
-    uint32_t team; /* threads that read at once */
+    line *at;        /* where the chase is */
+    uint32_t team;   /* threads that read at once */
+    size_t piece;    /* lines that each reads in one sample */
+    size_t position; /* of the first one's */
     volatile uint64_t sum[NS_TEAM_MOST];
 } memory;
 
@@ -46,7 +56,7 @@ static uint64_t draw(uint64_t *state) {
     return *state;
 }
 
-/* Link all lines into one cycle in random order (Sattolo's algorithm). */
+/* One cycle of all lines in random order (Sattolo's algorithm). */
 static void link_lines(memory *self) {
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
     for (size_t at = 0; at < self->count; at++) self->lines[at].place = at;
@@ -60,29 +70,46 @@ static void link_lines(memory *self) {
     self->at = self->lines;
 }
 
-static void chase(void *context, uint32_t member) {
-    memory *self = context;
+static memory linked(void *bare, size_t bytes) {
+    memory made = {.lines = bare, .count = bytes / LINE_BYTES};
+    madvise(bare, bytes, MADV_HUGEPAGE); /* where it is obeyed, translations hit and loads alone are timed */
+    link_lines(&made);
+    return made;
+}
+
+static void hop(memory *self, size_t hops) {
     line *at = self->at;
-    (void)member;
-    for (int hop = 0; hop < HOPS; hop++) at = at->next;
+    for (; hops > 0; hops--) at = at->next;
     self->at = at;
+}
+
+static void chase(void *context, uint32_t member) {
+    (void)member;
+    hop(context, HOPS);
 }
 
 static void read_share(void *context, uint32_t member) {
     memory *self = context;
-    const size_t share = self->count / self->team;
-    const uint64_t *word = (const uint64_t *)(const void *)(self->lines + member * share);
+    const uint64_t *word = (const uint64_t *)(const void *)(self->lines + self->position + member * self->piece);
     uint64_t sum[8] = {0};
-    for (size_t at = 0; at < share * (LINE_BYTES / sizeof *word); at += 8) {
+    for (size_t at = 0; at < self->piece * (LINE_BYTES / sizeof *word); at += 8) {
         for (size_t lane = 0; lane < 8; lane++) sum[lane] += word[at + lane];
     }
     for (size_t lane = 1; lane < 8; lane++) sum[0] += sum[lane];
     self->sum[member] = sum[0];
 }
 
+/* Samples are short, so that few are lost, and go through all lines, so that none finds its own in a cache. */
+static void move_on(void *context) {
+    memory *self = context;
+    const size_t all = self->team * self->piece;
+    self->position += all;
+    if (self->position + all > self->count) self->position = 0;
+}
+
 static double gigabytes_per_second(const void *context, double span_ns) {
     const memory *self = context;
-    return (double)(self->count / self->team * self->team * LINE_BYTES) / span_ns;
+    return (double)(self->team * self->piece * LINE_BYTES) / span_ns;
 }
 
 /* The hardware threads of a node, one of each core; returns how many. */
@@ -103,7 +130,8 @@ static void probe_pair(ns_probe *self, memory *buffer, uint32_t from, const ns_n
     const ns_subject bandwidth = {"memory_bandwidth", NULL, "GB/s", reader, to->id};
     ns_probe_sample(self, &latency, &(ns_sampling){cpu, 1, chase, buffer, HOPS, NULL, NULL});
     buffer->team = cores;
-    ns_probe_sample(self, &bandwidth, &(ns_sampling){cpu, cores, read_share, buffer, 1, NULL, gigabytes_per_second});
+    buffer->piece = (buffer->count < PIECES * PIECE_LINES * cores ? buffer->count / PIECES / cores : PIECE_LINES);
+    ns_probe_sample(self, &bandwidth, &(ns_sampling){cpu, cores, read_share, buffer, 1, move_on, gigabytes_per_second});
 }
 
 static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
@@ -116,9 +144,7 @@ static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
         ns_node_release(made, bytes);
         return;
     }
-    madvise(made, bytes, MADV_HUGEPAGE); /* where it is obeyed, translations hit and loads alone are timed */
-    *buffer = (memory){.lines = made, .count = bytes / LINE_BYTES};
-    link_lines(buffer);
+    *buffer = linked(made, bytes);
     for (uint32_t from = 0; from < self->topology->node_count; from++) {
         if (self->topology->node[from].cpu_count) probe_pair(self, buffer, from, to);
     }
@@ -136,6 +162,39 @@ void ns_probe_memory(ns_probe *self) {
         ns_probe_miss(self, "remote_memory", NULL, "there is one node only");
         ns_probe_miss(self, "page_migration", NULL, "there is one node only");
     }
+    free(buffer);
+}
+
+/* ---- caches ------------------------------------------------------------------------------------------------------ */
+
+static size_t bytes_within_last_level(const ns_topology *topology) {
+    const ns_cache *last = &topology->cache[topology->cache_count - 1];
+    if (topology->cache_count < 2 || last->level < 3) return 0;
+    const size_t wanted = CACHE_MULTIPLE * (size_t)last[-1].bytes, most = (size_t)last->bytes / 2;
+    return wanted < most ? wanted : most;
+}
+
+/* A chase through four times the second level, or half of the last-level cache where that is less: linking the lines
+ * has put them there, and a quarter of the loads at most finds its line nearer. */
+void ns_probe_cache(ns_probe *self) {
+    const size_t bytes = bytes_within_last_level(self->topology);
+    const ns_cpu *cpu = &self->topology->cpu[0];
+    const ns_subject hit = {"cache_latency", NULL, "ns", cpu->id, cpu->id};
+    if (!bytes) {
+        ns_probe_miss(self, hit.name, NULL, "there is no third level of caches");
+        return;
+    }
+    void *made = NULL;
+    ns_node_allocate(&made, self->topology->node[cpu->node].id, bytes); /* wherever: it is read from the cache */
+    memory *buffer = malloc(sizeof *buffer);
+    if (buffer && made) {
+        *buffer = linked(made, bytes);
+        hop(buffer, 2 * buffer->count); /* lines that fell out while they were linked come back */
+        ns_probe_sample(self, &hit, &(ns_sampling){&cpu->id, 1, chase, buffer, HOPS, NULL, NULL});
+    } else {
+        ns_probe_miss(self, hit.name, NULL, "memory is short");
+    }
+    ns_node_release(made, bytes);
     free(buffer);
 }
 

@@ -7,12 +7,13 @@
 #include "driver/commands.h"
 #include "numasim/runtime.h"
 
-enum { SAMPLES = 51, QUICK_SAMPLES = 21, TRIES = 4 }; /* at most TRIES runs for each sample that is wanted */
+enum { SAMPLES = 51, QUICK_SAMPLES = 21, TRIES = 8 }; /* at most TRIES runs for each sample that is wanted */
 
 const char *const NS_PROBE_ONE_CORE = "there is one core only";
 
 static void (*const PROBE[])(ns_probe *self) = {
-    ns_probe_clock, ns_probe_memory, ns_probe_faults, ns_probe_lines, ns_probe_wakes, ns_probe_locks, ns_probe_fibers,
+    ns_probe_clock, ns_probe_memory, ns_probe_cache, ns_probe_faults,
+    ns_probe_lines, ns_probe_wakes,  ns_probe_locks, ns_probe_fibers,
 };
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */

@@ -69,6 +69,7 @@ extern const char *const NS_PROBE_ONE_CORE;
 /* The probes. */
 void ns_probe_clock(ns_probe *self);
 void ns_probe_memory(ns_probe *self);
+void ns_probe_cache(ns_probe *self);
 void ns_probe_faults(ns_probe *self);
 void ns_probe_lines(ns_probe *self);
 void ns_probe_wakes(ns_probe *self);

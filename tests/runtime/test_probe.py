@@ -1,0 +1,130 @@
+"""What the probe of the machine at hand measures, what it says it could not, and how sure it is."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RUNTIME = Path(__file__).resolve().parents[2] / "numasim" / "runtime"
+NANOSECONDS = {
+    "clock_read",
+    "pause",
+    "yield",
+    "memory_latency",
+    "cache_latency",
+    "page_fault",
+    "line_transfer",
+    "wake",
+    "wake_call",
+    "lock_uncontended",
+    "lock_contended",
+    "fiber_switch",
+}
+BETWEEN_CORES = {"line_transfer", "wake", "lock_contended"}
+LOCKS = {"tas", "ttas", "ticket", "mcs", "mutex", "cohort"}
+
+
+def probe(program: Path, cpus: Sequence[int]) -> Any:
+    command = ["taskset", "-c", ",".join(map(str, cpus)), program, "probe", "--quick"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def names(entries: list[dict[str, Any]]) -> set[str]:
+    return {entry["name"] for entry in entries}
+
+
+@pytest.fixture(scope="module")
+def everything(program: Path) -> Any:
+    return probe(program, sorted(os.sched_getaffinity(0)))
+
+
+def test_everything_is_measured_or_said_to_be_missing(everything: Any) -> None:
+    assert everything["format"] == "numasim probe 1"
+    measured, missing = names(everything["findings"]), names(everything["missing"])
+    assert measured | missing >= NANOSECONDS
+    assert "memory_bandwidth" in measured | missing
+    for lock in ("lock_uncontended", "lock_contended"):
+        kinds = {each["kind"] for each in everything["findings"] + everything["missing"] if each["name"] == lock}
+        assert kinds == LOCKS
+
+
+def test_a_finding_is_a_median_within_its_interval(everything: Any) -> None:
+    for finding in everything["findings"]:
+        assert 0 < finding["low"] <= finding["median"] <= finding["high"]
+        assert 6 <= finding["samples"] <= 21
+        assert finding["discarded"] < 8 * 21
+        assert finding["unit"] == ("GB/s" if finding["name"] == "memory_bandwidth" else "ns")
+
+
+def test_a_gap_has_a_reason(everything: Any) -> None:
+    assert all(gap["why"] for gap in everything["missing"])
+
+
+def test_one_core_has_nobody_to_measure_against(program: Path) -> None:
+    alone = probe(program, [min(os.sched_getaffinity(0))])
+    reasons = {gap["name"]: gap["why"] for gap in alone["missing"] if gap["name"] in BETWEEN_CORES}
+    assert reasons == dict.fromkeys(BETWEEN_CORES, "there is one core only")
+    assert not BETWEEN_CORES & names(alone["findings"])
+
+
+def test_mistakes_are_one_sentence(program: Path) -> None:
+    said = subprocess.run([program, "probe", "--fast"], capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr == "numasim-runtime: probe: --fast is no option here; expected --quick\n"
+
+
+# ---- intervals
+
+
+class Estimate(ctypes.Structure):
+    _fields_ = [
+        ("median", ctypes.c_double),
+        ("low", ctypes.c_double),
+        ("high", ctypes.c_double),
+        ("samples", ctypes.c_uint32),
+        ("discarded", ctypes.c_uint32),
+    ]
+
+
+@pytest.fixture(scope="module")
+def library(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    built = tmp_path_factory.mktemp("estimate") / "estimate.so"
+    source = RUNTIME / "probe" / "estimate.c"
+    arguments = ["-std=c11", "-shared", "-fPIC", "-I", str(RUNTIME), str(source), "-lm", "-o", str(built)]
+    subprocess.run([shutil.which(c_compiler) or c_compiler, *arguments], check=True)
+    loaded = ctypes.CDLL(str(built))
+    loaded.ns_estimate_of.restype = Estimate
+    loaded.ns_estimate_of.argtypes = [ctypes.POINTER(ctypes.c_double), ctypes.c_uint32, ctypes.c_uint32]
+    return loaded
+
+
+def at_most(below: int, count: int) -> Fraction:
+    """How likely at most so many of ``count`` samples lie below the median of their distribution."""
+    return Fraction(sum(comb(count, each) for each in range(below + 1)), 2**count)
+
+
+@pytest.mark.parametrize("count", range(6, 64))
+def test_the_interval_is_the_shortest_that_covers_the_median(count: int, library: ctypes.CDLL) -> None:
+    trim = library.ns_estimate_trim(count)
+    assert at_most(trim, count) <= Fraction(1, 40) < at_most(trim + 1, count)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 6, 21, 50, 51])
+def test_an_estimate_is_made_of_order_statistics(count: int, library: ctypes.CDLL) -> None:
+    samples = [float((place * 37) % 101) for place in range(count)]
+    ordered = sorted(samples)
+    trim = library.ns_estimate_trim(count) if count >= 6 else 0
+    found = library.ns_estimate_of((ctypes.c_double * count)(*samples), count, 3)
+    assert found.median == (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    assert (found.low, found.high) == (ordered[trim], ordered[-1 - trim])
+    assert (found.samples, found.discarded) == (count, 3)
