@@ -203,6 +203,25 @@ def plot(
 
 
 @app.command()
+def calibrate(
+    output: Annotated[Path, typer.Option("-o", "--output", help="the machine file to write")],
+    runtime: Annotated[Path | None, typer.Option("--runtime", help="also write the costs of the task runtime")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer samples: seconds instead of a minute")] = False,
+    name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
+) -> None:
+    """Measure the machine at hand and write its machine file; what could not be measured is said."""
+    from numasim.runtime.calibrate import calibrate
+    from numasim.spec.yaml_text import write_yaml
+
+    found = calibrate(quick=quick, name=name)
+    typer.echo(write_yaml(output, found.machine))
+    if runtime is not None:
+        typer.echo(write_yaml(runtime, found.runtime))
+    for gap in found.gaps:
+        typer.echo(f"not measured: {gap}", err=True)
+
+
+@app.command()
 def schema(kind: Annotated[str, typer.Argument(help="run, sweep, machine, strategy, runtime or workload")]) -> None:
     """Print the JSON Schema of a kind of YAML file, for editors."""
     import json

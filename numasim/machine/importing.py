@@ -16,10 +16,10 @@ def import_machine(file: Path | None = None, sysfs: Path | None = None, name: st
     if file is not None and sysfs is not None:
         raise InputError("a file and --sysfs are given", expected="one of them, or neither for the running system")
     inventory = read_hwloc_xml(file) if file else read_sysfs(sysfs or RUNNING)
-    return draft_machine(inventory, name or _label(file or sysfs))
+    return draft_machine(inventory, name or label(file or sysfs))
 
 
-def _label(path: Path | None) -> str:
+def label(path: Path | None) -> str:
     """A name made of a file's, or of the running system's."""
     import socket
 

@@ -1,0 +1,117 @@
+"""What the probe measured of loads and lines, put into the machine file of the running system.
+
+Medians become values; a value that stands for several places, as all nodes are alike, is the median of theirs. How each
+was measured and how sure it is stands in the file's sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from statistics import median
+
+from numasim.machine.draft import Draft
+from numasim.machine.inventory import Inventory, Thread
+from numasim.runtime.probe import Finding, Probe, short
+
+Matrix = list[list[Finding]]
+
+
+def calibrate_machine(draft: Draft, inventory: Inventory, probe: Probe) -> None:
+    """Replace what was assumed in ``draft`` by what was measured; remark what could not be."""
+    head = f"{draft.values['name']}: {inventory.origin}, measured."
+    draft.remarks[0] = f"{head} What is marked as assumed was neither said nor measured."
+    _put_latency(draft, probe)
+    _put_bandwidth(draft, probe)
+    _put_cache(draft, probe)
+    _put_coherence(draft, inventory, probe)
+    draft.remarks += [f"not measured: {gap}" for gap in probe.gaps]
+
+
+def _matrix(draft: Draft, probe: Probe, name: str) -> Matrix | None:
+    """Findings from node to node in the machine's order, if they are complete."""
+    found = {(each.source, each.target): each for each in probe.all(name)}
+    pairs = [[(a, b) for b in draft.nodes] for a in draft.nodes]
+    if not all(pair in found for row in pairs for pair in row):
+        draft.remarks.append(f"{name} is assumed: not all pairs of nodes were measured")
+        return None
+    return [[found[pair] for pair in row] for row in pairs]
+
+
+def _put_latency(draft: Draft, probe: Probe) -> None:
+    matrix = _matrix(draft, probe, "memory_latency")
+    method = "a chase of pointers through four times the last-level cache, in random order"
+    if matrix is None:
+        return
+    if len(matrix) == 1:
+        draft.put("local_latency_ns", matrix[0][0].median, f"measured: {method}; {matrix[0][0].interval()}")
+        return
+    draft.put("latency_ns", [[each.median for each in row] for row in matrix], f"measured: {method}; {_span(matrix)}")
+    _remark_intervals(draft, "latency", "ns", matrix)
+
+
+def _put_bandwidth(draft: Draft, probe: Probe) -> None:
+    matrix = _matrix(draft, probe, "memory_bandwidth")
+    method = "one hardware thread of every core of a node reads at once"
+    if matrix is None:
+        return
+    own = [matrix[node][node] for node in range(len(matrix))]
+    draft.put("nodes.imc_bandwidth_gbs", _middle(own), f"measured: {method} from its memory; {_sure(own)}")
+    if len(matrix) > 1:
+        for link in draft.values["links"]:
+            a, b = link["between"]
+            link["bandwidth_gbs"] = min(matrix[a][b].median, matrix[b][a].median)
+        draft.sources["links"] += f"; bandwidths are measured: {method} from the other's, the slower direction"
+        _remark_intervals(draft, "bandwidth", "GB/s", matrix)
+
+
+def _put_cache(draft: Draft, probe: Probe) -> None:
+    hit = probe.one("cache_latency")
+    if hit and "llc" in draft.values["caches"]:
+        method = "a chase of pointers through four times the second level"
+        draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
+
+
+_RELATIONS: dict[str, Callable[[Thread, Thread], bool]] = {
+    "same_core_ns": lambda a, b: a.core == b.core,
+    "same_socket_ns": lambda a, b: a.core != b.core and a.socket == b.socket,
+    "cross_socket_ns": lambda a, b: a.socket != b.socket,
+}
+
+
+def _put_coherence(draft: Draft, inventory: Inventory, probe: Probe) -> None:
+    threads = {thread.id: thread for thread in inventory.threads}
+    transfers = [each for each in probe.all("line_transfer") if {each.source, each.target} <= set(threads)]
+    assumed = draft.sources.pop("coherence")
+    for key in draft.values["coherence"]:
+        holds = _RELATIONS[key]
+        found = [each for each in transfers if holds(threads[each.source or 0], threads[each.target or 0])]
+        if found:
+            method = "two threads pass a line to and fro, half of the time for both ways"
+            draft.put(f"coherence.{key}", _middle(found), f"measured: {method}; {_sure(found)}")
+        else:
+            draft.sources[f"coherence.{key}"] = assumed
+
+
+def _middle(found: Iterable[Finding]) -> Decimal:
+    """The median of medians."""
+    return round(Decimal(median(each.median for each in found)), 3)
+
+
+def _sure(found: list[Finding]) -> str:
+    """Say how sure a value is that stands for one finding, or for several."""
+    if len(found) == 1:
+        return found[0].interval()
+    lowest, highest = min(each.low for each in found), max(each.high for each in found)
+    return f"median of {len(found)} places, whose 95 % intervals lie from {short(lowest)} to {short(highest)}"
+
+
+def _span(matrix: Matrix) -> str:
+    samples = min(each.samples for row in matrix for each in row)
+    return f"medians of {samples} samples or more; their intervals are above"
+
+
+def _remark_intervals(draft: Draft, what: str, unit: str, matrix: Matrix) -> None:
+    for node, row in enumerate(matrix):
+        intervals = ", ".join(f"{short(each.low)} to {short(each.high)}" for each in row)
+        draft.remarks.append(f"{what} of node {node} reading each node, 95 % intervals in {unit}: {intervals}")

@@ -1,0 +1,128 @@
+"""What the probe measured of queues, tasks, threads and pages, as a runtime file: the companion runtime's own costs.
+
+What it does not measure is as in the preset ``ompi``, and marked so. Distance enters by the transfer of the queue's
+line, which the machine's file has, so that probes and takes are measured within one core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+
+from numasim.runtime.probe import Finding, Probe, short
+from numasim.spec.runtime import CostSpec, RuntimeSpec
+from numasim.spec.yaml_text import yaml_text
+
+BASE = "ompi"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One cost: its value in ns, and how it was found."""
+
+    value_ns: Decimal
+    source: str
+
+
+Rule = Callable[[Probe], Cost | str]  # the cost, or the name of what is missing
+
+
+def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
+    """The runtime file; ``base`` has the costs that are assumed where nothing was measured."""
+    costs: dict[str, object] = {}
+    comments = {"poll_ns": "a pause of the processor; the runtime yields it now and then besides"}
+    for key, rule in RULES.items():
+        found = _found(rule(probe), key, base.costs, probe)
+        costs[key] = found.value_ns
+        comments[f"costs.{key}"] = found.source
+    costs["line"] = True
+    comments["costs.line"] = "probes, takes, joins and pushes elsewhere move the queue's cache line"
+    poll = _found(_measured("pause", "", probe), "pause_ns", base.costs, probe)
+    document = {
+        "name": name,
+        "join": "help",
+        "capacity": "none",
+        "on_full": "grow",
+        "producer": "none",
+        "queue_order": "lifo-fifo",
+        "poll_ns": poll.value_ns,
+        "s_rule": "avail",
+        "costs": costs,
+    }
+    heading = f"{name}: numasim's own task runtime on the machine that it was measured on. Times in nanoseconds."
+    return yaml_text(document, heading=heading, blocks=("costs",), comments=comments)
+
+
+def _found(found: Cost | str, key: str, assumed: CostSpec, probe: Probe) -> Cost:
+    if isinstance(found, Cost):
+        return found
+    return Cost(getattr(assumed, key), f"assumed, as in {BASE}: {_why(found, probe)}")
+
+
+def _why(missing: str, probe: Probe) -> str:
+    return f"not measured, {probe.why_missing(missing)}" if missing else "not measured"
+
+
+def _measured(name: str, method: str, probe: Probe) -> Cost | str:
+    """The first finding of that name."""
+    found = probe.one(name)
+    return _cost(found, method) if found else name
+
+
+def _cost(found: Finding, method: str) -> Cost:
+    return Cost(found.median, f"{method}{'; ' if method else ''}{found.interval()}")
+
+
+def _combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str, probe: Probe) -> Cost | str:
+    """A sum and difference of findings, not below 0; its interval is as wide as theirs allow."""
+    found = {name: probe.one(name) for name in plus + minus}
+    missing = next((name for name, each in found.items() if each is None), None)
+    if missing:
+        return missing
+    up = [each for name in plus if (each := found[name])]
+    down = [each for name in minus if (each := found[name])]
+    value = sum(each.median for each in up) - sum(each.median for each in down)
+    low = sum(each.low for each in up) - sum(each.high for each in down)
+    high = sum(each.high for each in up) - sum(each.low for each in down)
+    kept = [max(Decimal(0), Decimal(each)) for each in (value, low, high)]
+    return Cost(kept[0], f"{method}; between {short(kept[1])} and {short(kept[2])} by their intervals")
+
+
+def _unmeasured(probe: Probe) -> Cost | str:
+    return ""
+
+
+def _wake_elsewhere(probe: Probe) -> Cost | str:
+    """The wake that takes longest: of a core on another node, where there is one."""
+    found = max(probe.all("wake"), key=lambda each: each.median, default=None)
+    return _cost(found, "as wake_ns, of the core that takes longest to wake") if found else "wake"
+
+
+def _no_more(probe: Probe) -> Cost | str:
+    call = probe.one("wake_call")
+    return Cost(Decimal(0), f"within wake_ns; the call alone takes {short(call.median)}") if call else "wake_call"
+
+
+RULES: dict[str, Rule] = {
+    "push_ns": partial(_measured, "push", "a push into the own queue"),
+    "locate_ns": _unmeasured,
+    "pop_ns": partial(_measured, "pop", "a pop from the own queue"),
+    "join_ns": partial(
+        _combined, ("spawn_join",), ("push", "pop"), "spawning and joining an empty task, less push and pop"
+    ),
+    "wait_ns": _unmeasured,
+    "resume_ns": partial(_measured, "fiber_switch", "a switch of fibers"),
+    "probe_ns": partial(_measured, "probe", "a look at an empty queue"),
+    "probe_remote_ns": partial(_measured, "probe", "as probe_ns, distance enters by the line"),
+    "take_ns": partial(_measured, "take", "a task from the far end of a queue"),
+    "move_ns": partial(_combined, ("take", "push"), (), "each further task is taken and pushed"),
+    "wake_ns": partial(_measured, "wake", "from waking a sleeping thread to its running"),
+    "wake_remote_ns": _wake_elsewhere,
+    "fault_ns": partial(_measured, "page_fault", "the first touch of a page, zeroing included"),
+    "migrate_ns": _unmeasured,
+    "signal_ns": _unmeasured,
+    "futex_ns": _no_more,
+    "pause_ns": partial(_measured, "pause", "a pause of the processor"),
+}
