@@ -161,6 +161,11 @@ void ns_fiber_switch(ns_fiber *from, ns_fiber *to) {
     ns_sanitized_arrive(&from->sanitized);
 }
 
+size_t ns_fiber_left(const ns_fiber *self) {
+    const char here = 0;
+    return (size_t)((uintptr_t)&here - (uintptr_t)(self->mapping + self->guard_bytes));
+}
+
 void ns_fiber_destroy(ns_fiber *self) {
     if (!self) return;
     if (self->mapping) {

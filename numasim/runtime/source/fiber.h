@@ -25,6 +25,9 @@ void ns_fiber_reuse(ns_fiber *self, ns_fiber_entry *entry, void *argument);
 /* Suspend `from`, which is running, and go on with `to`. */
 void ns_fiber_switch(ns_fiber *from, ns_fiber *to);
 
+/* How many bytes of stack the running fiber `self`, which was created, has left. */
+size_t ns_fiber_left(const ns_fiber *self);
+
 /* Free a fiber that is not running. */
 void ns_fiber_destroy(ns_fiber *self);
 

@@ -13,7 +13,8 @@
 #include "ranges.h"
 #include "virtual_state.h"
 
-enum { WORKER_STACK_BYTES = 1024 * 1024 };
+/* Tasks that help nest without bound; only what is touched takes memory. */
+#define WORKER_STACK_BYTES ((size_t)1 << 30)
 
 /* ---- reading a plan ---------------------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "dispatch.h"
 #include "virtual_state.h"
 
-enum { STACK_BYTES = 256 * 1024, NO_LOCK = -1 };
+enum { STACK_BYTES = 256 * 1024, LEAST_STACK_BYTES = 128 * 1024, NO_LOCK = -1 };
 
 /* ---- their memory ------------------------------------------------------------------------------------------------ */
 
@@ -117,6 +117,10 @@ void ns_virtual_settle(virtual_worker *w, virtual_task *self) {
         if (pool_of(w)->detached) {
             go_to_top(w);
             return; /* `self` is on top again, of this worker or of another */
+        }
+        if (ns_fiber_left(pool_of(w)->running) < LEAST_STACK_BYTES) {
+            ns_virtual_fail(w, NS_ERROR_MEMORY, "%u tasks of worker %u that help each other do not fit on its stack",
+                            w->stack.count, w->base.id);
         }
         top->base.worker = &w->base;
         run_body(top);
