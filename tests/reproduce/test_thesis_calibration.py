@@ -14,6 +14,7 @@ import pytest
 from numasim.reproduce.calibration.bench import Bench
 from numasim.reproduce.calibration.readings import Readings, misread
 from numasim.reproduce.calibration.record import Calibration, StepScore, read_calibration
+from numasim.reproduce.calibration.runs import mean_task_ns
 from numasim.reproduce.cells import Role
 from numasim.reproduce.contents import Study
 from numasim.reproduce.study import read_study
@@ -153,3 +154,17 @@ def test_the_committed_values_give_the_committed_overheads(
 ) -> None:
     data, bench = script.read_data(Readings(study)), _bench(study, committed)
     _assert_as_committed(script.score_constructs(bench, data), committed)
+
+
+def test_matrices_that_stand_in_give_the_committed_counts(
+    script: ModuleType, study: Study, committed: Calibration
+) -> None:
+    """The search looks at small matrices, the committed errors are those of the size that was published."""
+    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2]))
+    stand_in_ns, size_ns = (
+        mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0]) for n in (script.STAND_IN, script.SIZE)
+    )
+    capacity, spread, backoff_ns = (committed.value(each.axis.name) for each in script.STEALS)
+    point = (int(capacity), int(1000 * spread), round(100 * backoff_ns / size_ns))  # type: ignore[operator]
+    found = script.steal_errors(bench, data, script.steal_changes(point, script.STAND_IN, stand_in_ns))
+    assert found == {name: pytest.approx(error, abs=0.07) for name, error in committed.scores[2].errors.items()}
