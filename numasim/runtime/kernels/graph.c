@@ -1,4 +1,4 @@
-/* Task graphs that are executed op by op: random fork-join graphs. Every task counts that it has
+/* Task graphs that are executed op by op: random fork-join graphs, and recorded ones. Every task counts that it has
  * run, so that a lost or repeated one is found.
  */
 #include <stdatomic.h>
@@ -8,13 +8,14 @@
 #include "kernels.h"
 #include "program.h"
 
-enum { DEPTH, WIDTH, SEED, LOW, HIGH };
+enum { DEPTH, WIDTH, SEED, LOW, HIGH, FILE_PATH };
 static const ns_parameter PARAMETERS[] = {
     {"depth", NS_INTEGER, "8", 0, 200, NULL, "how deep a random graph is"},
     {"width", NS_INTEGER, "4", 1, 1000, NULL, "how many children a task of it has at most"},
     {"graph_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "of its draws"},
     {"low_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the least time of its segments"},
     {"high_ns", NS_TIME, "1000", 0, 1000000000000, NULL, "the most time of its segments"},
+    {"file", NS_PATH, "", 0, 0, NULL, "a recorded task graph to be executed instead"},
     {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
 };
 
@@ -74,6 +75,8 @@ static void run_row(ns_task *self, state *of, uint32_t row) {
 
 static int create_program(state *self, ns_setting *setting) {
     const ns_value *values = setting->values;
+    const char *path = values[FILE_PATH].text;
+    if (*path) return ns_program_read(&self->program, path, setting);
     const ns_random_program random = {values[DEPTH].number, values[WIDTH].number, values[SEED].number,
                                       values[LOW].number, values[HIGH].number};
     if (random.low_ps > random.high_ps) return ns_setting_refuse(setting, "low_ns is above high_ns; swap them");
@@ -174,7 +177,7 @@ static bool matches(const void *whole) {
 
 const ns_kernel ns_graph_kernel = {
     .name = "graph",
-    .meaning = "a random fork-join graph, of which every task runs exactly once",
+    .meaning = "a random fork-join graph, or a recorded one, of which every task runs exactly once",
     .parameters = PARAMETERS,
     .create = create,
     .attach = attach,

@@ -36,4 +36,7 @@ typedef struct {
 } ns_random_program;
 int ns_program_draw(ns_program *self, const ns_random_program *random, ns_setting *setting);
 
+/* The program of a task graph in JSON, as runs with --record write it. */
+int ns_program_read(ns_program *self, const char *path, ns_setting *setting);
+
 #endif

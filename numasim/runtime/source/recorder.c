@@ -8,22 +8,11 @@ const char *const NS_OP_NAME[NS_OPS] = {
     [NS_OP_AWAIT] = "await", [NS_OP_SIGNAL] = "signal", [NS_OP_BROADCAST] = "broadcast",
 };
 
-enum { FIRST_CAPACITY = 256 };
-
-/* Room for one more entry of `size` bytes; NULL where memory is short, now or before. */
+/* One more entry of `size` bytes; NULL where memory is short, now or before. */
 static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {
-    if (self->error) return NULL;
-    if (array->count == array->capacity) {
-        const uint64_t capacity = array->capacity ? 2 * array->capacity : FIRST_CAPACITY;
-        void *entries = realloc(array->entries, capacity * size);
-        if (!entries) {
-            self->error = NS_ERROR_MEMORY;
-            return NULL;
-        }
-        array->entries = entries;
-        array->capacity = capacity;
-    }
-    return (char *)array->entries + array->count++ * size;
+    void *entry = self->error ? NULL : ns_growing_add(array, size);
+    if (!entry) self->error = self->error ? self->error : NS_ERROR_MEMORY;
+    return entry;
 }
 
 void ns_recorder_create(ns_recorder *self) { *self = (ns_recorder){0}; }

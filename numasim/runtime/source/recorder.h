@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "growing.h"
 #include "operations.h"
 
 /* As numasim/workload/graph.py numbers them. */
@@ -46,12 +47,6 @@ typedef struct {
     uint32_t first_root, roots; /* rows */
     bool team;                  /* bodies dealt to the workers in turn, instead of one task of the first */
 } ns_recorded_phase;
-
-/* An array that grows. */
-typedef struct {
-    void *entries;
-    uint64_t count, capacity;
-} ns_growing;
 
 typedef struct {
     ns_growing ops;      /* ns_recorded_op */
