@@ -131,6 +131,16 @@ static int map_stack(ns_fiber *self, size_t stack_bytes) {
     return mprotect(mapping, page, PROT_NONE) ? NS_ERROR_MEMORY : NS_OK;
 }
 
+/* The stack is that of functions that will not go on. */
+static void forget_stack(const ns_fiber *self) {
+#ifdef NS_FIBER_UCONTEXT
+    const void *low = self->mapping + self->guard_bytes;
+#else
+    const void *low = self->stack_pointer;
+#endif
+    if (low) ns_sanitized_forget(low, self->mapping + self->mapping_bytes);
+}
+
 int ns_fiber_create(ns_fiber **self, size_t stack_bytes, ns_fiber_entry *entry, void *argument) {
     ns_fiber *made = calloc(1, sizeof *made);
     if (!made) return NS_ERROR_MEMORY;
@@ -148,6 +158,7 @@ int ns_fiber_create(ns_fiber **self, size_t stack_bytes, ns_fiber_entry *entry, 
 void ns_fiber_reuse(ns_fiber *self, ns_fiber_entry *entry, void *argument) {
     self->entry = entry;
     self->argument = argument;
+    forget_stack(self);
     prepare(self);
 }
 
@@ -169,6 +180,7 @@ size_t ns_fiber_left(const ns_fiber *self) {
 void ns_fiber_destroy(ns_fiber *self) {
     if (!self) return;
     if (self->mapping) {
+        forget_stack(self);
         ns_sanitized_destroy(&self->sanitized);
         munmap(self->mapping, self->mapping_bytes);
     }
