@@ -1,0 +1,163 @@
+"""Whatever is wrong with the arguments of the program, or with a file that it is given, is said in one sentence."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_graphs import recorded
+
+SERIAL = ["--kernel", "fib", "--mode", "serial"]
+REFUSED: list[tuple[list[str], str]] = [
+    (["--kernel", "fibb"], "there is no kernel 'fibb'; the nearest is fib, and --list shows all"),
+    (["--kernel"], "--kernel needs a value"),
+    (["--json"], "there has to be a --kernel; --list shows which there are"),
+    (["--kernal", "fib"], "there is no option '--kernal'; the nearest is --kernel"),
+    (["topolgy"], "there is no command 'topolgy'; the nearest is topology"),
+    ([*SERIAL, "--set", "m=1"], "fib has no parameter 'm'; the nearest is n, and --list shows all"),
+    ([*SERIAL, "--set", "n"], "--set is 'n', and has to be a parameter with its value, as in n=20"),
+    ([*SERIAL, "--set", "n=51"], "n is '51', and has to be a whole number from 0 to 50"),
+    ([*SERIAL, "--set", "n=-1"], "n is '-1', and has to be a whole number from 0 to 50"),
+    ([*SERIAL, "--set", "n=99999999999999999999"], "has to be a whole number from 0 to 50"),
+    ([*SERIAL, "--set", "n="], "n is '', and has to be a whole number from 0 to 50"),
+    ([*SERIAL, "--set", "n=1", "--set", "n=2"], "n is set twice"),
+    ([*SERIAL, "--set", "leaf_ns=0.0005"], "leaf_ns is '0.0005', and has to be nanoseconds from 0 to 1000000, with at"),
+    ([*SERIAL, "--set", "leaf_ns=1."], "leaf_ns is '1.', and has to be nanoseconds"),
+    ([*SERIAL, *["--set", "n=1"] * 17], "no kernel has more than 16 parameters to --set"),
+    (
+        ["--kernel", "fib", "--mode", "virtua"],
+        "--mode is 'virtua', and has to be one of serial, native, emulated, virtual",
+    ),
+    ([*SERIAL, "--costs", "modl"], "--costs is 'modl', and has to be one of model, measured; the nearest is model"),
+    ([*SERIAL, "--workers", "0"], "--workers is '0', and has to be a whole number from 1 to 65536"),
+    ([*SERIAL, "--repeat", "x"], "--repeat is 'x', and has to be a whole number from 1 to 1000000"),
+    ([*SERIAL, "--seed", "-3"], "--seed is '-3', and has to be a whole number from 0 to 2^63 - 1"),
+    ([*SERIAL, "--plan", "p"], "--plan goes with the modes native, emulated and virtual"),
+    (["--kernel", "fib", "--mode", "native", "--record", "g"], "--record goes with --mode serial"),
+    ([*SERIAL, "--repeat", "2", "--record", "g"], "--record goes with a single run"),
+    ([*SERIAL, "--record", "/no/such/folder/g.json"], "the task graph cannot be written to /no/such/folder/g.json"),
+    (
+        ["--kernel", "fib", "--mode", "native", "--plan", "/no/plan"],
+        "mode native, plan /no/plan: a file cannot be read",
+    ),
+    (["--kernel", "uts", "--set", "tree=binary"], "tree is 'binary', and has to be one of: binomial geometric; the"),
+    (["--kernel", "uts", "--set", "depth=3"], "uts: depth is no parameter of a binomial tree"),
+    (
+        ["--kernel", "uts", "--set", "probability=1.5"],
+        "probability is '1.5', and has to be a decimal number from 0 to 1",
+    ),
+    (["--kernel", "uts", "--set", "probability=0.125"], "uts: children x probability is 1.000, and has to be below 1"),
+    (["--kernel", "fft", "--set", "n=100"], "fft: n has to be a power of two, for example 64"),
+    (["--kernel", "strassen", "--set", "n=96"], "strassen: n and cutoff have to be powers of two, for example"),
+    (["--kernel", "strassen", "--set", "n=4096", "--set", "cutoff=2"], "strassen: the temporaries take"),
+    (["--kernel", "graph", "--set", "depth=200"], "graph: this graph has more than 8000000 tasks; depth or width"),
+    (["--kernel", "graph", "--set", "low_ns=2", "--set", "high_ns=1"], "graph: low_ns is above high_ns; swap them"),
+    (["--kernel", "graph", "--set", "file=/no/graph"], "graph: /no/graph: the file cannot be read"),
+]
+
+
+def refused(program: Path, arguments: list[str]) -> str:
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert not done.stdout
+    (sentence,) = done.stderr.splitlines()
+    return sentence
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
+def test_a_mistake_is_named(arguments: list[str], sentence: str, program: Path) -> None:
+    found = refused(program, arguments)
+    assert found.startswith("numasim-runtime: ")
+    assert sentence in found
+
+
+DAMAGED: list[tuple[Any, str]] = [
+    ({"tasks": [{"ops": [["run", 0]]}]}, "task 0 runs a segment that there is not"),
+    ({"tasks": [{"ops": [["spawn", 0]]}]}, "task 0 starts a task that is not numbered behind it"),
+    ({"tasks": [{"ops": [["spawn", 1], ["spawn", 1]]}, {}]}, "task 0 starts a task that is started elsewhere, too"),
+    ({"tasks": [{"ops": [["lock", 0]]}]}, "task 0 uses a word that is not there, or of another role"),
+    (
+        {"tasks": [{"ops": [["barrier", 0]]}], "words": [{"role": "lock"}]},
+        "task 0 uses a word that is not there, or of another role",
+    ),
+    ({"tasks": [{}, {}]}, "task 1 is never started"),
+    ({"tasks": [{}, {}], "phases": [{"roots": [0, 1]}]}, "phase 0 is neither a single task nor a team"),
+    ({"tasks": [{}], "phases": [{"roots": []}]}, "phase 0 is neither a single task nor a team"),
+    ({"tasks": [{}], "phases": [{"roots": [0], "deal": "cyclic"}]}, "phase 0 is neither a single task nor a team"),
+    ({"tasks": [{}], "phases": [{"roots": [0], "repeat": 2}]}, "line 1: a phase that is repeated cannot be executed"),
+    ({"tasks": [{"then": [1]}, {}]}, "line 1: tasks that wait for others beside their parents cannot be executed"),
+    ({"ranges": [{"count": 1}]}, "line 1: implicit ranges cannot be executed"),
+    ({"tasks": [{"ops": [["walk", 0]]}]}, "line 1: there is no such op"),
+    ({"tasks": [{"ops": [["run"]]}]}, "line 1: an op lacks its number"),
+    ({"tasks": [{"ops": [["wait", 3]]}]}, "line 1: an op has too many parts"),
+    ({"tasks": [{"ops": [[]]}]}, "line 1: an op is empty"),
+    ({"tasks": [{"ops": [["run", -1]]}]}, "line 1: a whole number is needed here"),
+    ({"tasks": [{"ops": [["run", 2**70]]}]}, "line 1: this number is too large here"),
+    ({"words": [{"role": "door"}]}, "line 1: a word is a lock, an atomic, a condition or a barrier"),
+    ({"format": "numasim task graph 2"}, "line 1: this is no 'numasim task graph 1'"),
+    ([1], "line 1: a '{' is missing"),
+    ({"facts": json.loads("[" * 40 + "]" * 40)}, "line 1: the JSON is nested too deeply"),
+]
+
+
+@pytest.mark.parametrize(("document", "sentence"), DAMAGED)
+def test_a_graph_that_cannot_be_executed_is_refused(
+    document: Any, sentence: str, program: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "graph.json"
+    if isinstance(document, dict) and "tasks" in document:
+        document = {"phases": [{"roots": [0]}], **document}
+    path.write_text(json.dumps(document))
+    assert sentence in refused(program, ["--kernel", "graph", "--mode", "serial", "--set", f"file={path}"])
+
+
+def test_whatever_a_graph_is_cut_to_ends_in_a_sentence(program: Path, tmp_path: Path) -> None:
+    recorded(program, tmp_path, "syncbench", workers=2, repetitions=1)
+    text = (tmp_path / "syncbench.json").read_text()
+    path = tmp_path / "cut.json"
+    for length in range(0, len(text) - 2, 29):
+        path.write_text(text[:length])
+        assert "graph: " in refused(program, ["--kernel", "graph", "--mode", "serial", "--set", f"file={path}"])
+
+
+def test_nothing_is_left_of_a_graph_that_cannot_be_written(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "g.json").mkdir()
+    refused(program, [*SERIAL, "--record", str(tmp_path / "g.json")])
+    assert [path.name for path in tmp_path.iterdir()] == ["g.json"]
+
+
+def test_what_is_executed_records_the_graph_that_it_was(program: Path, tmp_path: Path) -> None:
+    recorded(program, tmp_path, "syncbench", workers=3, construct="reduction", repetitions=3)
+    path = tmp_path / "syncbench.json"
+    recorded(program, tmp_path, "graph", workers=3, file=str(path))
+    again = json.loads((tmp_path / "graph.json").read_text())
+    assert again == {**json.loads(path.read_text()), "name": "graph"}
+
+
+def test_repeats_have_the_seeds_of_sweeps(program: Path) -> None:
+    from numasim.draws import repeat_seed
+
+    arguments = [program, *SERIAL, "--set", "n=3", "--seed", "7", "--repeat", "3", "--json"]
+    found = json.loads(subprocess.run(arguments, capture_output=True, text=True, check=True).stdout)
+    assert [run["seed"] for run in found["runs"]] == [repeat_seed(7, repeat) for repeat in range(3)]
+    assert found["correct"] is True
+    assert found["seed"] == 7
+
+
+def test_people_get_a_table(program: Path) -> None:
+    done = subprocess.run([program, *SERIAL, "--set", "n=3"], capture_output=True, text=True, check=True)
+    head, names, row = done.stdout.splitlines()
+    assert head == "fib, mode serial, costs model, 1 workers"
+    assert names.split() == ["makespan", "serial", "twin", "result", "tasks", "attempts", "steals"]
+    assert row.split()[4:] == ["correct", "5", "0", "0"]
+    assert "usage" not in done.stderr
+
+
+def test_kernels_and_help_are_listed(program: Path) -> None:
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
+    assert "    construct=parallel  what is repeated: parallel for parallel-for" in listed
+    assert "--record" in subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    assert subprocess.run([program], capture_output=True, check=False).returncode == 2
