@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter
 
 from numasim.report.grid import legend_below, panel_grid
 from numasim.report.statistics import Estimate
@@ -21,6 +22,7 @@ from numasim.validate.validate import PartFindings
 
 COLUMNS, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
+PREFIXED = ("s", "B", "count", "1/s")  # units that take m, µ, k and M
 WIDE = 4.0  # a range of values whose ends are further apart than this factor has a logarithmic scale
 
 
@@ -50,10 +52,13 @@ def _title(name: str) -> str:
 
 
 def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequence[str], found: PartFindings) -> None:
-    low, high, logarithmic = _scale(those)
+    low, high, logarithmic = _scale(those, QUANTITIES[name].relative)
     if logarithmic:
         axes.set_xscale("log")
         axes.set_yscale("log")
+    elif QUANTITIES[name].unit in PREFIXED:
+        axes.xaxis.set_major_formatter(EngFormatter())
+        axes.yaxis.set_major_formatter(EngFormatter())
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
     axes.plot([low, high], [low, high], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
@@ -63,12 +68,12 @@ def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequenc
         _point(axes, each, programs.index(each.cell.program.kernel))
 
 
-def _scale(those: Sequence[Comparison]) -> tuple[float, float, bool]:
-    """Both ends of both axes, and whether these are logarithmic."""
+def _scale(those: Sequence[Comparison], relative: bool) -> tuple[float, float, bool]:
+    """Both ends of both axes, and whether these are logarithmic: where distances are relative and values far apart."""
     values = [value for each in those for value in (each.predicted.value, each.measured.value)]
     known = [value for value in values if not math.isnan(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)
-    if low > 0 and high / low > WIDE:
+    if relative and low > 0 and high / low > WIDE:
         return low / 1.3, high * 1.3, True
     room = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
     return max(0.0, low - room) if low >= 0 else low - room, high + room, False

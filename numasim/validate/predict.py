@@ -34,8 +34,8 @@ def spec_of(part: Part, cell: Cell, graph: Path) -> RunSpec:
 
 
 def seeds_of(part: Part) -> list[int]:
-    """The seed of each repeat, equal across cells; never 0, by which the program means that of the plan."""
-    return [repeat_seed(part.file.seed, repeat) or 1 for repeat in range(part.repeats)]
+    """The seed of each repeat, equal across cells: 63 bits, as the program takes them, and not 0, which is the plan's."""
+    return [repeat_seed(part.file.seed, repeat) >> 1 or 1 for repeat in range(part.repeats)]
 
 
 def cell_identity(part: Part, spec: RunSpec, program: str) -> dict[str, object]:
