@@ -17,6 +17,7 @@ from numasim.errors import InputError
 from numasim.spec import catalog
 from numasim.spec.base import CheckedModel, Model, PositiveCount, Seed
 from numasim.spec.document import load
+from numasim.spec.runtime import YesNo
 from numasim.spec.validate import validate
 from numasim.validate.quantities import QUANTITIES
 
@@ -44,7 +45,7 @@ class KernelSpec(Model):
     kernel: Text
     set: dict[Text, int | Decimal | str] = Field(default_factory=dict)
     quick: dict[Text, int | Decimal | str] = Field(default_factory=dict)
-    team: bool = False
+    team: YesNo = False
 
 
 class QuickSpec(Model):

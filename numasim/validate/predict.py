@@ -34,7 +34,7 @@ def spec_of(part: Part, cell: Cell, graph: Path) -> RunSpec:
 
 
 def seeds_of(part: Part) -> list[int]:
-    """The seed of each repeat, equal across cells: 63 bits, as the program takes them, and not 0, which is the plan's."""
+    """The seed of each repeat, equal across cells: 63 bits, as the program takes them, and not 0, the plan's own."""
     return [repeat_seed(part.file.seed, repeat) >> 1 or 1 for repeat in range(part.repeats)]
 
 

@@ -255,7 +255,7 @@ def test_a_page_is_the_same_text_every_time(tmp_path: Path, monkeypatch: Patch) 
     [
         (["no-such-part"], "there is no part 'no-such-part' of the validation; expected one of exact, native, virtual"),
         (["native"], "the part 'native' of the validation has no machine of its own; expected --machine with the file"),
-        (["virtual", "--kernel", "fob"], "there is no kernel 'fob' here; expected one of fib"),
+        (["virtual", "--kernel", "fob"], "there is no kernel 'fob' here; expected one of fft, graph"),
         (["virtual", "--machine", "no-such-machine"], "there is no machine 'no-such-machine'"),
         (["absent.yaml"], "absent.yaml"),
         (["virtual", "--jobs", "0"], "Invalid value for '--jobs'"),

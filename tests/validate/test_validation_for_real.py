@@ -1,0 +1,55 @@
+"""A quick validation with the compiled program: model costs and every counter, measured ones and what is the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from numasim.cli import CHECK_FAILED, OK, main
+from numasim.validate.cells import part_of
+from numasim.validate.part_files import part_names, read_part
+
+Capture = pytest.CaptureFixture[str]
+
+KERNELS = ("fib", "spinlock", "stencil", "syncbench")
+
+
+pytestmark = pytest.mark.usefixtures("program")
+
+
+def test_counters_with_model_costs_are_those_of_the_simulator(tmp_path: Path, capsys: Capture) -> None:
+    chosen = [text for kernel in KERNELS for text in ("--kernel", kernel)]
+    assert main(["validate", "exact", "--quick", *chosen, "-o", str(tmp_path), "--json"]) == OK
+    (part,) = json.loads(capsys.readouterr().out)["parts"]
+    assert {each["kernel"] for each in part["equalities"]} == set(KERNELS)
+    assert {tuple(each["differing"]) for each in part["equalities"]} == {()}
+    assert min(each["values"] for each in part["equalities"]) > 6 * 10  # by worker alone
+
+
+def test_bytes_and_tasks_do_not_hang_on_measured_times(tmp_path: Path, capsys: Capture) -> None:
+    chosen = ["--kernel", "stencil", "--kernel", "fft"]
+    assert main(["validate", "virtual", "--quick", *chosen, "-o", str(tmp_path), "--json"]) in (OK, CHECK_FAILED)
+    (part,) = json.loads(capsys.readouterr().out)["parts"]
+    moved = [each for each in part["comparisons"] if each["quantity"] == "bytes"]
+    assert {each["kernel"] for each in moved} == {"stencil", "fft"}
+    assert {each["distance"] for each in moved} == {0.0}
+    assert (tmp_path / "index.html").is_file()
+
+
+@pytest.mark.parametrize("name", part_names())
+def test_shipped_parts_are_sound(name: str) -> None:
+    _, file = read_part(name)
+    own = {"machine": file.machine or "xeon-e5-2620-2s", "runtime": file.runtime or "bare"}
+    whole, quick = (part_of(name, quick=quick, **own) for quick in (False, True))
+    assert 0 < len(quick.cells) * quick.repeats < len(whole.cells) * whole.repeats
+
+
+def test_the_shipped_parts_cover_what_was_asked_of_them() -> None:
+    exact, virtual = part_of("exact"), part_of("virtual")
+    assert {cell.workers for cell in exact.cells} == {2, 6, 24, 64}
+    assert len(virtual.cells) >= 60
+    assert virtual.repeats == 20
+    bounds = {name: (float(bound.within), float(bound.share)) for name, bound in virtual.file.bounds.items()}
+    assert bounds == {"makespan": (0.10, 0.8), "miss_ratio": (0.05, 0.8), "remote_share": (0.03, 0.8)}
