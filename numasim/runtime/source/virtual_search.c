@@ -103,7 +103,7 @@ static bool finds(void *context, uint32_t level, uint32_t q) {
 
 static bool can_find(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
-    if (w->stack.count && pool->tables.join == NS_JOIN_OWN) return false;
+    if (!w->idle || (w->stack.count && pool->tables.join == NS_JOIN_OWN)) return false;
     const ns_view view = ns_virtual_queues_view(&pool->queues);
     return ns_any_within_reach(&pool->tables.steal, &pool->actors[w->base.id], &view, finds, w);
 }
