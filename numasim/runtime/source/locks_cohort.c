@@ -14,12 +14,12 @@ typedef struct {
 typedef struct {
     ns_numa_lock base;
     ns_mcs all;
-    cohort** cohorts; /* [nodes], each on its node */
+    cohort **cohorts; /* [nodes], each on its node */
 } cohort_lock;
 
-static void acquire(ns_numa_lock* base, uint32_t node) {
-    cohort_lock* self = (cohort_lock*)base;
-    cohort* mine = self->cohorts[node];
+static void acquire(ns_numa_lock *base, uint32_t node) {
+    cohort_lock *self = (cohort_lock *)base;
+    cohort *mine = self->cohorts[node];
     ns_mcs_acquire(&mine->queue);
     if (mine->has_all) return;
     ns_mcs_acquire(&self->all);
@@ -27,9 +27,9 @@ static void acquire(ns_numa_lock* base, uint32_t node) {
     mine->run = 0;
 }
 
-static void release(ns_numa_lock* base, uint32_t node) {
-    cohort_lock* self = (cohort_lock*)base;
-    cohort* mine = self->cohorts[node];
+static void release(ns_numa_lock *base, uint32_t node) {
+    cohort_lock *self = (cohort_lock *)base;
+    cohort *mine = self->cohorts[node];
     if (mine->run < base->options.batch && ns_mcs_wanted(&mine->queue)) {
         mine->run++;
     } else {
@@ -39,15 +39,15 @@ static void release(ns_numa_lock* base, uint32_t node) {
     ns_mcs_release(&mine->queue);
 }
 
-static void close_cohorts(ns_numa_lock* base) {
-    cohort_lock* self = (cohort_lock*)base;
+static void close_cohorts(ns_numa_lock *base) {
+    cohort_lock *self = (cohort_lock *)base;
     const uint32_t nodes = self->cohorts ? base->options.nodes : 0;
     for (uint32_t node = 0; node < nodes; node++) ns_near_memory_free(self->cohorts[node], sizeof(cohort));
     ns_near_memory_free(self->cohorts, nodes * sizeof *self->cohorts);
 }
 
-static int open_cohorts(ns_numa_lock* base) {
-    cohort_lock* self = (cohort_lock*)base;
+static int open_cohorts(ns_numa_lock *base) {
+    cohort_lock *self = (cohort_lock *)base;
     const uint32_t nodes = base->options.nodes;
     self->cohorts = ns_near_memory_allocate(nodes * sizeof *self->cohorts, base->options.home);
     if (!self->cohorts) return NS_ERROR_MEMORY;

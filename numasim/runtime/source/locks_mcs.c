@@ -7,14 +7,14 @@ typedef struct {
     ns_mcs queue;
 } mcs_lock;
 
-static void acquire(ns_numa_lock* base, uint32_t node) {
+static void acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    ns_mcs_acquire(&((mcs_lock*)base)->queue);
+    ns_mcs_acquire(&((mcs_lock *)base)->queue);
 }
 
-static void release(ns_numa_lock* base, uint32_t node) {
+static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    ns_mcs_release(&((mcs_lock*)base)->queue);
+    ns_mcs_release(&((mcs_lock *)base)->queue);
 }
 
 const ns_numa_lock_operations ns_lock_mcs = {

@@ -12,15 +12,15 @@ typedef struct {
 
 _Static_assert(offsetof(mutex_lock, state) == NS_LINE_BYTES, "the word that is written is apart from what all read");
 
-static bool take(mutex_lock* self) {
+static bool take(mutex_lock *self) {
     uint32_t found = FREE;
     /* acquire: pairs with the release of whoever had the lock */
     return ns_atomic_u32_compare_exchange(&self->state, &found, HELD, memory_order_acquire, memory_order_relaxed);
 }
 
-static void acquire(ns_numa_lock* base, uint32_t node) {
+static void acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    mutex_lock* self = (mutex_lock*)base;
+    mutex_lock *self = (mutex_lock *)base;
     if (take(self)) return;
     for (uint32_t look = 0; look < base->options.spins; look++) {
         ns_pause();
@@ -32,9 +32,9 @@ static void acquire(ns_numa_lock* base, uint32_t node) {
         ns_futex_wait(&self->state, HELD_AND_WANTED);
 }
 
-static void release(ns_numa_lock* base, uint32_t node) {
+static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    mutex_lock* self = (mutex_lock*)base;
+    mutex_lock *self = (mutex_lock *)base;
     /* release: what was done under the lock is seen by whoever gets it next */
     if (ns_atomic_u32_exchange(&self->state, FREE, memory_order_release) == HELD_AND_WANTED)
         ns_futex_wake(&self->state, 1);

@@ -9,9 +9,9 @@ typedef struct {
 
 _Static_assert(offsetof(ttas_lock, held) == NS_LINE_BYTES, "the word that is written is apart from what all read");
 
-static void acquire(ns_numa_lock* base, uint32_t node) {
+static void acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    ttas_lock* self = (ttas_lock*)base;
+    ttas_lock *self = (ttas_lock *)base;
     ns_patience patience = {0};
     for (;;) {
         /* relaxed: only says when to try; acquire: pairs with the release of whoever had the lock */
@@ -22,10 +22,10 @@ static void acquire(ns_numa_lock* base, uint32_t node) {
     }
 }
 
-static void release(ns_numa_lock* base, uint32_t node) {
+static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
     /* release: what was done under the lock is seen by whoever gets it next */
-    ns_atomic_u32_store(&((ttas_lock*)base)->held, 0, memory_order_release);
+    ns_atomic_u32_store(&((ttas_lock *)base)->held, 0, memory_order_release);
 }
 
 const ns_numa_lock_operations ns_lock_ttas = {

@@ -20,10 +20,10 @@ typedef struct {
 
 _Static_assert(sizeof(ns_mcs) == 2 * NS_LINE_BYTES, "who comes does not disturb the holder");
 
-void ns_mcs_acquire(ns_mcs* self);
-void ns_mcs_release(ns_mcs* self);
+void ns_mcs_acquire(ns_mcs *self);
+void ns_mcs_release(ns_mcs *self);
 
 /* Whether anybody waits; only the holder may ask. */
-bool ns_mcs_wanted(const ns_mcs* self);
+bool ns_mcs_wanted(const ns_mcs *self);
 
 #endif

@@ -15,23 +15,23 @@ enum state { WAITING, SLEEPING, SIGNALLED };
 typedef struct waiter waiter;
 struct waiter {
     ns_atomic_u32 state; /* enum state */
-    waiter* next;        /* of who has the queue */
+    waiter *next;        /* of who has the queue */
 };
 
 typedef struct {
     ns_mcs turn; /* who has it may change the queue */
-    NS_OWN_LINE waiter* first;
-    waiter* last;
+    NS_OWN_LINE waiter *first;
+    waiter *last;
     ns_atomic_u32 waiting; /* written under `turn`, read without, so that empty queues cost no lock */
 } queue;
 
 struct ns_numa_condition {
     ns_numa_condition_options options; /* with the values that stand for 0 */
-    queue** queues;                    /* [nodes], each on its node */
+    queue **queues;                    /* [nodes], each on its node */
     NS_OWN_LINE ns_atomic_u32 run;     /* signals in a row that stayed on their node; a hint */
 };
 
-static void enqueue(queue* self, waiter* mine) {
+static void enqueue(queue *self, waiter *mine) {
     ns_mcs_acquire(&self->turn);
     if (self->first)
         self->last->next = mine;
@@ -45,12 +45,12 @@ static void enqueue(queue* self, waiter* mine) {
 }
 
 /* The first `most` waiters, linked, at least one where there are any; NULL where there is none. */
-static waiter* dequeue(queue* self, uint32_t most) {
+static waiter *dequeue(queue *self, uint32_t most) {
     if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as above */
     ns_mcs_acquire(&self->turn);
     waiter *taken = self->first, *last = NULL;
     uint32_t count = 0;
-    for (waiter* each = taken; each && count < most; each = each->next, count++) last = each;
+    for (waiter *each = taken; each && count < most; each = each->next, count++) last = each;
     if (last) {
         self->first = last->next;
         last->next = NULL;
@@ -62,7 +62,7 @@ static waiter* dequeue(queue* self, uint32_t most) {
 }
 
 /* Let the waiters go; each is gone as soon as its state is written. */
-static void wake(waiter* first) {
+static void wake(waiter *first) {
     for (waiter *each = first, *next; each; each = next) {
         next = each->next;
         /* release: what was done before the signal is seen by the waiter */
@@ -71,7 +71,7 @@ static void wake(waiter* first) {
     }
 }
 
-static void await_signal(waiter* mine, uint32_t spins) {
+static void await_signal(waiter *mine, uint32_t spins) {
     /* acquire, here and below: pairs with the release of the signal */
     for (uint32_t look = 0; look < spins; look++) {
         if (ns_atomic_u32_load(&mine->state, memory_order_acquire) == SIGNALLED) return;
@@ -83,7 +83,7 @@ static void await_signal(waiter* mine, uint32_t spins) {
     while (ns_atomic_u32_load(&mine->state, memory_order_acquire) == SLEEPING) ns_futex_wait(&mine->state, SLEEPING);
 }
 
-void ns_numa_condition_wait(ns_numa_condition* self, ns_numa_lock* lock, uint32_t node) {
+void ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node) {
     waiter mine = {.next = NULL};
     /* relaxed: nobody knows the place before it is in the queue */
     ns_atomic_u32_store(&mine.state, WAITING, memory_order_relaxed);
@@ -94,16 +94,16 @@ void ns_numa_condition_wait(ns_numa_condition* self, ns_numa_lock* lock, uint32_
 }
 
 /* Signal one waiter of the nodes from number `first` to before number `end` behind `node`; whether there was one. */
-static bool signal_beyond(ns_numa_condition* self, uint32_t node, uint32_t first, uint32_t end) {
+static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first, uint32_t end) {
     for (uint32_t ahead = first; ahead < end; ahead++) {
-        waiter* found = dequeue(self->queues[(node + ahead) % self->options.nodes], 1);
+        waiter *found = dequeue(self->queues[(node + ahead) % self->options.nodes], 1);
         wake(found);
         if (found) return true;
     }
     return false;
 }
 
-void ns_numa_condition_signal(ns_numa_condition* self, uint32_t node) {
+void ns_numa_condition_signal(ns_numa_condition *self, uint32_t node) {
     /* relaxed, three times: signals at one instant may count as one, which makes a run longer by as many */
     const uint32_t run = ns_atomic_u32_load(&self->run, memory_order_relaxed);
     if (run < self->options.batch && signal_beyond(self, node, 0, 1)) {
@@ -114,13 +114,13 @@ void ns_numa_condition_signal(ns_numa_condition* self, uint32_t node) {
     if (!signal_beyond(self, node, 1, self->options.nodes)) signal_beyond(self, node, 0, 1);
 }
 
-void ns_numa_condition_broadcast(ns_numa_condition* self, uint32_t node) {
+void ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node) {
     for (uint32_t ahead = 0; ahead < self->options.nodes; ahead++)
         wake(dequeue(self->queues[(node + ahead) % self->options.nodes], UINT32_MAX));
 }
 
-int ns_numa_condition_create(ns_numa_condition** self, const ns_numa_condition_options* options) {
-    ns_numa_condition* made = ns_near_memory_allocate(sizeof *made, options->home);
+int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options) {
+    ns_numa_condition *made = ns_near_memory_allocate(sizeof *made, options->home);
     if (!made) return NS_ERROR_MEMORY;
     made->options = *options;
     if (!options->nodes) made->options.nodes = 1;
@@ -140,7 +140,7 @@ out:
     return error;
 }
 
-void ns_numa_condition_destroy(ns_numa_condition* self) {
+void ns_numa_condition_destroy(ns_numa_condition *self) {
     if (!self) return;
     const uint32_t nodes = self->queues ? self->options.nodes : 0;
     for (uint32_t node = 0; node < nodes; node++) ns_near_memory_free(self->queues[node], sizeof(queue));

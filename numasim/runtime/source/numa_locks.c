@@ -7,22 +7,22 @@
 
 enum { DEFAULT_BATCH = 64 };
 
-static const ns_numa_lock_operations* const KIND[] = {&ns_lock_tas, &ns_lock_ttas,  &ns_lock_ticket,
+static const ns_numa_lock_operations *const KIND[] = {&ns_lock_tas, &ns_lock_ttas,  &ns_lock_ticket,
                                                       &ns_lock_mcs, &ns_lock_mutex, &ns_lock_cohort};
 enum { KINDS = sizeof KIND / sizeof *KIND };
 
-const char* ns_numa_lock_kind(uint32_t at) { return at < KINDS ? KIND[at]->name : NULL; }
+const char *ns_numa_lock_kind(uint32_t at) { return at < KINDS ? KIND[at]->name : NULL; }
 
-static const ns_numa_lock_operations* find(const char* name) {
+static const ns_numa_lock_operations *find(const char *name) {
     for (uint32_t at = 0; at < KINDS; at++)
         if (!strcmp(KIND[at]->name, name)) return KIND[at];
     return NULL;
 }
 
-int ns_numa_lock_create(ns_numa_lock** self, const ns_numa_lock_options* options) {
-    const ns_numa_lock_operations* operations = find(options->kind ? options->kind : ns_lock_cohort.name);
+int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options) {
+    const ns_numa_lock_operations *operations = find(options->kind ? options->kind : ns_lock_cohort.name);
     if (!operations) return NS_ERROR_OPTION;
-    ns_numa_lock* made = ns_near_memory_allocate(operations->bytes, options->home);
+    ns_numa_lock *made = ns_near_memory_allocate(operations->bytes, options->home);
     if (!made) return NS_ERROR_MEMORY;
     made->operations = operations;
     made->options = *options;
@@ -37,12 +37,12 @@ int ns_numa_lock_create(ns_numa_lock** self, const ns_numa_lock_options* options
     return error;
 }
 
-void ns_numa_lock_destroy(ns_numa_lock* self) {
+void ns_numa_lock_destroy(ns_numa_lock *self) {
     if (!self) return;
     if (self->operations->close) self->operations->close(self);
     ns_near_memory_free(self, self->operations->bytes);
 }
 
-void ns_numa_lock_acquire(ns_numa_lock* self, uint32_t node) { self->operations->acquire(self, node); }
+void ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node) { self->operations->acquire(self, node); }
 
-void ns_numa_lock_release(ns_numa_lock* self, uint32_t node) { self->operations->release(self, node); }
+void ns_numa_lock_release(ns_numa_lock *self, uint32_t node) { self->operations->release(self, node); }

@@ -8,17 +8,17 @@
 #include "numasim/locks.h"
 
 typedef struct {
-    const char* name;
+    const char *name;
     size_t bytes;                      /* of the struct */
-    int (*open)(ns_numa_lock* self);   /* NULL: all zero is a free lock; else 0 or NS_ERROR_MEMORY */
-    void (*close)(ns_numa_lock* self); /* NULL: nothing to free */
-    void (*acquire)(ns_numa_lock* self, uint32_t node);
-    void (*release)(ns_numa_lock* self, uint32_t node);
+    int (*open)(ns_numa_lock *self);   /* NULL: all zero is a free lock; else 0 or NS_ERROR_MEMORY */
+    void (*close)(ns_numa_lock *self); /* NULL: nothing to free */
+    void (*acquire)(ns_numa_lock *self, uint32_t node);
+    void (*release)(ns_numa_lock *self, uint32_t node);
 } ns_numa_lock_operations;
 
 /* Read by all, written by none after its creation. */
 struct ns_numa_lock {
-    const ns_numa_lock_operations* operations;
+    const ns_numa_lock_operations *operations;
     ns_numa_lock_options options; /* with the values that stand for 0 */
 };
 

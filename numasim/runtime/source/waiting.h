@@ -11,7 +11,7 @@ typedef struct {
     uint32_t rests;
 } ns_patience;
 
-static inline void ns_patience_rest(ns_patience* self) {
+static inline void ns_patience_rest(ns_patience *self) {
     if (self->rests++ < NS_RESTS_BEFORE_YIELD)
         ns_pause();
     else
@@ -19,7 +19,7 @@ static inline void ns_patience_rest(ns_patience* self) {
 }
 
 /* Wait until the word has that value, and see what whoever stored it had done before. */
-static inline void ns_wait_for(const ns_atomic_u32* word, uint32_t value) {
+static inline void ns_wait_for(const ns_atomic_u32 *word, uint32_t value) {
     ns_patience patience = {0};
     /* acquire: pairs with the release of the store that is waited for */
     while (ns_atomic_u32_load(word, memory_order_acquire) != value) ns_patience_rest(&patience);

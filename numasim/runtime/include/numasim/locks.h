@@ -43,7 +43,7 @@ extern "C" {
  *        "cohort"       an mcs lock of each node, and one of all nodes that stays with a node for up to `batch`
  *                       hand-overs while others of that node wait (Dice, Marathe, Shavit 2012; thesis figure 6.2). */
 typedef struct {
-    const char* kind; /* NULL: "cohort" */
+    const char *kind; /* NULL: "cohort" */
     uint32_t nodes;   /* of callers: their nodes are less; 0: 1 */
     int32_t home;     /* the node of the running system where its words live, or NS_NUMA_ANYWHERE */
     uint32_t batch;   /* cohort; 0: 64 */
@@ -53,13 +53,13 @@ typedef struct {
 typedef struct ns_numa_lock ns_numa_lock;
 
 /* 0, NS_ERROR_OPTION for a kind that there is not, or NS_ERROR_MEMORY. */
-int ns_numa_lock_create(ns_numa_lock** self, const ns_numa_lock_options* options);
-void ns_numa_lock_destroy(ns_numa_lock* self);
-void ns_numa_lock_acquire(ns_numa_lock* self, uint32_t node);
-void ns_numa_lock_release(ns_numa_lock* self, uint32_t node);
+int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options);
+void ns_numa_lock_destroy(ns_numa_lock *self);
+void ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node);
+void ns_numa_lock_release(ns_numa_lock *self, uint32_t node);
 
 /* The name of kind number `at`, from 0; NULL behind the last. */
-const char* ns_numa_lock_kind(uint32_t at);
+const char *ns_numa_lock_kind(uint32_t at);
 
 /* ---- condition variables ----------------------------------------------------------------------------------------- */
 
@@ -75,16 +75,16 @@ typedef struct {
 typedef struct ns_numa_condition ns_numa_condition;
 
 /* 0 or NS_ERROR_MEMORY. */
-int ns_numa_condition_create(ns_numa_condition** self, const ns_numa_condition_options* options);
-void ns_numa_condition_destroy(ns_numa_condition* self);
+int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options);
+void ns_numa_condition_destroy(ns_numa_condition *self);
 
 /* Release the lock, which the caller holds, and wait for a signal as one step; return with the lock. Never returns
  * without a signal, but what was signalled may be gone again by then: look. */
-void ns_numa_condition_wait(ns_numa_condition* self, ns_numa_lock* lock, uint32_t node);
+void ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node);
 
 /* Wake one waiter, if there is one; all. With or without the lock. */
-void ns_numa_condition_signal(ns_numa_condition* self, uint32_t node);
-void ns_numa_condition_broadcast(ns_numa_condition* self, uint32_t node);
+void ns_numa_condition_signal(ns_numa_condition *self, uint32_t node);
+void ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node);
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
@@ -93,23 +93,23 @@ void ns_numa_condition_broadcast(ns_numa_condition* self, uint32_t node);
  *        "tree"        party i waits for 2 i + 1 and 2 i + 2, and lets them go.
  *        "per-domain"  central within each node, then among the last of each node (thesis section 6.3.1). */
 typedef struct {
-    const char* kind;           /* NULL: "per-domain" */
+    const char *kind;           /* NULL: "per-domain" */
     uint32_t parties;           /* at least 1 */
-    const uint32_t* party_node; /* [parties]; NULL: all on node 0 */
+    const uint32_t *party_node; /* [parties]; NULL: all on node 0 */
     int32_t home;               /* of the words that all nodes share */
 } ns_numa_barrier_options;
 
 typedef struct ns_numa_barrier ns_numa_barrier;
 
 /* 0, NS_ERROR_OPTION for a kind that there is not or for no parties, or NS_ERROR_MEMORY. */
-int ns_numa_barrier_create(ns_numa_barrier** self, const ns_numa_barrier_options* options);
-void ns_numa_barrier_destroy(ns_numa_barrier* self);
+int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options *options);
+void ns_numa_barrier_destroy(ns_numa_barrier *self);
 
 /* Wait until all parties have arrived; each calls it once for each opening, with its own number. */
-void ns_numa_barrier_arrive(ns_numa_barrier* self, uint32_t party);
+void ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party);
 
 /* The name of kind number `at`, from 0; NULL behind the last. */
-const char* ns_numa_barrier_kind(uint32_t at);
+const char *ns_numa_barrier_kind(uint32_t at);
 
 #ifdef __cplusplus
 }
