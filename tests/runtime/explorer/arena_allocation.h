@@ -1,0 +1,13 @@
+/* Put in front of sources of the library: what they allocate lies in the arena. */
+#ifndef NS_ARENA_ALLOCATION_H
+#define NS_ARENA_ALLOCATION_H
+
+#include <stdlib.h>
+
+void *ns_arena_allocate(size_t count, size_t bytes);
+void ns_arena_free(void *memory);
+
+#define calloc ns_arena_allocate
+#define free ns_arena_free
+
+#endif

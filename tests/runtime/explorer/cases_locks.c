@@ -1,0 +1,103 @@
+/* Locks: nobody is in the critical section with another, all get there, and in an order that the kind promises. */
+#include "cases.h"
+#include "near_memory.h"
+#include "numa_locks.h"
+
+enum { BATCH = 1 };
+
+static struct lock_case {
+    ns_numa_lock *lock;
+    ns_atomic_u32 *counter; /* incremented in two steps under the lock */
+    uint32_t *run;          /* entries in a row of node 0 while node 1 waits */
+} it;
+
+static void make(const char *kind) {
+    const ns_numa_lock_options options = {.kind = kind, .nodes = 2, .batch = BATCH};
+    ns_explore_require(!ns_numa_lock_create(&it.lock, &options), "the lock can be made");
+    it.counter = ns_near_memory_allocate(sizeof *it.counter, 0);
+    it.run = ns_near_memory_allocate(sizeof *it.run, 0);
+}
+
+/* Relaxed: the lock alone has to see to it that no increment is lost. */
+static void increment(void) {
+    const uint32_t found = ns_atomic_u32_load(it.counter, memory_order_relaxed);
+    ns_atomic_u32_store(it.counter, found + 1, memory_order_relaxed);
+}
+
+static void enter(uint32_t id, uint32_t round) {
+    ns_numa_lock_acquire(it.lock, id % 2);
+    ns_explore_forget(2 * round);
+    increment();
+    ns_numa_lock_release(it.lock, id % 2);
+    ns_explore_forget(2 * round + 1);
+}
+
+static void enter_once(uint32_t id) { enter(id, 0); }
+
+static void enter_twice(uint32_t id) {
+    enter(id, 0);
+    enter(id, 1);
+}
+
+static void three(void) {
+    ns_explore_require(ns_atomic_u32_load(it.counter, memory_order_relaxed) == 3, "each of three increments counts");
+}
+
+static void four(void) {
+    ns_explore_require(ns_atomic_u32_load(it.counter, memory_order_relaxed) == 4, "each of four increments counts");
+}
+
+/* The word where threads arrive: the first one of the lock's own. */
+static ns_atomic_pointer *door(void) { return (ns_atomic_pointer *)(void *)((char *)it.lock + NS_LINE_BYTES); }
+
+static void enter_in_order(uint32_t id) {
+    ns_explore_arriving(door());
+    ns_numa_lock_acquire(it.lock, id % 2);
+    ns_explore_require(!ns_explore_ahead(), "the lock is granted in the order of arrival");
+    ns_explore_granted();
+    increment();
+    ns_numa_lock_release(it.lock, id % 2);
+}
+
+/* Threads 0 and 1 are of node 0, and the first of them wants the lock twice; thread 2 is of node 1. */
+static void enter_by_node(uint32_t id) {
+    const uint32_t node = id / 2;
+    if (node) ns_explore_arriving(door());
+    for (uint32_t round = id > 0; round < 2; round++) {
+        ns_numa_lock_acquire(it.lock, node);
+        ns_explore_forget(2 * round);
+        ns_atomic_pointer_load(door(), memory_order_relaxed); /* orders this with the arrival of node 1 */
+        if (node) ns_explore_granted();
+        *it.run = ns_explore_waiting() ? *it.run + 1 : 0;
+        /* the first of these may have had the lock before node 1 arrived */
+        ns_explore_require(*it.run <= 1 + BATCH,
+                           "a node hands the lock over within itself at most `batch` times in a row");
+        ns_numa_lock_release(it.lock, node);
+        ns_explore_forget(2 * round + 1);
+    }
+}
+
+#define OF_KIND(kind) \
+    static void make_##kind(void) { make(#kind); }
+OF_KIND(tas)
+OF_KIND(ttas)
+OF_KIND(ticket)
+OF_KIND(mcs)
+OF_KIND(mutex)
+OF_KIND(cohort)
+
+#define CASES(kind)                                                \
+    {"lock/" #kind "/three", 3, make_##kind, enter_once, three}, { \
+        "lock/" #kind "/twice", 2, make_##kind, enter_twice, four  \
+    }
+
+const ns_explore_case NS_LOCK_CASES[] = {CASES(tas),
+                                         CASES(ttas),
+                                         CASES(ticket),
+                                         CASES(mcs),
+                                         CASES(mutex),
+                                         CASES(cohort),
+                                         {"lock/ticket/order", 3, make_ticket, enter_in_order, three},
+                                         {"lock/mcs/order", 3, make_mcs, enter_in_order, three},
+                                         {"lock/cohort/batch", 3, make_cohort, enter_by_node, NULL},
+                                         {.name = NULL}};

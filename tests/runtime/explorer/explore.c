@@ -1,0 +1,538 @@
+#include "explore.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "explore_states.h"
+#include "fiber.h"
+#include "futex.h"
+
+enum {
+    STORES = 12,
+    MOST_PENDING = 3,
+    STEPS = 4096,
+    READS = 16,
+    STACK_BYTES = 1 << 16,
+    PROCESSES = NS_EXPLORE_THREADS * (1 + STORES)
+};
+
+enum action { ACCESS, SLEEP, WAKE, RESUME };
+
+/* What a thread is about to do. */
+typedef struct {
+    enum action action;
+    enum ns_explored kind;
+    memory_order order;
+    uint32_t bytes;
+    void *location;
+    uint64_t value, expected;
+} step;
+
+typedef struct {
+    void *location;
+    uint64_t value;
+    uint32_t bytes;
+} glimpse;
+
+typedef struct {
+    ns_fiber *fiber;
+    step next;
+    uint64_t result, history;
+    bool finished, rests, asleep, woken;
+    uint64_t slept;       /* its place among those that sleep */
+    glimpse reads[READS]; /* since its last rest */
+    uint32_t read_count;
+    step stores[STORES]; /* on their way: store number n of the thread is at n % STORES */
+    uint64_t stored;     /* stores so far */
+    uint32_t pending;    /* bit set of `stores` */
+    const void *arrives; /* where its next arrival is */
+} thread;
+
+/* A state on the path: processes are threads, and behind them the stores on their way. */
+typedef struct {
+    uint64_t todo, asleep;
+    uint32_t chosen;
+    step done; /* by `chosen`, for the report */
+    uint64_t result;
+} frame;
+
+typedef struct {
+    const ns_explore_case *of;
+    enum ns_explore_memory memory;
+    ns_explore_result *result;
+    ns_fiber *scheduler;
+    thread threads[NS_EXPLORE_THREADS];
+    uint32_t current; /* thread; of->threads: none */
+    uint32_t arrivals[NS_EXPLORE_THREADS], arrived;
+    uint64_t sleeps;
+    frame path[STEPS];
+    uint32_t depth;
+    ns_explore_states states;
+} explorer;
+
+static explorer self; /* atomics do not say whose they are */
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t read_memory(const void *location, uint32_t bytes) {
+    uint64_t value = 0;
+    memcpy(&value, location, bytes); /* little-endian */
+    return value;
+}
+
+static void write_memory(void *location, uint32_t bytes, uint64_t value) {
+    if (!ns_arena_holds(location)) ns_explore_states_touch(&self.states, location, bytes);
+    memcpy(location, &value, bytes);
+}
+
+static bool overlap(const step *one, const step *other) {
+    const char *a = one->location, *b = other->location;
+    return a < b + other->bytes && b < a + one->bytes;
+}
+
+static uint64_t after(const step *access, uint64_t found) {
+    const uint64_t mask = access->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * access->bytes) - 1;
+    switch (access->kind) {
+        case NS_EXPLORED_LOAD: return found;
+        case NS_EXPLORED_ADD: return (found + access->value) & mask;
+        case NS_EXPLORED_COMPARE: return found == access->expected ? access->value : found;
+        default: return access->value;
+    }
+}
+
+static uint64_t execute(const step *access) {
+    const uint64_t found = read_memory(access->location, access->bytes);
+    if (access->kind != NS_EXPLORED_LOAD) write_memory(access->location, access->bytes, after(access, found));
+    return found;
+}
+
+static bool releases(memory_order order) {
+    return order == memory_order_release || order == memory_order_acq_rel || order == memory_order_seq_cst;
+}
+
+/* ---- stores on their way ----------------------------------------------------------------------------------------- */
+
+/* The age of the store at `place`: 0 for the last one of the thread. */
+static uint64_t age(const thread *of, uint32_t place) { return (of->stored - 1 - place) % STORES; }
+
+/* The youngest store of the thread that is on its way to the word; NULL where there is none. */
+static const step *own_store(const thread *of, const step *access) {
+    const step *found = NULL;
+    for (uint32_t place = 0; place < STORES; place++) {
+        const step *store = &of->stores[place];
+        if (!(of->pending >> place & 1) || !overlap(store, access)) continue;
+        if (!found || age(of, place) < age(of, (uint32_t)(found - of->stores))) found = store;
+    }
+    return found;
+}
+
+/* Whether the store at `place` may be seen now. */
+static bool may_arrive(const thread *of, uint32_t place) {
+    const step *store = &of->stores[place];
+    for (uint32_t other = 0; other < STORES; other++) {
+        if (!(of->pending >> other & 1) || age(of, other) <= age(of, place)) continue;
+        const bool ordered = self.memory == NS_EXPLORE_BUFFERED || releases(store->order);
+        if (ordered || overlap(&of->stores[other], store)) return false;
+    }
+    return true;
+}
+
+static bool is_buffered(const step *access) {
+    return self.memory != NS_EXPLORE_SEQUENTIAL && access->action == ACCESS && access->kind == NS_EXPLORED_STORE &&
+           access->order != memory_order_seq_cst;
+}
+
+/* Whether no store that the step has to wait for is on its way. */
+static bool drained(const thread *of) {
+    const step *next = &of->next;
+    if (next->action == RESUME || (next->action == ACCESS && next->kind == NS_EXPLORED_LOAD)) return true;
+    if (is_buffered(next)) /* there is room for it */
+        return !(of->pending >> of->stored % STORES & 1) && __builtin_popcount(of->pending) < MOST_PENDING;
+    if (self.memory == NS_EXPLORE_BUFFERED || next->action != ACCESS || releases(next->order)) return !of->pending;
+    return !own_store(of, next);
+}
+
+static uint64_t visible(const thread *of, const step *access) {
+    const step *store = own_store(of, access);
+    return store ? store->value : read_memory(access->location, access->bytes);
+}
+
+/* ---- who can go on ----------------------------------------------------------------------------------------------- */
+
+static bool has_news(const thread *of) {
+    for (uint32_t at = 0; at < of->read_count; at++) {
+        const glimpse *read = &of->reads[at];
+        const step look = {.location = read->location, .bytes = read->bytes};
+        if (visible(of, &look) != read->value) return true;
+    }
+    return false;
+}
+
+static bool thread_enabled(const thread *of) {
+    if (of->finished || (of->asleep && !of->woken)) return false;
+    return (!of->rests || has_news(of)) && drained(of);
+}
+
+static uint64_t bit(uint32_t process) { return UINT64_C(1) << process; }
+
+static uint32_t store_process(uint32_t of, uint32_t place) { return NS_EXPLORE_THREADS + of * STORES + place; }
+static uint32_t thread_of(uint32_t process) {
+    return process < NS_EXPLORE_THREADS ? process : (process - NS_EXPLORE_THREADS) / STORES;
+}
+
+static const step *step_of(uint32_t process) {
+    const thread *of = &self.threads[thread_of(process)];
+    return process < NS_EXPLORE_THREADS ? &of->next : &of->stores[(process - NS_EXPLORE_THREADS) % STORES];
+}
+
+static uint64_t enabled(void) {
+    uint64_t found = 0;
+    for (uint32_t id = 0; id < self.of->threads; id++) {
+        const thread *of = &self.threads[id];
+        if (thread_enabled(of)) found |= bit(id);
+        for (uint32_t place = 0; place < STORES; place++)
+            if (of->pending >> place & 1 && may_arrive(of, place)) found |= bit(store_process(id, place));
+    }
+    return found;
+}
+
+/* Whether the process writes memory when it goes on, as far as it can be told. */
+static bool writes(uint32_t process) {
+    const step *next = step_of(process);
+    if (process >= NS_EXPLORE_THREADS) return true;
+    return next->action == SLEEP || next->action == WAKE || (next->kind != NS_EXPLORED_LOAD && !is_buffered(next));
+}
+
+static bool reads_word(uint32_t process, const step *word) {
+    if (process >= NS_EXPLORE_THREADS) return false;
+    const thread *of = &self.threads[process];
+    for (uint32_t at = 0; of->rests && at < of->read_count; at++) {
+        const step look = {.location = of->reads[at].location, .bytes = of->reads[at].bytes};
+        if (overlap(&look, word)) return true;
+    }
+    return false;
+}
+
+/* Whether the order of the next steps of two processes can matter. */
+static bool depend(uint32_t one, uint32_t other) {
+    const step *first = step_of(one), *second = step_of(other);
+    if (thread_of(one) == thread_of(other) && one < NS_EXPLORE_THREADS && other < NS_EXPLORE_THREADS) return true;
+    if (first->action == RESUME || second->action == RESUME) return false;
+    if (thread_of(one) == thread_of(other)) return overlap(first, second);
+    const bool first_writes = writes(one), second_writes = writes(other);
+    if (first_writes && reads_word(other, first)) return true;
+    if (second_writes && reads_word(one, second)) return true;
+    return (first_writes || second_writes) && overlap(first, second) &&
+           !(one < NS_EXPLORE_THREADS && is_buffered(first)) && !(other < NS_EXPLORE_THREADS && is_buffered(second));
+}
+
+/* ---- going on ---------------------------------------------------------------------------------------------------- */
+
+/* The thread has seen that value; what it saw there before, or else longest ago, is forgotten. */
+static void remember(thread *of, const step *access, uint64_t value) {
+    uint32_t at = 0;
+    while (at < of->read_count && of->reads[at].location != access->location) at++;
+    if (at == READS)
+        at = 0;
+    else if (at == of->read_count)
+        of->read_count++;
+    memmove(&of->reads[at], &of->reads[at + 1], (of->read_count - 1 - at) * sizeof *of->reads);
+    of->reads[of->read_count - 1] = (glimpse){access->location, value, access->bytes};
+}
+
+static void note_arrival(uint32_t id, const step *access, uint64_t found) {
+    thread *of = &self.threads[id];
+    const bool changes =
+        access->kind == NS_EXPLORED_COMPARE ? found == access->expected : access->kind >= NS_EXPLORED_EXCHANGE;
+    if (of->arrives != access->location || !changes) return;
+    of->arrives = NULL;
+    self.arrivals[self.arrived++] = id;
+}
+
+static uint64_t execute_access(uint32_t id) {
+    thread *of = &self.threads[id];
+    const step *next = &of->next;
+    if (is_buffered(next)) {
+        const uint32_t place = (uint32_t)(of->stored++ % STORES);
+        of->stores[place] = *next;
+        of->pending |= 1u << place;
+        return 0;
+    }
+    if (next->kind == NS_EXPLORED_LOAD) {
+        const uint64_t found = visible(of, next);
+        remember(of, next, found);
+        return found;
+    }
+    const uint64_t found = execute(next);
+    note_arrival(id, next, found);
+    if (next->kind != NS_EXPLORED_STORE) remember(of, next, after(next, found));
+    return found;
+}
+
+static void wake_sleepers(const step *wake) {
+    for (uint64_t left = wake->value; left; left--) {
+        thread *first = NULL;
+        for (uint32_t id = 0; id < self.of->threads; id++) {
+            thread *each = &self.threads[id];
+            if (!each->asleep || each->woken || each->next.location != wake->location) continue;
+            if (!first || each->slept < first->slept) first = each;
+        }
+        if (!first) return;
+        first->woken = true;
+        first->next.action = RESUME;
+    }
+}
+
+/* Let the thread run until its next step. */
+static void resume(uint32_t id) {
+    self.current = id;
+    ns_fiber_switch(self.scheduler, self.threads[id].fiber);
+    self.current = self.of->threads;
+}
+
+static void execute_thread(uint32_t id) {
+    thread *of = &self.threads[id];
+    uint64_t result = 0;
+    if (of->rests) of->rests = false, of->read_count = 0;
+    switch (of->next.action) {
+        case ACCESS: result = execute_access(id); break;
+        case SLEEP:
+            if (read_memory(of->next.location, of->next.bytes) != of->next.value) break;
+            of->asleep = true;
+            of->slept = ++self.sleeps;
+            self.path[self.depth].result = 1;
+            return;
+        case WAKE: wake_sleepers(&of->next); break;
+        case RESUME: of->asleep = of->woken = false; break;
+    }
+    self.path[self.depth].result = result;
+    of->result = result;
+    of->history = ns_explore_mix(of->history ^ result);
+    resume(id);
+}
+
+static void go_on(uint32_t process) {
+    frame *at = &self.path[self.depth];
+    at->chosen = process;
+    at->done = *step_of(process);
+    at->result = 0;
+    if (process < NS_EXPLORE_THREADS) {
+        execute_thread(process);
+    } else {
+        execute(&at->done);
+        self.threads[thread_of(process)].pending &= ~(1u << (process - NS_EXPLORE_THREADS) % STORES);
+    }
+    self.depth++;
+    self.result->steps++;
+}
+
+/* ---- what the sources call --------------------------------------------------------------------------------------- */
+
+static uint64_t request(const step *asked) {
+    if (self.current == self.of->threads) return execute(asked); /* nobody runs: a case is set up, or checked */
+    thread *of = &self.threads[self.current];
+    of->next = *asked;
+    ns_fiber_switch(of->fiber, self.scheduler);
+    return of->result;
+}
+
+uint64_t ns_explored_access(enum ns_explored kind, void *location, uint32_t bytes, uint64_t value, uint64_t expected,
+                            memory_order order) {
+    const step asked = {ACCESS, kind, order, bytes, location, value, expected};
+    return request(&asked);
+}
+
+void ns_explored_pause(void) { self.threads[self.current].rests = true; }
+
+void ns_explored_sleep(ns_atomic_u32 *word, uint32_t value) {
+    request(&(step){.action = SLEEP, .bytes = 4, .location = word, .value = value});
+}
+
+void ns_explored_wake(ns_atomic_u32 *word, uint32_t count) {
+    request(&(step){.action = WAKE, .bytes = 4, .location = word, .value = count});
+}
+
+/* What a thread is taken to have read where only its place counts. */
+static uint64_t history_of(uint32_t id, uint32_t place) { return ns_explore_mix((uint64_t)(id + 1) << 32 | place); }
+
+/* ---- what cases call --------------------------------------------------------------------------------------------- */
+
+void ns_explore_require(bool holds, const char *sentence) {
+    if (holds || self.result->violated) return;
+    self.result->violated = true;
+    snprintf(self.result->sentence, sizeof self.result->sentence, "%s", sentence);
+    if (self.current != self.of->threads) ns_fiber_switch(self.threads[self.current].fiber, self.scheduler);
+}
+
+void ns_explore_forget(uint32_t place) {
+    thread *of = &self.threads[self.current];
+    const char top = 0; /* of what is below the caller's part of the stack */
+    of->history = history_of(self.current, 1 + place);
+    of->read_count = 0;
+    ns_explore_states_drop(&self.states, (const void *)((uintptr_t)&top - STACK_BYTES), &top);
+}
+
+void ns_explore_arriving(const void *location) { self.threads[self.current].arrives = location; }
+
+static uint32_t place_of_current(void) {
+    uint32_t place = 0;
+    while (place < self.arrived && self.arrivals[place] != self.current) place++;
+    return place;
+}
+
+uint32_t ns_explore_ahead(void) { return place_of_current(); }
+
+uint32_t ns_explore_waiting(void) { return self.arrived; }
+
+void ns_explore_granted(void) {
+    const uint32_t place = place_of_current();
+    if (place == self.arrived) return;
+    self.arrived--;
+    memmove(&self.arrivals[place], &self.arrivals[place + 1], (self.arrived - place) * sizeof *self.arrivals);
+}
+
+/* ---- schedules --------------------------------------------------------------------------------------------------- */
+
+static void run_thread(void *argument) {
+    thread *of = argument;
+    const uint32_t id = (uint32_t)(of - self.threads);
+    self.of->thread(id);
+    of->finished = true;
+    ns_fiber_switch(of->fiber, self.scheduler);
+}
+
+/* The first state: each thread is before its first step. */
+static void begin(void) {
+    ns_arena_clear();
+    ns_explore_states_restart(&self.states);
+    self.arrived = 0;
+    self.sleeps = 0;
+    self.depth = 0;
+    self.current = self.of->threads;
+    self.of->set_up();
+    for (uint32_t id = 0; id < self.of->threads; id++) {
+        thread *of = &self.threads[id];
+        *of = (thread){.fiber = of->fiber, .history = history_of(id, 0)};
+        ns_fiber_reuse(of->fiber, run_thread, of);
+        resume(id);
+    }
+}
+
+/* A hash of where the thread is, and of its stores that are on their way. */
+static uint64_t state_of(const thread *of) {
+    uint64_t ahead = 0; /* of those that sleep */
+    for (uint32_t other = 0; of->asleep && other < self.of->threads; other++)
+        ahead += self.threads[other].asleep && self.threads[other].slept < of->slept;
+    const uint64_t flags = (uint64_t)of->finished | (uint64_t)of->asleep << 1 | (uint64_t)of->woken << 2 | ahead << 3;
+    uint64_t hash = ns_explore_mix(of->history ^ flags << 56);
+    hash = ns_explore_mix(hash ^ of->stored % STORES ^ (uint64_t)(uintptr_t)of->arrives);
+    for (uint32_t place = 0; place < STORES; place++) {
+        const step *store = &of->stores[place];
+        if (!(of->pending >> place & 1)) continue;
+        hash = ns_explore_mix(hash ^ (uintptr_t)store->location);
+        hash = ns_explore_mix(hash ^ store->value ^ (uint64_t)store->order << 60);
+    }
+    return hash;
+}
+
+static uint64_t state(void) {
+    uint64_t hash = ns_explore_states_memory(&self.states);
+    for (uint32_t id = 0; id < self.of->threads; id++) hash = ns_explore_mix(hash ^ state_of(&self.threads[id]));
+    for (uint32_t at = 0; at < self.arrived; at++) hash = ns_explore_mix(hash ^ (self.arrivals[at] + 1));
+    return hash;
+}
+
+static bool all_finished(void) {
+    bool finished = true;
+    for (uint32_t id = 0; id < self.of->threads; id++)
+        finished &= self.threads[id].finished && !self.threads[id].pending;
+    return finished;
+}
+
+/* What is to be done in the state that the path has come to, given what is asleep there. */
+static void open_frame(uint64_t asleep) {
+    frame *at = &self.path[self.depth];
+    const uint64_t possible = enabled();
+    *at = (frame){.todo = 0, .asleep = asleep};
+    if (all_finished()) {
+        self.result->schedules++;
+        if (self.of->check) self.of->check();
+        return;
+    }
+    ns_explore_require(possible, "nobody can go on, and not all have ended");
+    ns_explore_require(self.depth + 1 < STEPS, "a schedule has too many steps: does a loop wait without a rest?");
+    if (self.result->violated) return;
+    uint64_t before;
+    if (ns_explore_states_visit(&self.states, state(), asleep, &before)) {
+        at->todo = possible & before & ~asleep;
+        at->asleep = asleep & before;
+    } else {
+        self.result->states++;
+        at->todo = possible & ~asleep;
+    }
+    if (!at->todo) self.result->left++;
+}
+
+/* Take a first step that was not taken yet in the state at the end of the path. */
+static void descend(void) {
+    frame *at = &self.path[self.depth];
+    const uint32_t process = (uint32_t)__builtin_ctzll(at->todo);
+    uint64_t asleep = 0;
+    for (uint32_t other = 0; other < PROCESSES; other++)
+        if (at->asleep >> other & 1 && !depend(process, other)) asleep |= bit(other);
+    at->todo &= ~bit(process);
+    at->asleep |= bit(process);
+    go_on(process);
+    if (self.depth > self.result->longest) self.result->longest = self.depth;
+    if (!self.result->violated) open_frame(asleep);
+}
+
+/* Come to the last state of the path in which there is something to do; false where there is none. */
+static bool back_up(void) {
+    uint32_t length = self.depth + 1;
+    while (length && !self.path[length - 1].todo) length--;
+    if (!length) return false;
+    begin();
+    while (self.depth + 1 < length) go_on(self.path[self.depth].chosen);
+    return true;
+}
+
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
+
+static void print_step(const frame *at) {
+    static const char *const KIND[] = {"load", "store", "exchange", "compare", "add"};
+    static const char *const ACTION[] = {"", "sleep", "wake", "go on"};
+    const step *done = &at->done;
+    char place[40];
+    ns_arena_describe(done->location, place, sizeof place);
+    const char *what = done->action == ACCESS ? KIND[done->kind] : ACTION[done->action];
+    if (at->chosen >= NS_EXPLORE_THREADS)
+        printf("    thread %u: store of %llx at %s is seen\n", thread_of(at->chosen), (unsigned long long)done->value,
+               place);
+    else
+        printf("    thread %u: %s %llx at %s, finds %llx\n", at->chosen, what, (unsigned long long)done->value, place,
+               (unsigned long long)at->result);
+}
+
+void ns_explore_run(const ns_explore_case *of, enum ns_explore_memory memory, ns_explore_result *result) {
+    *result = (ns_explore_result){0};
+    self = (explorer){.of = of, .memory = memory, .result = result};
+    if (ns_fiber_adopt(&self.scheduler) || ns_explore_states_create(&self.states)) abort();
+    for (uint32_t id = 0; id < of->threads; id++)
+        if (ns_fiber_create(&self.threads[id].fiber, STACK_BYTES, run_thread, &self.threads[id])) abort();
+    begin();
+    open_frame(0);
+    while (!result->violated) {
+        if (self.path[self.depth].todo)
+            descend();
+        else if (!back_up())
+            break;
+    }
+    ns_explore_require(result->schedules, "no schedule comes to its end");
+    for (uint32_t at = 0; result->violated && at < self.depth; at++) print_step(&self.path[at]);
+    for (uint32_t id = 0; id < of->threads; id++) ns_fiber_destroy(self.threads[id].fiber);
+    ns_fiber_destroy(self.scheduler);
+    ns_explore_states_destroy(&self.states);
+}

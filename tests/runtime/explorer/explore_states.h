@@ -1,0 +1,50 @@
+/* States that an exploration has been in: 64 bits of hash each, and which processes were asleep there. */
+#ifndef NS_EXPLORE_STATES_H
+#define NS_EXPLORE_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NS_EXPLORE_WORDS = 256 };
+
+typedef struct {
+    uint64_t hash, asleep;
+} ns_explore_seen;
+
+typedef struct {
+    ns_explore_seen *table; /* [capacity], a power of two; a hash of 0 is an empty place */
+    uint64_t capacity, count;
+    struct {
+        const void *location;
+        uint32_t bytes;
+    } words[NS_EXPLORE_WORDS]; /* outside of the arena that were written in this schedule */
+    uint32_t word_count;
+} ns_explore_states;
+
+/* A bijection of 64-bit numbers that scatters. */
+static inline uint64_t ns_explore_mix(uint64_t value) {
+    value = (value + UINT64_C(0x9E3779B97F4A7C15));
+    value = (value ^ value >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    value = (value ^ value >> 27) * UINT64_C(0x94D049BB133111EB);
+    return value ^ value >> 31;
+}
+
+int ns_explore_states_create(ns_explore_states *self);
+void ns_explore_states_destroy(ns_explore_states *self);
+
+/* A new schedule begins: no word outside of the arena is known. */
+void ns_explore_states_restart(ns_explore_states *self);
+
+/* A word outside of the arena is written. */
+void ns_explore_states_touch(ns_explore_states *self, const void *location, uint32_t bytes);
+
+/* Words outside of the arena from `first` to before `end` are dead. */
+void ns_explore_states_drop(ns_explore_states *self, const void *first, const void *end);
+
+/* A hash of what memory holds. */
+uint64_t ns_explore_states_memory(const ns_explore_states *self);
+
+/* Whether the state was visited before, with `before` asleep; what is asleep there now is what was so every time. */
+bool ns_explore_states_visit(ns_explore_states *self, uint64_t hash, uint64_t asleep, uint64_t *before);
+
+#endif
