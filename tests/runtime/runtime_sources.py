@@ -13,12 +13,23 @@ WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werr
 
 def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:
     """Compile ``files`` with all warnings as errors into ``program``; fails with what the compiler says."""
-    command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O1", "-g", *flags]
-    command += [f"-I{RUNTIME / folder}" for folder in ("source", "include")]
-    command += [*map(str, files), "-pthread", "-o", str(program)]
-    found = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert not found.returncode, found.stderr[-4000:]
+    _compile(compiler, [*flags, *map(str, files), "-pthread", "-o", str(program)])
     return program
+
+
+def compile_objects(compiler: str, folder: Path, files: Sequence[Path], flags: Sequence[str] = ()) -> list[Path]:
+    """Compile each of ``files`` into an object in ``folder``; fails with what the compiler says."""
+    objects = [folder / f"{path.stem}.o" for path in files]
+    for path, made in zip(files, objects, strict=True):
+        _compile(compiler, [*flags, "-c", str(path), "-o", str(made)])
+    return objects
+
+
+def _compile(compiler: str, arguments: Sequence[str]) -> None:
+    command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g"]
+    command += [f"-I{RUNTIME / folder}" for folder in ("source", "include")]
+    found = subprocess.run([*command, *arguments], check=False, capture_output=True, text=True)
+    assert not found.returncode, found.stderr[-4000:]
 
 
 def sources(*patterns: str) -> list[Path]:

@@ -10,9 +10,9 @@
 enum { THREADS = 6, NODES = 2, ROUNDS = 1500, ITEMS = 600, EPISODES = 300 };
 
 typedef struct {
-    ns_numa_lock* lock;
+    ns_numa_lock *lock;
     ns_numa_condition *filled, *emptied;
-    ns_numa_barrier* barrier;
+    ns_numa_barrier *barrier;
     int64_t counter;            /* plain: what is tested is what makes it exact */
     int64_t items, taken, most; /* of a buffer of one place */
     int64_t arrivals[THREADS];  /* plain: written before a barrier, read by all behind it */
@@ -20,14 +20,14 @@ typedef struct {
 } shared;
 
 typedef struct {
-    shared* all;
+    shared *all;
     uint32_t id;
 } member;
 
-static uint32_t node_of(const member* self) { return self->id % NODES; }
+static uint32_t node_of(const member *self) { return self->id % NODES; }
 
-static void* count(void* argument) {
-    member* self = argument;
+static void *count(void *argument) {
+    member *self = argument;
     for (int round = 0; round < ROUNDS; round++) {
         ns_numa_lock_acquire(self->all->lock, node_of(self));
         self->all->counter++;
@@ -36,7 +36,7 @@ static void* count(void* argument) {
     return NULL;
 }
 
-static void put(shared* all, uint32_t node) {
+static void put(shared *all, uint32_t node) {
     ns_numa_lock_acquire(all->lock, node);
     while (all->items) ns_numa_condition_wait(all->emptied, all->lock, node);
     all->items++;
@@ -45,7 +45,7 @@ static void put(shared* all, uint32_t node) {
     ns_numa_condition_signal(all->filled, node);
 }
 
-static void take(shared* all, uint32_t node) {
+static void take(shared *all, uint32_t node) {
     ns_numa_lock_acquire(all->lock, node);
     while (!all->items) ns_numa_condition_wait(all->filled, all->lock, node);
     all->items--;
@@ -54,16 +54,16 @@ static void take(shared* all, uint32_t node) {
     ns_numa_condition_signal(all->emptied, node);
 }
 
-static void* exchange(void* argument) {
-    member* self = argument;
+static void *exchange(void *argument) {
+    member *self = argument;
     for (int item = 0; item < ITEMS / (THREADS / 2); item++)
         (self->id < THREADS / 2 ? put : take)(self->all, node_of(self));
     return NULL;
 }
 
 /* All wait until the first thread has said go, once. */
-static void* await_all(void* argument) {
-    member* self = argument;
+static void *await_all(void *argument) {
+    member *self = argument;
     ns_numa_lock_acquire(self->all->lock, node_of(self));
     if (self->all->counter == THREADS - 1) {
         self->all->items = 1;
@@ -75,9 +75,9 @@ static void* await_all(void* argument) {
     return NULL;
 }
 
-static void* meet(void* argument) {
-    member* self = argument;
-    shared* all = self->all;
+static void *meet(void *argument) {
+    member *self = argument;
+    shared *all = self->all;
     int64_t early = 0;
     for (int64_t episode = 1; episode <= EPISODES; episode++) {
         all->arrivals[self->id] = episode;
@@ -91,7 +91,7 @@ static void* meet(void* argument) {
     return NULL;
 }
 
-static void run(shared* all, void* (*body)(void*)) {
+static void run(shared *all, void *(*body)(void *)) {
     pthread_t thread[THREADS];
     member members[THREADS];
     for (uint32_t id = 0; id < THREADS; id++) {
@@ -101,12 +101,12 @@ static void run(shared* all, void* (*body)(void*)) {
     for (uint32_t id = 0; id < THREADS; id++) pthread_join(thread[id], NULL);
 }
 
-static bool is(const char* what, const char* kind, int64_t found, int64_t expected) {
+static bool is(const char *what, const char *kind, int64_t found, int64_t expected) {
     if (found != expected) printf("%s, %s: %lld instead of %lld\n", kind, what, (long long)found, (long long)expected);
     return found == expected;
 }
 
-static bool try_lock(const char* kind, uint32_t spins) {
+static bool try_lock(const char *kind, uint32_t spins) {
     shared all = {0};
     const ns_numa_lock_options options = {.kind = kind, .nodes = NODES, .batch = 3, .spins = spins};
     const ns_numa_condition_options waiting = {.nodes = NODES, .batch = 2, .spins = spins};
@@ -126,7 +126,7 @@ static bool try_lock(const char* kind, uint32_t spins) {
     return exact;
 }
 
-static bool try_barrier(const char* kind) {
+static bool try_barrier(const char *kind) {
     const uint32_t nodes[THREADS] = {0, 1, 0, 1, 2, 0};
     shared all = {0};
     const ns_numa_barrier_options options = {.kind = kind, .parties = THREADS, .party_node = nodes};
@@ -141,8 +141,8 @@ static bool try_barrier(const char* kind) {
 
 /* What cannot be made is refused. */
 static bool refuse(void) {
-    ns_numa_lock* lock;
-    ns_numa_barrier* barrier;
+    ns_numa_lock *lock;
+    ns_numa_barrier *barrier;
     return is("lock", "spin", ns_numa_lock_create(&lock, &(ns_numa_lock_options){.kind = "spin"}), NS_ERROR_OPTION) &
            is("barrier", "ring", ns_numa_barrier_create(&barrier, &(ns_numa_barrier_options){"ring", 2, NULL, 0}),
               NS_ERROR_OPTION) &

@@ -1,0 +1,216 @@
+"""Bugs that the explorer of interleavings has to find: each breaks one order or one step of a source of the runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Bug(NamedTuple):
+    """``right`` stands once in ``source``; with ``wrong`` in its place, ``case`` is violated where memory is so."""
+
+    name: str
+    source: str
+    right: str
+    wrong: str
+    memory: str
+    case: str
+
+    def write(self, original: Path, changed: Path) -> Path:
+        """The source with the bug, in ``changed``."""
+        text = original.read_text()
+        assert text.count(self.right) == 1, f"{original.name} does not have {self.right!r} once: the bug is out of date"
+        changed.write_text(text.replace(self.right, self.wrong))
+        return changed
+
+
+TAKE_LAST = """    return ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(split_of(ends), split_of(ends)),
+                                          memory_order_relaxed, memory_order_relaxed);
+"""
+SETTLE = """    if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
+                                           memory_order_relaxed))
+        return;
+    ns_atomic_pointer_store"""
+WAIT = """    enqueue(self->queues[node], &mine);
+    ns_numa_lock_release(lock, node);
+"""
+FALL_ASLEEP = (
+    "    if (!ns_atomic_u32_compare_exchange(&mine->state, &found, SLEEPING, "
+    "memory_order_acquire, memory_order_acquire))\n        return;\n"
+)
+
+BUGS = [
+    Bug(
+        "the owner takes the last public task without asking whether a thief has it",
+        "deque.c",
+        TAKE_LAST,
+        """    ns_atomic_u64_store(&self->ends, joined(split_of(ends), split_of(ends)), memory_order_seq_cst);
+    return true;
+""",
+        "sequential",
+        "deque/one thief",
+    ),
+    Bug(
+        "tasks are published over a thief's steal",
+        "deque.c",
+        "if (tail_of(ends) == split_of(ends) && bottom > self->split) {",
+        "if (bottom > self->split) {",
+        "sequential",
+        "deque/growth",
+    ),
+    Bug(
+        "tasks are published before they are written",
+        "deque.c",
+        "ns_atomic_u64_store(&self->ends, ends, memory_order_release);",
+        "ns_atomic_u64_store(&self->ends, ends, memory_order_relaxed);",
+        "reordered",
+        "deque/short",
+    ),
+    Bug(
+        "a slot is written again before its task is taken",
+        "deque.c",
+        "if (bottom - tail > self->mask) {",
+        "if (bottom - tail > self->mask + 1) {",
+        "sequential",
+        "deque/growth",
+    ),
+    Bug(
+        "a lock is free before what it protects is written",
+        "locks_tas.c",
+        "ns_atomic_u32_store(&((tas_lock *)base)->held, 0, memory_order_release);",
+        "ns_atomic_u32_store(&((tas_lock *)base)->held, 0, memory_order_relaxed);",
+        "reordered",
+        "lock/tas/three",
+    ),
+    Bug(
+        "the next number is served before what the lock protects is written",
+        "locks_ticket.c",
+        "ns_atomic_u32_store(&self->served, mine + 1, memory_order_release);",
+        "ns_atomic_u32_store(&self->served, mine + 1, memory_order_relaxed);",
+        "reordered",
+        "lock/ticket/three",
+    ),
+    Bug(
+        "who sleeps for a mutex is not woken",
+        "locks_mutex.c",
+        "memory_order_release) == HELD_AND_WANTED)",
+        "memory_order_release) == HELD)",
+        "sequential",
+        "lock/mutex/three",
+    ),
+    Bug(
+        "who is about to link itself behind the holder is forgotten",
+        "mcs.c",
+        "        next = await_next(&self->holder);\n",
+        "        return;\n",
+        "sequential",
+        "lock/mcs/three",
+    ),
+    Bug(
+        "the place in the lock is emptied after another has linked itself there",
+        "mcs.c",
+        SETTLE,
+        SETTLE.replace("memory_order_acq_rel", "memory_order_acquire"),
+        "reordered",
+        "lock/mcs/three",
+    ),
+    Bug(
+        "the lock is handed over before what it protects is written",
+        "mcs.c",
+        "ns_atomic_u32_store(&next->waits, 0, memory_order_release);",
+        "ns_atomic_u32_store(&next->waits, 0, memory_order_relaxed);",
+        "reordered",
+        "lock/mcs/three",
+    ),
+    Bug(
+        "a node never lets go of the lock while it wants it",
+        "locks_cohort.c",
+        "mine->run < base->options.batch && ns_mcs_wanted",
+        "ns_mcs_wanted",
+        "sequential",
+        "lock/cohort/batch",
+    ),
+    Bug(
+        "a node hands the lock over once too often",
+        "locks_cohort.c",
+        "mine->run < base->options.batch",
+        "mine->run <= base->options.batch",
+        "sequential",
+        "lock/cohort/batch",
+    ),
+    Bug(
+        "a node believes that it still has the lock of all nodes",
+        "locks_cohort.c",
+        "        mine->has_all = false;\n",
+        "",
+        "sequential",
+        "lock/cohort/three",
+    ),
+    Bug(
+        "a waiter lets go of the lock before it is in the queue",
+        "numa_conditions.c",
+        WAIT,
+        "".join(reversed(WAIT.splitlines(keepends=True))),
+        "sequential",
+        "condition/one",
+    ),
+    Bug(
+        "a waiter falls asleep over the signal that it has been given",
+        "numa_conditions.c",
+        FALL_ASLEEP,
+        "    (void)found;\n    ns_atomic_u32_store(&mine->state, SLEEPING, memory_order_seq_cst);\n",
+        "sequential",
+        "condition/one",
+    ),
+    Bug(
+        "a signal is lost where nobody waits on the node of the signaller",
+        "numa_conditions.c",
+        "if (!signal_beyond(self, node, 1, self->options.nodes)) signal_beyond(self, node, 0, 1);",
+        "signal_beyond(self, node, 0, 1);",
+        "sequential",
+        "condition/two",
+    ),
+    Bug(
+        "a barrier opens for the last but one",
+        "numa_barriers.c",
+        "memory_order_acq_rel) + 1 == self->parties;",
+        "memory_order_acq_rel) + 2 == self->parties;",
+        "sequential",
+        "barrier/central",
+    ),
+    Bug(
+        "a barrier counts from zero again after those that it let go have come back",
+        "numa_barriers.c",
+        """    ns_atomic_u32_store(&self->arrived, 0, memory_order_relaxed);
+    /* release: what all did before is seen by those that leave */
+    ns_atomic_u32_store(&self->open, number, memory_order_release);
+""",
+        """    ns_atomic_u32_store(&self->open, number, memory_order_release);
+    ns_atomic_u32_store(&self->arrived, 0, memory_order_relaxed);
+""",
+        "sequential",
+        "barrier/central",
+    ),
+    Bug(
+        "a domain opens before the others have come",
+        "numa_barriers.c",
+        """    arrive_central(self, party, number);
+    open_meeting(domain, number);
+""",
+        """    open_meeting(domain, number);
+    arrive_central(self, party, number);
+""",
+        "sequential",
+        "barrier/per-domain",
+    ),
+    Bug(
+        "a flag is raised before what its party did is written",
+        "numa_barriers.c",
+        "ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);\n"
+        "        ns_wait_for(&self->all->open, number);",
+        "ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_relaxed);\n"
+        "        ns_wait_for(&self->all->open, number);",
+        "reordered",
+        "barrier/flag",
+    ),
+]

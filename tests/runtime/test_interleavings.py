@@ -1,0 +1,110 @@
+"""All interleavings of small programs on the deque, the locks, conditions and barriers of the runtime.
+
+The sources are those of the library; their atomic accesses are steps of the explorer in tests/runtime/explorer. What
+it can see is held against what is known of memory models; that it sees bugs is shown by some that are put into the
+sources.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from runtime_sources import HERE, LOCKS, compile_objects, compile_program, sources
+from seeded_bugs import BUGS, Bug
+
+EXPLORER = HERE / "explorer"
+FLAGS = ["-DNS_EXPLORE", f"-I{EXPLORER}"]
+IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
+
+
+@pytest.fixture(scope="module")
+def parts(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The explorer's objects and those of the explored sources, by their names."""
+    folder = tmp_path_factory.mktemp("explorer")
+    own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
+    made = compile_objects(c_compiler, folder, own, FLAGS)
+    made += compile_objects(c_compiler, folder, sources(*LOCKS, "deque.c"), IN_ARENA)
+    return {path.stem: path for path in made}
+
+
+@pytest.fixture(scope="module")
+def program(c_compiler: str, parts: dict[str, Path]) -> Path:
+    """The explorer of the sources as they are."""
+    return compile_program(c_compiler, parts["main"].parent / "explorer", list(parts.values()))
+
+
+def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
+    """What was found of each case whose name begins so; prints it. The exit status says whether all are sound."""
+    found = subprocess.run([program, memory, prefix], check=False, capture_output=True, text=True, timeout=300)
+    print(found.stdout)
+    cases = dict(re.findall(rf"^(\S.*) {memory}: (.*); \d+ schedules, ", found.stdout, re.MULTILINE))
+    sound = all(sentence == "sound" for sentence in cases.values())
+    assert cases, found.stderr
+    assert found.returncode == (0 if sound else 1), found.stderr
+    return cases
+
+
+@pytest.mark.parametrize("memory", ["sequential", "buffered"])
+@pytest.mark.parametrize("about", ["deque", "lock", "condition", "barrier"])
+def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:
+    assert set(explore(program, memory, about).values()) == {"sound"}
+
+
+@pytest.mark.parametrize("about", ["deque/short", "lock", "condition", "barrier"])
+def test_every_schedule_is_sound_where_stores_are_reordered(program: Path, about: str) -> None:
+    assert set(explore(program, "reordered", about).values()) == {"sound"}
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_seeded_bug_is_found(c_compiler: str, parts: dict[str, Path], tmp_path: Path, bug: Bug) -> None:
+    [original] = sources(bug.source)
+    changed = bug.write(original, tmp_path / bug.source)
+    [made] = compile_objects(c_compiler, tmp_path, [changed], IN_ARENA)
+    objects = [*(path for name, path in parts.items() if name != original.stem), made]
+    broken = compile_program(c_compiler, tmp_path / "explorer", objects)
+    found = explore(broken, bug.memory, bug.case)
+    assert found[bug.case] != "sound"
+
+
+ONE_SEEN = "one of two stores is seen by the other"
+FOUND = "who is told of a message finds it"
+COUNTS = "each of two increments counts"
+STUCK = "nobody can go on, and not all have ended"
+ALWAYS = {
+    "litmus/store then load, sequential": "sound",
+    "litmus/message, released": "sound",
+    "litmus/increment, one step": "sound",
+    "litmus/increment, two steps": COUNTS,
+    "litmus/draw": "sound",
+    "litmus/apart": "sound",
+    "litmus/wait in vain": STUCK,
+    "litmus/sleep on": STUCK,
+}
+
+
+@pytest.mark.parametrize(
+    ("memory", "store_then_load", "relaxed_message"),
+    [("sequential", "sound", "sound"), ("buffered", ONE_SEEN, "sound"), ("reordered", ONE_SEEN, FOUND)],
+)
+def test_memory_promises_what_its_kind_promises(
+    program: Path, memory: str, store_then_load: str, relaxed_message: str
+) -> None:
+    found = explore(program, memory, "litmus")
+    particular = {"litmus/store then load, release": store_then_load, "litmus/message, relaxed": relaxed_message}
+    assert found == ALWAYS | particular
+
+
+def test_as_many_schedules_as_permutations_and_no_more(program: Path) -> None:
+    """Four threads that draw numbers have 4! orders; two that have nothing in common have one."""
+    for case, schedules in (("litmus/draw", 24), ("litmus/apart", 1)):
+        found = subprocess.run([program, "sequential", case], check=True, capture_output=True, text=True)
+        assert f"; {schedules} schedules, " in found.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["relaxed"], ["sequential", "lock/spin"], ["sequential", "", ""]])
+def test_what_is_not_known_is_refused(program: Path, arguments: list[str]) -> None:
+    found = subprocess.run([program, *arguments], check=False, capture_output=True, text=True)
+    assert (found.returncode, found.stderr[:10]) == (2, "explorer: ")
