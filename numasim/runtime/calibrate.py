@@ -13,7 +13,7 @@ from numasim.machine.inventory import Inventory
 from numasim.machine.sysfs import read_sysfs
 from numasim.runtime.calibrated_machine import calibrate_machine
 from numasim.runtime.calibrated_runtime import BASE, runtime_yaml
-from numasim.runtime.probe import Probe, run_probe
+from numasim.runtime.probe_findings import Probe, run_probe
 from numasim.spec.single import read_runtime
 
 

@@ -12,7 +12,7 @@ from statistics import median
 
 from numasim.machine.draft import Draft
 from numasim.machine.inventory import Inventory, Thread
-from numasim.runtime.probe import Finding, Probe, short
+from numasim.runtime.probe_findings import Finding, Probe, short
 
 Matrix = list[list[Finding]]
 

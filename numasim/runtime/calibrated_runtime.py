@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
-from numasim.runtime.probe import Finding, Probe, short
+from numasim.runtime.probe_findings import Finding, Probe, short
 from numasim.spec.runtime import CostSpec, RuntimeSpec
 from numasim.spec.yaml_text import yaml_text
 
@@ -20,9 +20,9 @@ BASE = "ompi"
 
 @dataclass(frozen=True)
 class Cost:
-    """One cost: its value in ns, and how it was found."""
+    """One cost: its value, in ns where its key says so, and how it was found."""
 
-    value_ns: Decimal
+    value: Decimal
     source: str
 
 
@@ -35,7 +35,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
     comments = {"poll_ns": "a pause of the processor; the runtime yields it now and then besides"}
     for key, rule in RULES.items():
         found = _found(rule(probe), key, base.costs, probe)
-        costs[key] = found.value_ns
+        costs[key] = found.value
         comments[f"costs.{key}"] = found.source
     costs["line"] = True
     comments["costs.line"] = "probes, takes, joins and pushes elsewhere move the queue's cache line"
@@ -47,7 +47,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
         "on_full": "grow",
         "producer": "none",
         "queue_order": "lifo-fifo",
-        "poll_ns": poll.value_ns,
+        "poll_ns": poll.value,
         "s_rule": "avail",
         "costs": costs,
     }
@@ -105,6 +105,15 @@ def _no_more(probe: Probe) -> Cost | str:
     return Cost(Decimal(0), f"within wake_ns; the call alone takes {short(call.median)}") if call else "wake_call"
 
 
+def _faults_per_s(probe: Probe) -> Cost | str:
+    """Faults of all cores together: of so many there is no more contention than was measured."""
+    found = probe.one("page_fault_together")
+    if not found:
+        return "page_fault_together"
+    method = f"first touches of all cores together, one each {short(found.median)} ns"
+    return Cost(Decimal(round(10**9 / found.median)), f"{method}; {found.interval()}")
+
+
 RULES: dict[str, Rule] = {
     "push_ns": partial(_measured, "push", "a push into the own queue"),
     "locate_ns": _unmeasured,
@@ -121,7 +130,8 @@ RULES: dict[str, Rule] = {
     "wake_ns": partial(_measured, "wake", "from waking a sleeping thread to its running"),
     "wake_remote_ns": _wake_elsewhere,
     "fault_ns": partial(_measured, "page_fault", "the first touch of a page, zeroing included"),
-    "migrate_ns": _unmeasured,
+    "faults_per_s": _faults_per_s,
+    "migrate_ns": partial(_measured, "page_migration", "a page that moves to another node"),
     "signal_ns": _unmeasured,
     "futex_ns": _no_more,
     "pause_ns": partial(_measured, "pause", "a pause of the processor"),

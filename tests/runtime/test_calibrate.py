@@ -15,14 +15,14 @@ from numasim.cli import main
 from numasim.errors import CheckError
 from numasim.machine.sysfs import read_sysfs
 from numasim.runtime.calibrate import Calibration, calibration
-from numasim.runtime.probe import parse_probe, short
+from numasim.runtime.probe_findings import parse_probe, short
 from numasim.spec.machine import MachineSpec
 from numasim.spec.runtime import RuntimeSpec
 from numasim.spec.single import read_machine, read_runtime
 from numasim.spec.sources import unsourced
 
 TWO_NODES = TREES["two nodes with hardware threads"]  # 2 x 6 cores x 2 threads; core c has the threads c and c + 12
-ALONE = {"clock_read": 20, "pause": 25.5, "fiber_switch": 11, "page_fault": 600}
+ALONE = {"clock_read": 20, "pause": 25.5, "fiber_switch": 11, "page_fault": 600, "page_migration": 1200}
 QUEUES = {"push": 2.5, "pop": 2, "take": 18, "probe": 1.25, "spawn_join": 12}
 
 
@@ -43,6 +43,7 @@ def canned() -> dict[str, Any]:
         *(finding(name, value) for name, value in {**ALONE, **QUEUES}.items()),
         *(finding("memory_latency", 90 + 60 * (a != b) + a, **{"from": a, "to": b}) for a, b in nodes),
         *(finding("memory_bandwidth", 40 - 25 * (a != b) + 2 * a, "GB/s", **{"from": a, "to": b}) for a, b in nodes),
+        finding("page_fault_together", 80),
         finding("cache_latency", 14, **{"from": 0, "to": 0}),
         *(finding("line_transfer", relation(a, b), **{"from": a, "to": b}) for b in range(24) for a in range(b)),
         *(finding("wake", value, **{"from": 0, "to": to}) for to, value in ((1, 5000), (6, 7000))),
@@ -91,7 +92,8 @@ def test_medians_are_the_costs_of_the_runtime(tmp_path: Path) -> None:
     assert costs.move_ns == Decimal("20.5")  # 18 + 2.5
     assert (costs.probe_ns, costs.probe_remote_ns) == (Decimal("1.25"), Decimal("1.25"))
     assert (costs.wake_ns, costs.wake_remote_ns, costs.futex_ns) == (5000, 7000, 0)
-    assert (costs.resume_ns, costs.fault_ns) == (11, 600)
+    assert (costs.resume_ns, costs.fault_ns, costs.migrate_ns) == (11, 600, 1200)
+    assert costs.faults_per_s == 12_500_000  # one each 80 ns
     assert runtime.poll_ns == costs.pause_ns == Decimal("25.5")
     assert costs.line
     # the widest that the three intervals allow: 11.5 - 3.5 - 3 to 13 - 2 - 1.5

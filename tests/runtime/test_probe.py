@@ -23,14 +23,21 @@ NANOSECONDS = {
     "memory_latency",
     "cache_latency",
     "page_fault",
+    "page_fault_together",
+    "page_migration",
     "line_transfer",
     "wake",
     "wake_call",
     "lock_uncontended",
     "lock_contended",
     "fiber_switch",
+    "push",
+    "pop",
+    "take",
+    "probe",
+    "spawn_join",
 }
-BETWEEN_CORES = {"line_transfer", "wake", "lock_contended"}
+BETWEEN_CORES = {"line_transfer", "wake", "lock_contended", "page_fault_together"}
 LOCKS = {"tas", "ttas", "ticket", "mcs", "mutex", "cohort"}
 
 

@@ -1,5 +1,5 @@
 /* Loads that miss all caches: latency by a chase of pointers in random order, bandwidth by all cores of a node reading
- * at once; for each node that has processors and each that has memory. And what the first touch of a page takes.
+ * at once; for each node that has processors and each that has memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,6 @@ void ns_probe_memory(ns_probe *self) {
     if (!buffer) ns_probe_miss(self, "memory_latency", NULL, "memory is short");
     if (self->topology->node_count == 1) {
         ns_probe_miss(self, "remote_memory", NULL, "there is one node only");
-        ns_probe_miss(self, "page_migration", NULL, "there is one node only");
     }
     free(buffer);
 }
@@ -196,36 +195,4 @@ void ns_probe_cache(ns_probe *self) {
     }
     ns_node_release(made, bytes);
     free(buffer);
-}
-
-/* ---- faults ------------------------------------------------------------------------------------------------------ */
-
-typedef struct {
-    volatile char *pages;
-} fresh;
-
-static void renew(void *context) {
-    fresh *self = context;
-    const size_t bytes = (size_t)PAGES * PAGE_BYTES;
-    madvise((void *)self->pages, bytes, MADV_DONTNEED); /* the next touch faults again */
-}
-
-static void touch(void *context, uint32_t member) {
-    fresh *self = context;
-    (void)member;
-    for (size_t page = 0; page < PAGES; page++) self->pages[page * PAGE_BYTES] = 1;
-}
-
-void ns_probe_faults(ns_probe *self) {
-    const size_t bytes = (size_t)PAGES * PAGE_BYTES;
-    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) {
-        ns_probe_miss(self, "page_fault", NULL, "memory is short");
-        return;
-    }
-    madvise(pages, bytes, MADV_NOHUGEPAGE);
-    fresh area = {pages};
-    const ns_subject fault = {"page_fault", NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    ns_probe_sample(self, &fault, &(ns_sampling){&self->topology->cpu[0].id, 1, touch, &area, PAGES, renew, NULL});
-    munmap(pages, bytes);
 }

@@ -12,8 +12,8 @@ enum { SAMPLES = 51, QUICK_SAMPLES = 21, TRIES = 8 }; /* at most TRIES runs for 
 const char *const NS_PROBE_ONE_CORE = "there is one core only";
 
 static void (*const PROBE[])(ns_probe *self) = {
-    ns_probe_clock, ns_probe_memory, ns_probe_cache, ns_probe_faults,
-    ns_probe_lines, ns_probe_wakes,  ns_probe_locks, ns_probe_fibers,
+    ns_probe_clock, ns_probe_memory, ns_probe_cache,  ns_probe_faults, ns_probe_migration, ns_probe_lines,
+    ns_probe_wakes, ns_probe_locks,  ns_probe_fibers, ns_probe_queues, ns_probe_tasks,
 };
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
@@ -51,9 +51,9 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
     if (sampling->prepare) sampling->prepare(sampling->context);
     const int error = ns_team_run(sampling->cpu, sampling->members, sampling->body, sampling->context, &outcome);
     if (error) return error;
-    *preempted = outcome.preempted;
     *sample =
         sampling->value ? sampling->value(sampling->context, outcome.span_ns) : outcome.span_ns / sampling->operations;
+    *preempted = outcome.preempted || *sample < 0;
     return NS_OK;
 }
 
@@ -77,6 +77,14 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
     } else {
         keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, discarded)});
     }
+}
+
+void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling) {
+    const ns_subject subject = {name, NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    ns_sampling alone = *sampling;
+    alone.cpu = &self->topology->cpu[0].id;
+    alone.members = 1;
+    ns_probe_sample(self, &subject, &alone);
 }
 
 int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu) {

@@ -11,7 +11,10 @@
 #include "probe/estimate.h"
 #include "probe/team.h"
 
-enum { NS_PROBE_NOWHERE = -1 };
+enum {
+    NS_PROBE_NOWHERE = -1,
+    NS_PROBE_WORTHLESS = -1 /* the value of a sample that was disturbed */
+};
 
 /* One thing to measure. */
 typedef struct {
@@ -58,6 +61,9 @@ typedef struct {
 /* Sample it, and note what was found of the subject, or why nothing was. */
 void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling);
 
+/* Sample what one thread does by itself, on the first hardware thread, in ns. */
+void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling);
+
 /* Note what was not measured. */
 void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why);
 
@@ -71,9 +77,12 @@ void ns_probe_clock(ns_probe *self);
 void ns_probe_memory(ns_probe *self);
 void ns_probe_cache(ns_probe *self);
 void ns_probe_faults(ns_probe *self);
+void ns_probe_migration(ns_probe *self);
 void ns_probe_lines(ns_probe *self);
 void ns_probe_wakes(ns_probe *self);
 void ns_probe_locks(ns_probe *self);
 void ns_probe_fibers(ns_probe *self);
+void ns_probe_queues(ns_probe *self);
+void ns_probe_tasks(ns_probe *self);
 
 #endif

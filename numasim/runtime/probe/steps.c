@@ -22,16 +22,12 @@ static void yield_often(void *context, uint32_t member) {
     for (int step = 0; step < STEPS; step++) ns_yield();
 }
 
-static void sample_alone(ns_probe *self, const char *name, ns_team_body *body, void *context, double steps) {
-    const ns_subject found = {name, NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    ns_probe_sample(self, &found, &(ns_sampling){&self->topology->cpu[0].id, 1, body, context, steps, NULL, NULL});
-}
-
 void ns_probe_clock(ns_probe *self) {
     volatile double now = 0;
-    sample_alone(self, "clock_read", read_clock, (void *)&now, STEPS);
-    sample_alone(self, "pause", pause_often, NULL, STEPS);
-    sample_alone(self, "yield", yield_often, NULL, STEPS);
+    ns_probe_alone(self, "clock_read",
+                   &(ns_sampling){.body = read_clock, .context = (void *)&now, .operations = STEPS});
+    ns_probe_alone(self, "pause", &(ns_sampling){.body = pause_often, .operations = STEPS});
+    ns_probe_alone(self, "yield", &(ns_sampling){.body = yield_often, .operations = STEPS});
 }
 
 /* ---- fibers ------------------------------------------------------------------------------------------------------ */
@@ -58,7 +54,8 @@ void ns_probe_fibers(ns_probe *self) {
     if (error) {
         ns_probe_miss(self, "fiber_switch", NULL, ns_error_sentence(error));
     } else {
-        sample_alone(self, "fiber_switch", go_there, &both, 2 * STEPS);
+        ns_probe_alone(self, "fiber_switch",
+                       &(ns_sampling){.body = go_there, .context = &both, .operations = 2 * STEPS});
         ns_fiber_destroy(both.fiber);
     }
     if (both.thread) ns_fiber_destroy(both.thread);

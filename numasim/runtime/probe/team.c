@@ -32,8 +32,7 @@ double ns_now_ns(void) {
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* How often the kernel took the processor away from the calling thread for another one. */
-static long preemptions(void) {
+long ns_preemptions(void) {
     struct rusage usage;
     return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
@@ -54,11 +53,11 @@ static void *run_member(void *argument) {
     member *self = argument;
     self->error = ns_cpu_pin(self->cpu);
     wait_for_all(self->team);
-    const long before = preemptions();
+    const long before = ns_preemptions();
     self->start_ns = ns_now_ns();
     self->team->body(self->team->context, self->index);
     self->end_ns = ns_now_ns();
-    self->preempted = preemptions() != before;
+    self->preempted = ns_preemptions() != before;
     return NULL;
 }
 

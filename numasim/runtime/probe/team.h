@@ -18,6 +18,9 @@ typedef struct {
  * stays on cpu[0]. 0, NS_ERROR_THREAD, or NS_ERROR_OPTION for more than NS_TEAM_MOST members. */
 int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void *context, ns_team_outcome *outcome);
 
+/* How often the kernel took the processor away from the calling thread for another one. */
+long ns_preemptions(void);
+
 /* CLOCK_MONOTONIC. */
 double ns_now_ns(void);
 
