@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "atomics.h"
+#include "near_memory.h"
 #include "numasim/locks.h"
 
 #ifndef NUMASIM_COUNTERS
@@ -13,7 +14,7 @@
 typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
     uint64_t since;  /* ticks, when it was taken */
-    uint32_t node;   /* of the last holder */
+    uint32_t node;   /* that it was taken from last: the task of the holder may have moved on when it lets go */
     int64_t permits; /* of a condition */
 } word_state;
 
@@ -60,7 +61,7 @@ static void destroy_word(thread_word *word) {
     if (word->condition) ns_numa_condition_destroy(word->condition);
     if (word->barrier) ns_numa_barrier_destroy(word->barrier);
     if (word->lock) ns_numa_lock_destroy(word->lock);
-    free(word);
+    ns_near_memory_free(word, sizeof *word);
 }
 
 void ns_thread_words_destroy(ns_thread_words *self) {
@@ -81,48 +82,55 @@ static int64_t integer_of(const ns_thread_words *self, const char *name, int64_t
     return self->plan ? ns_fields_integer(self->plan, name, otherwise) : otherwise;
 }
 
-static int make_lock(const ns_thread_words *self, thread_word *word) {
+/* The node of word number `at`: the plan's, or else that of the worker for which it is kept. */
+static int32_t home_of(const ns_thread_words *self, uint32_t at, const ns_word *described) {
+    uint64_t count = 0;
+    const int32_t *home = self->plan ? ns_fields_array(self->plan, "word_home", NS_FIELD_I32, &count) : NULL;
+    return home && at < count ? home[at] : (int32_t)self->node[described->owner % self->workers];
+}
+
+static int make_lock(const ns_thread_words *self, thread_word *word, int32_t home) {
     enum { REST_PS = 20000 }; /* about what a rest of the processor takes */
     const int64_t batch = integer_of(self, "lock_batch", 0), spins = integer_of(self, "spin_ps", 0) / REST_PS;
     const ns_numa_lock_options options = {
         .kind = kind_of(self, "lock_kind"),
         .nodes = self->nodes,
-        .home = NS_NUMA_ANYWHERE,
+        .home = home,
         .batch = batch < UINT32_MAX ? (uint32_t)batch : UINT32_MAX,
         .spins = spins < UINT32_MAX ? (uint32_t)spins : UINT32_MAX,
     };
     return ns_numa_lock_create(&word->lock, &options);
 }
 
-static int make_barrier(const ns_thread_words *self, thread_word *word) {
+static int make_barrier(const ns_thread_words *self, thread_word *word, int32_t home) {
     const ns_numa_barrier_options options = {
         .kind = kind_of(self, "barrier_kind"),
         .parties = word->parties,
         .party_node = word->parties == self->workers ? self->node : NULL,
-        .home = NS_NUMA_ANYWHERE,
+        .home = home,
     };
     return ns_numa_barrier_create(&word->barrier, &options);
 }
 
-static int make_condition(const ns_thread_words *self, thread_word *word) {
-    const int error = make_lock(self, word);
+static int make_condition(const ns_thread_words *self, thread_word *word, int32_t home) {
+    const int error = make_lock(self, word, home);
     if (error) return error;
-    return ns_numa_condition_create(&word->condition,
-                                    &(ns_numa_condition_options){.nodes = self->nodes, .home = NS_NUMA_ANYWHERE});
+    return ns_numa_condition_create(&word->condition, &(ns_numa_condition_options){.nodes = self->nodes, .home = home});
 }
 
 static int make_word(const ns_thread_words *self, thread_word **made, const ns_word *described) {
-    thread_word *word = aligned_alloc(NS_LINE_BYTES, sizeof *word);
+    const int32_t home = home_of(self, self->count, described);
+    thread_word *word = ns_near_memory_allocate(sizeof *word, home);
     if (!word) return NS_ERROR_MEMORY;
     *made = word;
     *word = (thread_word){.role = described->role, .parties = described->parties};
     ns_atomic_u64_store(&word->value, (uint64_t)described->value, memory_order_relaxed); /* relaxed: nobody runs */
     switch (described->role) {
-        case NS_WORD_LOCK: return make_lock(self, word);
-        case NS_WORD_CONDITION: return make_condition(self, word);
+        case NS_WORD_LOCK: return make_lock(self, word, home);
+        case NS_WORD_CONDITION: return make_condition(self, word, home);
         case NS_WORD_BARRIER:
             ns_atomic_u64_store(&word->value, 0, memory_order_relaxed); /* relaxed: nobody runs */
-            return make_barrier(self, word);
+            return make_barrier(self, word, home);
         default: return NS_OK;
     }
 }
@@ -155,19 +163,19 @@ void ns_thread_words_lock(ns_thread_words *self, uint32_t word, ns_word_user use
         state->local += state->node == user.node;
         state->remote += state->node != user.node;
     }
-    state->node = user.node;
 #else
-    (void)state;
     ns_numa_lock_acquire(w->lock, user.node);
 #endif
+    state->node = user.node;
 }
 
 void ns_thread_words_unlock(ns_thread_words *self, uint32_t word, ns_word_user user) {
     thread_word *w = self->word[word];
+    (void)user;
 #if NUMASIM_COUNTERS
     w->state.hold_ps += ns_ticks_to_ps(self->rate, ns_ticks() - w->state.since);
 #endif
-    ns_numa_lock_release(w->lock, user.node);
+    ns_numa_lock_release(w->lock, w->state.node);
 }
 
 int64_t ns_thread_words_fetch_add(ns_thread_words *self, uint32_t word, int64_t value, ns_word_user user) {

@@ -1,0 +1,34 @@
+"""Shared words of a pool of threads: every kind of lock and barrier that a plan may name, and what they count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from numasim.runtime.compile import compile_plan, write
+from numasim.runtime.program import Order, run_kernel
+
+WORKERS, ACQUISITIONS = 4, 300
+
+
+@pytest.mark.parametrize("kind", ["tas", "ttas", "ticket", "mcs", "mutex", "cohort"])
+def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
+    """The kernel's counter is exact; every acquisition but the first was handed over within a node or between two."""
+    plan = compile_plan("randomized", "xeon-e5-2620-2s", WORKERS, "bare")
+    write(replace(plan, words=replace(plan.words, kind=kind)), tmp_path / "plan")
+    (run,) = run_kernel(Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=tmp_path / "plan"), program)
+    ((acquisitions, within, between, waited_ps, held_ps),) = run.words
+    assert run.correct is True
+    assert (acquisitions, within + between) == (WORKERS * ACQUISITIONS, WORKERS * ACQUISITIONS - 1)
+    assert waited_ps >= 0
+    assert held_ps >= 0
+
+
+@pytest.mark.parametrize("kind", ["central", "flag", "tree", "per-domain"])
+def test_a_barrier_of_every_kind_lets_all_pass(program: Path, tmp_path: Path, kind: str) -> None:
+    plan = compile_plan("randomized", "xeon-e5-2620-2s", WORKERS, "bare")
+    write(replace(plan, words=replace(plan.words, barrier=kind)), tmp_path / "plan")
+    (run,) = run_kernel(Order("syncbench", {"construct": "barrier"}, plan=tmp_path / "plan"), program)
+    assert run.correct is True
