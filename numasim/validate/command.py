@@ -29,7 +29,9 @@ def chosen_parts(
 ) -> list[Part]:
     """The parts of those names; without names, what can be validated anywhere, or with a machine, what is on it."""
     wanted = names or (CALIBRATED if machine else ANYWHERE)
-    return [part_of(name, kernels=kernels, machine=machine, runtime=runtime, quick=quick) for name in wanted]
+    return [
+        part_of(name, kernels=kernels, machine=machine, runtime=runtime, quick=quick) for name in dict.fromkeys(wanted)
+    ]
 
 
 def validate_and_report(parts: Sequence[Part], directory: Path, jobs: int, as_json: bool) -> None:
@@ -37,7 +39,7 @@ def validate_and_report(parts: Sequence[Part], directory: Path, jobs: int, as_js
     every = validate_parts(parts, directory, jobs=jobs, progress=True)
     page = write_pages(every, directory)
     if as_json:
-        print(json.dumps(validation_json(every)))
+        print(json.dumps(validation_json(every), allow_nan=False))
     else:
         console = Console()
         console.width = console.width if console.is_terminal else max(console.width, WIDTH)

@@ -1,7 +1,7 @@
 """Runs that are kept: a file for each cell, written whole after every repeat, so that a killed validation goes on.
 
-A cell is known by all that decides its runs: the contents of machine, strategy and runtime, the recorded graph, and the
-compiled program itself. Whatever of that changes, its runs are made anew.
+A cell is known by all that decides its runs: the contents of machine, strategy and runtime, the recorded graph, the
+compiled program itself, and the processor. Whatever of that changes, its runs are made anew.
 """
 
 from __future__ import annotations

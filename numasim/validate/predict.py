@@ -38,9 +38,9 @@ def seeds_of(part: Part) -> list[int]:
     return [repeat_seed(part.file.seed, repeat) >> 1 or 1 for repeat in range(part.repeats)]
 
 
-def cell_identity(part: Part, spec: RunSpec, program: str) -> dict[str, object]:
-    """What makes two cells the same; ``program`` is the digest of the runtime's."""
-    return {"mode": part.file.mode, "costs": part.file.costs, "run": run_id(spec, 0), "program": program}
+def cell_identity(part: Part, spec: RunSpec) -> dict[str, object]:
+    """What makes two cells the same: how they are run, and the contents of all that is simulated."""
+    return {"mode": part.file.mode, "costs": part.file.costs, "run": run_id(spec, 0)}
 
 
 def plan_of(spec: RunSpec, seed: int) -> Plan:

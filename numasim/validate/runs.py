@@ -15,13 +15,14 @@ from numasim.validate.exact import differences
 from numasim.validate.kept import KeptRuns, program_digest, read_runs
 from numasim.validate.predict import cell_identity, plan_of, predict, seeds_of, spec_of
 from numasim.validate.records import Recording, record
+from numasim.validate.whereabouts import processor
 
 Advance = Callable[[int], None]
 
 
 def recorded(part: Part, cell: Cell, directory: Path) -> Recording:
     """The recording of the cell's program; not to be made by two threads at once."""
-    return record(cell, part.file.costs, part.file.seed, directory, {"program": program_digest()})
+    return record(cell, part.file.costs, part.file.seed, directory, _measured_by())
 
 
 def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda _: None) -> KeptRuns:
@@ -31,7 +32,7 @@ def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda 
     """
     recording = recorded(part, cell, directory)
     spec = spec_of(part, cell, recording.graph)
-    kept = read_runs(directory, {**cell_identity(part, spec, program_digest()), "kernel": cell.program.label})
+    kept = read_runs(directory, {**cell_identity(part, spec), **_measured_by(), "kernel": cell.program.label})
     missing = [seed for seed in seeds_of(part) if str(seed) not in {**kept.measured, **kept.compared}]
     advance(part.repeats - len(missing))
     with tempfile.TemporaryDirectory() as folder:
@@ -43,6 +44,11 @@ def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda 
             kept.save()
             advance(1)
     return kept
+
+
+def _measured_by() -> dict[str, str]:
+    """What has to be the same for runs to be of one kind: the compiled program, and the processor."""
+    return {"program": program_digest(), "processor": processor()}
 
 
 def _repeat(part: Part, cell: Cell, spec: RunSpec, seed: int, plan: Path, serial_ps: int, kept: KeptRuns) -> None:
