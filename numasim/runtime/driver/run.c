@@ -53,6 +53,13 @@ static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options,
     return error;
 }
 
+/* Why a pool cannot be made: it may know more than its error says. */
+static void say_unmade(const ns_pool_options *options, int error, const ns_pool *pool, char *problem, size_t bytes) {
+    const char *why = pool && *ns_pool_problem(pool) ? ns_pool_problem(pool) : ns_error_sentence(error);
+    snprintf(problem, bytes, "mode %s%s%s: %s", NS_MODE_NAMES[options->mode], options->plan ? ", plan " : "",
+             options->plan ? options->plan : "", why);
+}
+
 int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
     ns_pool_options pool_options = options->pool;
     ns_pool *pool = NULL;
@@ -60,9 +67,8 @@ int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed,
     *outcome = (ns_outcome){.seed = seed, .correct = true};
     int error = ns_pool_create(&pool, &pool_options);
     if (error) {
-        snprintf(problem, bytes, "mode %s%s%s: %s", NS_MODE_NAMES[pool_options.mode],
-                 pool_options.plan ? ", plan " : "", pool_options.plan ? pool_options.plan : "",
-                 ns_error_sentence(error));
+        say_unmade(&pool_options, error, pool, problem, bytes);
+        ns_pool_destroy(pool);
         return error;
     }
     outcome->workers = pool->workers;

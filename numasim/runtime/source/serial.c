@@ -425,7 +425,7 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     return self->error ? self->error : write_graph(self);
 }
 
-/* With model costs, a run takes what its work takes; otherwise, what it took. */
+/* A run takes what its work takes, where that is known; otherwise, what it took. */
 static int serial_report(ns_pool *pool, ns_report *report) {
     const serial_pool *self = (const serial_pool *)(void *)pool;
     const int error = ns_report_create(report, pool->workers, 1, self->words_known);
@@ -439,7 +439,7 @@ static int serial_report(ns_pool *pool, ns_report *report) {
     for (uint32_t word = 0; word < self->words_known; word++) {
         report->words[(size_t)word * NS_WORD_COUNTS] = self->acquisitions[word];
     }
-    report->makespan_ps = pool->options.costs == NS_COSTS_MODEL ? work_ps : self->elapsed_ps;
+    report->makespan_ps = pool->options.costs == NS_COSTS_MODEL || self->recording ? work_ps : self->elapsed_ps;
     return NS_OK;
 }
 
