@@ -406,8 +406,10 @@ static void stop_parts(serial_pool *self) {
     }
 }
 
+/* A graph with a run in it that was given up is never written. */
 static int write_graph(serial_pool *self) {
-    if (!self->recording) return NS_OK;
+    if (!self->recording) return self->error;
+    if (self->error) self->recorder.error = self->error;
     return ns_recorder_write(&self->recorder, &self->pool, self->pool.options.record);
 }
 
@@ -422,7 +424,7 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
         self->elapsed_ps += clock_ps(CLOCK_MONOTONIC) - begin_ps;
     }
     stop_parts(self);
-    return self->error ? self->error : write_graph(self);
+    return write_graph(self);
 }
 
 /* A run takes what its work takes, where that is known; otherwise, what it took. */

@@ -1,0 +1,286 @@
+/* Programs for the serial mode, by name: `serial_cases CASE GRAPH` runs one and records its task graph. It prints what
+ * the program found out, or the problem and the error code, as its status, if the run fails.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "operations.h"
+
+/* The pool knows all modes; these are not asked for here. */
+const ns_operations ns_thread_mode = {0};
+const ns_operations ns_virtual_mode = {0};
+
+static ns_future shared;
+static uint32_t word[4];
+static int64_t found;
+
+static void nothing(ns_task *self, void *arguments) { (void)self, (void)arguments; }
+
+static void count(ns_task *self, void *arguments) {
+    (void)self;
+    ++**(int64_t **)arguments;
+}
+
+static void spawn_counter(ns_task *self, ns_future *future) {
+    int64_t *counter = &found;
+    ns_future_spawn(self, future, count, &counter, sizeof counter);
+}
+
+/* ---- futures ----------------------------------------------------------------------------------------------------- */
+
+static void futures_one_after_the_other(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_future a, b;
+    spawn_counter(self, &a);
+    spawn_counter(self, &b);
+    ns_future_get(self, &a);
+    ns_future_get(self, &b);
+    ns_future_get(self, &a);
+}
+
+static void future_behind_work(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_future a;
+    spawn_counter(self, &a);
+    ns_work(self, 7);
+    ns_future_get(self, &a);
+    ns_work(self, 8);
+}
+
+static void future_behind_a_join(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_future a, b;
+    spawn_counter(self, &a);
+    ns_join(self);
+    spawn_counter(self, &b);
+    ns_future_get(self, &a);
+    ns_future_get(self, &b);
+}
+
+static void future_too_early(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_future a, b;
+    spawn_counter(self, &a);
+    spawn_counter(self, &b);
+    ns_future_get(self, &b);
+    spawn_counter(self, &b);
+}
+
+static void work_between_futures(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_future a, b;
+    spawn_counter(self, &a);
+    spawn_counter(self, &b);
+    ns_future_get(self, &b);
+    ns_work(self, 1);
+    ns_future_get(self, &a);
+}
+
+static void get_shared(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_future_get(self, &shared);
+}
+
+static void future_of_another(ns_task *self, void *arguments) {
+    (void)arguments;
+    spawn_counter(self, &shared);
+    ns_spawn(self, get_shared, NULL, 0);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t numbers[200];
+    int64_t *sum;
+} many;
+
+static void add_and_clear(ns_task *self, void *arguments) {
+    many *m = arguments;
+    (void)self;
+    for (int at = 0; at < 200; at++) *m->sum += m->numbers[at];
+    memset(m->numbers, 0, sizeof m->numbers);
+}
+
+static void arguments_are_copied(ns_task *self, void *arguments) {
+    (void)arguments;
+    many m = {.sum = &found};
+    for (int at = 0; at < 200; at++) m.numbers[at] = at;
+    ns_spawn(self, add_and_clear, &m, sizeof m);
+    ns_spawn(self, add_and_clear, &m, sizeof m);
+}
+
+static void call_part(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_work(self, 3);
+    ns_spawn(self, nothing, NULL, 0);
+}
+
+static void parts_join_by_themselves(ns_task *self, void *arguments) {
+    ns_spawn(self, nothing, NULL, 0);
+    ns_call(self, call_part, arguments);
+    ns_work(self, 4);
+}
+
+static void add_range(ns_task *self, void *arguments, int64_t first, int64_t last) {
+    (void)self;
+    for (; first < last; first++) *(int64_t *)arguments += first;
+}
+
+static void loops_take_every_index(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_parallel_for(self, 10, 1000, 7, add_range, &found);
+}
+
+static void declare(ns_task *self, uint32_t object, uint8_t mode) {
+    const ns_access access = {.object = object, .passes = 1, .row_bytes = 1, .rows = 1, .mode = mode};
+    ns_access_declare(self, &access);
+}
+
+static void unknown_object(ns_task *self, void *arguments) {
+    (void)arguments;
+    declare(self, 5, NS_READ);
+}
+
+static void unknown_mode(ns_task *self, void *arguments) {
+    (void)arguments;
+    declare(self, 0, 4);
+}
+
+static void read_then_write(ns_task *self, void *arguments) {
+    (void)arguments;
+    declare(self, 0, NS_READ);
+    declare(self, 1, NS_WRITE);
+    ns_spawn(self, nothing, NULL, 0);
+    declare(self, 0, NS_WRITE);
+    declare(self, 1, NS_READ);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+enum { LOCK, COUNTER, DOOR, MEETING };
+
+static void lock_twice(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_word_lock(self, word[LOCK]);
+    ns_word_lock(self, word[LOCK]);
+}
+
+static void end_with_a_lock(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_word_lock(self, word[LOCK]);
+}
+
+static void unlock_unheld(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_word_unlock(self, word[LOCK]);
+}
+
+static void unknown_word(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_word_lock(self, 77);
+}
+
+static void lock_a_counter(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_word_lock(self, word[COUNTER]);
+}
+
+static void await_nobody(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_word_await(self, word[DOOR]);
+}
+
+/* Worker 2 of three lets both others pass, who wait while one holds the lock; then all meet, twice. */
+static void team(ns_task *self, void *arguments) {
+    const uint32_t id = ns_task_worker(self);
+    (void)arguments;
+    if (id == 0) ns_word_lock(self, word[LOCK]);
+    if (id < 2) ns_word_await(self, word[DOOR]);
+    if (id == 2) ns_word_broadcast(self, word[DOOR]);
+    if (id == 0) ns_word_unlock(self, word[LOCK]);
+    ns_word_lock(self, word[LOCK]);
+    found = 10 * found + id + 1;
+    ns_word_unlock(self, word[LOCK]);
+    for (int round = 0; round < 2; round++) {
+        ns_word_arrive(self, word[MEETING]);
+        found = 10 * found + ns_word_add(self, word[COUNTER], 1);
+    }
+}
+
+static void part_that_meets_alone(ns_task *self, void *arguments) {
+    (void)arguments;
+    if (ns_task_worker(self) == 1) ns_word_arrive(self, word[MEETING]);
+}
+
+static void spawn_in_team(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_word_arrive(self, word[MEETING]);
+    ns_spawn(self, nothing, NULL, 0);
+    ns_word_arrive(self, word[MEETING]);
+    ns_spawn(self, nothing, NULL, 0);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    ns_body *body;
+    bool team;
+} CASE[] = {
+    {"futures_one_after_the_other", futures_one_after_the_other, false},
+    {"future_behind_work", future_behind_work, false},
+    {"future_behind_a_join", future_behind_a_join, false},
+    {"future_too_early", future_too_early, false},
+    {"work_between_futures", work_between_futures, false},
+    {"future_of_another", future_of_another, false},
+    {"arguments_are_copied", arguments_are_copied, false},
+    {"parts_join_by_themselves", parts_join_by_themselves, false},
+    {"loops_take_every_index", loops_take_every_index, false},
+    {"unknown_object", unknown_object, false},
+    {"unknown_mode", unknown_mode, false},
+    {"read_then_write", read_then_write, false},
+    {"lock_twice", lock_twice, false},
+    {"end_with_a_lock", end_with_a_lock, false},
+    {"unlock_unheld", unlock_unheld, false},
+    {"unknown_word", unknown_word, false},
+    {"lock_a_counter", lock_a_counter, false},
+    {"await_nobody", await_nobody, false},
+    {"team", team, true},
+    {"part_that_meets_alone", part_that_meets_alone, true},
+    {"spawn_in_team", spawn_in_team, true},
+};
+
+static void prepare(ns_pool *pool, const char *name) {
+    static char memory[2];
+    ns_object_register(pool, "first", &memory[0], 1);
+    ns_object_register(pool, strcmp(name, "same_name") == 0 ? "first" : "second", &memory[1], 1);
+    word[LOCK] = (uint32_t)ns_word_create(pool, "lock", NS_WORD_LOCK, 0, 1);
+    word[COUNTER] = (uint32_t)ns_word_create(pool, "counter", NS_WORD_ATOMIC, 1, 1);
+    word[DOOR] = (uint32_t)ns_word_create(pool, "door", NS_WORD_CONDITION, 2, 2);
+    word[MEETING] = (uint32_t)ns_word_create(pool, "meeting", NS_WORD_BARRIER, 0, 3);
+}
+
+static int run_case(ns_pool *pool, const char *name) {
+    for (size_t at = 0; at < sizeof CASE / sizeof *CASE; at++) {
+        if (strcmp(CASE[at].name, name) != 0) continue;
+        return CASE[at].team ? ns_pool_team(pool, CASE[at].body, NULL, 0) : ns_pool_run(pool, CASE[at].body, NULL, 0);
+    }
+    return ns_pool_run(pool, nothing, NULL, 0);
+}
+
+int main(int arguments, char **argument) {
+    const ns_pool_options options = {.mode = NS_MODE_SERIAL, .workers = 3, .record = argument[arguments - 1]};
+    ns_pool *pool = NULL;
+    int error = ns_pool_create(&pool, &options);
+    if (error) return -error;
+    prepare(pool, argument[1]);
+    error = run_case(pool, argument[1]);
+    if (error) {
+        ns_pool_run(pool, nothing, NULL, 0); /* records nothing any more */
+        printf("%s\n", ns_pool_problem(pool));
+    } else {
+        printf("%lld\n", (long long)found);
+    }
+    ns_pool_destroy(pool);
+    return -error;
+}
