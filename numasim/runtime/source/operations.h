@@ -10,8 +10,6 @@
 #include "numasim/runtime.h"
 #include "report.h"
 
-typedef struct ns_worker ns_worker;
-
 /* A body with what it is given. */
 typedef struct {
     ns_body *body;
@@ -22,7 +20,7 @@ typedef struct {
     ns_future *future; /* NULL, or where its end is told */
 } ns_work_order;
 
-typedef struct {
+struct ns_operations {
     int (*open)(ns_pool **pool, const ns_pool_options *options,
                 ns_fields *plan); /* takes the plan, which may be NULL */
     void (*close)(ns_pool *pool);
@@ -40,17 +38,6 @@ typedef struct {
     void (*await)(ns_task *self, uint32_t word);
     void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
     int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
-} ns_operations;
-
-struct ns_task {
-    const ns_operations *operations;
-    ns_worker *worker; /* that runs it now */
-};
-
-struct ns_worker {
-    ns_pool *pool;
-    uint32_t id;
-    int32_t node; /* of the plan's machine */
 };
 
 typedef struct {

@@ -469,7 +469,7 @@ static int serial_open(ns_pool **pool, const ns_pool_options *options, ns_fields
         serial_close(&self->pool);
         return error;
     }
-    for (uint32_t id = 0; id < workers; id++) self->parts[id].worker = (ns_worker){&self->pool, id, 0};
+    for (uint32_t id = 0; id < workers; id++) self->parts[id].worker = (ns_worker){.pool = &self->pool, .id = id};
     if (self->recording && options->costs == NS_COSTS_MEASURED) self->clock_cost_ps = clock_cost_ps();
     ns_fields_destroy(plan);
     *pool = &self->pool;

@@ -1,7 +1,7 @@
 /* Tasks as programs see them: every call goes to the mode in which the task runs. */
 #include "operations.h"
 
-void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+void ns_spawn_slowly(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes};
     self->operations->spawn(self, &order);
 }
@@ -12,9 +12,9 @@ void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t b
     self->operations->spawn(self, &order);
 }
 
-void ns_call(ns_task *self, ns_body *body, void *arguments) { self->operations->call(self, body, arguments); }
+void ns_call_slowly(ns_task *self, ns_body *body, void *arguments) { self->operations->call(self, body, arguments); }
 
-void ns_join(ns_task *self) { self->operations->join(self); }
+void ns_join_slowly(ns_task *self) { self->operations->join(self); }
 
 void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void *arguments, size_t bytes) {
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes, .future = future};

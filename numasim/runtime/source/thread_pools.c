@@ -76,7 +76,7 @@ static void look_at_tables(ns_thread_pool *pool) {
     pool->watches = tables->steal.watches > 0 || tables->refill < 0;
     pool->own_dispatch = dispatches_to_own(&tables->steal);
     pool->sees_lengths = !pool->own_dispatch || picks_by_length(&tables->steal);
-    pool->operations = is_plain(pool) ? &ns_thread_fast_mode : &ns_thread_mode;
+    pool->plain = is_plain(pool);
 }
 
 /* The strategy of the plan. */
@@ -106,7 +106,7 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
         ns_thread_worker *worker = ns_near_memory_allocate(sizeof *worker, system_node(here, plan->node[id]));
         if (!worker) return NS_ERROR_MEMORY;
         pool->worker[id] = worker;
-        worker->base = (ns_worker){&pool->base, id, plan->node[id]};
+        worker->base = (ns_worker){.pool = &pool->base, .id = id, .node = plan->node[id]};
         worker->cpu = cpu[id];
     }
     return NS_OK;
@@ -132,10 +132,9 @@ int ns_thread_worker_settle(ns_thread_worker *worker) {
     worker->node_bytes = worker->node_success + nodes;
     const int error = ns_thread_search_create(worker);
     if (error) return error;
-    if (worker->own != NS_UNKNOWN && pool->queues[worker->own]->is_deque) {
-        worker->deque = &pool->queues[worker->own]->deque;
-    }
-    return ns_thread_records_more(worker) ? NS_OK : NS_ERROR_MEMORY;
+    if (!pool->plain) return NS_OK;
+    worker->base.deque = ns_deque_lane(&pool->queues[worker->own]->deque);
+    return ns_thread_records_stack(worker);
 }
 
 /* ---- the pool ---------------------------------------------------------------------------------------------------- */
@@ -200,10 +199,7 @@ out:
 }
 
 static void free_worker(ns_thread_worker *worker) {
-    for (ns_thread_task *slab = worker->slab, *next; slab; slab = next) {
-        next = slab->next;
-        free(slab);
-    }
+    ns_thread_records_free(worker);
     ns_thread_search_destroy(worker);
     free(worker->node_attempts);
     ns_near_memory_free(worker, sizeof *worker);

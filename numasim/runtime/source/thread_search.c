@@ -59,7 +59,7 @@ static void mark(ns_thread_pool *pool, uint32_t q) {
 /* Whether the task that joins strictly may execute `task`: one of its descendants. */
 static bool descends(void *context, void *task) {
     const ns_thread_task *waiting = context;
-    for (const ns_thread_task *each = task; each; each = each->parent) {
+    for (const ns_thread_task *each = task; each; each = ns_thread_task_parent(each)) {
         if (each == waiting) return true;
     }
     return false;
@@ -98,7 +98,7 @@ static void compute_thresholds(ns_thread_worker *worker) {
     const int32_t capacity = tables->steal.queues[worker->own].capacity;
     ns_measured seen = {.capacity = capacity ? capacity : INT64_C(1) << 62,
                         .span_ps = span_ps,
-                        .executed = worker->counters[NS_TASKS],
+                        .executed = worker->base.tasks,
                         .busy_ps = span_ps - worker->search.idle_ps,
                         .queues = tables->steal.queue_count};
     /* relaxed: counts of others are as good as they are */
@@ -254,7 +254,7 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
     if (!task) {
         const ns_plan_tables *tables = &pool->tables;
         const bool first_drain = tables->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && pool->watches;
-        if (first_drain && !worker->search.thresholds_known && worker->counters[NS_TASKS]) compute_thresholds(worker);
+        if (first_drain && !worker->search.thresholds_known && worker->base.tasks) compute_thresholds(worker);
         const uint64_t began = ns_ticks();
         task = search(worker, wait);
         worker->search.idle_ps += ns_ticks_to_ps(pool->rate, ns_ticks() - began);

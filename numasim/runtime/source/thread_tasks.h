@@ -1,51 +1,54 @@
-/* Tasks of the thread mode: records that workers recycle, and the steps that every task takes.
+/* Tasks of the thread mode: records that workers recycle, and how children and parents find together.
  *
- * A record belongs to the worker that allocated it, its home, and goes back there when its task has ended elsewhere.
- * Workers count the children that end where their parent runs without atomics; those that end elsewhere, by one
- * atomic addition to the parent.
+ * A record (numasim/fast_lane.h) belongs to the worker that allocated it, its home, and goes back there when its task
+ * has ended elsewhere. Workers count the children that end where their parent runs without atomics; those that end
+ * elsewhere, by one atomic addition to the parent.
  */
 #ifndef NS_THREAD_TASKS_H
 #define NS_THREAD_TASKS_H
 
-#include <string.h>
-
 #include "atomics.h"
-#include "fiber.h"
 #include "operations.h"
 
 typedef struct ns_thread_worker ns_thread_worker;
-typedef struct ns_thread_task ns_thread_task;
+typedef ns_lane_task ns_thread_task;
+_Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
+_Static_assert(sizeof(ns_atomic_u32) == sizeof(uint32_t), "a lane's word is an atomic one");
 
-enum { NS_INLINED_BYTES = 48 };
-
-struct ns_thread_task {
-    ns_task base; /* its worker: where it runs; of a record that is free, its home */
-    ns_body *body;
-    ns_thread_task *parent;
-    void *arguments;      /* `inlined`, or memory of its own */
-    ns_thread_task *next; /* in a list of free records */
-    ns_thread_worker *home;
-    uint32_t pending;       /* children that were spawned and have not ended here */
-    ns_atomic_u32 returned; /* those of them that have ended elsewhere */
-    char inlined[NS_INLINED_BYTES];
-    ns_future *future; /* NULL, or where its end is told */
-    ns_fiber *fiber;   /* NULL, or where it goes on */
-};
-_Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "what a spawn and a join touch is in its first 64 bytes");
+static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self) {
+    return (ns_atomic_u32 *)(void *)(uintptr_t)&self->returned;
+}
 
 /* Whether all children of `self` have ended. */
 static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
     /* acquire: what the children did is seen by what follows the join */
-    return self->pending == ns_atomic_u32_load(&self->returned, memory_order_acquire);
+    return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
-/* Records for `worker` where its list is empty; NULL where memory is short. */
-ns_thread_task *ns_thread_records_more(ns_thread_worker *worker);
+/* All children of `self` have ended: count anew. */
+static inline void ns_thread_task_forget(ns_thread_task *self) {
+    self->pending = 0;
+    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds to it */
+}
 
-/* Give back a record to its home, which is another worker. */
-void ns_thread_record_send_home(ns_thread_task *self);
+/* A task for `order`, a child of `parent`, ready to be placed; NULL where memory is short. */
+ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
 
-/* Give back all that a task with memory of its own or with a future has beside its record. */
-void ns_thread_task_settle(ns_thread_task *self);
+/* Its body has returned on `worker`, with all children joined: its record is free, its parent knows. */
+void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
+
+/* Its parent, of which a record in a list marks the lowest bit: it is then no child that a join may execute without
+ * further ado. */
+static inline ns_thread_task *ns_thread_task_parent(const ns_thread_task *self) {
+    return (ns_thread_task *)((uintptr_t)self->parent & ~(uintptr_t)1);
+}
+static inline bool ns_thread_task_is_listed(const ns_thread_task *self) { return (uintptr_t)self->parent & 1; }
+
+/* The stack of records of `worker`: 0 or NS_ERROR_MEMORY. */
+int ns_thread_records_stack(ns_thread_worker *worker);
+
+/* Records for `worker` where its list is empty: whether there are any. */
+bool ns_thread_records_more(ns_thread_worker *worker);
+void ns_thread_records_free(ns_thread_worker *worker);
 
 #endif

@@ -69,8 +69,8 @@ static void *work(void *argument) {
 /* A root for each worker, or for the first. The workers sleep: what is theirs can be written. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const uint32_t roots = team ? pool->base.workers : 1;
+    ns_thread_task_forget(&pool->origin);
     pool->origin.pending = roots;
-    ns_atomic_u32_store(&pool->origin.returned, 0, memory_order_relaxed); /* relaxed: nobody runs */
     for (uint32_t id = 0; id < roots; id++) {
         ns_thread_worker *worker = pool->worker[id];
         worker->agenda = ns_thread_task_create(worker, &pool->origin, order);
@@ -117,6 +117,7 @@ int ns_thread_pool_report(ns_pool *self, ns_report *told) {
         const ns_thread_worker *worker = pool->worker[id];
         int64_t *counters = told->counters + (size_t)id * NS_COUNTERS;
         memcpy(counters, worker->counters, sizeof worker->counters);
+        counters[NS_TASKS] = worker->base.tasks;
         report_times(pool, worker, counters);
         told->node[id] = worker->base.node;
         const size_t row = (size_t)worker->base.node * nodes;

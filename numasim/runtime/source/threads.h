@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "fiber.h"
 #include "plan_tables.h"
 #include "round.h"
 #include "task_queues.h"
@@ -36,11 +37,11 @@ typedef struct {
 
 struct ns_thread_worker {
     ns_worker base;
-    ns_thread_task *free; /* records; NULL: ns_thread_records_more */
-    ns_deque *deque;      /* its own queue where that is a deque */
-    ns_thread_task *slab; /* all records that it has allocated, linked by their first ones */
-    int32_t own;          /* its own queue, or NS_UNKNOWN */
-    int32_t cpu;          /* where it is pinned, or -1 */
+    ns_thread_task *stack; /* of records, from its first */
+    ns_thread_task *free;  /* records of the list; NULL: ns_thread_records_more */
+    ns_thread_task *slab;  /* all records of lists that it has allocated, linked by the first ones of their slabs */
+    int32_t own;           /* its own queue, or NS_UNKNOWN */
+    int32_t cpu;           /* where it is pinned, or -1 */
     pthread_t thread;
     ns_thread_task *agenda; /* what it executes first in a run */
     ns_fiber *fiber;        /* where tasks on fibers go when they leave it, or NULL */
@@ -59,10 +60,10 @@ struct ns_thread_pool {
     ns_task_queue **queues; /* [queues] each near those that use it */
     ns_watch_board board;
     ns_thread_words *words;
-    ns_thread_worker **worker;       /* [workers] */
-    int32_t *node;                   /* [workers + 1] without a plan */
-    uint32_t *nobody;                /* [workers] NS_NO_QUEUE */
-    const ns_operations *operations; /* of its tasks */
+    ns_thread_worker **worker; /* [workers] */
+    int32_t *node;             /* [workers + 1] without a plan */
+    uint32_t *nobody;          /* [workers] NS_NO_QUEUE */
+    bool plain;                /* spawns are pushes to the own deque, and joins begin with pops */
     ns_tick_rate rate;
     bool crowded; /* more workers than CPUs */
     bool watches, sees_lengths, own_dispatch;
@@ -142,10 +143,5 @@ void ns_thread_execute(ns_thread_worker *worker, ns_thread_task *task);
 
 /* Execute tasks until the wait is over. */
 void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait);
-
-/* A task for `order`, ready to be placed; NULL where memory is short. */
-ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
-
-extern const ns_operations ns_thread_fast_mode; /* as ns_thread_mode, for pools whose spawns are plain pushes */
 
 #endif

@@ -51,15 +51,15 @@ typedef struct ns_task ns_task;
 typedef void ns_body(ns_task *self, void *arguments);
 
 /* Let `body` run, here or on another worker, with a copy of the `bytes` bytes at `arguments`. */
-void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
+static inline void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
 
 /* Wait until all children that `self` has spawned so far have finished. A body joins what it spawned before it returns;
  * if it does not, the runtime does it. */
-void ns_join(ns_task *self);
+static inline void ns_join(ns_task *self);
 
 /* Run `body` here and now, as a part of the task with children and joins of its own. A plain call of C does as well,
  * but then a join waits for the caller's children, too. */
-void ns_call(ns_task *self, ns_body *body, void *arguments);
+static inline void ns_call(ns_task *self, ns_body *body, void *arguments);
 
 /* Run body(self, arguments, first, last) over pieces of [begin, end) of at most `grain` indices, in parallel; returns
  * when all are done. The pieces are made by halving. */
@@ -160,6 +160,8 @@ int ns_pool_team(ns_pool *pool, ns_body *body, const void *arguments, size_t byt
 
 /* What went wrong last, with its place; for the user. */
 const char *ns_pool_problem(const ns_pool *pool);
+
+#include "numasim/fast_lane.h" /* the inline functions */
 
 #ifdef __cplusplus
 }

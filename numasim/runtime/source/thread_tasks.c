@@ -1,0 +1,148 @@
+/* Records of tasks, and what happens at the end of one. */
+#include "thread_tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "threads.h"
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+enum { SLAB_RECORDS = 64, STACK_RECORDS = 1 << 14 };
+
+static ns_thread_task *new_slab(ns_thread_worker *worker) {
+    ns_thread_task *slab = aligned_alloc(NS_LINE_BYTES, SLAB_RECORDS * sizeof *slab);
+    if (!slab) return NULL;
+    memset(slab, 0, SLAB_RECORDS * sizeof *slab);
+    slab[0].parent = worker->slab; /* the first only links it to the others */
+    worker->slab = slab;
+    for (uint32_t at = 1; at < SLAB_RECORDS; at++) {
+        slab[at].base = (ns_task){&ns_thread_mode, &worker->base};
+        slab[at].home = &worker->base;
+        slab[at].parent = at + 1 < SLAB_RECORDS ? &slab[at + 1] : NULL;
+    }
+    return &slab[1];
+}
+
+int ns_thread_records_stack(ns_thread_worker *worker) {
+    ns_thread_task *stack = aligned_alloc(NS_LINE_BYTES, STACK_RECORDS * sizeof *stack);
+    if (!stack) return NS_ERROR_MEMORY;
+    memset(stack, 0, STACK_RECORDS * sizeof *stack);
+    for (uint32_t at = 0; at < STACK_RECORDS; at++) stack[at].base.operations = &ns_thread_mode;
+    worker->stack = worker->base.top = stack;
+    worker->base.end = stack + STACK_RECORDS;
+    return NS_OK;
+}
+
+void ns_thread_records_free(ns_thread_worker *worker) {
+    for (ns_thread_task *slab = worker->slab, *next; slab; slab = next) {
+        next = slab->parent;
+        free(slab);
+    }
+    free(worker->stack);
+}
+
+/* Take over what has come home. */
+static ns_thread_task *arrivals(ns_thread_worker *worker) {
+    /* acquire: the records as those who sent them left them */
+    ns_thread_task *first = ns_atomic_pointer_exchange(&worker->given_back, NULL, memory_order_acquire);
+    for (ns_thread_task *each = first; each; each = each->parent) each->base.worker = &worker->base;
+    return first;
+}
+
+bool ns_thread_records_more(ns_thread_worker *worker) {
+    worker->free = arrivals(worker);
+    if (!worker->free) worker->free = new_slab(worker);
+    return worker->free;
+}
+
+/* Give back a record to its home, which is another worker. */
+static void send_home(ns_thread_task *record) {
+    ns_atomic_pointer *list = &((ns_thread_worker *)record->home)->given_back;
+    void *first = ns_atomic_pointer_load(list, memory_order_relaxed); /* relaxed: checked by the swap */
+    do record->parent = first;
+    while (!ns_atomic_pointer_compare_exchange(list, &first, record, memory_order_release, memory_order_relaxed));
+    /* release: the home finds the record as it is now. Only the home takes, and all at once: no ABA */
+}
+
+static void free_record(ns_thread_worker *worker, ns_thread_task *record) {
+    if (record->home != &worker->base) {
+        send_home(record);
+    } else {
+        record->parent = worker->free;
+        worker->free = record;
+    }
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+/* The arguments of a task that has more than fits its record, or that a future waits for. */
+typedef struct {
+    ns_body *body;
+    ns_future *future;
+    void *arguments;
+} long_task;
+_Static_assert(sizeof(long_task) <= NS_INLINED_BYTES, "it fits a record");
+
+static void run_long(ns_task *self, void *whole) {
+    const long_task task = *(const long_task *)whole;
+    task.body(self, task.arguments);
+    ns_join(self);
+    free(task.arguments);
+    /* release: whoever sees that the future is there sees what its task did */
+    if (task.future) ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
+}
+
+static bool fill_long(ns_thread_task *made, const ns_work_order *order) {
+    void *arguments = malloc(order->bytes + 1);
+    if (!arguments) return false;
+    if (order->bytes) memcpy(arguments, order->arguments, order->bytes);
+    const long_task task = {order->body, order->future, arguments};
+    made->body = run_long;
+    memcpy(made->inlined, &task, sizeof task);
+    return true;
+}
+
+ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order) {
+    if (!worker->free && !ns_thread_records_more(worker)) return NULL;
+    ns_thread_task *made = worker->free;
+    if (order->bytes > NS_INLINED_BYTES || order->future) {
+        if (!fill_long(made, order)) return NULL;
+    } else {
+        made->body = order->body;
+        if (order->bytes) memcpy(made->inlined, order->arguments, order->bytes);
+    }
+    worker->free = made->parent;
+    made->parent = (ns_thread_task *)((uintptr_t)parent | 1);
+    return made;
+}
+
+/* A root has ended: the run, as far as one knows. */
+static void note_end(ns_thread_pool *pool) {
+    const uint64_t now_ps = (uint64_t)ns_monotonic_ps();
+    uint64_t latest_ps = ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed); /* relaxed: checked by the swap */
+    while (latest_ps < now_ps && !ns_atomic_u64_compare_exchange(&pool->ended_ps, &latest_ps, now_ps,
+                                                                 memory_order_relaxed, memory_order_relaxed)) {
+    } /* relaxed: whoever reads it waits for all workers first */
+}
+
+static void tell_parent_elsewhere(const ns_thread_worker *worker, ns_thread_task *parent) {
+    if (!parent->base.worker) note_end(ns_thread_pool_of(worker));
+    /* release: what the child did happens before the join */
+    ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
+}
+
+/* Tell the parent that a child has ended on `worker`. */
+static void tell_parent(const ns_thread_worker *worker, ns_thread_task *parent) {
+    if (parent->base.worker == &worker->base)
+        parent->pending--;
+    else
+        tell_parent_elsewhere(worker, parent);
+}
+
+void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
+    ns_thread_task *parent = ns_thread_task_parent(self);
+    worker->base.tasks++;
+    if (ns_thread_task_is_listed(self)) free_record(worker, self);
+    tell_parent(worker, parent);
+}
