@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "numasim/runtime.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
