@@ -75,12 +75,19 @@ static void keep_fiber(virtual_pool *pool, ns_fiber *fiber) {
 
 static void go_to_top(virtual_worker *w);
 
-/* The whole life of a fiber: one task, after whose end the worker goes on with what is on top. */
+/* The whole life of a fiber: one task, and behind it those that have not begun when they come to the top. Then the
+ * worker goes on with what is on top. */
 static void live(void *argument) {
     virtual_task *task = argument;
-    ns_fiber *fiber = task->fiber;
-    virtual_worker *w = run_body(task);
-    ns_virtual_settle_outbox(w);
+    ns_fiber *const fiber = task->fiber;
+    virtual_worker *w;
+    do {
+        task->fiber = fiber;
+        w = run_body(task);
+        ns_virtual_settle_outbox(w);
+        task = top_of(w);
+        if (task) task->base.worker = &w->base;
+    } while (task && !task->begun);
     keep_fiber(pool_of(w), fiber);
     go_to_top(w);
 }
