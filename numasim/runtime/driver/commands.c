@@ -10,6 +10,7 @@ typedef struct {
 } command;
 
 static const command COMMAND[] = {
+    {"plan", ns_plan_command},
     {"topology", ns_topology_command},
     {"probe", ns_probe_command},
 };

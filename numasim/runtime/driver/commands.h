@@ -9,6 +9,7 @@ enum ns_exit { NS_EXIT_OK = 0, NS_EXIT_WRONG = 1, NS_EXIT_BAD_INPUT = 2, NS_EXIT
 int ns_command_run(int argc, char **argv, const char **nearest);
 
 /* The commands; argv[0] is their name. */
+int ns_plan_command(int argc, char **argv);
 int ns_topology_command(int argc, char **argv);
 int ns_probe_command(int argc, char **argv);
 

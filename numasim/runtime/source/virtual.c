@@ -427,4 +427,6 @@ int ns_virtual_report(ns_pool *pool, ns_report *report) {
     return ns_report_copy(report, mine);
 }
 
+const ns_fields *ns_virtual_plan(const ns_pool *pool) { return ((const virtual_pool *)pool)->plan; }
+
 uint32_t ns_virtual_row(const ns_task *task) { return ((const virtual_task *)task)->row; }

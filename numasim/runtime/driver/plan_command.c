@@ -1,0 +1,77 @@
+/* numasim-runtime plan FILE: the task graph of a plan as a program of the runtime, in virtual time. So every program of
+ * the simulator can be held against it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "driver/commands.h"
+#include "driver/output.h"
+#include "graph_program.h"
+
+/* The program behind the interface of kernels; its serial twin is the graph itself. */
+typedef struct {
+    ns_graph_program *program;
+} state;
+
+static const ns_parameter PARAMETERS[] = {{NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL}};
+
+static int create(void **made, ns_setting *setting) {
+    (void)setting;
+    *made = calloc(1, sizeof(state));
+    return *made ? NS_OK : NS_ERROR_MEMORY;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    state *self = whole;
+    return ns_graph_program_create(&self->program, pool);
+}
+
+static int run(void *whole, ns_pool *pool) {
+    const state *self = whole;
+    (void)pool;
+    return ns_graph_program_run(self->program);
+}
+
+static void run_twin(void *whole) { (void)whole; }
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    return ns_graph_program_is_complete(self->program);
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    ns_graph_program_destroy(self->program);
+    free(self);
+}
+
+static const ns_kernel PLAN = {
+    .name = "plan",
+    .meaning = "the task graph of the plan",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};
+
+int ns_plan_command(int argc, char **argv) {
+    if (argc != 2) {
+        fputs("numasim-runtime: plan: expected one file, such as `numasim strategy compile` writes\n", stderr);
+        return NS_EXIT_BAD_INPUT;
+    }
+    ns_options options = {.kernel = &PLAN, .json = true, .verify = true};
+    options.pool = (ns_pool_options){.mode = NS_MODE_VIRTUAL, .plan = argv[1], .costs = NS_COSTS_MODEL};
+    ns_outcome outcome;
+    char problem[512] = "";
+    if (ns_run_kernel(&outcome, &options, 0, problem, sizeof problem)) {
+        fprintf(stderr, "numasim-runtime: plan: %s\n", problem);
+        return NS_EXIT_BAD_INPUT;
+    }
+    ns_output_outcomes(stdout, &options, &outcome, 1);
+    const int status = outcome.correct ? NS_EXIT_OK : NS_EXIT_WRONG;
+    ns_outcome_destroy(&outcome);
+    return status;
+}

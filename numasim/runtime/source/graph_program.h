@@ -1,0 +1,25 @@
+/* The task graph of a plan as a program: its tasks take their ops one after the other, each by the call of
+ * numasim/runtime.h that it stands for. So whatever the simulator runs can be run in virtual time, and has to count the
+ * same.
+ */
+#ifndef NS_GRAPH_PROGRAM_H
+#define NS_GRAPH_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "numasim/runtime.h"
+
+typedef struct ns_graph_program ns_graph_program;
+
+/* The program of the plan of `pool`, whose words are registered with it. Virtual time only: elsewhere there are no
+ * phases. 0, NS_ERROR_UNSUPPORTED, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
+int ns_graph_program_create(ns_graph_program **self, ns_pool *pool);
+void ns_graph_program_destroy(ns_graph_program *self);
+
+/* Run all phases, each as often as it is repeated. */
+int ns_graph_program_run(ns_graph_program *self);
+
+/* Whether every task has run, as often as its phase. */
+bool ns_graph_program_is_complete(const ns_graph_program *self);
+
+#endif

@@ -1,0 +1,125 @@
+"""Virtual time against the native engine: programs of the simulator run as programs of the runtime, op by op, and count
+the same to the last picosecond. Trace hashes are equal as well.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import pytest
+from virtual_equality import counts_of, differences, run_plan
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
+
+from engine_setup import plan_of, runtime, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
+from random_recipes import plan_from, random_recipe  # isort: skip
+from task_graphs import WAIT, graph, task  # isort: skip
+from test_every_cell import SMALL, machine, workload  # isort: skip
+
+from numasim.engine.deadlock import DeadlockError
+from numasim.engine.plan import Plan
+from numasim.engine.run import simulate
+from numasim.errors import InputError
+from numasim.runtime.fields_file import write_plan
+from numasim.spec import catalog
+from numasim.spec.workload import PARAMETERS
+
+MACHINE = "xeon-6130-4s"  # has 64 cores
+WORKERS = (2, 6, 24, 64)
+RANGES = ("independent", "matmul")  # whose tasks are never materialised
+FAMILIES = tuple(name for name in SMALL if name not in RANGES)
+STRATEGIES = catalog.names("strategies")
+RANDOM_PLANS, SHARDS = 60, 4
+PLAIN_MODEL = {"cache": "none", "contention": "none"}
+
+
+def plan_for(family: str, strategy: str, workers: int) -> Plan:
+    preset = shipped_runtime(PARAMETERS[family].default_runtime)
+    return plan_of(workload(family), workers, shipped_strategy(strategy), preset, machine(MACHINE), seed=workers)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_family_under_every_shipped_strategy(strategy: str, program: Path) -> None:
+    for at, family in enumerate(FAMILIES, STRATEGIES.index(strategy)):
+        plan = plan_for(family, strategy, WORKERS[at % len(WORKERS)])
+        assert not list(differences(program, plan)), (family, plan.workers.workers)
+
+
+@cache
+def random_plans() -> tuple[Plan, ...]:
+    """Plans of any kind whose workers nothing couples, without ranges; some end in a deadlock."""
+    found: list[Plan] = []
+    for seed in count():
+        recipe = random_recipe(Random(seed))
+        plain = {**recipe, "model": PLAIN_MODEL, "machine": {**recipe["machine"], "effects": {}}}
+        try:
+            plan = plan_from(plain)
+        except InputError:
+            continue
+        if not plan.coupled and not plan.workload.ranges:
+            found.append(plan)
+        if len(found) == RANDOM_PLANS:
+            return tuple(found)
+    raise AssertionError
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_random_plans(shard: int, program: Path) -> None:
+    for plan in random_plans()[shard::SHARDS]:
+        try:
+            simulate(plan, "native")
+        except DeadlockError:
+            with pytest.raises(InputError, match="tasks are left at"):
+                run_plan(program, plan)
+            continue
+        assert not list(differences(program, plan))
+
+
+def test_what_is_compared_tells_runs_apart(program: Path) -> None:
+    """Another seed is another run, which is seen."""
+    one = plan_for("strassen", "randomized", 24)
+    other = plan_of(one.workload, 24, "randomized", shipped_runtime("ompi"), machine(MACHINE), seed=2)
+    apart = {
+        name
+        for name, value in counts_of(one, simulate(one)).items()
+        if counts_of(other, simulate(other))[name] != value
+    }
+    assert {"makespan_ps", "trace_hash", "steal_attempts", "node_attempts", "node_bytes"} <= apart
+
+
+@pytest.mark.parametrize("family", RANGES)
+def test_ranges_are_refused_with_a_sentence(family: str, program: Path) -> None:
+    with pytest.raises(InputError, match="phase 0 deals an implicit range"):
+        run_plan(program, plan_for(family, "randomized", 2))
+
+
+def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
+    """Spawns that a full queue inlines are begun by whoever ends in front of them, on the fiber that it leaves."""
+    inner = [task(5, *[task(7) for _ in range(6)], WAIT, 3) for _ in range(5)]
+    work = graph(task(*inner, WAIT, 2))
+    how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})
+    for workers in (1, 2, 4):
+        assert not list(differences(program, plan_of(work, workers, stealing(), how, toy(), skip=False)))
+
+
+def run_program(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, "plan", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_bad_input_is_refused_with_a_sentence(program: Path, tmp_path: Path) -> None:
+    told = run_program(program)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "plan: expected one file" in told.stderr
+    assert "cannot be read" in run_program(program, str(tmp_path / "nothing")).stderr
+    path = tmp_path / "plan"
+    write_plan(plan_for("fib", "randomized", 2), path)
+    data = path.read_bytes()
+    path.write_bytes(data[:-8])
+    damaged = run_program(program, str(path))
+    assert (damaged.returncode, damaged.stdout) == (2, "")
+    assert "the file is damaged" in damaged.stderr

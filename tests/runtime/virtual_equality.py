@@ -1,0 +1,61 @@
+"""Runs of a plan's own task graph in the runtime's virtual time, held against those of the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from numasim.engine.plan import Plan
+from numasim.engine.result import COUNTS, TIME, Result
+from numasim.engine.run import simulate
+from numasim.engine.words import WordCounts
+from numasim.runtime.fields_file import write_plan
+from numasim.runtime.program import KernelRun, Order, answer, parse
+
+
+def run_plan(program: Path, plan: Plan) -> KernelRun:
+    """Run the task graph of ``plan`` in virtual time; InputError with the program's sentence where it refuses."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "plan"
+        write_plan(plan, path)
+        return parse(answer([program, "plan", path]), Order("plan", mode="virtual"))[0]
+
+
+def differences(program: Path, plan: Plan, engine: str = "native") -> Iterator[tuple[str, Any, Any]]:
+    """(name, in virtual time, in the simulator) of whatever is counted differently."""
+    expected = counts_of(plan, simulate(plan, engine))
+    found = counts_of_run(run_plan(program, plan))
+    yield from ((name, found[name], value) for name, value in expected.items() if found[name] != value)
+
+
+def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
+    """What the simulator counts, by name."""
+    words = [result.words[name] for name in WordCounts._fields] if result.words else []
+    return {
+        "makespan_ps": result.counters["makespan_ps"],
+        "trace_hash": result.counters["trace_hash"],
+        "page_faults": result.counters["page_faults"],
+        "node": plan.workers.node.tolist(),
+        **{name: result.workers[name].tolist() for name in (*COUNTS, *TIME)},
+        "node_attempts": result.node_attempts.tolist(),
+        "node_success": result.node_success.tolist(),
+        "node_bytes": result.node_bytes.tolist(),
+        "words": np.stack(words, axis=1).tolist() if words else [],
+    }
+
+
+def counts_of_run(run: KernelRun) -> dict[str, Any]:
+    """What a run in virtual time counts, by the same names."""
+    tables = ("node_attempts", "node_success", "node_bytes", "words")
+    return {
+        "makespan_ps": run.makespan_ps,
+        "trace_hash": run.trace_hash,
+        "page_faults": run.page_faults,
+        "node": [*run.node],
+        **{name: [*values] for name, values in run.worker.items()},
+        **{name: [[*row] for row in getattr(run, name)] for name in tables},
+    }
