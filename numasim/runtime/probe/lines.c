@@ -33,7 +33,9 @@ static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     court shared = {0};
     const uint32_t cpu[] = {a->id, b->id};
     const ns_subject transfer = {"line_transfer", NULL, "ns", a->id, b->id};
-    ns_probe_sample(self, &transfer, &(ns_sampling){cpu, 2, play, &shared, 2 * ROUNDS, serve, NULL});
+    const ns_sampling rally = {
+        .cpu = cpu, .members = 2, .body = play, .context = &shared, .operations = 2 * ROUNDS, .prepare = serve};
+    ns_probe_sample(self, &transfer, &rally);
 }
 
 /* All pairs; quickly, no more pairs than QUICK_PAIRS, those with the first hardware thread. */
@@ -109,8 +111,11 @@ static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     const uint32_t cpu[] = {a->id, b->id};
     const ns_subject latency = {"wake", NULL, "ns", a->id, b->id};
     const ns_subject call = {"wake_call", NULL, "ns", a->id, b->id};
-    ns_probe_sample(self, &latency, &(ns_sampling){cpu, 2, wake, &shared, 1, lie_down, until_awake});
-    ns_probe_sample(self, &call, &(ns_sampling){cpu, 2, wake, &shared, 1, lie_down, until_returned});
+    ns_sampling wakes = {.cpu = cpu, .members = 2, .body = wake, .context = &shared, .prepare = lie_down};
+    wakes.value = until_awake;
+    ns_probe_sample(self, &latency, &wakes);
+    wakes.value = until_returned;
+    ns_probe_sample(self, &call, &wakes);
 }
 
 /* From the first hardware thread to another core of its node, and to each other node. */

@@ -23,11 +23,14 @@ static void probe_kind(ns_probe *self, const char *kind, contest *held, const ui
     const int64_t from = cpu[0], to = cpu[1];
     const ns_subject alone = {"lock_uncontended", kind, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
     const ns_subject both = {"lock_contended", kind, "ns", from, to};
-    ns_probe_sample(self, &alone, &(ns_sampling){cpu, 1, take_turns, held, TURNS, NULL, NULL});
+    ns_sampling turns = {.cpu = cpu, .members = 1, .body = take_turns, .context = held, .operations = TURNS};
+    ns_probe_sample(self, &alone, &turns);
     if (members < 2) {
         ns_probe_miss(self, "lock_contended", kind, NS_PROBE_ONE_CORE);
     } else {
-        ns_probe_sample(self, &both, &(ns_sampling){cpu, 2, take_turns, held, 2 * TURNS, NULL, NULL});
+        turns.members = 2;
+        turns.operations = 2 * TURNS;
+        ns_probe_sample(self, &both, &turns);
     }
 }
 

@@ -128,10 +128,17 @@ static void probe_pair(ns_probe *self, memory *buffer, uint32_t from, const ns_n
     const uint32_t cores = cores_of(self->topology, from, cpu);
     const ns_subject latency = {"memory_latency", NULL, "ns", reader, to->id};
     const ns_subject bandwidth = {"memory_bandwidth", NULL, "GB/s", reader, to->id};
-    ns_probe_sample(self, &latency, &(ns_sampling){cpu, 1, chase, buffer, HOPS, NULL, NULL});
+    ns_probe_sample(self, &latency,
+                    &(ns_sampling){.cpu = cpu, .members = 1, .body = chase, .context = buffer, .operations = HOPS});
     buffer->team = cores;
     buffer->piece = (buffer->count < PIECES * PIECE_LINES * cores ? buffer->count / PIECES / cores : PIECE_LINES);
-    ns_probe_sample(self, &bandwidth, &(ns_sampling){cpu, cores, read_share, buffer, 1, move_on, gigabytes_per_second});
+    ns_probe_sample(self, &bandwidth,
+                    &(ns_sampling){.cpu = cpu,
+                                   .members = cores,
+                                   .body = read_share,
+                                   .context = buffer,
+                                   .prepare = move_on,
+                                   .value = gigabytes_per_second});
 }
 
 static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
@@ -178,9 +185,9 @@ static size_t bytes_within_last_level(const ns_topology *topology) {
 void ns_probe_cache(ns_probe *self) {
     const size_t bytes = bytes_within_last_level(self->topology);
     const ns_cpu *cpu = &self->topology->cpu[0];
-    const ns_subject hit = {"cache_latency", NULL, "ns", cpu->id, cpu->id};
+    const char *name = "cache_latency";
     if (!bytes) {
-        ns_probe_miss(self, hit.name, NULL, "there is no third level of caches");
+        ns_probe_miss(self, name, NULL, "there is no third level of caches");
         return;
     }
     void *made = NULL;
@@ -189,9 +196,9 @@ void ns_probe_cache(ns_probe *self) {
     if (buffer && made) {
         *buffer = linked(made, bytes);
         hop(buffer, 2 * buffer->count); /* lines that fell out while they were linked come back */
-        ns_probe_sample(self, &hit, &(ns_sampling){&cpu->id, 1, chase, buffer, HOPS, NULL, NULL});
+        ns_probe_alone(self, name, &(ns_sampling){.body = chase, .context = buffer, .operations = HOPS});
     } else {
-        ns_probe_miss(self, hit.name, NULL, "memory is short");
+        ns_probe_miss(self, name, NULL, "memory is short");
     }
     ns_node_release(made, bytes);
     free(buffer);

@@ -55,7 +55,13 @@ void ns_probe_faults(ns_probe *self) {
     if (cores == 1) {
         ns_probe_miss(self, together.name, NULL, NS_PROBE_ONE_CORE);
     } else {
-        ns_probe_sample(self, &together, &(ns_sampling){cpu, cores, touch, &area, (double)cores * PAGES, renew, NULL});
+        ns_probe_sample(self, &together,
+                        &(ns_sampling){.cpu = cpu,
+                                       .members = cores,
+                                       .body = touch,
+                                       .context = &area,
+                                       .operations = (double)cores * PAGES,
+                                       .prepare = renew});
     }
     munmap(pages, area.bytes);
 }
@@ -120,7 +126,8 @@ void ns_probe_migration(ns_probe *self) {
         }
         ns_probe_alone(
             self, "page_migration",
-            &(ns_sampling){.body = move_away, .context = moved, .prepare = move_home, .value = of_each_moved});
+            &(ns_sampling){
+                .body = move_away, .context = moved, .prepare = move_home, .value = of_each_moved, .switches = true});
     }
     if (pages != MAP_FAILED) munmap(pages, bytes);
     free(moved);

@@ -53,7 +53,7 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
     if (error) return error;
     *sample =
         sampling->value ? sampling->value(sampling->context, outcome.span_ns) : outcome.span_ns / sampling->operations;
-    *preempted = outcome.preempted || *sample < 0;
+    *preempted = (outcome.preempted && !sampling->switches) || *sample < 0;
     return NS_OK;
 }
 
@@ -73,7 +73,7 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
     if (error) {
         ns_probe_miss(self, subject->name, subject->kind, ns_error_sentence(error));
     } else if (count < NS_FEWEST_SAMPLES) {
-        ns_probe_miss(self, subject->name, subject->kind, "a processor was taken away during nearly every sample");
+        ns_probe_miss(self, subject->name, subject->kind, "nearly every sample was disturbed");
     } else {
         keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, discarded)});
     }
