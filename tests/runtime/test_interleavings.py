@@ -7,11 +7,13 @@ sources.
 
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from memory_models import Program, outcomes
 from runtime_sources import HERE, LOCKS, compile_objects, compile_program, sources
 from seeded_bugs import BUGS, Bug
 
@@ -102,6 +104,38 @@ def test_as_many_schedules_as_permutations_and_no_more(program: Path) -> None:
     for case, schedules in (("litmus/draw", 24), ("litmus/apart", 1)):
         found = subprocess.run([program, "sequential", case], check=True, capture_output=True, text=True)
         assert f"; {schedules} schedules, " in found.stdout
+
+
+def random_program(draw: random.Random) -> Program:
+    """Two or three threads of two to four steps on two or three words."""
+    threads, words = draw.choice([2, 2, 3]), draw.choice([2, 3])
+    lengths = [draw.randint(2, 4 if threads == 2 else 3) for _ in range(threads)]
+    return tuple(
+        tuple(
+            (draw.choice("llssa"), draw.randrange(words), draw.choice("rroc"), draw.choice("kf")) for _ in range(length)
+        )
+        for length in lengths
+    )
+
+
+@pytest.mark.parametrize("memory", ["sequential", "buffered", "reordered"])
+def test_no_outcome_of_a_random_program_is_missed_and_none_is_made_up(program: Path, memory: str) -> None:
+    """What is left out, since it can bring nothing new, brings nothing new: all states one by one end the same."""
+    draw = random.Random(6)
+    programs = [random_program(draw) for _ in range(120)]
+    lines = [
+        " | ".join(" ".join(f"{k}{word}{order}{keeps}" for k, word, order, keeps in steps) for steps in each)
+        for each in programs
+    ]
+    found = subprocess.run(
+        [program, memory, "programs"], input="\n".join(lines), check=True, capture_output=True, text=True
+    )
+    told = [
+        {tuple(map(int, outcome.split()[1:])) for outcome in text.splitlines()}
+        for text in found.stdout.split("end\n")[:-1]
+    ]
+    for line, each, outcome in zip(lines, programs, told, strict=True):
+        assert outcome == outcomes(each, memory), line
 
 
 @pytest.mark.parametrize("arguments", [[], ["relaxed"], ["sequential", "lock/spin"], ["sequential", "", ""]])

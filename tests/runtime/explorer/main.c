@@ -1,8 +1,10 @@
-/* explorer MEMORY [PREFIX]: explore the cases whose names begin with PREFIX; exit status 1 where one is violated. */
+/* explorer MEMORY [PREFIX]: explore the cases whose names begin with PREFIX; exit status 1 where one is violated.
+ * explorer MEMORY programs: tell all outcomes of the programs on standard input (programs.h). */
 #include <stdio.h>
 #include <string.h>
 
 #include "cases.h"
+#include "programs.h"
 
 static const char *const MEMORY[] = {"sequential", "buffered", "reordered"};
 enum { MEMORIES = sizeof MEMORY / sizeof *MEMORY };
@@ -30,6 +32,11 @@ int main(int count, char **argument) {
         return 2;
     }
     const char *prefix = count > 2 ? argument[2] : "";
+    if (!strcmp(prefix, "programs")) {
+        const int error = ns_explore_programs(stdin, (enum ns_explore_memory)memory);
+        if (error) fputs("explorer: a line on standard input is no program\n", stderr);
+        return error ? 2 : 0;
+    }
     bool sound = true;
     uint32_t explored = 0;
     for (uint32_t table = 0; table < TABLE_COUNT; table++)
