@@ -15,6 +15,9 @@ static const ns_parameter PARAMETERS[] = {
     {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
 };
 
+/* The solutions for n from 1 on (OEIS A000170), since the twin tests boards with the same function. */
+static const int64_t KNOWN[] = {1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184};
+
 typedef struct {
     int64_t n, depth, row_ps;
     int64_t solutions, twin;
@@ -110,7 +113,7 @@ static void run_twin(void *whole) {
 
 static bool matches(const void *whole) {
     const state *self = whole;
-    return self->solutions == self->twin;
+    return self->solutions == self->twin && self->twin == KNOWN[self->n - 1];
 }
 
 const ns_kernel ns_nqueens_kernel = {

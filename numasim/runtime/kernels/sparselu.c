@@ -4,6 +4,7 @@
  * numasim/workload/sparselu.py; only a block that fills in is cleared by its first update, which therefore writes it
  * without reading.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ typedef struct {
     bool objects;
     uint32_t object[REGIONS];
     numbers numbers, twin;
+    float *original; /* the blocks of the matrix region as they were */
 } state;
 
 /* What is done to block (row, column) in a step. */
@@ -199,6 +201,7 @@ static void destroy(void *whole) {
         free(self->numbers.of[region]);
         free(self->twin.of[region]);
     }
+    free(self->original);
     ns_elimination_destroy(&self->elimination);
     free(self);
 }
@@ -221,7 +224,10 @@ static int allocate(state *self) {
         self->twin.of[region] = malloc(bytes_of(self, region) + 1);
         if (!self->numbers.of[region] || !self->twin.of[region]) return NS_ERROR_MEMORY;
     }
+    self->original = malloc(bytes_of(self, NS_BLOCK_MATRIX) + 1);
+    if (!self->original) return NS_ERROR_MEMORY;
     fill(self, self->numbers.of[NS_BLOCK_MATRIX]);
+    memcpy(self->original, self->numbers.of[NS_BLOCK_MATRIX], bytes_of(self, NS_BLOCK_MATRIX));
     memcpy(self->twin.of[NS_BLOCK_MATRIX], self->numbers.of[NS_BLOCK_MATRIX], bytes_of(self, NS_BLOCK_MATRIX));
     return NS_OK;
 }
@@ -269,12 +275,59 @@ static void run_twin(void *whole) {
     }
 }
 
+/* ---- what the factors are worth ---------------------------------------------------------------------------------- */
+
+/* Which part of the blocks multiplies a vector: all, the upper half with the diagonal, the lower half with ones there.
+ */
+enum half { ALL, UPPER, LOWER };
+
+/* The number that row and column of the whole matrix have in that half. */
+static double number_of(const float *block, enum half half, int64_t row, int64_t column, int64_t place) {
+    if (half == LOWER && row == column) return 1;
+    const bool inside = half == ALL || (half == UPPER ? column >= row : column < row);
+    return inside ? (double)block[place] : 0;
+}
+
+/* to = (a half of the matrix) from */
+static void apply(const state *self, const numbers *in, enum half half, const double *from, double *to) {
+    const int64_t size = self->size, blocks = self->elimination.blocks;
+    for (int64_t i = 0; i < blocks * blocks; i++) {
+        const int64_t row = i / blocks * size, column = i % blocks * size;
+        const ns_block *block = &self->elimination.block[i];
+        if (block->region == NS_BLOCK_NONE || !in->of[block->region]) continue;
+        const float *at = block_at(self, in, i / blocks, i % blocks);
+        for (int64_t place = 0; place < size * size; place++) {
+            const int64_t r = row + place / size, c = column + place % size;
+            to[r] += number_of(at, half, r, c, place) * from[c];
+        }
+    }
+}
+
+/* The factors' product is the matrix but for rounding, which is at most n epsilon |L| |U| (Higham, Accuracy and
+ * Stability of Numerical Algorithms, theorem 9.3). Diagonals of n bound a row of |L| |U| by 4 n. Both are applied to
+ * ones. */
+static bool is_factored(const state *self) {
+    const int64_t n = self->elimination.blocks * self->size;
+    double *vectors = calloc((size_t)(4 * n), sizeof *vectors);
+    double worst = 0;
+    if (!vectors) return false;
+    double *ones = vectors, *above = vectors + n, *product = vectors + 2 * n, *expected = vectors + 3 * n;
+    for (int64_t at = 0; at < n; at++) ones[at] = 1;
+    apply(self, &self->numbers, UPPER, ones, above);
+    apply(self, &self->numbers, LOWER, above, product);
+    apply(self, &(numbers){{self->original, NULL}}, ALL, ones, expected);
+    for (int64_t at = 0; at < n; at++) worst = fmax(worst, fabs(product[at] - expected[at]));
+    free(vectors);
+    return worst <= 4 * (double)n * (double)n * 0x1p-23;
+}
+
+/* Bit by bit the twin's, and what both made is right. */
 static bool matches(const void *whole) {
     const state *self = whole;
     for (int region = 0; region < REGIONS; region++) {
         if (memcmp(self->numbers.of[region], self->twin.of[region], bytes_of(self, region)) != 0) return false;
     }
-    return true;
+    return is_factored(self);
 }
 
 const ns_kernel ns_sparselu_kernel = {
