@@ -7,7 +7,9 @@ and lies beside this file, in a wheel as in a checkout.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -137,3 +139,13 @@ def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
         if run.correct is False:
             raise CheckError(f"{order.kernel}, {order.mode}: the result differs from that of the serial twin")
     return runs
+
+
+def main() -> int:
+    """Become the program: the command numasim-runtime of an installed package. Returns only where there is none."""
+    try:
+        program = find_program()
+    except InputError as error:
+        print(f"numasim-runtime: {error}", file=sys.stderr)
+        return BAD_INPUT
+    os.execv(program, [program.name, *sys.argv[1:]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from numasim.errors import CheckError, InputError
 from numasim.runtime import program as module
 from numasim.runtime.program import KernelRun, Order, find_program, parse, run_kernel
 
+COMMAND = [sys.executable, "-c", "import sys; from numasim.runtime.program import main; sys.exit(main())"]
 FIB = Order("fib", {"n": 20}, mode="virtual")
 ANSWER: dict[str, Any] = {
     "kernel": "fib",
@@ -141,3 +143,20 @@ def test_that_it_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_built_program_refuses_an_unknown_kernel(program: Path) -> None:
     with pytest.raises(InputError):
         run_kernel(Order("no-such-kernel"), program)
+
+
+def test_the_command_becomes_the_program(program: Path) -> None:
+    own, command = (
+        subprocess.run([*words, "--list", "--json"], capture_output=True, text=True, check=True)
+        for words in ([str(program)], COMMAND)
+    )
+    assert "fib" in {kernel["name"] for kernel in json.loads(command.stdout)["kernels"]}
+    assert (command.stdout, command.stderr) == (own.stdout, own.stderr)
+
+
+def test_the_command_says_that_the_program_is_not_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "PROGRAM", tmp_path / "numasim-runtime")
+    assert module.main() == 2
+    assert capsys.readouterr().err.startswith("numasim-runtime: ")
