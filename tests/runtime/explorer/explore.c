@@ -77,14 +77,17 @@ static explorer self; /* atomics do not say whose they are */
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t read_memory(const void *location, uint32_t bytes) {
+    if (!ns_arena_holds(location)) return ns_explore_states_read(&self.states, location, bytes);
     uint64_t value = 0;
     memcpy(&value, location, bytes); /* little-endian */
     return value;
 }
 
 static void write_memory(void *location, uint32_t bytes, uint64_t value) {
-    if (!ns_arena_holds(location)) ns_explore_states_touch(&self.states, location, bytes);
-    memcpy(location, &value, bytes);
+    if (ns_arena_holds(location))
+        memcpy(location, &value, bytes);
+    else
+        ns_explore_states_write(&self.states, location, bytes, value);
 }
 
 static bool overlap(const step *one, const step *other) {

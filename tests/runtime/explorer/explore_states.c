@@ -16,12 +16,22 @@ void ns_explore_states_destroy(ns_explore_states *self) { free(self->table); }
 
 void ns_explore_states_restart(ns_explore_states *self) { self->word_count = 0; }
 
-void ns_explore_states_touch(ns_explore_states *self, const void *location, uint32_t bytes) {
-    for (uint32_t at = 0; at < self->word_count; at++)
-        if (self->words[at].location == location && self->words[at].bytes == bytes) return;
-    if (self->word_count == NS_EXPLORE_WORDS) abort();
-    self->words[self->word_count].location = location;
-    self->words[self->word_count++].bytes = bytes;
+static uint32_t word_at(const ns_explore_states *self, const void *location, uint32_t bytes) {
+    uint32_t at = 0;
+    while (at < self->word_count && (self->words[at].location != location || self->words[at].bytes != bytes)) at++;
+    return at;
+}
+
+void ns_explore_states_write(ns_explore_states *self, const void *location, uint32_t bytes, uint64_t value) {
+    const uint32_t at = word_at(self, location, bytes);
+    if (at == NS_EXPLORE_WORDS) abort();
+    if (at == self->word_count) self->word_count++;
+    self->words[at] = (ns_explore_word){location, value, bytes};
+}
+
+uint64_t ns_explore_states_read(const ns_explore_states *self, const void *location, uint32_t bytes) {
+    const uint32_t at = word_at(self, location, bytes);
+    return at < self->word_count ? self->words[at].value : 0;
 }
 
 void ns_explore_states_drop(ns_explore_states *self, const void *first, const void *end) {
@@ -41,10 +51,9 @@ uint64_t ns_explore_states_memory(const ns_explore_states *self) {
         hash = (hash ^ words[at]) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
-    for (uint32_t at = 0; at < self->word_count; at++) {
-        uint64_t value = 0;
-        memcpy(&value, self->words[at].location, self->words[at].bytes);
-        others += ns_explore_mix(ns_explore_mix((uintptr_t)self->words[at].location) ^ value); /* in any order */
+    for (uint32_t at = 0; at < self->word_count; at++) { /* in any order */
+        const ns_explore_word *word = &self->words[at];
+        others += ns_explore_mix(ns_explore_mix((uintptr_t)word->location) ^ word->value);
     }
     return ns_explore_mix(hash) ^ others;
 }

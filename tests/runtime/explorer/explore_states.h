@@ -11,13 +11,17 @@ typedef struct {
     uint64_t hash, asleep;
 } ns_explore_seen;
 
+/* A word on the stack of a thread: it is kept here, and outlives the stack. */
+typedef struct {
+    const void *location;
+    uint64_t value;
+    uint32_t bytes;
+} ns_explore_word;
+
 typedef struct {
     ns_explore_seen *table; /* [capacity], a power of two; a hash of 0 is an empty place */
     uint64_t capacity, count;
-    struct {
-        const void *location;
-        uint32_t bytes;
-    } words[NS_EXPLORE_WORDS]; /* outside of the arena that were written in this schedule */
+    ns_explore_word words[NS_EXPLORE_WORDS]; /* that were written in this schedule */
     uint32_t word_count;
 } ns_explore_states;
 
@@ -35,8 +39,9 @@ void ns_explore_states_destroy(ns_explore_states *self);
 /* A new schedule begins: no word outside of the arena is known. */
 void ns_explore_states_restart(ns_explore_states *self);
 
-/* A word outside of the arena is written. */
-void ns_explore_states_touch(ns_explore_states *self, const void *location, uint32_t bytes);
+/* Write a word outside of the arena; read it: 0 where it was not written yet. */
+void ns_explore_states_write(ns_explore_states *self, const void *location, uint32_t bytes, uint64_t value);
+uint64_t ns_explore_states_read(const ns_explore_states *self, const void *location, uint32_t bytes);
 
 /* Words outside of the arena from `first` to before `end` are dead. */
 void ns_explore_states_drop(ns_explore_states *self, const void *first, const void *end);
