@@ -121,7 +121,7 @@ RULES: dict[str, Rule] = {
     "join_ns": partial(
         _combined, ("spawn_join",), ("push", "pop"), "spawning and joining an empty task, less push and pop"
     ),
-    "wait_ns": _unmeasured,
+    "wait_ns": partial(_measured, "join_nothing", "a join with nothing to wait for"),
     "resume_ns": partial(_measured, "fiber_switch", "a switch of fibers"),
     "probe_ns": partial(_measured, "probe", "a look at an empty queue"),
     "probe_remote_ns": partial(_measured, "probe", "as probe_ns, distance enters by the line"),

@@ -34,7 +34,7 @@ class Finding:
 
     def interval(self) -> str:
         """Say how sure the median is."""
-        lost = f", {self.discarded} disturbed ones discarded" if self.discarded else ""
+        lost = f", {self.discarded} more disturbed and discarded" if self.discarded else ""
         return f"median of {self.samples} samples{lost}, 95 % interval {short(self.low)} to {short(self.high)}"
 
 

@@ -23,7 +23,7 @@ from numasim.spec.sources import unsourced
 
 TWO_NODES = TREES["two nodes with hardware threads"]  # 2 x 6 cores x 2 threads; core c has the threads c and c + 12
 ALONE = {"clock_read": 20, "pause": 25.5, "fiber_switch": 11, "page_fault": 600, "page_migration": 1200}
-QUEUES = {"push": 2.5, "pop": 2, "take": 18, "probe": 1.25, "spawn_join": 12}
+QUEUES = {"push": 2.5, "pop": 2, "take": 18, "probe": 1.25, "spawn_join": 12, "join_nothing": 0.5}
 
 
 def finding(name: str, median: float, unit: str = "ns", **more: Any) -> dict[str, Any]:
@@ -89,6 +89,7 @@ def test_medians_are_the_costs_of_the_runtime(tmp_path: Path) -> None:
     costs = runtime.costs
     assert (costs.push_ns, costs.pop_ns, costs.take_ns) == (Decimal("2.5"), 2, 18)
     assert costs.join_ns == Decimal("7.5")  # 12 - 2.5 - 2
+    assert costs.wait_ns == Decimal("0.5")
     assert costs.move_ns == Decimal("20.5")  # 18 + 2.5
     assert (costs.probe_ns, costs.probe_remote_ns) == (Decimal("1.25"), Decimal("1.25"))
     assert (costs.wake_ns, costs.wake_remote_ns, costs.futex_ns) == (5000, 7000, 0)

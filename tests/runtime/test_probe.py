@@ -36,6 +36,7 @@ NANOSECONDS = {
     "take",
     "probe",
     "spawn_join",
+    "join_nothing",
 }
 BETWEEN_CORES = {"line_transfer", "wake", "lock_contended", "page_fault_together"}
 LOCKS = {"tas", "ttas", "ticket", "mcs", "mutex", "cohort"}

@@ -144,6 +144,10 @@ static void probe_pair(ns_probe *self, memory *buffer, uint32_t from, const ns_n
 static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
     void *made = NULL;
     const size_t bytes = bytes_beyond_caches(self);
+    if (to->memory_bytes && bytes > (size_t)to->memory_bytes / 2) {
+        ns_probe_miss(self, "memory_latency", NULL, "a node has too little memory beside the caches");
+        return;
+    }
     const int error = ns_node_allocate(&made, to->id, bytes);
     const bool elsewhere = error && self->topology->node_count > 1;
     if (!made || elsewhere) {
@@ -174,8 +178,8 @@ void ns_probe_memory(ns_probe *self) {
 /* ---- caches ------------------------------------------------------------------------------------------------------ */
 
 static size_t bytes_within_last_level(const ns_topology *topology) {
+    if (topology->cache_count < 2 || topology->cache[topology->cache_count - 1].level < 3) return 0;
     const ns_cache *last = &topology->cache[topology->cache_count - 1];
-    if (topology->cache_count < 2 || last->level < 3) return 0;
     const size_t wanted = CACHE_MULTIPLE * (size_t)last[-1].bytes, most = (size_t)last->bytes / 2;
     return wanted < most ? wanted : most;
 }

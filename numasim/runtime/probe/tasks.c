@@ -86,20 +86,30 @@ void ns_probe_queues(ns_probe *self) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
+typedef struct household household;
+struct household {
     ns_pool *pool;
-    double span_ns; /* on the worker, without the way to it */
+    void (*work)(ns_task *self); /* TASKS times what is measured */
+    double span_ns;              /* on the worker, without the way to it */
     bool preempted;
-} household;
+};
 
 static void do_nothing(ns_task *self, void *arguments) { (void)self, (void)arguments; }
 
-static void spawn_and_join(ns_task *self, void *arguments) {
+static void spawn_and_join(ns_task *self) {
+    for (int task = 0; task < TASKS; task++) ns_spawn(self, do_nothing, NULL, 0);
+    ns_join(self);
+}
+
+static void join_nothing(ns_task *self) {
+    for (int task = 0; task < TASKS; task++) ns_join(self);
+}
+
+static void keep_house(ns_task *self, void *arguments) {
     household *home = *(household **)arguments;
     const long before = ns_preemptions();
     const double began_ns = ns_now_ns();
-    for (int task = 0; task < TASKS; task++) ns_spawn(self, do_nothing, NULL, 0);
-    ns_join(self);
+    home->work(self);
     home->span_ns = ns_now_ns() - began_ns;
     home->preempted = ns_preemptions() != before;
 }
@@ -107,7 +117,7 @@ static void spawn_and_join(ns_task *self, void *arguments) {
 static void run_household(void *context, uint32_t member) {
     household *home = context;
     (void)member;
-    ns_pool_run(home->pool, spawn_and_join, &home, sizeof home);
+    ns_pool_run(home->pool, keep_house, &home, sizeof home);
 }
 
 static double of_each_task(const void *context, double span_ns) {
@@ -123,6 +133,10 @@ void ns_probe_tasks(ns_probe *self) {
         ns_probe_miss(self, "spawn_join", NULL, ns_error_sentence(error));
         return;
     }
-    ns_probe_alone(self, "spawn_join", &(ns_sampling){.body = run_household, .context = &home, .value = of_each_task});
+    const ns_sampling tasks = {.body = run_household, .context = &home, .value = of_each_task};
+    home.work = spawn_and_join;
+    ns_probe_alone(self, "spawn_join", &tasks);
+    home.work = join_nothing;
+    ns_probe_alone(self, "join_nothing", &tasks);
     ns_pool_destroy(home.pool);
 }
