@@ -8,28 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded_graphs import recorded
+from recorded_graphs import SMALL, recorded
 
 import numasim as ns
-
-SMALL: dict[str, dict[str, int | str]] = {
-    "fft": {"n": 2048},
-    "fib": {"n": 9},
-    "graph": {"depth": 5, "graph_seed": 3},
-    "matmul": {"n": 50, "block": 16},
-    "mergesort": {"n": 3000, "quicksort_cutoff": 64, "merge_cutoff": 32},
-    "nqueens": {"n": 6},
-    "nqueens cut": {"n": 6, "cutoff": 2},
-    "sparselu": {"blocks": 7, "block_size": 4},
-    "spinlock": {"acquisitions": 4, "critical_ns": 10, "think_ns": 5},
-    "stencil": {"n": 40, "iterations": 3, "rows": 7},
-    "strassen": {"n": 64, "cutoff": 8},
-    "strassen manual": {"n": 64, "cutoff": 8, "cutoff_version": "manual", "cutoff_depth": 2},
-    "syncbench": {"construct": "reduction", "repetitions": 4},
-    "syncbench single": {"construct": "single", "repetitions": 2},
-    "uts": {"root_children": 20, "tree_seed": 3},
-    "uts geometric": {"tree": "geometric", "shape": "linear", "tree_seed": 1},
-}
 
 
 def kernels(program: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,55 @@
+"""Kernels in virtual time count what the simulator counts for the graphs that they record, to the last picosecond."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_graphs import SMALL, recorded
+from virtual_equality import counts_of, counts_of_run
+
+from numasim.engine.build import build_plan
+from numasim.engine.plan import Plan
+from numasim.engine.run import simulate
+from numasim.runtime.fields_file import write_plan
+from numasim.runtime.program import Order, run_kernel
+from numasim.spec import catalog
+from numasim.spec.run import resolve
+
+STRATEGIES = catalog.names("strategies")
+WORKERS = (2, 6, 24, 64)
+THIRD = 3
+ALL = bool(os.environ.get("NUMASIM_TEST_ALL_CELLS"))  # every kernel under every strategy with every number of workers
+PLAIN_MODEL = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+
+
+def plan_of_graph(graph: Path, strategy: str, workers: int) -> Plan:
+    spec: dict[str, Any] = {"machine": "xeon-6130-4s", "workload": {"file": str(graph)}, "strategy": strategy}
+    return build_plan(resolve({**spec, "runtime": "ompi", "workers": workers, "model": PLAIN_MODEL}), seed=workers)
+
+
+def cells(label: str) -> list[tuple[str, int]]:
+    """A third of the strategies, and every number of workers, in another pairing for each kernel."""
+    if ALL:
+        return list(product(STRATEGIES, WORKERS))
+    shift = list(SMALL).index(label)
+    chosen = STRATEGIES[shift % THIRD :: THIRD]
+    return [(strategy, WORKERS[(at + shift) % len(WORKERS)]) for at, strategy in enumerate(chosen)]
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tmp_path: Path) -> None:
+    kernel, parameters = label.split(maxsplit=1)[0], SMALL[label]
+    for workers in sorted({workers for _, workers in cells(label)}):
+        folder = tmp_path / str(workers)  # a team has a part for each worker
+        folder.mkdir()
+        recorded(program, folder, kernel, workers, **parameters)
+    for strategy, workers in cells(label):
+        plan = plan_of_graph(tmp_path / str(workers) / f"{kernel}.json", strategy, workers)
+        write_plan(plan, tmp_path / "plan")
+        order = Order(kernel, parameters, mode="virtual", costs="model", workers=workers, plan=tmp_path / "plan")
+        (run,) = run_kernel(order, program)
+        assert counts_of_run(run) == counts_of(plan, simulate(plan, "native")), (strategy, workers)
