@@ -1,6 +1,7 @@
 // Waiting for shared words: locks, atomic operations, conditions, barriers (model 5;
 // numasim/engine/synchronisation.py).
 #include <algorithm>
+#include <utility>
 
 #include "engine.hpp"
 
@@ -260,20 +261,28 @@ void Engine::open_barrier(std::uint32_t word) {
                         static_cast<std::uint32_t>(barrier.arrivals.size()), leaders_.data());
     shared.line = lines.shared;
     if (opens > LATEST_PS) refuse_time();
-    clock_.set(word_slot(word), event_key(opens, RELEASE, word));
     for (const ns_arrival& arrival : barrier.arrivals) expect(workers_[arrival.worker], RELEASE, opens);
+    const auto later = std::upper_bound(barrier.meetings.begin(), barrier.meetings.end(), opens,
+                                        [](std::int64_t time, const Meeting& other) { return time < other.opens_ps; });
+    barrier.meetings.insert(later, {opens, std::exchange(barrier.arrivals, {})});
+    clock_.set(word_slot(word), event_key(barrier.meetings.front().opens_ps, RELEASE, word));
 }
 
 void Engine::on_release(std::uint32_t word) {
     Barrier& barrier = words_[word].barrier;
-    clock_.clear(word_slot(word));
+    const Meeting met = std::move(barrier.meetings.front());
+    barrier.meetings.erase(barrier.meetings.begin());
+    if (barrier.meetings.empty()) {
+        clock_.clear(word_slot(word));
+    } else {
+        clock_.set(word_slot(word), event_key(barrier.meetings.front().opens_ps, RELEASE, word));
+    }
     record_step(RELEASE, 1 + word, barrier.episode++, 0);
-    for (const ns_arrival& arrival : barrier.arrivals) {
+    for (const ns_arrival& arrival : met.parties) {
         Worker& w = workers_[arrival.worker];
         w.counters.idle_barrier_ps += arrival.leave_ps;
         schedule(w, WAKE, arrival.leave_ps - now_);
     }
-    barrier.arrivals.clear();
 }
 
 // ---- conditions ---------------------------------------------------------------------------------------------------

@@ -41,8 +41,15 @@ struct Condition {
     Ring<std::uint32_t> sleepers;
 };
 
+// All parties have come to a barrier, which opens at `opens_ps`.
+struct Meeting {
+    std::int64_t opens_ps = 0;
+    std::vector<ns_arrival> parties;
+};
+
 struct Barrier {
-    std::vector<ns_arrival> arrivals;
+    std::vector<ns_arrival> arrivals;  // fewer than its parties
+    std::vector<Meeting> meetings;     // in the order in which they open
     std::vector<ns_line> of_worker, of_node;
     std::int64_t episode = 0;
 };

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from engine_setup import NS, Seen, plan_of, run, runtime, stealing, toy
+from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy
 from task_graphs import Use, body, graph, phase
 
 from numasim.engine.deadlock import DeadlockError
@@ -131,3 +131,17 @@ def test_one_signal_lets_one_pass(engine: str) -> None:
         phase(0, 1, 2, deal=Deal.CYCLIC),), words=words)  # fmt: skip
     with pytest.raises(DeadlockError, match="1 tasks are left"):
         simulate(plan_of(work, 3, how="bare"), engine)
+
+
+@pytest.mark.parametrize("parties", [1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, parties: int) -> None:
+    """More workers use it than it has parties: the next ones meet by themselves."""
+    bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
+    words = (SharedWord("gate", Role.BARRIER, parties=parties),)
+    work = graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), words=words)
+    strategy = stealing(locks={"barrier": kind}, mapping="contiguous")
+    plan = plan_of(work, 4, strategy, "bare", toy(sockets=2, cores=2), skip=False)
+    seen = [observe(plan, engine) for engine in ENGINES]
+    assert all(sorted(each.records.tolist()) == sorted(seen[0].records.tolist()) for each in seen)
+    assert sum(actor == 1 for _, actor, _, _ in seen[0].of_rank(Rank.RELEASE)) == 12 // parties
