@@ -430,7 +430,8 @@ static uint64_t state_of(const thread *of) {
         ahead += self.threads[other].asleep && self.threads[other].slept < of->slept;
     const uint64_t flags = (uint64_t)of->finished | (uint64_t)of->asleep << 1 | (uint64_t)of->woken << 2 | ahead << 3;
     uint64_t hash = ns_explore_mix(of->history ^ flags << 56);
-    hash = ns_explore_mix(hash ^ of->stored % STORES ^ (uint64_t)(uintptr_t)of->arrives);
+    hash = ns_explore_mix(hash ^ (of->stored % STORES | (uint64_t)of->pending << 8));
+    hash = ns_explore_mix(hash ^ (uintptr_t)of->arrives);
     for (uint32_t place = 0; place < STORES; place++) {
         const step *store = &of->stores[place];
         if (!(of->pending >> place & 1)) continue;
