@@ -22,7 +22,7 @@ Advance = Callable[[int], None]
 
 def recorded(part: Part, cell: Cell, directory: Path) -> Recording:
     """The recording of the cell's program; not to be made by two threads at once."""
-    return record(cell, part.file.costs, part.file.seed, directory, _measured_by())
+    return record(cell, part.file, directory, _measured_by())
 
 
 def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda _: None) -> KeptRuns:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from numasim.errors import InputError
@@ -62,15 +63,19 @@ def validate_parts(
 def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[KeptRuns]:
     """The runs of all cells in their order. After the first error no other cell is begun.
 
-    All programs are recorded before anything is predicted, one after the other, so that none disturbs another.
+    A program is recorded while nothing else runs, and next to its own cells: what else the machine does changes slowly.
     """
-    for cell in part.cells:
-        recorded(part, cell, directory)
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        return list(pool.map(partial(run_cell, part, directory=directory, advance=advance), part.cells))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    found: list[KeptRuns] = []
+    for _, some in groupby(part.cells, key=lambda cell: cell.program):
+        cells = list(some)
+        for cell in cells:
+            recorded(part, cell, directory)
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            found += pool.map(partial(run_cell, part, directory=directory, advance=advance), cells)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return found
 
 
 def findings_of(part: Part, runs: Sequence[KeptRuns]) -> PartFindings:

@@ -164,6 +164,29 @@ def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: P
     assert resumed == found(part, tmp_path / "afresh")
 
 
+def test_the_serial_run_of_median_work_is_predicted_from(tmp_path: Path, monkeypatch: Patch) -> None:
+    works = {1: 30, 2: 50, 3: 10, 4: 40, 5: 20}
+    runtime = FakeRuntime(serial_work=works.__getitem__).install(monkeypatch, tmp_path)
+    sizes: dict[int, int] = {}
+
+    def recording(order: Order) -> tuple[KernelRun, ...]:
+        number = len(runtime.orders) + 1
+        if order.mode == "serial":
+            order = replace(order, parameters={"n": number + 2})
+        found = FakeRuntime.run_kernel(runtime, order)
+        if order.record is not None:
+            sizes[number] = order.record.stat().st_size
+        return found
+
+    monkeypatch.setattr("numasim.validate.records.run_kernel", recording)
+    path = Path(part_file(tmp_path, repeats=1))
+    path.write_text(path.read_text().replace("repeats: 1\nseed", "recordings: 5\nrepeats: 1\nseed"))
+    validate_parts([part_of(str(path), kernels=("fib",), quick=True)], tmp_path / "out")
+    (graph,) = (tmp_path / "out" / "graphs").glob("*.json")
+    assert graph.stat().st_size == sizes[1]  # the first took 30, the median
+    assert len(list(graph.parent.iterdir())) == 2, "the others are gone"
+
+
 def test_another_program_is_run_anew(tmp_path: Path, monkeypatch: Patch) -> None:
     part = part_file(tmp_path, repeats=1)
     FakeRuntime().install(monkeypatch, tmp_path)
