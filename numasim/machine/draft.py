@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ class Draft:
     sources: dict[str, str]
     remarks: list[str]
     nodes: tuple[int, ...]  # the system's numbers of the machine's nodes
-    blocks: tuple[str, ...] = field(default=_BLOCKS)
 
     def put(self, path: str, value: Any, source: str) -> None:
         """Set the dotted field ``path``, and say where its value is from."""
@@ -58,7 +57,7 @@ class Draft:
     def text(self) -> str:
         """The file."""
         heading = "\n".join(_wrapped(remark) for remark in self.remarks)
-        return yaml_text({**self.values, "sources": self.sources}, heading=heading, blocks=self.blocks)
+        return yaml_text({**self.values, "sources": self.sources}, heading=heading, blocks=_BLOCKS)
 
 
 def draft_machine(inventory: Inventory, name: str) -> Draft:

@@ -1,5 +1,4 @@
 /* Threads and memory in their places, by the kernel's own calls: no library is needed for them. */
-#include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

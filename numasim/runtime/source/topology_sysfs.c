@@ -1,8 +1,6 @@
 /* A topology from sysfs: devices/system/cpu, devices/system/node, and the control group at fs/cgroup.
  * numasim/machine/sysfs.py reads the same for machine files.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
