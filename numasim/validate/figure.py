@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 from numasim.report.grid import legend_below, panel_grid
 from numasim.report.statistics import Estimate
@@ -24,6 +24,7 @@ COLUMNS, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
 PREFIXED = ("s", "B", "count", "1/s")  # units that take m, µ, k and M
 WIDE = 4.0  # a range of values whose ends are further apart than this factor has a logarithmic scale
+MANY_DECADES = 300.0  # from this factor on labels at powers of ten are enough
 
 
 @styled
@@ -54,9 +55,8 @@ def _title(name: str) -> str:
 def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequence[str], found: PartFindings) -> None:
     low, high, logarithmic = _scale(those, QUANTITIES[name].relative)
     if logarithmic:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-    elif QUANTITIES[name].unit in PREFIXED:
+        _logarithmic(axes, high / low)
+    if QUANTITIES[name].unit in PREFIXED:
         axes.xaxis.set_major_formatter(EngFormatter())
         axes.yaxis.set_major_formatter(EngFormatter())
     axes.set_xlim(low, high)
@@ -66,6 +66,15 @@ def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequenc
         _band(axes, name, float(found.part.file.bounds[name].within), low, high)
     for each in those:
         _point(axes, each, programs.index(each.cell.program.kernel))
+
+
+def _logarithmic(axes: Axes, factor: float) -> None:
+    """Scale both axes, whose ends are so far apart, with labels that do not run into each other."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 3) if factor < MANY_DECADES else (1,)))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _scale(those: Sequence[Comparison], relative: bool) -> tuple[float, float, bool]:

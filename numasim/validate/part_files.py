@@ -83,6 +83,8 @@ class PartFile(CheckedModel):
         for name in self.bounds:
             if name not in QUANTITIES:
                 yield f"there is no quantity {name!r} to bound; expected one of {', '.join(QUANTITIES)}"
+        if self.mode == "virtual" and any(name in QUANTITIES and QUANTITIES[name].timed for name in self.bounds):
+            yield "a speedup over the serial twin cannot be told in virtual time; bound the makespan"
         if self.exact and self.mode != "virtual":
             yield "model costs are those of virtual time alone"
         if self.exact and self.bounds:

@@ -22,7 +22,8 @@ Counts = Mapping[str, int]  # what one run counted: see `numasim.validate.counts
 class Quantity:
     """``part / whole`` times ``scale`` in ``unit``; ``whole`` None: the mean of the part.
 
-    ``relative``: distances are told as a fraction of the measured value; else they are differences.
+    ``relative``: distances are told as a fraction of the measured value; else they are differences. ``timed``: it
+    takes the time of the serial twin on a real clock, which says nothing beside virtual time.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Quantity:
     whole: str | None = None
     scale: float = 1.0
     relative: bool = True
+    timed: bool = False
 
     def estimate(self, runs: Sequence[Counts]) -> Estimate:
         """The value over ``runs`` with its 95 % interval; NaN where the runs cannot tell."""
@@ -56,7 +58,7 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {
     "makespan": Quantity("makespan", "s", "makespan_ps", scale=1 / PS_PER_S),
-    "speedup": Quantity("speedup over the serial twin", "1", "serial_ps", "makespan_ps"),
+    "speedup": Quantity("speedup over the serial twin", "1", "serial_ps", "makespan_ps", timed=True),
     "attempts": Quantity("steal attempts", "count", "steal_attempts"),
     "miss_ratio": Quantity("steal miss ratio", "ratio", "steal_false", "steal_attempts", relative=False),
     "remote_share": Quantity(

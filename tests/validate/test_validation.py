@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_runtime import FakeRuntime, part_file, slower
+from fake_runtime import TWIN_PS, FakeRuntime, part_file, slower
 
 from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
 from numasim.errors import CheckError, InputError
@@ -88,7 +88,18 @@ def test_a_ratio_is_of_sums_and_its_distance_a_difference(tmp_path: Path, monkey
 def test_what_neither_side_knows_is_not_compared(tmp_path: Path, monkeypatch: Patch) -> None:
     FakeRuntime().install(monkeypatch, tmp_path)
     names = {each.quantity for each in found(part_file(tmp_path), tmp_path / "out").comparisons}
-    assert names == {"makespan", "speedup", "attempts", "miss_ratio", "remote_share"}, "no bytes and no locks here"
+    assert names == {"makespan", "attempts", "miss_ratio", "remote_share"}, "no bytes, locks or real clocks here"
+
+
+def test_on_threads_the_speedup_is_that_over_the_serial_twin(tmp_path: Path, monkeypatch: Patch) -> None:
+    FakeRuntime(slower(2)).install(monkeypatch, tmp_path)
+    findings = found(part_file(tmp_path, mode="native", repeats=1), tmp_path / "out")
+    for makespan, speedup in zip(
+        *([each for each in findings.comparisons if each.quantity == name] for name in ("makespan", "speedup")),
+        strict=True,
+    ):
+        assert speedup.measured.value == pytest.approx(TWIN_PS / (makespan.measured.value * 10**12))
+        assert speedup.distance == pytest.approx(1)
 
 
 # ---- model costs ----
@@ -302,6 +313,7 @@ def test_bad_input_is_one_sentence(
         ("mode: virtual", "mode: vitual", "measured.yaml:2:7: mode: "),
         ("within: 0.1,", "within: 0,", "within"),
         ("seed: 3", "sed: 3", "sed"),
+        ("makespan:", "speedup:", "cannot be told in virtual time; bound the makespan"),
         ("workers: [2, 6]", "workers: []", "workers"),
         ("costs: measured", "costs: model", "there is nothing to bound"),
         ("workers: [2, 6]", "workers: [25]", "25"),
