@@ -12,7 +12,17 @@ from runtime_sources import HERE, compile_program, sources
 from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_io import read
 
-PARTS = ("serial.c", "recorder.c", "graph_file.c", "growing.c", "json_text.c", "fiber.c", "fields.c", "report.c")
+PARTS = (
+    "serial.c",
+    "recorder.c",
+    "graph_file.c",
+    "growing.c",
+    "ops.c",
+    "json_text.c",
+    "fiber.c",
+    "fields.c",
+    "report.c",
+)
 COMMON = ("pool.c", "tasks.c", "errors.c")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 PROGRAM, DEADLOCK, UNSUPPORTED = 5, 6, 9  # error codes, which the cases exit with

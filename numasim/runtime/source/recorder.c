@@ -2,12 +2,6 @@
 
 #include <stdlib.h>
 
-const char *const NS_OP_NAME[NS_OPS] = {
-    [NS_OP_RUN] = "run",     [NS_OP_SPAWN] = "spawn",   [NS_OP_CALL] = "call",           [NS_OP_WAIT] = "wait",
-    [NS_OP_LOCK] = "lock",   [NS_OP_UNLOCK] = "unlock", [NS_OP_ATOMIC] = "atomic",       [NS_OP_BARRIER] = "barrier",
-    [NS_OP_AWAIT] = "await", [NS_OP_SIGNAL] = "signal", [NS_OP_BROADCAST] = "broadcast",
-};
-
 /* One more entry of `size` bytes; NULL where memory is short, now or before. */
 static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {
     void *entry = self->error ? NULL : ns_growing_add(array, size);

@@ -11,25 +11,7 @@
 
 #include "growing.h"
 #include "operations.h"
-
-/* As numasim/workload/graph.py numbers them. */
-enum ns_op {
-    NS_OP_RUN,
-    NS_OP_SPAWN,
-    NS_OP_CALL,
-    NS_OP_WAIT,
-    NS_OP_LOCK,
-    NS_OP_UNLOCK,
-    NS_OP_ATOMIC,
-    NS_OP_BARRIER,
-    NS_OP_AWAIT,
-    NS_OP_SIGNAL,
-    NS_OP_BROADCAST,
-    NS_OPS
-};
-
-/* The names of the ops, as task graph files have them. */
-extern const char *const NS_OP_NAME[NS_OPS];
+#include "ops.h"
 
 typedef struct {
     uint32_t row; /* whose program it is a part of */

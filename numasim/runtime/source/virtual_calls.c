@@ -7,9 +7,6 @@
 
 #include "virtual_state.h"
 
-static const char *const OP_NAME[] = {"run",    "spawn",   "call",  "wait",   "lock",      "unlock",
-                                      "atomic", "barrier", "await", "signal", "broadcast", "the end"};
-
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 
 static enum ns_op op_at(const virtual_pool *pool, const virtual_task *task) {
@@ -23,7 +20,7 @@ static uint32_t expect(virtual_worker *w, const virtual_task *task, enum ns_op o
     const enum ns_op there = op_at(pool, task);
     if (there != op) {
         ns_virtual_fail(w, NS_ERROR_PROGRAM, "task %u comes to '%s' where the plan's graph has '%s'", task->row,
-                        OP_NAME[op], OP_NAME[there]);
+                        NS_OP_NAME[op], NS_OP_NAME[there]);
     }
     return op == NS_OP_END ? 0 : pool->graph.op_arg[task->at];
 }

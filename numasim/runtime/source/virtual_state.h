@@ -13,26 +13,13 @@
 #include "clock.h"
 #include "fiber.h"
 #include "operations.h"
+#include "ops.h"
 #include "pages.h"
 #include "plan_tables.h"
 #include "virtual_queues.h"
 #include "words.h"
 
 /* As in numasim/workload/graph.py. */
-enum ns_op {
-    NS_OP_RUN,
-    NS_OP_SPAWN,
-    NS_OP_CALL,
-    NS_OP_WAIT,
-    NS_OP_LOCK,
-    NS_OP_UNLOCK,
-    NS_OP_ATOMIC,
-    NS_OP_BARRIER,
-    NS_OP_AWAIT,
-    NS_OP_SIGNAL,
-    NS_OP_BROADCAST,
-    NS_OP_END
-};
 enum ns_row_kind { NS_ROW_TASK, NS_ROW_CALL, NS_ROW_IMPLICIT };
 
 typedef struct virtual_task virtual_task;
