@@ -7,31 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_sources import HERE, compile_program, sources
+from runtime_sources import HERE, RUNTIME, compile_program, sources
 
 from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_io import read
 
-PARTS = (
-    "serial.c",
-    "recorder.c",
-    "graph_file.c",
-    "growing.c",
-    "ops.c",
-    "json_text.c",
-    "fiber.c",
-    "fields.c",
-    "report.c",
-)
-COMMON = ("pool.c", "tasks.c", "errors.c")
-SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+POLICY = RUNTIME.parent / "native" / "policy"
+SANITIZED = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{POLICY}")
 PROGRAM, DEADLOCK, UNSUPPORTED = 5, 6, 9  # error codes, which the cases exit with
 
 
 @pytest.fixture(scope="module")
 def cases(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled cases, with sanitizers."""
-    files = [HERE / "serial" / "serial_cases.c", *sources(*PARTS, *COMMON)]
+    files = [HERE / "serial" / "serial_cases.c", *sources("*.c"), *sorted(POLICY.glob("*.c"))]
     return compile_program(c_compiler, tmp_path_factory.mktemp("serial") / "serial_cases", files, SANITIZED)
 
 

@@ -1,14 +1,11 @@
 /* Programs for the serial mode, by name: `serial_cases CASE GRAPH` runs one and records its task graph. It prints what
  * the program found out, or the problem and the error code, as its status, if the run fails.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "operations.h"
-
-/* The pool knows all modes; these are not asked for here. */
-const ns_operations ns_thread_mode = {0};
-const ns_operations ns_virtual_mode = {0};
+#include "numasim/runtime.h"
 
 static ns_future shared;
 static uint32_t word[4];
