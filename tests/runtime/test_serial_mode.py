@@ -13,7 +13,7 @@ from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_io import read
 
 POLICY = RUNTIME.parent / "native" / "policy"
-SANITIZED = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{POLICY}")
+SANITIZED = ("-O0", "-g0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{POLICY}")
 PROGRAM, DEADLOCK, UNSUPPORTED = 5, 6, 9  # error codes, which the cases exit with
 
 
