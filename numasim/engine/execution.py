@@ -38,6 +38,7 @@ class Execution(Synchronisation):
         self.access_times = AccessTimes(plan)
         self.outstanding = 0  # tasks of the phase that have not finished
         self.phase_span_ps = 0
+        self.phase_begins = False  # not all workers know yet what they have been given
         self.blocked: dict[int, int] = {}  # task in a blocking join -> its worker
         self.callbacks |= {SEG_END: [self._on_segment_end], PUT: [self._on_put], WAKE: [self._on_wake]}
         joins: dict[str, Callable[[Worker, int, int], bool]] = {

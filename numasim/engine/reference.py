@@ -87,8 +87,10 @@ class ReferenceEngine(Bulk):
         self.team = self.workers[:1] if phase.serial else self.workers
         for w in self.workers[1:]:
             w.rests = phase.serial
+        self.phase_begins = True
         for w in self.team:
             self._proceed(w)
+        self.phase_begins = False
 
     def _give_roots(self, phase: Phase) -> None:
         self.outstanding = len(phase.roots)

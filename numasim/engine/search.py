@@ -325,7 +325,7 @@ class Search(Execution):
 
     def _next_change(self) -> int:
         """The time of the next event that can bring a task into a queue or end a join."""
-        if not self.outstanding:
+        if not self.outstanding or self.phase_begins:
             return self.now
         due = [w.due for w in self.workers if self._is_at_work(w) or self._join_is_over(w)]
         due += [p.due for p in self.producers if p.items and not p.waiting]
@@ -340,7 +340,8 @@ class Search(Execution):
     def _can_go_on(self) -> bool:
         """Whether anything but fruitless probes can ever happen."""
         return (
-            any(self._is_at_work(w) or self._join_is_over(w) for w in self.workers)
+            self.phase_begins
+            or any(self._is_at_work(w) or self._join_is_over(w) for w in self.workers)
             or any(p.items and not p.waiting for p in self.producers)
             or any(map(self._can_find, self.team))
         )

@@ -367,7 +367,8 @@ private:
                  events_ = 0;
     std::uint32_t iteration_ = 0;
     std::function<void()> pause_;
-    Watch* const watch_;  // or nullptr
+    Watch* const watch_;     // or nullptr
+    bool starting_ = false;  // a phase begins: not all workers know yet what they have been given
     bool keep_log_, finished_ = false, complete_ = true;
     bool looked_ = false;  // the last dispatch asked where the task's objects are
     const bool listened_;

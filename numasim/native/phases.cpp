@@ -28,9 +28,11 @@ void Engine::start_phase() {
     if (outstanding_ == 0) end_phase_after_instant();
     team_ = phase.serial ? 1 : workers_.size();
     if (flows_) part_team();
+    starting_ = true;
     for (std::size_t i = 0; i < team_; ++i) {
         if (busy_until_[i] == INT64_MAX) proceed(workers_[i]);  // others are in the middle of a strand already
     }
+    starting_ = false;
 }
 
 // Who has no part in the phase rests.

@@ -34,6 +34,7 @@ bool all_levels_of_me(const ns_plan& steal) {
 std::int64_t Engine::next_change() {
     if (outstanding_ == 0) return now_;
     if (ahead_ != nullptr) return ahead_->barren_until_ps(workers_, now_);
+    if (starting_) return now_;
     std::int64_t due = *std::min_element(busy_until_.begin(), busy_until_.end());
     if (plan_.join == Join::HELP || plan_.join == Join::OWN || plan_.join == Join::STRICT) {
         for (const Worker& w : workers_) {
@@ -49,6 +50,7 @@ std::int64_t Engine::next_change() {
 
 // Whether anything but fruitless probes can ever happen.
 bool Engine::can_go_on() const {
+    if (starting_) return true;
     const auto works = [this](const Worker& w) { return busy_until_[w.id] != NEVER || join_is_over(w); };
     return std::any_of(workers_.begin(), workers_.end(), works) ||
            std::any_of(producers_.begin(), producers_.end(),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from engine_setup import NS, run, runtime
-from task_graphs import WAIT, graph, items, phase, task
+import pytest
+from engine_setup import NS, run, runtime, stealing
+from task_graphs import WAIT, body, graph, items, phase, task
 
+from numasim.engine.run import ENGINES
 from numasim.engine.trace import Rank
 from numasim.workload.graph import Deal
 
@@ -72,3 +74,21 @@ def test_repeated_ranges_are_dealt_anew() -> None:
 def test_an_empty_program_takes_no_time() -> None:
     seen = run(graph(task()))
     assert (seen["makespan_ps"], seen["tasks"], seen["steal_attempts"]) == (0, 1, 0)
+
+
+# while all queues are empty, none is probed
+SEEKS_LENGTH = stealing({"from": "others", "pick": "random", "if": {"length": 1}})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_worker_that_seeks_before_others_have_begun_passes_over_nothing_that_they_bring(engine: str) -> None:
+    spawner = body(*[task(1000 * NS) for _ in range(3)], WAIT)
+    work = graph(body(10_000 * NS), body(), spawner, phases=(phase(0, 1, 2, deal=Deal.CYCLIC),))
+    seen = run(work, 3, SEEKS_LENGTH, runtime(poll_ns=50), engine=engine)  # as event by event
+    assert seen.of_worker("tasks") == [0, 1, 2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_worker_that_seeks_before_others_have_begun_sees_no_deadlock(engine: str) -> None:
+    work = graph(body(), body(1000 * NS), phases=(phase(0, 1, deal=Deal.CYCLIC),))
+    assert run(work, 2, SEEKS_LENGTH, runtime(poll_ns=50), engine=engine)["makespan_ps"] == 1000 * NS
