@@ -1,8 +1,8 @@
 """Task graphs recorded by one serial run of a program each, kept in the results directory.
 
-All predictions of a program start from its one recording; no run that is predicted has any part in it. Where other
-programs of the machine disturb single runs, several serial runs are made, and the one whose work took the median time
-is what is kept: a usual one.
+No run that is predicted has any part in a recording. With model costs all cells of a program share one. Measured times
+change with what else a machine does, so there each cell has its own, made just before its runs; where several are asked
+for, the one whose work took the median time is kept: a usual one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,15 @@ def record(cell: Cell, part: PartFile, directory: Path, identity: Identity) -> R
     """The recording of the cell's program, made now unless it is there; errors as of `run_kernel`."""
     program = cell.program
     workers = cell.workers if program.team else None
-    known = {**identity, "kernel": program.kernel, "set": program.parameters, "costs": part.costs, "team": workers}
+    own = None if part.exact else f"{cell.strategy} {cell.workers}"
+    known = {
+        **identity,
+        "cell": own,
+        "kernel": program.kernel,
+        "set": program.parameters,
+        "costs": part.costs,
+        "team": workers,
+    }
     folder = directory / GRAPHS
     graph = folder / f"{program.kernel}-{digest({**known, 'recordings': part.recordings})}.json"
     note = graph.with_suffix(".serial")

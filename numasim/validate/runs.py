@@ -21,7 +21,7 @@ Advance = Callable[[int], None]
 
 
 def recorded(part: Part, cell: Cell, directory: Path) -> Recording:
-    """The recording of the cell's program; not to be made by two threads at once."""
+    """The recording that the cell starts from; one that cells share is not to be made by two threads at once."""
     return record(cell, part.file, directory, _measured_by())
 
 

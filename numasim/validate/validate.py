@@ -63,12 +63,12 @@ def validate_parts(
 def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[KeptRuns]:
     """The runs of all cells in their order. After the first error no other cell is begun.
 
-    A program is recorded while nothing else runs, and next to its own cells: what else the machine does changes slowly.
+    What cells share is recorded before any of them runs, so that no two threads do it.
     """
     found: list[KeptRuns] = []
     for _, some in groupby(part.cells, key=lambda cell: cell.program):
         cells = list(some)
-        for cell in cells:
+        for cell in cells if part.file.exact else ():
             recorded(part, cell, directory)
         pool = ThreadPoolExecutor(jobs)
         try:

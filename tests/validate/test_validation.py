@@ -143,15 +143,21 @@ def test_one_number_that_differs_is_found(
 # ---- what is kept ----
 
 
-def test_finished_runs_are_kept_and_one_recording_serves_all(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_finished_runs_are_kept_with_their_recordings(tmp_path: Path, monkeypatch: Patch) -> None:
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     part = part_file(tmp_path)
     first = found(part, tmp_path / "out")
     modes = [order.mode for order in runtime.orders]
-    assert (modes.count("serial"), modes.count("virtual")) == (2, CELLS * 2)
+    assert (modes.count("serial"), modes.count("virtual")) == (CELLS, CELLS * 2)
     runtime.orders.clear()
     assert found(part, tmp_path / "out") == first
     assert runtime.orders == []
+
+
+def test_with_model_costs_a_program_is_recorded_once(tmp_path: Path, monkeypatch: Patch) -> None:
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
+    found(part_file(tmp_path, costs="model"), tmp_path / "out")
+    assert [order.mode for order in runtime.orders].count("serial") == 2
 
 
 def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -205,7 +211,7 @@ def test_another_program_is_run_anew(tmp_path: Path, monkeypatch: Patch) -> None
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     (tmp_path / "numasim-runtime").write_text("another program, that is longer")
     found(part, tmp_path / "out")
-    assert len(runtime.orders) == 2 + CELLS
+    assert len(runtime.orders) == CELLS + CELLS
 
 
 def test_more_repeats_are_added_to_those_that_are_kept(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -289,7 +295,7 @@ def test_a_page_is_the_same_text_every_time(tmp_path: Path, monkeypatch: Patch) 
     [
         (["no-such-part"], "there is no part 'no-such-part' of the validation; expected one of exact, native, virtual"),
         (["native"], "the part 'native' of the validation has no machine of its own; expected --machine with the file"),
-        (["virtual", "--kernel", "fob"], "there is no kernel 'fob' here; expected one of fft, graph"),
+        (["virtual", "--kernel", "fob"], "there is no kernel 'fob' here; expected one of fft, matmul"),
         (["virtual", "--machine", "no-such-machine"], "there is no machine 'no-such-machine'"),
         (["absent.yaml"], "absent.yaml"),
         (["virtual", "--jobs", "0"], "Invalid value for '--jobs'"),
