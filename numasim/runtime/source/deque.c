@@ -64,7 +64,7 @@ static void set_limits(ns_deque *self, uint64_t ends) {
 }
 
 /* Where the public part is empty, let it have half of the private one. */
-static void publish(ns_deque *self) {
+static void publish_half(ns_deque *self) {
     /* acquire: as in a push, for the slots that the limits allow to write */
     uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire);
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
@@ -75,6 +75,17 @@ static void publish(ns_deque *self) {
         ns_atomic_u64_store(&self->ends, ends, memory_order_release);
     }
     set_limits(self, ends);
+}
+
+void ns_deque_publish(ns_deque *self) {
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
+    uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire);           /* acquire: as in publish_half */
+    self->split = bottom;
+    /* release: as in publish_half */
+    while (!ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(tail_of(ends), bottom), memory_order_release,
+                                           memory_order_acquire)) {
+    }
+    set_limits(self, joined(tail_of(ends), bottom));
 }
 
 /* Twice the room, with all tasks from `tail` on. */
@@ -99,7 +110,7 @@ int ns_deque_push_slowly(ns_deque *self, void *task) {
     }
     ns_atomic_pointer_store(&self->slots[bottom & self->mask], task, memory_order_relaxed); /* as in a fast push */
     ns_atomic_u64_store(&self->bottom, bottom + 1, memory_order_relaxed);
-    publish(self);
+    publish_half(self);
     return NS_OK;
 }
 
@@ -107,7 +118,7 @@ int ns_deque_push_slowly(ns_deque *self, void *task) {
 static void *pop_private(ns_deque *self, uint64_t bottom) {
     void *task = ns_atomic_pointer_load(&self->slots[(bottom - 1) & self->mask], memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom - 1, memory_order_relaxed);
-    publish(self);
+    publish_half(self);
     return task;
 }
 
@@ -132,7 +143,7 @@ void *ns_deque_pop_slowly(ns_deque *self) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
     if (bottom > self->split) return pop_private(self, bottom);
     for (;;) {
-        const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: as in publish */
+        const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: as in publish_half */
         const uint32_t left = split_of(ends) - tail_of(ends);
         if (left > 1 && take_half(self, ends)) return pop_private(self, bottom);
         if (left == 1 && take_last(self, ends)) {

@@ -77,6 +77,9 @@ static inline void *ns_deque_pop(ns_deque *self) {
     return task;
 }
 
+/* The owner lets thieves have all of its tasks: before it sleeps, when nobody would hear them ask. */
+void ns_deque_publish(ns_deque *self);
+
 /* A thief takes the task at the tail; NULL where nothing is public or somebody else was quicker. */
 void *ns_deque_steal(ns_deque *self);
 
