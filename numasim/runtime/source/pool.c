@@ -9,7 +9,7 @@
 static const ns_operations *const MODE[] = {
     [NS_MODE_SERIAL] = &ns_serial_mode,
     [NS_MODE_NATIVE] = &ns_thread_mode,
-    [NS_MODE_EMULATED] = NULL,
+    [NS_MODE_EMULATED] = &ns_thread_mode,
     [NS_MODE_VIRTUAL] = &ns_virtual_mode,
 };
 

@@ -5,7 +5,7 @@
 #include "near_memory.h"
 #include "numasim/topology.h"
 #include "similarity.h"
-#include "threads.h"
+#include "thread_fibers.h"
 
 /* ---- where workers run ------------------------------------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ static bool asks_for_parents(const ns_plan *plan) {
 static bool is_plain(const ns_thread_pool *pool) {
     const ns_plan_tables *tables = &pool->tables;
     bool plain = pool->own_dispatch && !pool->watches && !tables->refill && !tables->work_first &&
-                 (tables->join == NS_JOIN_HELP || tables->join == NS_JOIN_OWN) && !asks_for_parents(&tables->steal);
+                 (tables->join == NS_JOIN_HELP || tables->join == NS_JOIN_OWN) && !pool->asks_parents;
     for (uint32_t q = 0; plain && q < tables->steal.queue_count; q++) {
         plain = ns_task_queue_is_deque(tables, q) && !tables->steal.queues[q].capacity;
     }
@@ -76,6 +76,9 @@ static void look_at_tables(ns_thread_pool *pool) {
     pool->watches = tables->steal.watches > 0 || tables->refill < 0;
     pool->own_dispatch = dispatches_to_own(&tables->steal);
     pool->sees_lengths = !pool->own_dispatch || picks_by_length(&tables->steal);
+    pool->asks_parents = asks_for_parents(&tables->steal);
+    pool->detached = tables->work_first || tables->join == NS_JOIN_CONTINUATION;
+    pool->balances = tables->join == NS_JOIN_CONTINUATION || tables->join == NS_JOIN_BLOCK;
     pool->plain = is_plain(pool);
 }
 
@@ -132,6 +135,7 @@ int ns_thread_worker_settle(ns_thread_worker *worker) {
     worker->node_bytes = worker->node_success + nodes;
     const int error = ns_thread_search_create(worker);
     if (error) return error;
+    if (pool->detached) return ns_thread_fibers_create(worker);
     if (!pool->plain) return NS_OK;
     worker->base.deque = ns_deque_lane(&pool->queues[worker->own]->deque);
     return ns_thread_records_stack(worker);
@@ -160,6 +164,17 @@ static int allocate(ns_thread_pool **made, uint32_t workers) {
     return pool->worker && pool->node && pool->nobody ? NS_OK : NS_ERROR_MEMORY;
 }
 
+/* Where memory lies is asked by dispatch, and by those who pretend that some of it is far. */
+static int follow_memory(ns_thread_pool *pool) {
+    const ns_plan *plan = &pool->tables.steal;
+    const bool emulated = pool->base.options.mode == NS_MODE_EMULATED;
+    if (emulated) {
+        ns_emulation_create(&pool->emulation, pool->plan, plan->workers, plan->nodes, plan->latency_ps, pool->rate);
+    }
+    if (!emulated && !ns_looks_at_data(plan)) return NS_OK;
+    return ns_object_homes_create(&pool->homes, plan->nodes, emulated);
+}
+
 static int fill(ns_thread_pool *pool, const ns_topology *here) {
     int error = pool->plan ? read_plan(pool) : assume_plan(pool, here);
     if (error) return error;
@@ -171,6 +186,7 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     if (!error) error = make_workers(pool, here, cpu);
     if (!error) error = make_queues(pool, here);
     const int32_t *node = pool->plan ? pool->tables.steal.node : pool->node;
+    if (!error) error = follow_memory(pool);
     if (!error) error = ns_thread_words_create(&pool->words, pool->plan, pool->base.workers, node, pool->rate);
     free(cpu);
     return error;
@@ -179,6 +195,7 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
 int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, ns_fields *plan) {
     ns_topology here;
     ns_thread_pool *pool = NULL;
+    if (options->mode == NS_MODE_EMULATED && !plan) return NS_ERROR_OPTION; /* it says which machine */
     int error = ns_topology_detect(&here);
     if (error) return error;
     error = allocate(&pool, workers_of(options, plan, &here));
@@ -199,6 +216,7 @@ out:
 }
 
 static void free_worker(ns_thread_worker *worker) {
+    ns_thread_fibers_destroy(worker);
     ns_thread_records_free(worker);
     ns_thread_search_destroy(worker);
     free(worker->node_attempts);
@@ -212,6 +230,7 @@ void ns_thread_pool_free(ns_thread_pool *self) {
         ns_near_memory_free(self->queues[q], sizeof *self->queues[q]);
     }
     ns_thread_words_destroy(self->words);
+    ns_object_homes_destroy(self->homes);
     ns_watch_board_destroy(&self->board);
     ns_plan_tables_destroy(&self->tables);
     ns_fields_destroy(self->plan);

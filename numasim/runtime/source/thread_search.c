@@ -4,11 +4,15 @@
  */
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dispatch.h"
 #include "threads.h"
 
-enum { PATIENT_ROUNDS = 64 }; /* fruitless rounds after which a worker lets others have its CPU */
+enum { DOUBTFUL_ROUNDS = 256 };                     /* after so many it asks whether any of them can ever succeed, */
+static const int64_t LONG_PS = INT64_C(1000000000); /* and before it waits longer than this */
+static const int64_t SPINNING_PS = 2000000;         /* up to this it keeps its CPU */
+enum { PATIENT_ROUNDS = 64 };                       /* fruitless rounds after which a worker lets others have its CPU */
 
 int ns_thread_search_create(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -17,9 +21,13 @@ int ns_thread_search_create(ns_thread_worker *worker) {
     int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
     int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
     uint8_t *watch = calloc((size_t)plan->queue_count * plan->watches + 1, sizeof *watch);
+    worker->search.bytes = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.bytes);
+    worker->search.objects = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.objects);
     worker->search.view = (ns_view){.length = length, .watch = watch};
     worker->search.actor = (ns_actor){.cursor = cursor, .chance_ppm = chance_ppm};
-    if (!cursor || !chance_ppm || !length || !watch) return NS_ERROR_MEMORY;
+    const bool all = cursor && chance_ppm && length && watch && worker->search.bytes && worker->search.objects;
+    if (!all) return NS_ERROR_MEMORY;
+    worker->search.similarity = worker->search.bytes + plan->nodes;
     const uint64_t seed = pool->base.options.seed ? pool->base.options.seed : pool->tables.seed;
     ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
     worker->own = worker->search.actor.own;
@@ -27,6 +35,8 @@ int ns_thread_search_create(ns_thread_worker *worker) {
 }
 
 void ns_thread_search_destroy(ns_thread_worker *worker) {
+    free(worker->search.bytes);
+    free(worker->search.objects);
     free(worker->search.actor.cursor);
     free(worker->search.actor.chance_ppm);
     free((void *)(uintptr_t)worker->search.view.length);
@@ -149,6 +159,9 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     const ns_level *by = &pool->tables.steal.level[level];
     const ns_queue *queue = &pool->tables.steal.queues[q];
     const bool attempt = (by->flags & NS_FLAG_ATTEMPT) != 0;
+    if (pool->emulation.is_on) {
+        ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
+    }
     const int64_t wanted = ns_level_amount(by, ns_task_queue_length(pool->queues[q]));
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;
@@ -170,23 +183,27 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* Rest for as long as the strategy says, and let others have the CPU if that, or all of this, takes long. */
-static void back_off(ns_thread_worker *worker, bool probed) {
-    enum { SPINNING_PS = 2000000 };
+static bool is_stuck(const ns_thread_pool *pool) {
+    return ns_atomic_u32_load(&pool->stuck, memory_order_relaxed); /* relaxed: soon enough */
+}
+
+/* Rest for `wait_ps`, and let others have the CPU if that, or all of this, takes long. */
+static void back_off(ns_thread_worker *worker, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const int64_t fails = worker->search.fails;
-    const int64_t wait_ps = ns_backoff_wait_ps(&pool->tables.backoff, fails, probed);
     const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
-    const bool yields = pool->crowded || wait_ps > SPINNING_PS || fails % PATIENT_ROUNDS == 0;
+    const bool yields = pool->crowded || wait_ps > SPINNING_PS || worker->search.fails % PATIENT_ROUNDS == 0;
     do {
         if (yields)
             sched_yield();
         else
             ns_pause();
-    } while (ns_ticks() - began < span && !ns_thread_task_is_joined(&pool->origin));
-#if NUMASIM_COUNTERS
-    worker->counters[NS_IDLE_BACKOFF_PS] += ns_ticks_to_ps(pool->rate, ns_ticks() - began);
-#endif
+    } while (ns_ticks() - began < span && !ns_thread_task_is_joined(&pool->origin) && !is_stuck(pool));
+    ns_thread_count(worker, NS_IDLE_BACKOFF_PS, ns_ticks_to_ps(pool->rate, ns_ticks() - began));
+}
+
+/* How long to rest after one more fruitless round, or probe. */
+static int64_t next_wait_ps(ns_thread_worker *worker, bool probed) {
+    return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->tables.backoff, ++worker->search.fails, probed);
 }
 
 /* One round: a task, or NULL with `*probed`. */
@@ -204,22 +221,99 @@ static ns_thread_task *go_round(ns_thread_worker *worker, const ns_thread_wait *
         ns_thread_task *task = probe(worker, wait, level, q);
         if (task || wait->is_over(wait->context)) return task;
         if (pool->tables.backoff_after_probe) {
-            search->fails++;
-            back_off(worker, true);
+            back_off(worker, next_wait_ps(worker, true));
         }
     }
 }
 
+/* What `has_tasks` asks for. */
+typedef struct {
+    const ns_thread_pool *pool;
+    const ns_thread_task *waiting; /* in a strict join, or NULL */
+} hope;
+
+/* Look at a task without taking it. */
+typedef struct {
+    const ns_thread_task *waiting;
+    bool suits;
+} glance;
+
+static bool look_at(void *context, void *task) {
+    glance *self = context;
+    self->suits = descends((void *)(uintptr_t)self->waiting, task);
+    return false;
+}
+
+/* Whether the queue has anything that the worker may execute. */
+static bool has_tasks(void *context, uint32_t level, uint32_t q) {
+    const hope *self = context;
+    const ns_plan *plan = &self->pool->tables.steal;
+    if (ns_task_queue_length(self->pool->queues[q]) == 0 || !self->waiting) {
+        return ns_task_queue_length(self->pool->queues[q]) > 0;
+    }
+    const bool attempt = (plan->level[level].flags & NS_FLAG_ATTEMPT) != 0;
+    const uint8_t end = attempt ? plan->queues[q].steal_end : plan->queues[q].own_end;
+    glance found = {self->waiting, false};
+    ns_task_queue_take(self->pool->queues[q], false, (enum ns_queue_end)end, look_at, &found);
+    return found.suits;
+}
+
+/* Whether the worker could find a task if all others did nothing. */
+static bool has_hope(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool strict = pool->tables.join == NS_JOIN_STRICT && wait->task;
+    if (!strict && worker->own != NS_UNKNOWN && ns_task_queue_length(pool->queues[worker->own])) return true;
+    if (wait->task && pool->tables.join == NS_JOIN_OWN) return false;
+    hope asked = {pool, strict ? wait->task : NULL};
+    look_around(worker);
+    const ns_thread_search *search = &worker->search;
+    return ns_any_within_reach(&pool->tables.steal, &search->actor, &search->view, has_tasks, &asked);
+}
+
+/* Whether nobody can find anything any more: all have said so since the last one has begun a task, or sleep. */
+static bool is_hopeless(const ns_thread_pool *pool, uint64_t stamp) {
+    /* acquire: in no other order than it was written in */
+    uint32_t hopeless = ns_atomic_u32_load(&pool->blocked, memory_order_acquire);
+    for (uint32_t id = 0; id < pool->base.workers; id++) {
+        hopeless += ns_atomic_u64_load(&pool->worker[id]->hopeless, memory_order_acquire) == stamp;
+    }
+    return hopeless >= pool->base.workers;
+}
+
+/* Say whether there is hope; where there is none for anybody, the run is to end with an error, and does so soonest if
+ * all take whatever they see. */
+static void doubt(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    /* seq_cst: a task that was begun before is counted before */
+    const uint64_t stamp = ns_atomic_u64_load(&pool->begun, memory_order_seq_cst) + 1;
+    const bool hopes = has_hope(worker, wait) || wait->is_over(wait->context);
+    ns_atomic_u64_store(&worker->hopeless, hopes ? 0 : stamp, memory_order_seq_cst);
+    if (hopes || ns_thread_task_is_joined(&pool->origin) || !is_hopeless(pool, stamp)) return;
+    ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, "the strategy and the joins let no worker have them");
+    ns_atomic_u32_store(&pool->stuck, 1, memory_order_relaxed); /* relaxed: seen soon */
+}
+
+/* Take a task from wherever one is. */
+static ns_thread_task *take_anything(ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_task *task = NULL;
+    for (uint32_t q = 0; !task && q < pool->tables.steal.queue_count; q++) {
+        task = ns_task_queue_take(pool->queues[q], (int32_t)q == worker->own, NS_FRONT, NULL, NULL);
+    }
+    return task;
+}
+
 /* After a fruitless round. */
-static void rest(ns_thread_worker *worker, bool probed) {
+static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed) {
     const ns_plan_tables *tables = &ns_thread_pool_of(worker)->tables;
     if (!probed) {
         ns_thread_count(worker, NS_NO_VICTIM, 1);
         if (tables->backoff_counts_empty) ns_thread_count(worker, NS_STEAL_ATTEMPTS, 1);
     }
     if (probed && tables->backoff_after_probe) return; /* each probe has had its wait */
-    worker->search.fails++;
-    back_off(worker, probed);
+    const int64_t wait_ps = next_wait_ps(worker, probed);
+    if (wait_ps > LONG_PS || worker->search.fails % DOUBTFUL_ROUNDS == 0) doubt(worker, wait);
+    back_off(worker, wait_ps);
 }
 
 /* What a round has brought joins the own queue where that is to be refilled, and the worker decides again. */
@@ -232,7 +326,8 @@ static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wai
 
 /* Search until something is found or the wait is over. */
 static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wait) {
-    const bool only_own = wait->task && ns_thread_pool_of(worker)->tables.join == NS_JOIN_OWN;
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool only_own = wait->task && pool->tables.join == NS_JOIN_OWN;
     ns_thread_task *task = NULL;
     while (!task && !wait->is_over(wait->context)) {
         bool probed = false;
@@ -241,14 +336,15 @@ static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wa
             task = after_steal(worker, wait, stolen);
         } else if (!wait->is_over(wait->context)) {
             task = pop_own(worker, wait, 0);
-            if (!task) rest(worker, probed);
+            if (!task && is_stuck(pool)) task = take_anything(worker);
+            if (!task) rest(worker, wait, probed);
         }
     }
     return task;
 }
 
 ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait) {
-    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (wait->is_over(wait->context)) return NULL;
     ns_thread_task *task = pop_own(worker, wait, pool->tables.refill);
     if (!task) {
@@ -257,6 +353,7 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
         if (first_drain && !worker->search.thresholds_known && worker->base.tasks) compute_thresholds(worker);
         const uint64_t began = ns_ticks();
         task = search(worker, wait);
+        if (task) ns_atomic_u64_fetch_add(&pool->begun, 1, memory_order_seq_cst); /* seq_cst: see `doubt` */
         worker->search.idle_ps += ns_ticks_to_ps(pool->rate, ns_ticks() - began);
     }
     if (task) worker->search.fails = 0;
@@ -295,12 +392,39 @@ static bool push(ns_thread_worker *worker, uint32_t q, ns_thread_task *task) {
     return true;
 }
 
+/* The objects that a task accesses, by their homes and whether it reads or writes them; how many groups. */
+static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesses, uint32_t count) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const uint32_t nodes = pool->tables.steal.nodes;
+    ns_objects *groups = worker->search.objects;
+    for (uint32_t at = 0; at < 2 * nodes; at++) {
+        groups[at] = (ns_objects){.home = (int32_t)(at % nodes), .mode = at < nodes ? NS_COUNT_READS : NS_COUNT_WRITES};
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        const bool writes = accesses[at].mode & NS_WRITE;
+        memset(worker->search.bytes, 0, nodes * sizeof *worker->search.bytes);
+        ns_object_homes_find(pool->homes, &accesses[at], NS_NO_HOME, worker->search.bytes);
+        for (uint32_t home = 0; home < nodes; home++) {
+            ns_objects *group = &groups[home + (writes ? nodes : 0)];
+            group->bytes += worker->search.bytes[home];
+            group->count += worker->search.bytes[home] > 0;
+        }
+    }
+    return 2 * nodes;
+}
+
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    (void)accesses, (void)count;
     if (must_inline(worker)) return false;
     if (pool->own_dispatch) return push(worker, (uint32_t)worker->own, task);
-    ns_new_task placed = {.index = worker->search.placed++, .count = pool->tasks, .source = true};
+    ns_new_task placed = {.index = worker->search.placed++ % pool->tasks,
+                          .count = pool->tasks,
+                          .source = true,
+                          .similarity = worker->search.similarity};
+    if (pool->homes) {
+        placed.object_groups = group_objects(worker, accesses, count);
+        placed.objects = worker->search.objects;
+    }
     for (;;) {
         look_around(worker);
         const int32_t q = ns_place(&pool->tables.steal, &worker->search.actor, &worker->search.view, &placed);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "threads.h"
+#include "futex.h"
+#include "thread_fibers.h"
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
@@ -81,23 +82,34 @@ typedef struct {
     ns_body *body;
     ns_future *future;
     void *arguments;
+    ns_access *accesses; /* of its first segment */
+    uint32_t access_count;
 } long_task;
 _Static_assert(sizeof(long_task) <= NS_INLINED_BYTES, "it fits a record");
 
 static void run_long(ns_task *self, void *whole) {
     const long_task task = *(const long_task *)whole;
+    for (uint32_t at = 0; at < task.access_count; at++) ns_thread_touch(self, &task.accesses[at]);
     task.body(self, task.arguments);
     ns_join(self);
+    free(task.accesses);
     free(task.arguments);
     /* release: whoever sees that the future is there sees what its task did */
     if (task.future) ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
 }
 
 static bool fill_long(ns_thread_task *made, const ns_work_order *order) {
+    const size_t access_bytes = order->access_count * sizeof *order->accesses;
     void *arguments = malloc(order->bytes + 1);
-    if (!arguments) return false;
+    ns_access *accesses = malloc(access_bytes + 1);
+    if (!arguments || !accesses) {
+        free(arguments);
+        free(accesses);
+        return false;
+    }
+    if (access_bytes) memcpy(accesses, order->accesses, access_bytes);
     if (order->bytes) memcpy(arguments, order->arguments, order->bytes);
-    const long_task task = {order->body, order->future, arguments};
+    const long_task task = {order->body, order->future, arguments, accesses, order->access_count};
     made->body = run_long;
     memcpy(made->inlined, &task, sizeof task);
     return true;
@@ -106,7 +118,7 @@ static bool fill_long(ns_thread_task *made, const ns_work_order *order) {
 ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order) {
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     ns_thread_task *made = worker->free;
-    if (order->bytes > NS_INLINED_BYTES || order->future) {
+    if (order->bytes > NS_INLINED_BYTES || order->future || order->access_count) {
         if (!fill_long(made, order)) return NULL;
     } else {
         made->body = order->body;
@@ -126,18 +138,34 @@ static void note_end(ns_thread_pool *pool) {
     } /* relaxed: whoever reads it waits for all workers first */
 }
 
-static void tell_parent_elsewhere(const ns_thread_worker *worker, ns_thread_task *parent) {
-    if (!parent->base.worker) note_end(ns_thread_pool_of(worker));
-    /* release: what the child did happens before the join */
-    ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
+/* The last child of a parent that does not look itself has ended. */
+static void resume(ns_thread_worker *worker, ns_thread_task *parent) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (pool->detached) {
+        ns_thread_fibers_keep(worker, parent);
+    } else {
+        /* relaxed: it only counts. The parent may be gone by now: nobody looks into it */
+        ns_atomic_u32_fetch_add(&pool->blocked, UINT32_MAX, memory_order_relaxed);
+        ns_futex_wake(ns_thread_task_returned(parent), 1);
+    }
 }
 
 /* Tell the parent that a child has ended on `worker`. */
-static void tell_parent(const ns_thread_worker *worker, ns_thread_task *parent) {
-    if (parent->base.worker == &worker->base)
+static void tell_parent(ns_thread_worker *worker, ns_thread_task *parent) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool is_root = parent == &pool->origin;
+    if (is_root) note_end(pool);
+    if (pool->balances && !is_root) {
+        /* acq_rel: what all children did happens before the join, and the last one hands it over */
+        const uint32_t before =
+            ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), UINT32_MAX, memory_order_acq_rel);
+        if (before == 1) resume(worker, parent);
+    } else if (parent->base.worker == &worker->base && !pool->detached) {
         parent->pending--;
-    else
-        tell_parent_elsewhere(worker, parent);
+    } else {
+        /* release: what the child did happens before the join */
+        ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
+    }
 }
 
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {

@@ -25,6 +25,12 @@ static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
     return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
+/* The same where children count down: what the parent has yet to add is what they have taken away. */
+static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
+    /* acquire: as above */
+    return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
+}
+
 /* All children of `self` have ended: count anew. */
 static inline void ns_thread_task_forget(ns_thread_task *self) {
     self->pending = 0;

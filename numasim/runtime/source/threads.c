@@ -64,6 +64,12 @@ static void *work(void *argument) {
     return NULL;
 }
 
+void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) {
+    pthread_mutex_lock(&self->lock);
+    self->error = ns_pool_fail(&self->base, error, "%s", sentence);
+    pthread_mutex_unlock(&self->lock);
+}
+
 /* ---- a run, seen by who asks for it ------------------------------------------------------------------------------ */
 
 /* A root for each worker, or for the first. The workers sleep: what is theirs can be written. */
@@ -83,11 +89,14 @@ int ns_thread_pool_run(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
     int error = ns_thread_words_add(pool->words, self->words, self->word_count);
     if (error) return ns_pool_fail(self, error, "the shared words cannot be made");
+    if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
+    if (error) return ns_pool_fail(self, error, "there is no memory to follow the objects");
     error = make_roots(pool, order, team);
     if (error) return ns_pool_fail(self, error, "there is no memory for the first tasks");
     pthread_mutex_lock(&pool->lock);
     /* relaxed: the lock orders it */
     ns_atomic_u32_store(&pool->present, 0, memory_order_relaxed);
+    ns_atomic_u32_store(&pool->blocked, 0, memory_order_relaxed);
     ns_atomic_u64_store(&pool->ended_ps, 0, memory_order_relaxed);
     pool->active = self->workers;
     pool->epoch++;
@@ -139,7 +148,7 @@ void ns_thread_pool_close(ns_pool *self) {
     pool->closing = true;
     pthread_cond_broadcast(&pool->started);
     pthread_mutex_unlock(&pool->lock);
-    for (uint32_t id = 0; id < pool->begun; id++) pthread_join(pool->worker[id]->thread, NULL);
+    for (uint32_t id = 0; id < pool->launched; id++) pthread_join(pool->worker[id]->thread, NULL);
     ns_thread_pool_free(pool);
 }
 
@@ -150,14 +159,14 @@ static int start(ns_thread_pool *pool) {
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pool->active = pool->base.workers;
     int failed = 0;
-    while (!failed && pool->begun < pool->base.workers) {
-        ns_thread_worker *worker = pool->worker[pool->begun];
+    while (!failed && pool->launched < pool->base.workers) {
+        ns_thread_worker *worker = pool->worker[pool->launched];
         failed = pthread_create(&worker->thread, &attributes, work, worker);
-        pool->begun += !failed;
+        pool->launched += !failed;
     }
     pthread_attr_destroy(&attributes);
     pthread_mutex_lock(&pool->lock);
-    pool->active -= pool->base.workers - pool->begun;
+    pool->active -= pool->base.workers - pool->launched;
     while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
     const int error = failed ? NS_ERROR_THREAD : pool->error;
     pthread_mutex_unlock(&pool->lock);

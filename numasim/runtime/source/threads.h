@@ -10,9 +10,12 @@
 
 #include <pthread.h>
 
+#include "emulation.h"
 #include "fiber.h"
+#include "object_homes.h"
 #include "plan_tables.h"
 #include "round.h"
+#include "similarity.h"
 #include "task_queues.h"
 #include "thread_tasks.h"
 #include "thread_words.h"
@@ -29,9 +32,12 @@ typedef struct ns_thread_pool ns_thread_pool;
 typedef struct {
     ns_actor actor;
     ns_view view;
-    int64_t fails;   /* fruitless rounds in a row */
-    int64_t idle_ps; /* what all searches have taken */
-    uint64_t placed; /* tasks that it has placed by rules of dispatch */
+    int64_t fails;       /* fruitless rounds in a row */
+    int64_t idle_ps;     /* what all searches have taken */
+    int64_t *bytes;      /* [nodes] of what is being looked at */
+    int64_t *similarity; /* [nodes] */
+    ns_objects *objects; /* [2 nodes] of the task that is being placed: reads of each node, then writes */
+    uint64_t placed;     /* tasks that it has placed by rules of dispatch */
     bool thresholds_known;
 } ns_thread_search;
 
@@ -44,12 +50,19 @@ struct ns_thread_worker {
     int32_t cpu;           /* where it is pinned, or -1 */
     pthread_t thread;
     ns_thread_task *agenda; /* what it executes first in a run */
-    ns_fiber *fiber;        /* where tasks on fibers go when they leave it, or NULL */
+    /* With tasks on fibers, see thread_fibers.h. */
+    ns_fiber *thread_fiber, *home;   /* the thread's own; the one that looks for work */
+    struct ns_thread_fiber *resting; /* those without a task */
+    ns_thread_task *kept;            /* tasks to go on with, linked by their marks */
+    ns_thread_task *left;            /* the task whose fiber was left last, */
+    struct ns_thread_fiber *left_fiber;
+    uint32_t leaving; /* and for what */
     ns_thread_search search;
     int64_t counters[NS_COUNTERS];
     int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or home */
-    NS_OWN_LINE ns_atomic_pointer given_back;           /* records that have ended elsewhere */
-    ns_atomic_u32 thief;                                /* who robbed it last, + 1; 0: nobody */
+    NS_OWN_LINE ns_atomic_u64 hopeless; /* `begun` + 1 when it last found nothing within reach; 0: it did */
+    ns_atomic_pointer given_back;       /* records that have ended elsewhere */
+    ns_atomic_u32 thief;                /* who robbed it last, + 1; 0: nobody */
 };
 
 struct ns_thread_pool {
@@ -60,9 +73,16 @@ struct ns_thread_pool {
     ns_task_queue **queues; /* [queues] each near those that use it */
     ns_watch_board board;
     ns_thread_words *words;
+    ns_object_homes *homes; /* NULL where nobody asks for them */
+    ns_emulation emulation;
+    ns_atomic_u64 begun;       /* tasks that somebody who had none has found */
+    ns_atomic_u32 stuck;       /* nobody could find anything: all take what they see */
     ns_thread_worker **worker; /* [workers] */
     int32_t *node;             /* [workers + 1] without a plan */
     uint32_t *nobody;          /* [workers] NS_NO_QUEUE */
+    bool detached;             /* tasks are on fibers */
+    bool balances;             /* children count their parents' `returned` down: joins continuation and block */
+    bool asks_parents;         /* levels begin at who has spawned what a worker executed last */
     bool plain;                /* spawns are pushes to the own deque, and joins begin with pops */
     ns_tick_rate rate;
     bool crowded; /* more workers than CPUs */
@@ -72,14 +92,15 @@ struct ns_thread_pool {
 
     pthread_mutex_t lock; /* of what follows, as far as it is not atomic */
     pthread_cond_t started, ended;
-    uint64_t epoch;  /* of runs */
-    uint32_t active; /* workers that have not left the run */
-    uint32_t begun;  /* threads that were started */
+    uint64_t epoch;    /* of runs */
+    uint32_t active;   /* workers that have not left the run */
+    uint32_t launched; /* threads that were started */
     bool closing;
     int error; /* of a thread that could not begin */
     int64_t makespan_ps;
 
     NS_OWN_LINE ns_thread_task origin; /* the parent of all roots */
+    NS_OWN_LINE ns_atomic_u32 blocked; /* workers that sleep in a join */
     NS_OWN_LINE ns_atomic_u32 present; /* workers that have come to the run */
     ns_atomic_u64 ended_ps;            /* when the last root so far has ended, by CLOCK_MONOTONIC */
     int64_t began_ps;
@@ -127,6 +148,9 @@ void ns_thread_pool_close(ns_pool *self);
 int ns_thread_pool_run(ns_pool *self, const ns_work_order *order, bool team);
 int ns_thread_pool_report(ns_pool *self, ns_report *told);
 
+/* Something goes wrong in a run, which will end with that error. */
+void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence);
+
 /* thread_pools.c */
 
 /* All of a pool but its threads. 0 or a negative error code; it owns the plan (which may be NULL) then. */
@@ -140,6 +164,9 @@ int ns_thread_worker_settle(ns_thread_worker *worker);
 
 /* Execute a task, up to its end, or up to where it leaves this worker. */
 void ns_thread_execute(ns_thread_worker *worker, ns_thread_task *task);
+
+/* The running segment accesses memory: where it is pretended to be far, that takes longer. */
+void ns_thread_touch(ns_task *self, const ns_access *access);
 
 /* Execute tasks until the wait is over. */
 void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait);
