@@ -1,0 +1,133 @@
+"""Tasks on real threads: whatever the strategy, the joins and the number of workers, every task runs exactly once.
+
+Kernels compare themselves with their serial twins, and the tasks of `graph` check that they run once; what is left to
+hold is that all are counted, that steals add up, that sanitizers are silent, and that nothing hangs.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from runtime_sources import RUNTIME, compile_program, sources
+
+from numasim.errors import InputError
+from numasim.runtime.compile import compile_plan, write
+from numasim.runtime.program import KernelRun, Order, run_kernel
+from numasim.spec import catalog
+
+MACHINE = "xeon-e5-2620-2s"
+FIB_12_CALLS = 465  # 2 F(13) - 1
+PRESET = Path(__file__).parents[2] / "configs" / "runtimes" / "ompi.yaml"
+
+
+def plan_file(folder: Path, strategy: str, join: str, workers: int) -> Path:
+    """The compiled plan of a strategy with the costs of a shipped runtime, and the joins that are asked for."""
+    preset, path = folder / f"{join}.yaml", folder / f"{strategy}-{join}-{workers}.plan"
+    text = re.sub(r"(?m)^join: \S+", f"join: {join}", PRESET.read_text())
+    preset.write_text(re.sub(r"(?m)^name: \S+", f"name: {join}", text))
+    write(compile_plan(strategy, MACHINE, workers, str(preset)), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("plans")
+
+
+def holds(run: KernelRun) -> None:
+    """What adds up in any run."""
+    columns = run.columns
+    assert run.correct
+    assert columns["steal_attempts"] >= columns["steal_success"] <= columns["tasks_stolen"]
+    assert sum(map(sum, run.node_success)) == columns["steal_success"]
+    assert columns["steal_attempts"] - sum(map(sum, run.node_attempts)) in (0, columns["no_victim"])
+    for name in ("steal_attempts", "steal_success"):
+        by_node = getattr(run, name.replace("steal", "node"))
+        far = sum(count for i, row in enumerate(by_node) for j, count in enumerate(row) if i != j)
+        assert columns[f"{name}_remote"] == far
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
+    for run in run_kernel(Order("fib", {"n": 15}, workers=workers, repeat=5), program):
+        holds(run)
+        assert run.columns["tasks"] == 1973  # 2 F(16) - 1
+
+
+@pytest.mark.parametrize("join", ["help", "continuation"])
+@pytest.mark.parametrize("strategy", catalog.names("strategies"))
+def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strategy: str, join: str) -> None:
+    plan = plan_file(plans, strategy, join, 4)
+    (run,) = run_kernel(Order("fib", {"n": 12}, plan=plan, seed=3), program)
+    holds(run)
+    assert run.columns["tasks"] == FIB_12_CALLS
+    (run,) = run_kernel(Order("graph", {"depth": 4, "graph_seed": 2}, plan=plan), program)
+    holds(run)
+
+
+@pytest.mark.parametrize("join", ["own", "strict", "block"])
+@pytest.mark.parametrize("strategy", ["randomized", "cilk", "threshold", "breadth-first", "steal-half"])
+def test_joins_that_can_be_stuck_say_so(program: Path, plans: Path, strategy: str, join: str) -> None:
+    order = Order("fib", {"n": 12}, plan=plan_file(plans, strategy, join, 4))
+    try:
+        (run,) = run_kernel(order, program)
+    except InputError as error:
+        assert "tasks are left that no worker can ever run" in str(error)  # noqa: PT017
+        assert (strategy, join) not in {("randomized", "own"), ("randomized", "strict")}
+    else:
+        holds(run)
+        assert run.columns["tasks"] == FIB_12_CALLS
+
+
+def test_one_worker_that_blocks_can_never_go_on(program: Path, plans: Path) -> None:
+    with pytest.raises(InputError, match="all workers wait in joins that block"):
+        run_kernel(Order("fib", {"n": 3}, plan=plan_file(plans, "randomized", "block", 1)), program)
+
+
+def test_many_random_graphs(program: Path) -> None:
+    for seed in range(60):
+        (run,) = run_kernel(Order("graph", {"depth": 5, "graph_seed": seed}, workers=3 + seed % 6), program)
+        holds(run)
+
+
+def test_eight_threads_never_hang(program: Path) -> None:
+    for run in run_kernel(Order("fib", {"n": 18}, workers=8, repeat=60), program):
+        holds(run)
+
+
+@pytest.mark.parametrize("strategy", ["topology-aware", "locality-binding", "cilk"])
+def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, strategy: str) -> None:
+    plan = plan_file(plans, strategy, "help", 4)
+    for run in run_kernel(Order("graph", {"depth": 6}, mode="emulated", plan=plan, repeat=3), program):
+        holds(run)
+        assert set(run.node) == {0, 1}  # the two sockets of the plan's machine
+
+
+def test_a_machine_to_pretend_comes_with_a_plan(program: Path) -> None:
+    with pytest.raises(InputError, match="an option has a value that it cannot have"):
+        run_kernel(Order("fib", mode="emulated", workers=2), program)
+
+
+def test_a_plan_is_for_as_many_workers_as_there_are(program: Path, plans: Path) -> None:
+    with pytest.raises(InputError):
+        run_kernel(Order("fib", workers=3, plan=plan_file(plans, "randomized", "help", 2)), program)
+
+
+@pytest.fixture(scope="module")
+def everything(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that uses everything, watched by the thread sanitizer."""
+    policy = RUNTIME.parent / "native" / "policy"
+    files = [Path(__file__).parent / "threads" / "everything.c", *sources("*.c"), *sorted(policy.glob("*.c"))]
+    flags = ["-fsanitize=thread", f"-I{policy}", f"-I{RUNTIME}", "-lm"]
+    return compile_program(c_compiler, tmp_path_factory.mktemp("threads") / "everything", files, flags)
+
+
+@pytest.mark.parametrize("case", ["1", "2", "5", "4 cilk help", "4 cilk continuation", "4 randomized continuation"])
+def test_all_that_tasks_can_do(everything: Path, plans: Path, case: str) -> None:
+    workers, *kinds = case.split()
+    arguments = [workers, *([str(plan_file(plans, *kinds, int(workers)))] if kinds else [])]
+    told = subprocess.run([everything, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
