@@ -87,6 +87,8 @@ static int read_plan(ns_thread_pool *pool) {
     ns_field_reader reader = ns_field_reader_of(pool->plan);
     int error = ns_plan_tables_read(&pool->tables, &reader);
     if (error) return ns_pool_fail(&pool->base, error, "%s", reader.problem);
+    error = ns_search_locks_create(&pool->locks, &reader, &pool->tables.steal);
+    if (error) return ns_pool_fail(&pool->base, error, "%s", reader.problem);
     pool->push_ps = ns_fields_integer(pool->plan, "push_ps", 0);
     pool->pop_ps = ns_fields_integer(pool->plan, "pop_ps", 0);
     pool->tasks = (uint64_t)ns_fields_integer(pool->plan, "rows", 1);
@@ -230,6 +232,7 @@ void ns_thread_pool_free(ns_thread_pool *self) {
         ns_near_memory_free(self->queues[q], sizeof *self->queues[q]);
     }
     ns_thread_words_destroy(self->words);
+    ns_search_locks_destroy(&self->locks);
     ns_object_homes_destroy(self->homes);
     ns_watch_board_destroy(&self->board);
     ns_plan_tables_destroy(&self->tables);

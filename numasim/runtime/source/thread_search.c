@@ -75,12 +75,33 @@ static bool descends(void *context, void *task) {
     return false;
 }
 
+/* About to take a task: what the worker may have said of its hopes holds no more. */
+static void hope_again(ns_thread_worker *worker) {
+    /* seq_cst: who takes a task has not said that there is none */
+    if (!ns_thread_pool_of(worker)->plain) ns_atomic_u64_store(&worker->hopeless, 0, memory_order_seq_cst);
+}
+
+/* Who takes in which join. */
+typedef struct {
+    ns_thread_worker *worker;
+    const ns_thread_task *waiting;
+} strict_taker;
+
+static bool may_take(void *context, void *task) {
+    const strict_taker *taker = context;
+    const bool may = descends((void *)(uintptr_t)taker->waiting, task);
+    if (may) hope_again(taker->worker);
+    return may;
+}
+
 static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             uint8_t end) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
+    strict_taker taker = {worker, wait->task};
     const bool picky = pool->tables.join == NS_JOIN_STRICT && wait->task;
-    ns_thread_task *task = ns_task_queue_take(pool->queues[q], is_owner, (enum ns_queue_end)end,
-                                              picky ? descends : NULL, (void *)(uintptr_t)wait->task);
+    if (!picky && ns_task_queue_length(pool->queues[q])) hope_again(worker);
+    ns_thread_task *task =
+        ns_task_queue_take(pool->queues[q], is_owner, (enum ns_queue_end)end, picky ? may_take : NULL, &taker);
     mark(pool, q);
     return task;
 }
@@ -206,24 +227,46 @@ static int64_t next_wait_ps(ns_thread_worker *worker, bool probed) {
     return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->tables.backoff, ++worker->search.fails, probed);
 }
 
-/* One round: a task, or NULL with `*probed`. */
-static ns_thread_task *go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed) {
+/* A probe under the locks that it is made under, of which the level's stays held. */
+static ns_thread_task *probe_locked(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q,
+                                    int32_t *held) {
+    const ns_search_locks *locks = &ns_thread_pool_of(worker)->locks;
+    const uint32_t node = (uint32_t)worker->base.node;
+    int32_t of_queue = NS_NO_LOCK;
+    ns_search_locks_pass(locks, held, ns_search_locks_of_level(locks, level, q), node);
+    ns_search_locks_pass(locks, &of_queue, ns_search_locks_of_queue(locks, q), node);
+    ns_thread_task *task = probe(worker, wait, level, q);
+    ns_search_locks_pass(locks, &of_queue, NS_NO_LOCK, node);
+    return task;
+}
+
+/* The probes of a round: a task, or NULL with `*probed`. `*held` is the lock of a level that the last one left. */
+static ns_thread_task *go_round_locking(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
+                                        int32_t *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
     ns_round round;
     uint32_t level, q;
     ns_round_begin(&round);
-    *probed = false;
     for (;;) {
         look_around(worker);
         if (!ns_round_next(&round, &pool->tables.steal, &search->actor, &search->view, &level, &q)) return NULL;
         *probed = true;
-        ns_thread_task *task = probe(worker, wait, level, q);
+        ns_thread_task *task = probe_locked(worker, wait, level, q, held);
         if (task || wait->is_over(wait->context)) return task;
         if (pool->tables.backoff_after_probe) {
+            ns_search_locks_pass(&pool->locks, held, NS_NO_LOCK, (uint32_t)worker->base.node);
             back_off(worker, next_wait_ps(worker, true));
         }
     }
+}
+
+static ns_thread_task *go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed) {
+    int32_t held = NS_NO_LOCK;
+    *probed = false;
+    ns_thread_task *task = go_round_locking(worker, wait, probed, &held);
+    ns_search_locks_pass(&ns_thread_pool_of(worker)->locks, &held, NS_NO_LOCK, (uint32_t)worker->base.node);
+    return task;
 }
 
 /* What `has_tasks` asks for. */
@@ -270,7 +313,7 @@ static bool has_hope(ns_thread_worker *worker, const ns_thread_wait *wait) {
     return ns_any_within_reach(&pool->tables.steal, &search->actor, &search->view, has_tasks, &asked);
 }
 
-/* Whether nobody can find anything any more: all have said so since the last one has begun a task, or sleep. */
+/* Whether nobody can find anything any more: all have said so since the last change, or sleep. */
 static bool is_hopeless(const ns_thread_pool *pool, uint64_t stamp) {
     /* acquire: in no other order than it was written in */
     uint32_t hopeless = ns_atomic_u32_load(&pool->blocked, memory_order_acquire);
@@ -280,12 +323,19 @@ static bool is_hopeless(const ns_thread_pool *pool, uint64_t stamp) {
     return hopeless >= pool->base.workers;
 }
 
+/* A worker begins to search, or ends that: what others have found out about their hopes is of yesterday. */
+static void note_change(ns_thread_pool *pool) {
+    /* seq_cst: whoever counts this sees what was done before, and asks anew */
+    if (!pool->plain) ns_atomic_u64_fetch_add(&pool->changes, 1, memory_order_seq_cst);
+}
+
 /* Say whether there is hope; where there is none for anybody, the run is to end with an error, and does so soonest if
  * all take whatever they see. */
 static void doubt(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    /* seq_cst: a task that was begun before is counted before */
-    const uint64_t stamp = ns_atomic_u64_load(&pool->begun, memory_order_seq_cst) + 1;
+    if (pool->plain) return; /* who joins has all that it waits for in its own queue, or it is being executed */
+    /* seq_cst: see note_change */
+    const uint64_t stamp = ns_atomic_u64_load(&pool->changes, memory_order_seq_cst) + 1;
     const bool hopes = has_hope(worker, wait) || wait->is_over(wait->context);
     ns_atomic_u64_store(&worker->hopeless, hopes ? 0 : stamp, memory_order_seq_cst);
     if (hopes || ns_thread_task_is_joined(&pool->origin) || !is_hopeless(pool, stamp)) return;
@@ -352,8 +402,9 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
         const bool first_drain = tables->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && pool->watches;
         if (first_drain && !worker->search.thresholds_known && worker->base.tasks) compute_thresholds(worker);
         const uint64_t began = ns_ticks();
+        note_change(pool);
         task = search(worker, wait);
-        if (task) ns_atomic_u64_fetch_add(&pool->begun, 1, memory_order_seq_cst); /* seq_cst: see `doubt` */
+        note_change(pool);
         worker->search.idle_ps += ns_ticks_to_ps(pool->rate, ns_ticks() - began);
     }
     if (task) worker->search.fails = 0;

@@ -15,6 +15,7 @@
 #include "object_homes.h"
 #include "plan_tables.h"
 #include "round.h"
+#include "search_locks.h"
 #include "similarity.h"
 #include "task_queues.h"
 #include "thread_tasks.h"
@@ -60,7 +61,7 @@ struct ns_thread_worker {
     ns_thread_search search;
     int64_t counters[NS_COUNTERS];
     int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or home */
-    NS_OWN_LINE ns_atomic_u64 hopeless; /* `begun` + 1 when it last found nothing within reach; 0: it did */
+    NS_OWN_LINE ns_atomic_u64 hopeless; /* `changes` + 1 when it last found nothing within reach; 0: it did */
     ns_atomic_pointer given_back;       /* records that have ended elsewhere */
     ns_atomic_u32 thief;                /* who robbed it last, + 1; 0: nobody */
 };
@@ -73,9 +74,10 @@ struct ns_thread_pool {
     ns_task_queue **queues; /* [queues] each near those that use it */
     ns_watch_board board;
     ns_thread_words *words;
+    ns_search_locks locks;
     ns_object_homes *homes; /* NULL where nobody asks for them */
     ns_emulation emulation;
-    ns_atomic_u64 begun;       /* tasks that somebody who had none has found */
+    ns_atomic_u64 changes;     /* searches that were begun or ended */
     ns_atomic_u32 stuck;       /* nobody could find anything: all take what they see */
     ns_thread_worker **worker; /* [workers] */
     int32_t *node;             /* [workers + 1] without a plan */

@@ -1,0 +1,36 @@
+/* The locks that a search takes: that of a level's domain while it probes there (thesis chapter 6, Algorithm 5), and
+ * that of a queue at each probe. Locks of numasim/locks.h, of the kind that the plan says.
+ */
+#ifndef NS_SEARCH_LOCKS_H
+#define NS_SEARCH_LOCKS_H
+
+#include "field_reader.h"
+#include "numasim/locks.h"
+#include "plan.h"
+
+enum { NS_NO_LOCK = -1 };
+
+typedef struct {
+    ns_numa_lock **lock;       /* [count] by word; NULL for words that are no locks of the search */
+    const int32_t *level_lock; /* [steal levels][queues], or NULL */
+    const int32_t *queue_lock; /* [queues], or NULL */
+    uint32_t count, queues;
+} ns_search_locks;
+
+/* From the fields level_lock, queue_lock, word_role, lock_kind and lock_batch: 0, NS_ERROR_FIELD with a sentence in
+ * `reader->problem`, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
+int ns_search_locks_create(ns_search_locks *self, ns_field_reader *reader, const ns_plan *steal);
+void ns_search_locks_destroy(ns_search_locks *self);
+
+/* The lock that a probe of `queue` by `level` is made under, that of the queue itself; NS_NO_LOCK. */
+static inline int32_t ns_search_locks_of_level(const ns_search_locks *self, uint32_t level, uint32_t queue) {
+    return self->level_lock ? self->level_lock[(uint64_t)level * self->queues + queue] : NS_NO_LOCK;
+}
+static inline int32_t ns_search_locks_of_queue(const ns_search_locks *self, uint32_t queue) {
+    return self->queue_lock ? self->queue_lock[queue] : NS_NO_LOCK;
+}
+
+/* Hold `next` instead of `held`; either may be NS_NO_LOCK, or they may be the same. From `node`. */
+void ns_search_locks_pass(const ns_search_locks *self, int32_t *held, int32_t next, uint32_t node);
+
+#endif
