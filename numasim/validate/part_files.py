@@ -57,7 +57,7 @@ class QuickSpec(Model):
 
 
 class PartFile(CheckedModel):
-    """A part of the validation. Of so many ``recordings`` of a program, predictions start from that of median work."""
+    """A part of the validation."""
 
     title: Text
     mode: Literal["virtual", "native", "emulated"]
@@ -67,7 +67,6 @@ class PartFile(CheckedModel):
     kernels: Annotated[tuple[KernelSpec, ...], Field(min_length=1)]
     strategies: Annotated[tuple[Text, ...], Field(min_length=1)] | Literal["all"]
     workers: Annotated[tuple[PositiveCount, ...], Field(min_length=1)]
-    recordings: PositiveCount = 1
     repeats: PositiveCount = 1
     seed: Seed = 0
     bounds: dict[Text, BoundSpec] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Predictions: what the simulator says of a cell, from its program's one recording, before the cell is run.
+"""Predictions: what the simulator says of a cell, from a recording of its program, before the cell is run.
 
 With them goes the compiled plan that the runtime is given: the same tables, and the same costs of the runtime.
 """
@@ -13,8 +13,9 @@ from numasim.engine.plan import Plan
 from numasim.engine.result import Result
 from numasim.engine.run import simulate
 from numasim.runtime.compile import UNCOUPLED
-from numasim.spec.identity import run_id
+from numasim.spec.identity import MODEL_VERSION
 from numasim.spec.run import RunSpec, resolve
+from numasim.spec.single import read_machine, read_runtime, read_strategy
 from numasim.validate.cells import Cell, Part
 
 
@@ -38,9 +39,18 @@ def seeds_of(part: Part) -> list[int]:
     return [repeat_seed(part.file.seed, repeat) >> 1 or 1 for repeat in range(part.repeats)]
 
 
-def cell_identity(part: Part, spec: RunSpec) -> dict[str, object]:
-    """What makes two cells the same: how they are run, and the contents of all that is simulated."""
-    return {"mode": part.file.mode, "costs": part.file.costs, "run": run_id(spec, 0)}
+def cell_identity(part: Part, cell: Cell) -> dict[str, object]:
+    """What makes two cells the same: how they are run, and the contents of all that is simulated and run."""
+    return {
+        "mode": part.file.mode,
+        "costs": part.file.costs,
+        "model_version": MODEL_VERSION,
+        "machine": read_machine(part.machine).contents_json,
+        "runtime": read_runtime(part.runtime).contents_json,
+        "strategy": read_strategy(cell.strategy).contents_json,
+        "workers": cell.workers,
+        "kernel": cell.program.label,
+    }
 
 
 def plan_of(spec: RunSpec, seed: int) -> Plan:

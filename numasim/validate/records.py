@@ -1,18 +1,17 @@
-"""Task graphs recorded by one serial run of a program each, kept in the results directory.
+"""Task graphs, recorded by serial runs: what a prediction starts from, and all that it knows of a program.
 
-No run that is predicted has any part in a recording. With model costs all cells of a program share one. Measured times
-change with what else a machine does, so there each cell has its own, made just before its runs; where several are asked
-for, the one whose work took the median time is kept: a usual one.
+No run that is predicted has any part in a recording. With model costs a graph is the same every time: the cells of a
+program share one, which is kept in the results directory. Measured times change with what else a machine does: there
+every repeat is predicted from a serial run of its own, made just before it.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from numasim.runtime.program import Order, run_kernel
-from numasim.sweep.files import output_errors, write_whole
+from numasim.sweep.files import output_errors
 from numasim.validate.cells import Cell
 from numasim.validate.kept import Identity, digest
 from numasim.validate.part_files import PartFile
@@ -28,40 +27,28 @@ class Recording:
     serial_ps: int
 
 
-def record(cell: Cell, part: PartFile, directory: Path, identity: Identity) -> Recording:
-    """The recording of the cell's program, made now unless it is there; errors as of `run_kernel`."""
+def record(cell: Cell, part: PartFile, graph: Path) -> Recording:
+    """Run the cell's program serially and write its ``graph``; errors as of `run_kernel`."""
     program = cell.program
-    workers = cell.workers if program.team else None
-    own = None if part.exact else f"{cell.strategy} {cell.workers}"
-    known = {
-        **identity,
-        "cell": own,
-        "kernel": program.kernel,
-        "set": program.parameters,
-        "costs": part.costs,
-        "team": workers,
-    }
+    (run,) = run_kernel(
+        Order(program.kernel, program.parameters, "serial", part.costs, team_of(cell), seed=part.seed, record=graph)
+    )
+    return Recording(graph, run.serial_ps or 0)
+
+
+def shared_recording(cell: Cell, part: PartFile, directory: Path, identity: Identity) -> Recording:
+    """The recording that all cells of a program with model costs share, made now unless it is there."""
+    program = cell.program
+    known = {**identity, "kernel": program.kernel, "set": program.parameters, "team": team_of(cell)}
     folder = directory / GRAPHS
-    graph = folder / f"{program.kernel}-{digest({**known, 'recordings': part.recordings})}.json"
-    note = graph.with_suffix(".serial")
-    if not note.is_file():
-        with output_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        order = Order(program.kernel, program.parameters, "serial", part.costs, workers, seed=part.seed)
-        write_whole(note, json.dumps({"serial_ps": _usual(order, graph, part.recordings)}).encode())
-    return Recording(graph, int(json.loads(note.read_bytes())["serial_ps"]))
+    graph = folder / f"{program.kernel}-{digest(known)}.json"
+    if graph.is_file():
+        return Recording(graph, 0)
+    with output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return record(cell, part, graph)
 
 
-def _usual(order: Order, graph: Path, recordings: int) -> int:
-    """Record so often, leave the graph of the run of median work, and return the time of the serial twin beside it."""
-    runs = []
-    for number in range(recordings):
-        path = graph.with_suffix(f".{number}")
-        (run,) = run_kernel(replace(order, record=path))
-        runs.append((run.columns["work_local_ps"], number, path, run.serial_ps or 0))
-    _, _, path, serial_ps = sorted(runs)[(recordings - 1) // 2]
-    with output_errors(graph):
-        path.replace(graph)
-        for _, _, other, _ in runs:
-            other.unlink(missing_ok=True)
-    return serial_ps
+def team_of(cell: Cell) -> int | None:
+    """The workers that a recording needs to know: those of a program that has a part for each."""
+    return cell.workers if cell.program.team else None

@@ -8,21 +8,20 @@ from pathlib import Path
 
 from numasim.runtime.compile import write
 from numasim.runtime.program import KernelRun, Order, run_kernel
-from numasim.spec.run import RunSpec
 from numasim.validate.cells import Cell, Part
 from numasim.validate.counts import measured_counts, predicted_counts
 from numasim.validate.exact import differences
 from numasim.validate.kept import KeptRuns, program_digest, read_runs
 from numasim.validate.predict import cell_identity, plan_of, predict, seeds_of, spec_of
-from numasim.validate.records import Recording, record
+from numasim.validate.records import Recording, record, shared_recording
 from numasim.validate.whereabouts import processor
 
 Advance = Callable[[int], None]
 
 
 def recorded(part: Part, cell: Cell, directory: Path) -> Recording:
-    """The recording that the cell starts from; one that cells share is not to be made by two threads at once."""
-    return record(cell, part.file, directory, _measured_by())
+    """The recording that the cells of a program share; it is not to be made by two threads at once."""
+    return shared_recording(cell, part.file, directory, _measured_by())
 
 
 def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda _: None) -> KeptRuns:
@@ -30,17 +29,15 @@ def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda 
 
     Raises InputError and CheckError as simulations and the program do.
     """
-    recording = recorded(part, cell, directory)
-    spec = spec_of(part, cell, recording.graph)
-    kept = read_runs(directory, {**cell_identity(part, spec), **_measured_by(), "kernel": cell.program.label})
+    kept = read_runs(directory, {**cell_identity(part, cell), **_measured_by()})
     missing = [seed for seed in seeds_of(part) if str(seed) not in {**kept.measured, **kept.compared}]
     advance(part.repeats - len(missing))
     with tempfile.TemporaryDirectory() as folder:
-        plan = Path(folder) / "cell.plan"
-        if missing:
-            write(plan_of(spec, seeds_of(part)[0]), plan)
         for seed in missing:
-            _repeat(part, cell, spec, seed, plan, recording.serial_ps, kept)
+            if part.file.exact:
+                _compare(part, cell, seed, recorded(part, cell, directory), Path(folder), kept)
+            else:
+                _measure_beside(part, cell, seed, Path(folder), kept)
             kept.save()
             advance(1)
     return kept
@@ -51,18 +48,26 @@ def _measured_by() -> dict[str, str]:
     return {"program": program_digest(), "processor": processor()}
 
 
-def _repeat(part: Part, cell: Cell, spec: RunSpec, seed: int, plan: Path, serial_ps: int, kept: KeptRuns) -> None:
-    """Predict and measure one repeat."""
+def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, kept: KeptRuns) -> None:
+    """Record the program, predict one repeat from that, and measure it."""
+    recording = record(cell, part.file, folder / f"{seed}.json")
+    spec = spec_of(part, cell, recording.graph)
     predicted = predict(spec, seed)
-    if not part.file.exact:
-        kept.predicted[str(seed)] = predicted_counts(predicted, serial_ps)
-        kept.measured[str(seed)] = measured_counts(_measure(part, cell, seed, plan))
-        return
-    values, differing = differences(predicted, _measure(part, cell, seed, plan))
+    write(plan_of(spec, seed), folder / "cell.plan")
+    kept.predicted[str(seed)] = predicted_counts(predicted, recording.serial_ps)
+    kept.measured[str(seed)] = measured_counts(_run(part, cell, seed, folder / "cell.plan"))
+    recording.graph.unlink()
+
+
+def _compare(part: Part, cell: Cell, seed: int, recording: Recording, folder: Path, kept: KeptRuns) -> None:
+    """Predict and run one repeat with model costs, and compare all counters."""
+    spec = spec_of(part, cell, recording.graph)
+    write(plan_of(spec, seed), folder / "cell.plan")
+    values, differing = differences(predict(spec, seed), _run(part, cell, seed, folder / "cell.plan"))
     kept.compared[str(seed)] = {"values": values, "differing": differing}
 
 
-def _measure(part: Part, cell: Cell, seed: int, plan: Path) -> KernelRun:
+def _run(part: Part, cell: Cell, seed: int, plan: Path) -> KernelRun:
     program = cell.program
     mode, costs = part.file.mode, part.file.costs if part.file.mode == "virtual" else None
     order = Order(program.kernel, program.parameters, mode, costs, cell.workers, plan, seed=seed)

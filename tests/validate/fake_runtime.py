@@ -60,7 +60,6 @@ class FakeRuntime:
     """Runs nothing: writes a generated graph for a recording, answers predictions; ``orders`` are all that it got."""
 
     change: Change = lambda order, run: run
-    serial_work: Callable[[int], int] = lambda order: 1  # of a recording, by how many orders there have been
     orders: list[Order] = field(default_factory=list)
     predicted: dict[tuple[int, int], Result] = field(default_factory=dict)  # by thread and seed: cells share seeds
 
@@ -76,7 +75,7 @@ class FakeRuntime:
         if order.mode == "serial":
             assert order.record is not None
             write(generate(read_workload(f"{{name: fib, n: {order.parameters['n']}}}")), order.record)
-            work = {"work_local_ps": self.serial_work(len(self.orders))}
+            work = {"work_local_ps": 1}
             return (KernelRun(order.kernel, {}, "serial", 1, 0, True, 1, work, serial_ps=TWIN_PS),)
         assert order.plan is not None
         assert order.plan.is_file()

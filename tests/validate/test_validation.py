@@ -148,7 +148,7 @@ def test_finished_runs_are_kept_with_their_recordings(tmp_path: Path, monkeypatc
     part = part_file(tmp_path)
     first = found(part, tmp_path / "out")
     modes = [order.mode for order in runtime.orders]
-    assert (modes.count("serial"), modes.count("virtual")) == (CELLS, CELLS * 2)
+    assert (modes.count("serial"), modes.count("virtual")) == (CELLS * 2, CELLS * 2)
     runtime.orders.clear()
     assert found(part, tmp_path / "out") == first
     assert runtime.orders == []
@@ -165,7 +165,7 @@ def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: P
         pass
 
     def killed(order: Order, run: KernelRun) -> KernelRun:
-        if len(runtime.orders) == 11:
+        if order.mode == "virtual" and len(runtime.orders) == 12:
             raise KilledError
         return run
 
@@ -181,27 +181,12 @@ def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: P
     assert resumed == found(part, tmp_path / "afresh")
 
 
-def test_the_serial_run_of_median_work_is_predicted_from(tmp_path: Path, monkeypatch: Patch) -> None:
-    works = {1: 30, 2: 50, 3: 10, 4: 40, 5: 20}
-    runtime = FakeRuntime(serial_work=works.__getitem__).install(monkeypatch, tmp_path)
-    sizes: dict[int, int] = {}
-
-    def recording(order: Order) -> tuple[KernelRun, ...]:
-        number = len(runtime.orders) + 1
-        if order.mode == "serial":
-            order = replace(order, parameters={"n": number + 2})
-        found = FakeRuntime.run_kernel(runtime, order)
-        if order.record is not None:
-            sizes[number] = order.record.stat().st_size
-        return found
-
-    monkeypatch.setattr("numasim.validate.records.run_kernel", recording)
-    path = Path(part_file(tmp_path, repeats=1))
-    path.write_text(path.read_text().replace("repeats: 1\nseed", "recordings: 5\nrepeats: 1\nseed"))
-    validate_parts([part_of(str(path), kernels=("fib",), quick=True)], tmp_path / "out")
-    (graph,) = (tmp_path / "out" / "graphs").glob("*.json")
-    assert graph.stat().st_size == sizes[1]  # the first took 30, the median
-    assert len(list(graph.parent.iterdir())) == 2, "the others are gone"
+def test_every_repeat_is_predicted_from_the_serial_run_before_it(tmp_path: Path, monkeypatch: Patch) -> None:
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
+    found(part_file(tmp_path), tmp_path / "out")
+    modes = [order.mode for order in runtime.orders]
+    assert modes == ["serial", "virtual"] * (CELLS * 2)
+    assert len({order.record for order in runtime.orders if order.mode == "serial"}) > 1
 
 
 def test_another_program_is_run_anew(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -219,7 +204,7 @@ def test_more_repeats_are_added_to_those_that_are_kept(tmp_path: Path, monkeypat
     found(part_file(tmp_path, repeats=2), tmp_path / "out")
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     found(part_file(tmp_path, repeats=3), tmp_path / "out")
-    assert len(runtime.orders) == CELLS
+    assert len(runtime.orders) == CELLS * 2  # a serial run and the run beside it
 
 
 def test_strategies_and_the_runtime_draw_from_the_same_seeds(tmp_path: Path, monkeypatch: Patch) -> None:
