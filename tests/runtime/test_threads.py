@@ -87,10 +87,37 @@ def test_one_worker_that_blocks_can_never_go_on(program: Path, plans: Path) -> N
         run_kernel(Order("fib", {"n": 3}, plan=plan_file(plans, "randomized", "block", 1)), program)
 
 
-def test_many_random_graphs(program: Path) -> None:
-    for seed in range(60):
-        (run,) = run_kernel(Order("graph", {"depth": 5, "graph_seed": seed}, workers=3 + seed % 6), program)
+SHORT = {"depth": 4, "width": 4, "low_ns": 0, "high_ns": 1000}  # at most 341 tasks
+
+
+def test_graphs_are_those_of_successive_seeds(program: Path) -> None:
+    def tasks(**parameters: int) -> int:
+        (run,) = run_kernel(Order("graph", {**SHORT, **parameters}, mode="serial"), program)
+        return run.columns["tasks"]
+
+    assert tasks(graphs=6, graph_seed=11) == sum(tasks(graph_seed=11 + i) for i in range(6))
+
+
+@pytest.mark.parametrize("kind", ["", "breadth-first help", "cilk continuation"])
+def test_ten_thousand_random_graphs_lose_and_repeat_no_task(program: Path, plans: Path, kind: str) -> None:
+    parameters = {**SHORT, "graphs": 10_000}
+    plan = plan_file(plans, *kind.split(), workers=3) if kind else None
+    (run,) = run_kernel(Order("graph", parameters, plan=plan, workers=3), program)
+    holds(run)
+    (serial,) = run_kernel(Order("graph", {**parameters, "high_ns": 0}, mode="serial"), program)
+    assert run.columns["tasks"] == serial.columns["tasks"] > 10_000
+    assert sum(tasks > 0 for tasks in run.worker["tasks"]) > 1
+
+
+def test_random_graphs_with_any_number_of_workers(program: Path) -> None:
+    for workers in range(3, 9):
+        (run,) = run_kernel(Order("graph", {"depth": 5, "graphs": 10}, workers=workers), program)
         holds(run)
+
+
+def test_a_file_holds_one_graph(program: Path) -> None:
+    with pytest.raises(InputError, match="graphs is 2, and a file holds one graph"):
+        run_kernel(Order("graph", {"graphs": 2, "file": "graph.json"}, workers=1), program)
 
 
 def test_eight_threads_never_hang(program: Path) -> None:
