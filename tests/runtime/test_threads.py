@@ -6,8 +6,10 @@ hold is that all are counted, that steals add up, that sanitizers are silent, an
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,33 @@ def test_random_graphs_with_any_number_of_workers(program: Path) -> None:
 def test_a_file_holds_one_graph(program: Path) -> None:
     with pytest.raises(InputError, match="graphs is 2, and a file holds one graph"):
         run_kernel(Order("graph", {"graphs": 2, "file": "graph.json"}, workers=1), program)
+
+
+@pytest.mark.parametrize("kind", ["", "cilk continuation"])
+def test_parts_of_a_team_are_no_tasks(program: Path, plans: Path, tmp_path: Path, kind: str) -> None:
+    tasks = [
+        row
+        for part in range(3)
+        for row in (
+            {"kind": "implicit", "ops": [["spawn", 2 * part + 1], ["wait"]]},
+            {"ops": [["run", part]]},
+        )
+    ]
+    graph = {
+        "format": "numasim task graph 1",
+        "name": "team",
+        "phases": [{"roots": [0, 2, 4], "deal": "cyclic"}],
+        "tasks": tasks,
+        "segments": [{"compute_ps": 1000}] * 3,
+    }
+    file = tmp_path / "team.json"
+    file.write_text(json.dumps(graph))
+    order = Order("graph", {"file": str(file)}, workers=3)
+    plan = plan_file(plans, *kind.split(), workers=3) if kind else None
+    for each in (replace(order, mode="serial"), replace(order, plan=plan)):
+        (run,) = run_kernel(each, program)
+        holds(run)
+        assert run.columns["tasks"] == 3  # those that the parts have spawned
 
 
 def test_eight_threads_never_hang(program: Path) -> None:

@@ -6,7 +6,7 @@
 
 /* The counters of a worker. Compiled with NUMASIM_COUNTERS=0, the thread mode counts nothing but tasks. */
 enum ns_counter {
-    NS_TASKS,                 /* bodies run, the root included */
+    NS_TASKS,                 /* bodies run, the root included, but no parts of teams */
     NS_STEAL_ATTEMPTS,        /* probes by levels other than `own` */
     NS_STEAL_SUCCESS,         /* of which at least one task was taken */
     NS_STEAL_ATTEMPTS_REMOTE, /* at queues of another node */

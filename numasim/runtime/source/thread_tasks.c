@@ -170,7 +170,9 @@ static void tell_parent(ns_thread_worker *worker, ns_thread_task *parent) {
 
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     ns_thread_task *parent = ns_thread_task_parent(self);
-    worker->base.tasks++;
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool is_part = pool->team && parent == &pool->origin; /* of a team: nobody has spawned it */
+    worker->base.tasks += !is_part;
     if (ns_thread_task_is_listed(self)) free_record(worker, self);
     tell_parent(worker, parent);
 }

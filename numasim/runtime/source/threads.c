@@ -76,6 +76,7 @@ void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) 
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const uint32_t roots = team ? pool->base.workers : 1;
     ns_thread_task_forget(&pool->origin);
+    pool->team = team;
     pool->origin.pending = roots;
     for (uint32_t id = 0; id < roots; id++) {
         ns_thread_worker *worker = pool->worker[id];

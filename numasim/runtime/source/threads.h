@@ -88,6 +88,7 @@ struct ns_thread_pool {
     bool plain;                /* spawns are pushes to the own deque, and joins begin with pops */
     ns_tick_rate rate;
     bool crowded; /* more workers than CPUs */
+    bool team;    /* the run has a root for each worker */
     bool watches, sees_lengths, own_dispatch;
     int64_t push_ps, pop_ps; /* for thresholds */
     uint64_t tasks;          /* of the plan's graph */
