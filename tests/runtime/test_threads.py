@@ -17,6 +17,7 @@ from runtime_sources import RUNTIME, compile_program, sources
 
 from numasim.errors import InputError
 from numasim.runtime.compile import compile_plan, write
+from numasim.runtime.fields_file import plan_fields, write_fields
 from numasim.runtime.program import KernelRun, Order, run_kernel
 from numasim.spec import catalog
 
@@ -163,13 +164,22 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
 
 
 def test_a_machine_to_pretend_comes_with_a_plan(program: Path) -> None:
-    with pytest.raises(InputError, match="an option has a value that it cannot have"):
+    with pytest.raises(InputError, match="mode emulated: the machine to be pretended is that of a plan"):
         run_kernel(Order("fib", mode="emulated", workers=2), program)
 
 
 def test_a_plan_is_for_as_many_workers_as_there_are(program: Path, plans: Path) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="the plan is for 2 workers, not for 3"):
         run_kernel(Order("fib", workers=3, plan=plan_file(plans, "randomized", "help", 2)), program)
+
+
+@pytest.mark.parametrize("name", ["own", "queues", "seg", "join"])
+def test_what_a_plan_lacks_is_named(program: Path, plans: Path, tmp_path: Path, name: str) -> None:
+    fields = plan_fields(compile_plan("randomized", MACHINE, 2, "bare"))
+    del fields[name]
+    write_fields(fields, tmp_path / "lacking.plan")
+    with pytest.raises(InputError, match=f"lacking.plan: .*{name}"):
+        run_kernel(Order("fib", plan=tmp_path / "lacking.plan"), program)
 
 
 @pytest.fixture(scope="module")

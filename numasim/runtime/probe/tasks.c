@@ -131,6 +131,7 @@ void ns_probe_tasks(ns_probe *self) {
     const int error = ns_pool_create(&home.pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .workers = 1, .seed = 1});
     if (error) {
         ns_probe_miss(self, "spawn_join", NULL, ns_error_sentence(error));
+        ns_pool_destroy(home.pool);
         return;
     }
     const ns_sampling tasks = {.body = run_household, .context = &home, .value = of_each_task};

@@ -156,6 +156,7 @@ static int allocate(ns_thread_pool **made, uint32_t workers) {
     if (!pool) return NS_ERROR_MEMORY;
     memset(pool, 0, sizeof *pool);
     *made = pool;
+    pool->base.operations = &ns_thread_mode;
     pool->base.workers = workers;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->started, NULL);
@@ -178,9 +179,16 @@ static int follow_memory(ns_thread_pool *pool) {
 }
 
 static int fill(ns_thread_pool *pool, const ns_topology *here) {
+    if (pool->base.options.mode == NS_MODE_EMULATED && !pool->plan) {
+        return ns_pool_fail(&pool->base, NS_ERROR_OPTION,
+                            "the machine to be pretended is that of a plan, and there is none");
+    }
     int error = pool->plan ? read_plan(pool) : assume_plan(pool, here);
     if (error) return error;
-    if (pool->tables.steal.workers != pool->base.workers) return NS_ERROR_OPTION;
+    if (pool->tables.steal.workers != pool->base.workers) {
+        return ns_pool_fail(&pool->base, NS_ERROR_OPTION, "the plan is for %u workers, not for %u",
+                            pool->tables.steal.workers, pool->base.workers);
+    }
     look_at_tables(pool);
     int32_t *cpu = calloc((size_t)pool->base.workers + 1, sizeof *cpu);
     pool->queues = calloc((size_t)pool->tables.steal.queue_count + 1, sizeof(ns_task_queue *));
@@ -196,24 +204,18 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
 
 int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, ns_fields *plan) {
     ns_topology here;
-    ns_thread_pool *pool = NULL;
-    if (options->mode == NS_MODE_EMULATED && !plan) return NS_ERROR_OPTION; /* it says which machine */
+    *self = NULL;
     int error = ns_topology_detect(&here);
     if (error) return error;
-    error = allocate(&pool, workers_of(options, plan, &here));
+    error = allocate(self, workers_of(options, plan, &here));
+    ns_thread_pool *pool = *self;
     if (error) goto out;
-    pool->base.operations = &ns_thread_mode;
     pool->base.options = *options;
     pool->plan = plan;
     pool->rate = ns_tick_rate_measure();
     error = fill(pool, &here);
 out:
     ns_topology_destroy(&here);
-    if (error && pool) {
-        pool->plan = NULL; /* stays the caller's */
-        ns_thread_pool_free(pool);
-    }
-    *self = error ? NULL : pool;
     return error;
 }
 
@@ -226,7 +228,8 @@ static void free_worker(ns_thread_worker *worker) {
 }
 
 void ns_thread_pool_free(ns_thread_pool *self) {
-    for (uint32_t id = 0; id < self->base.workers && self->worker[id]; id++) free_worker(self->worker[id]);
+    for (uint32_t id = 0; self->worker && id < self->base.workers && self->worker[id]; id++)
+        free_worker(self->worker[id]);
     for (uint32_t q = 0; self->queues && q < self->tables.steal.queue_count && self->queues[q]; q++) {
         ns_task_queue_destroy(self->queues[q]);
         ns_near_memory_free(self->queues[q], sizeof *self->queues[q]);

@@ -177,13 +177,7 @@ static int start(ns_thread_pool *pool) {
 int ns_thread_pool_open(ns_pool **made, const ns_pool_options *options, ns_fields *plan) {
     ns_thread_pool *pool = NULL;
     int error = ns_thread_pool_make(&pool, options, plan);
-    if (error) return error;
-    error = start(pool);
-    if (error) {
-        pool->plan = NULL; /* stays the caller's */
-        ns_thread_pool_close(&pool->base);
-        return error;
-    }
-    *made = &pool->base;
-    return NS_OK;
+    if (!error) error = start(pool);
+    *made = pool ? &pool->base : NULL;
+    return error;
 }

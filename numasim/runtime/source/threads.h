@@ -156,7 +156,8 @@ void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence);
 
 /* thread_pools.c */
 
-/* All of a pool but its threads. 0 or a negative error code; it owns the plan (which may be NULL) then. */
+/* All of a pool but its threads: 0 or a negative error code. A pool that is made, even with an error, owns the plan
+ * (which may be NULL). */
 int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, ns_fields *plan);
 void ns_thread_pool_free(ns_thread_pool *self);
 
