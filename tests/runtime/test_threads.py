@@ -109,7 +109,6 @@ def test_ten_thousand_random_graphs_lose_and_repeat_no_task(program: Path, plans
     holds(run)
     (serial,) = run_kernel(Order("graph", {**parameters, "high_ns": 0}, mode="serial"), program)
     assert run.columns["tasks"] == serial.columns["tasks"] > 10_000
-    assert sum(tasks > 0 for tasks in run.worker["tasks"]) > 1
 
 
 def test_random_graphs_with_any_number_of_workers(program: Path) -> None:
