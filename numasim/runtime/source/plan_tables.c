@@ -12,7 +12,7 @@ enum { MILLION = 1000000 };
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* How many anchors a level needs rows for. */
-static uint32_t anchors_of(const ns_plan* steal, const ns_level* level, bool steals) {
+static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool steals) {
     switch (level->anchor) {
         case NS_ANCHOR_ALL: return 1;
         case NS_ANCHOR_LAST: return 0;
@@ -22,7 +22,7 @@ static uint32_t anchors_of(const ns_plan* steal, const ns_level* level, bool ste
     }
 }
 
-static bool is_in_bounds(const ns_plan* steal, const ns_level* level, uint32_t end, bool steals) {
+static bool is_in_bounds(const ns_plan *steal, const ns_level *level, uint32_t end, bool steals) {
     const bool kinds = level->anchor <= NS_ANCHOR_DATA && level->pick <= NS_PICK_BLOCK &&
                        level->visit <= NS_VISIT_WEIGHTED && level->amount_kind <= NS_AMOUNT_SHARE;
     const bool anchor = steals ? level->anchor < NS_ANCHOR_LIGHTEST
@@ -32,8 +32,8 @@ static bool is_in_bounds(const ns_plan* steal, const ns_level* level, uint32_t e
            level->amount >= 1;
 }
 
-static void check_references(ns_field_reader* reader, const ns_plan* steal, uint32_t index) {
-    const ns_level* level = &steal->level[index];
+static void check_references(ns_field_reader *reader, const ns_plan *steal, uint32_t index) {
+    const ns_level *level = &steal->level[index];
     const bool steals = index < steal->steal_levels, asks = level->data != NS_NONE8;
     ns_field_reader_require(reader, !asks || (!steals && level->data < steal->data_count),
                             "level[%u] has data that is not there", index);
@@ -47,15 +47,15 @@ static void check_references(ns_field_reader* reader, const ns_plan* steal, uint
                             "level[%u] has a chance that is not there", index);
 }
 
-static bool is_cumulative(const uint64_t* weight, uint32_t first, uint32_t last) {
+static bool is_cumulative(const uint64_t *weight, uint32_t first, uint32_t last) {
     for (uint32_t s = first; s < last; s++) {
         if (!weight[s] || (s > first && weight[s] < weight[s - 1])) return false;
     }
     return true;
 }
 
-static void check_level(ns_field_reader* reader, const ns_plan* steal, uint32_t index) {
-    const ns_level* level = &steal->level[index];
+static void check_level(ns_field_reader *reader, const ns_plan *steal, uint32_t index) {
+    const ns_level *level = &steal->level[index];
     const uint32_t end = index + 1 < steal->levels ? level[1].row : steal->rows - 1;
     const bool fits = is_in_bounds(steal, level, end, index < steal->steal_levels);
     if (!ns_field_reader_require(reader, fits, "level[%u] is out of bounds", index)) return;
@@ -69,9 +69,9 @@ static void check_level(ns_field_reader* reader, const ns_plan* steal, uint32_t 
     }
 }
 
-static void check_queues(ns_field_reader* reader, const ns_plan* steal) {
+static void check_queues(ns_field_reader *reader, const ns_plan *steal) {
     for (uint32_t q = 0; q < steal->queue_count; q++) {
-        const ns_queue* queue = &steal->queues[q];
+        const ns_queue *queue = &steal->queues[q];
         const bool fits = queue->home >= -1 && queue->home < (int64_t)steal->nodes && queue->owner >= 0 &&
                           (uint32_t)queue->owner < steal->workers && queue->capacity >= 0 && queue->own_end <= 1 &&
                           queue->steal_end <= 1 && queue->full <= NS_FULL_BLOCK;
@@ -79,9 +79,9 @@ static void check_queues(ns_field_reader* reader, const ns_plan* steal) {
     }
 }
 
-static void check_data(ns_field_reader* reader, const ns_plan* steal) {
+static void check_data(ns_field_reader *reader, const ns_plan *steal) {
     for (uint32_t at = 0; at < steal->data_count; at++) {
-        const ns_data* data = &steal->data[at];
+        const ns_data *data = &steal->data[at];
         const bool fits = data->min_bytes >= 0 && data->min_share_ppm >= 0 && data->rank <= NS_RANK_ANY &&
                           NS_COUNT_READS <= data->count && data->count <= NS_COUNT_BOTH &&
                           data->weigh <= NS_WEIGH_OBJECTS;
@@ -96,7 +96,7 @@ static void check_data(ns_field_reader* reader, const ns_plan* steal) {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static void read_arrays(ns_plan* steal, ns_field_reader* reader) {
+static void read_arrays(ns_plan *steal, ns_field_reader *reader) {
     uint64_t levels, rows, segs, queue_entries, watch_entries, chances, queues, data, domains;
     const uint64_t nodes = steal->nodes;
     steal->level = ns_field_reader_records(reader, "level", sizeof *steal->level, &levels);
@@ -132,14 +132,14 @@ static void read_arrays(ns_plan* steal, ns_field_reader* reader) {
     }
 }
 
-static bool keeps_more_than_one(const ns_plan* steal) {
+static bool keeps_more_than_one(const ns_plan *steal) {
     for (uint32_t at = 0; at < steal->steal_levels; at++) {
         if (steal->level[at].amount_kind == NS_AMOUNT_SHARE || steal->level[at].amount > 1) return true;
     }
     return false;
 }
 
-static void check_own(ns_field_reader* reader, const ns_plan* steal, int64_t refill) {
+static void check_own(ns_field_reader *reader, const ns_plan *steal, int64_t refill) {
     const bool needed = refill != 0 || keeps_more_than_one(steal);
     for (uint32_t worker = 0; worker < steal->workers; worker++) {
         const uint32_t own = steal->own[worker];
@@ -152,8 +152,8 @@ static void check_own(ns_field_reader* reader, const ns_plan* steal, int64_t ref
     }
 }
 
-static void read_steal(ns_plan_tables* self, ns_field_reader* reader) {
-    ns_plan* steal = &self->steal;
+static void read_steal(ns_plan_tables *self, ns_field_reader *reader) {
+    ns_plan *steal = &self->steal;
     steal->workers = (uint32_t)ns_field_reader_integer(reader, "workers", 1, NS_MOST_WORKERS);
     steal->nodes = (uint32_t)ns_field_reader_integer(reader, "nodes", 1, NS_MOST_NODES);
     read_arrays(steal, reader);
@@ -165,9 +165,9 @@ static void read_steal(ns_plan_tables* self, ns_field_reader* reader) {
     check_own(reader, steal, self->refill);
 }
 
-static void read_waiting(ns_plan_tables* self, ns_field_reader* reader) {
-    static const char* const RULE[] = {"literal", "avail", "fraction"};
-    static const char* const TIME[] = {"first-drain", "phase", "fixed"};
+static void read_waiting(ns_plan_tables *self, ns_field_reader *reader) {
+    static const char *const RULE[] = {"literal", "avail", "fraction"};
+    static const char *const TIME[] = {"first-drain", "phase", "fixed"};
     self->thresholds = (ns_threshold_rules){
         .max_tasks = ns_field_reader_integer(reader, "max_tasks", -1, NS_LONGEST_PS),
         .min_tasks = ns_field_reader_integer(reader, "min_tasks", -1, NS_LONGEST_PS),
@@ -187,25 +187,25 @@ static void read_waiting(ns_plan_tables* self, ns_field_reader* reader) {
 }
 
 /* Seeds are whole words: those from 2^63 on travel as unsigned. */
-static uint64_t seed_of(ns_field_reader* reader) {
+static uint64_t seed_of(ns_field_reader *reader) {
     uint64_t count;
-    const uint64_t* word = ns_fields_array(reader->fields, "seed", NS_FIELD_U64, &count);
+    const uint64_t *word = ns_fields_array(reader->fields, "seed", NS_FIELD_U64, &count);
     if (word && count == 1) return *word;
     return (uint64_t)ns_field_reader_integer(reader, "seed", INT64_MIN, INT64_MAX);
 }
 
-static int add_masks(ns_plan_tables* self) {
-    ns_plan* steal = &self->steal;
+static int add_masks(ns_plan_tables *self) {
+    ns_plan *steal = &self->steal;
     if (!ns_masks_serve(steal)) return NS_OK;
-    uint64_t* mask = calloc((size_t)steal->row[steal->rows - 1] * ns_mask_words(steal) + 1, sizeof *mask);
+    uint64_t *mask = calloc((size_t)steal->row[steal->rows - 1] * ns_mask_words(steal) + 1, sizeof *mask);
     if (!mask) return NS_ERROR_MEMORY;
     ns_masks_fill(steal, mask);
     steal->mask = self->made = mask;
     return NS_OK;
 }
 
-int ns_plan_tables_read(ns_plan_tables* self, ns_field_reader* reader) {
-    static const char* const JOIN[] = {"help", "own", "strict", "continuation", "block"};
+int ns_plan_tables_read(ns_plan_tables *self, ns_field_reader *reader) {
+    static const char *const JOIN[] = {"help", "own", "strict", "continuation", "block"};
     *self = (ns_plan_tables){0};
     self->refill = ns_field_reader_integer(reader, "refill", -1, NS_LONGEST_PS);
     self->join = (enum ns_join_kind)ns_field_reader_choice(reader, "join", JOIN, 5);
@@ -217,7 +217,7 @@ int ns_plan_tables_read(ns_plan_tables* self, ns_field_reader* reader) {
     return reader->error ? reader->error : add_masks(self);
 }
 
-void ns_plan_tables_destroy(ns_plan_tables* self) {
+void ns_plan_tables_destroy(ns_plan_tables *self) {
     free(self->made);
     self->made = NULL;
 }
@@ -239,7 +239,7 @@ static const ns_level DEFAULT_LEVEL = {.amount = 1,
                                        .chance = NS_NONE8,
                                        .data = NS_NONE8};
 
-static void fill_default(default_tables* made, uint32_t workers) {
+static void fill_default(default_tables *made, uint32_t workers) {
     uint32_t *row = made->array, *seg = row + 2 * workers + 2, *queue = seg + 2 * workers + 2, entries = 0;
     made->level[0] = made->level[1] = DEFAULT_LEVEL;
     made->level[0].flags = NS_FLAG_ATTEMPT;
@@ -261,15 +261,15 @@ static void fill_default(default_tables* made, uint32_t workers) {
 
 static size_t after(size_t bytes, size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
-int ns_plan_tables_default(ns_plan_tables* self, uint32_t workers, uint32_t nodes, const int32_t* node) {
+int ns_plan_tables_default(ns_plan_tables *self, uint32_t workers, uint32_t nodes, const int32_t *node) {
     const size_t indices = (size_t)4 * workers + 4 + (size_t)workers * workers, alignment = _Alignof(int64_t);
     const size_t head = after(sizeof(default_tables) + indices * sizeof(uint32_t), alignment);
-    char* memory = calloc(1, head + workers * (sizeof(ns_queue) + sizeof(uint32_t)) + nodes * sizeof(int32_t));
+    char *memory = calloc(1, head + workers * (sizeof(ns_queue) + sizeof(uint32_t)) + nodes * sizeof(int32_t));
     if (!memory) return NS_ERROR_MEMORY;
-    default_tables* made = (default_tables*)(void*)memory;
-    ns_queue* queues = (ns_queue*)(void*)(memory + head);
-    uint32_t* own = (uint32_t*)(void*)(queues + workers);
-    int32_t* domains = (int32_t*)(void*)(own + workers);
+    default_tables *made = (default_tables *)(void *)memory;
+    ns_queue *queues = (ns_queue *)(void *)(memory + head);
+    uint32_t *own = (uint32_t *)(void *)(queues + workers);
+    int32_t *domains = (int32_t *)(void *)(own + workers);
     fill_default(made, workers);
     for (uint32_t worker = 0; worker < workers; worker++) {
         queues[worker] = (ns_queue){.home = node[worker], .owner = (int32_t)worker, .own_end = 1};

@@ -23,17 +23,17 @@ typedef struct {
     bool work_first;
     int64_t inline_resume_ppm;
     uint64_t seed;
-    void* made; /* the memory behind masks and default tables */
+    void *made; /* the memory behind masks and default tables */
 } ns_plan_tables;
 
 /* Read the tables of `fields`, which live as long: 0, NS_ERROR_FIELD with a sentence in `reader->problem`, or
  * NS_ERROR_MEMORY. */
-int ns_plan_tables_read(ns_plan_tables* self, ns_field_reader* reader);
+int ns_plan_tables_read(ns_plan_tables *self, ns_field_reader *reader);
 
 /* The strategy where no plan is given: a deque for each worker, random victims, one task a steal, help while joining.
  * `node` [workers + 1] lives as long, with entries below `nodes`. 0 or NS_ERROR_MEMORY. */
-int ns_plan_tables_default(ns_plan_tables* self, uint32_t workers, uint32_t nodes, const int32_t* node);
+int ns_plan_tables_default(ns_plan_tables *self, uint32_t workers, uint32_t nodes, const int32_t *node);
 
-void ns_plan_tables_destroy(ns_plan_tables* self);
+void ns_plan_tables_destroy(ns_plan_tables *self);
 
 #endif
