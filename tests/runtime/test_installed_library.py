@@ -6,9 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from numasim.runtime.program import Order, run_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "numasim" / "runtime"
@@ -17,12 +20,17 @@ STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
-    """A folder that the library was installed to, which is not the one that it was configured for."""
+    """A folder that the library was installed to, which is not the one that it was configured for; without counters.
+
+    How fast it is does not matter here, so that it is compiled the quick way.
+    """
     folder = tmp_path_factory.mktemp("installed")
     build = folder / "build"
     environment = {**os.environ, "CC": c_compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    options = {"NUMASIM_WERROR": "ON", "NUMASIM_COUNTERS": "OFF", "CMAKE_INSTALL_PREFIX": "/usr"}
+    options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0"}
     for arguments in (
-        ["-G", "Ninja", "-S", str(RUNTIME), "-B", str(build), "-DNUMASIM_WERROR=ON", "-DCMAKE_INSTALL_PREFIX=/usr"],
+        ["-G", "Ninja", "-S", str(RUNTIME), "-B", str(build), *(f"-D{name}={of}" for name, of in options.items())],
         ["--build", str(build), "--", "--quiet"],
         ["--install", str(build), "--prefix", str(folder / "copy")],
     ):
@@ -89,3 +97,16 @@ def test_the_library_defines_nothing_but_names_of_its_own(prefix: Path) -> None:
     names = [line.split()[-1] for line in lines]
     assert "ns_pool_create" in names
     assert not [name for name in names if not name.startswith(("ns_", "NS_", "_init", "_fini"))]
+
+
+@pytest.mark.parametrize("kernel", ["fib", "spinlock", "graph"])
+def test_a_build_without_counters_counts_tasks_alone(prefix: Path, program: Path, kernel: str) -> None:
+    order = Order(kernel, workers=3)
+    (serial,) = run_kernel(replace(order, mode="serial"), program)
+    (without,) = run_kernel(order, next(prefix.rglob("numasim-runtime")))
+    (with_them,) = run_kernel(order, program)
+    assert without.correct
+    tasks = {"tasks": serial.columns["tasks"]} if kernel != "spinlock" else {}  # that only has parts of a team
+    assert {name: count for name, count in without.columns.items() if count} == tasks
+    assert not any(map(any, [*without.node_attempts, *without.node_success, *without.words]))
+    assert sum(with_them.columns.values()) > with_them.columns["tasks"]

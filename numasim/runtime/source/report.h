@@ -4,7 +4,13 @@
 
 #include <stdint.h>
 
-/* The counters of a worker. Compiled with NUMASIM_COUNTERS=0, the thread mode counts nothing but tasks. */
+/* Compiled with NUMASIM_COUNTERS=0 (of CMake: -DNUMASIM_COUNTERS=OFF), the thread mode counts nothing but tasks: all
+ * other counters, the tables of nodes and those of words are 0. What a strategy asks for is measured all the same. */
+#ifndef NUMASIM_COUNTERS
+#define NUMASIM_COUNTERS 1
+#endif
+
+/* The counters of a worker. */
 enum ns_counter {
     NS_TASKS,                 /* bodies run, the root included, but no parts of teams */
     NS_STEAL_ATTEMPTS,        /* probes by levels other than `own` */

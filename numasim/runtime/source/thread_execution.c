@@ -217,7 +217,9 @@ void ns_thread_touch(ns_task *self, const ns_access *access) {
     int64_t *bytes = worker->search.bytes;
     memset(bytes, 0, pool->tables.steal.nodes * sizeof *bytes);
     ns_object_homes_find(pool->homes, access, worker->base.node, bytes);
+#if NUMASIM_COUNTERS
     for (uint32_t home = 0; home < pool->tables.steal.nodes; home++) worker->node_bytes[home] += bytes[home];
+#endif
     ns_emulation_access(&pool->emulation, worker->base.node, (enum ns_access_pattern)access->pattern, bytes);
 }
 

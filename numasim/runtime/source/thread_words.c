@@ -6,10 +6,6 @@
 #include "near_memory.h"
 #include "numasim/locks.h"
 
-#ifndef NUMASIM_COUNTERS
-#define NUMASIM_COUNTERS 1
-#endif
-
 /* What is written while the lock of the word is held. */
 typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
@@ -151,6 +147,15 @@ int ns_thread_words_add(ns_thread_words *self, const ns_word *words, uint32_t co
 
 /* ---- using ------------------------------------------------------------------------------------------------------- */
 
+/* The time since `came` goes to a counter. */
+static void count_since(const ns_thread_words *self, uint64_t came, int64_t *counter) {
+#if NUMASIM_COUNTERS
+    *counter += ns_ticks_to_ps(self->rate, ns_ticks() - came);
+#else
+    (void)self, (void)came, (void)counter;
+#endif
+}
+
 void ns_thread_words_lock(ns_thread_words *self, uint32_t word, ns_word_user user) {
     thread_word *w = self->word[word];
     word_state *state = &w->state;
@@ -197,7 +202,7 @@ void ns_thread_words_arrive(ns_thread_words *self, uint32_t word, ns_word_user u
         party = (uint32_t)(before % w->parties);
     }
     ns_numa_barrier_arrive(w->barrier, party);
-    *user.barrier_ps += ns_ticks_to_ps(self->rate, ns_ticks() - came);
+    count_since(self, came, user.barrier_ps);
 }
 
 void ns_thread_words_await(ns_thread_words *self, uint32_t word, ns_word_user user) {
@@ -206,9 +211,9 @@ void ns_thread_words_await(ns_thread_words *self, uint32_t word, ns_word_user us
     ns_numa_lock_acquire(w->lock, user.node);
     while (w->state.permits == 0) ns_numa_condition_wait(w->condition, w->lock, user.node);
     w->state.permits--;
-    w->state.acquisitions++;
+    w->state.acquisitions += NUMASIM_COUNTERS;
     ns_numa_lock_release(w->lock, user.node);
-    *user.parked_ps += ns_ticks_to_ps(self->rate, ns_ticks() - came);
+    count_since(self, came, user.parked_ps);
 }
 
 void ns_thread_words_signal(ns_thread_words *self, uint32_t word, uint32_t permits, ns_word_user user) {

@@ -112,6 +112,7 @@ int ns_thread_pool_run(ns_pool *self, const ns_work_order *order, bool team) {
 /* ---- what was counted -------------------------------------------------------------------------------------------- */
 
 static void report_times(const ns_thread_pool *pool, const ns_thread_worker *worker, int64_t *counters) {
+    if (!NUMASIM_COUNTERS) return;
     const int64_t idle_ps = worker->search.idle_ps;
     counters[NS_IDLE_STEAL_PS] = idle_ps - counters[NS_IDLE_BACKOFF_PS];
     counters[NS_WORK_LOCAL_PS] = pool->makespan_ps - idle_ps - counters[NS_PARKED_PS] - counters[NS_IDLE_BARRIER_PS];

@@ -23,10 +23,6 @@
 #include "ticks.h"
 #include "watch_board.h"
 
-#ifndef NUMASIM_COUNTERS
-#define NUMASIM_COUNTERS 1 /* 0: tasks are counted, and nothing else */
-#endif
-
 typedef struct ns_thread_pool ns_thread_pool;
 
 /* What a worker remembers of its search, and what it has seen of all queues. */
