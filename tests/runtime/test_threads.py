@@ -12,8 +12,9 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from runtime_sources import RUNTIME, compile_program, sources
+from runtime_sources import RUNTIME, compile_objects, compile_program, sources
 
 from numasim.errors import InputError
 from numasim.runtime.compile import compile_plan, write
@@ -23,6 +24,8 @@ from numasim.spec import catalog
 
 MACHINE = "xeon-e5-2620-2s"
 FIB_12_CALLS = 465  # 2 F(13) - 1
+POLICY = RUNTIME.parent / "native" / "policy"
+WATCHED = ("-O1", "-g1", "-fsanitize=thread", f"-I{POLICY}")
 PRESET = Path(__file__).parents[2] / "configs" / "runtimes" / "ompi.yaml"
 
 
@@ -182,17 +185,52 @@ def test_what_a_plan_lacks_is_named(program: Path, plans: Path, tmp_path: Path, 
 
 
 @pytest.fixture(scope="module")
-def everything(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program that uses everything, watched by the thread sanitizer."""
-    policy = RUNTIME.parent / "native" / "policy"
-    files = [Path(__file__).parent / "threads" / "everything.c", *sources("*.c"), *sorted(policy.glob("*.c"))]
-    flags = ["-fsanitize=thread", f"-I{policy}", f"-I{RUNTIME}", "-lm"]
-    return compile_program(c_compiler, tmp_path_factory.mktemp("threads") / "everything", files, flags)
+def watched(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the programs of threads/, watched by the thread sanitizer."""
+    folder = tmp_path_factory.mktemp("threads")
+    library = compile_objects(c_compiler, folder, [*sources("*.c"), *sorted(POLICY.glob("*.c"))], WATCHED)
+    for source in (Path(__file__).parent / "threads").glob("*.c"):
+        compile_program(c_compiler, folder / source.stem, [source, *library], WATCHED)
+    return folder
+
+
+def told(command: list[str | Path]) -> str:
+    """What a program prints that ends well."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return done.stdout
 
 
 @pytest.mark.parametrize("case", ["1", "2", "5", "4 cilk help", "4 cilk continuation", "4 randomized continuation"])
-def test_all_that_tasks_can_do(everything: Path, plans: Path, case: str) -> None:
+def test_all_that_tasks_can_do(watched: Path, plans: Path, case: str) -> None:
     workers, *kinds = case.split()
-    arguments = [workers, *([str(plan_file(plans, *kinds, int(workers)))] if kinds else [])]
-    told = subprocess.run([everything, *arguments], capture_output=True, text=True, timeout=120, check=False)
-    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+    plan = [plan_file(plans, *kinds, int(workers))] if kinds else []
+    assert told([watched / "everything", workers, *plan]) == ""
+
+
+def usable_cpus(program: Path) -> list[int]:
+    """The usable processors in the order in which machines number their hardware threads."""
+    found = json.loads(subprocess.check_output([program, "topology"]))["cpus"]
+    return [cpu["id"] for cpu in sorted(found, key=lambda cpu: (cpu["sibling"], cpu["node"], cpu["id"]))]
+
+
+def test_workers_are_where_the_plan_has_them(watched: Path, tmp_path: Path, program: Path) -> None:
+    cpus = usable_cpus(program)[:12]
+    plan, workers = tmp_path / "reversed.plan", len(cpus)
+    fields = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"))
+
+    def cpus_used(thread: list[int]) -> list[int]:
+        write_fields({**fields, "thread": np.array(thread, np.int32)}, plan)
+        return [int(text) for text in told([watched / "cpus", str(workers), plan]).split()]
+
+    threads = list(range(workers))
+    assert cpus_used(threads) == cpus
+    assert cpus_used(threads[::-1]) == cpus[::-1]
+    assert cpus_used([10_000, *threads[1:]]) == sorted(cpus)  # there is no such thread here
+
+
+def test_a_plan_says_of_each_worker_where_it_is(program: Path, tmp_path: Path) -> None:
+    fields = plan_fields(compile_plan("randomized", MACHINE, 1, "bare"))
+    write_fields({**fields, "thread": np.arange(3, dtype=np.int32)}, tmp_path / "long.plan")
+    with pytest.raises(InputError, match="thread has 3 entries for 1 workers"):
+        run_kernel(Order("fib", plan=tmp_path / "long.plan"), program)

@@ -131,10 +131,15 @@ void ns_word_broadcast(ns_task *self, uint32_t word);             /* let as many
 
 enum ns_mode {
     NS_MODE_SERIAL,   /* on the calling thread, depth first; records the task graph */
-    NS_MODE_NATIVE,   /* threads, pinned, on the machine as it is */
+    NS_MODE_NATIVE,   /* threads, pinned, on the machine as it is: see below */
     NS_MODE_EMULATED, /* threads on virtual nodes: remote steps pay the difference of latencies by spinning */
     NS_MODE_VIRTUAL   /* workers take turns on one thread in the order of their virtual clocks */
 };
+
+/* Native workers are pinned to the hardware threads that the plan has for them, counted among those that the process
+ * may use as machines of plans count them: the first ones of all cores node by node, then the second ones. Where some
+ * of these do not exist, and without a plan, worker i is pinned to the i-th; workers that are more than the hardware
+ * threads are not pinned. */
 
 /* What advances a virtual clock, and what a recorded segment takes. */
 enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
