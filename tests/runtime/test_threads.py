@@ -165,6 +165,33 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
         assert set(run.node) == {0, 1}  # the two sockets of the plan's machine
 
 
+@pytest.mark.parametrize("workers", [1, 4])
+def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, workers: int) -> None:
+    """Lines stream ten at a time, so a line from afar takes a tenth of the difference of the latencies longer."""
+    plan = plan_file(plans, "randomized", "help", workers)
+    latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"))["latency_ps"].reshape(2, 2)
+    further_ps = latency_ps - latency_ps.diagonal()[:, None]
+    assert not (further_ps % 10).any()
+    order = Order("stencil", {"n": 512, "iterations": 10, "rows": 8}, mode="emulated", plan=plan, repeat=5)
+    for run in run_kernel(order, program):
+        bytes_used = np.array(run.node_bytes)
+        assert bytes_used.any()
+        assert not (bytes_used % 64).any()
+        assert run.columns["inflation_numa_ps"] == (bytes_used // 64 * (further_ps // 10)).sum()
+        assert workers > 1 or run.columns["inflation_numa_ps"] == 0
+
+
+def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: Path) -> None:
+    fields = plan_fields(compile_plan("randomized", MACHINE, 4, "bare"))
+    further_ps, tick_ps = 3_000_000, 1000
+    fields["probe_far_ps"] = fields["probe_near_ps"] + further_ps
+    del fields["line_ps"]
+    write_fields(fields, tmp_path / "far.plan")
+    (run,) = run_kernel(Order("fib", {"n": 27}, mode="emulated", plan=tmp_path / "far.plan"), program)
+    holds(run)
+    assert run.columns["idle_steal_ps"] >= run.columns["steal_attempts_remote"] * (further_ps - tick_ps) > 0
+
+
 def test_a_machine_to_pretend_comes_with_a_plan(program: Path) -> None:
     with pytest.raises(InputError, match="mode emulated: the machine to be pretended is that of a plan"):
         run_kernel(Order("fib", mode="emulated", workers=2), program)

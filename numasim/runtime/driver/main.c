@@ -17,7 +17,9 @@ static const char USAGE[] =
     "numasim-runtime probe [--quick]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
-    "run. --repeat does N runs, each with a seed drawn from --seed. topology says what the running system is made of, "
+    "run. --repeat does N runs, each with a seed drawn from --seed. In mode emulated, memory is on the node that "
+    "touched\n"
+    "it first, whatever placement the plan's strategy has. topology says what the running system is made of, "
     "or\n"
     "the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
     "Status 0: correct, 1: wrong, 2: bad input.\n";

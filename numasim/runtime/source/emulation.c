@@ -22,6 +22,12 @@ void ns_emulation_create(ns_emulation *self, const ns_fields *plan, uint32_t wor
     };
 }
 
+static int64_t spin(const ns_emulation *self, int64_t ps) {
+    if (ps <= 0) return 0;
+    ns_spin_ps(self->rate, ps);
+    return ps;
+}
+
 /* The least time in which a cache line reaches `thief` from anybody: what the machine at hand takes anyhow. */
 static int64_t nearest_ps(const ns_emulation *self, uint32_t thief) {
     const int64_t *row = self->line_ps + (uint64_t)thief * self->workers;
@@ -32,15 +38,16 @@ static int64_t nearest_ps(const ns_emulation *self, uint32_t thief) {
     return nearest;
 }
 
-void ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home) {
+int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home) {
     int64_t extra_ps = home >= 0 && home != node ? self->probe_extra_ps : 0;
     if (self->line_ps && owner != thief) {
         extra_ps += self->line_ps[(uint64_t)thief * self->workers + owner] - nearest_ps(self, thief);
     }
-    if (extra_ps > 0) ns_spin_ps(self->rate, extra_ps);
+    return spin(self, extra_ps);
 }
 
-void ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern, const int64_t *bytes) {
+int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern,
+                            const int64_t *bytes) {
     const int64_t *latency_ps = self->latency_ps + (uint64_t)node * self->nodes;
     int64_t extra_ps = 0;
     for (uint32_t home = 0; home < self->nodes; home++) {
@@ -48,5 +55,5 @@ void ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_
         const int64_t further_ps = latency_ps[home] - latency_ps[node];
         if (further_ps > 0) extra_ps += lines * further_ps * 1000 / MISSES[pattern];
     }
-    if (extra_ps > 0) ns_spin_ps(self->rate, extra_ps);
+    return spin(self, extra_ps);
 }

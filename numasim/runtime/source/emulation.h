@@ -1,5 +1,6 @@
 /* A machine that is pretended on another one: steps to other nodes take as much longer as its latencies differ, by
- * spinning. Local steps take what they take here.
+ * spinning. Local steps take what they take here. Of the plan's placement nothing is pretended: memory is where it was
+ * touched first (object_homes.h).
  */
 #ifndef NS_EMULATION_H
 #define NS_EMULATION_H
@@ -23,10 +24,11 @@ typedef struct {
 void ns_emulation_create(ns_emulation *self, const ns_fields *plan, uint32_t workers, uint32_t nodes,
                          const int64_t *latency_ps, ns_tick_rate rate);
 
-/* `thief` on `node` probes a queue of `owner` that is at home on `home`. */
-void ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home);
+/* `thief` on `node` probes a queue of `owner` that is at home on `home`: what that took beyond a probe here, ps. */
+int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home);
 
-/* A core of `node` reads or writes bytes[home] on each node. */
-void ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern, const int64_t *bytes);
+/* A core of `node` reads or writes bytes[home] on each node: what that took beyond local bytes, ps. */
+int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern,
+                            const int64_t *bytes);
 
 #endif

@@ -20,7 +20,7 @@ enum ns_counter {
     NS_TASKS_STOLEN,      /* tasks taken */
     NS_NO_VICTIM,         /* rounds in which no queue was probed */
     NS_WORK_LOCAL_PS,     /* the time split, ps: work as if all bytes were local */
-    NS_INFLATION_NUMA_PS, /* what remote bytes add to it */
+    NS_INFLATION_NUMA_PS, /* what remote bytes add to it; of threads: what they are pretended to add */
     NS_INFLATION_CONTENTION_PS,
     NS_INFLATION_SMT_PS,
     NS_OVERHEAD_PS,     /* push, pop, join, take, page faults, waits for locks */

@@ -220,7 +220,9 @@ void ns_thread_touch(ns_task *self, const ns_access *access) {
 #if NUMASIM_COUNTERS
     for (uint32_t home = 0; home < pool->tables.steal.nodes; home++) worker->node_bytes[home] += bytes[home];
 #endif
-    ns_emulation_access(&pool->emulation, worker->base.node, (enum ns_access_pattern)access->pattern, bytes);
+    const enum ns_access_pattern pattern = access->pattern;
+    const int64_t extra_ps = ns_emulation_access(&pool->emulation, worker->base.node, pattern, bytes);
+    ns_thread_count(worker, NS_INFLATION_NUMA_PS, extra_ps);
 }
 
 /* ---- what only recordings listen to -------------------------------------------------------------------------------

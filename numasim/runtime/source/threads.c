@@ -115,7 +115,8 @@ static void report_times(const ns_thread_pool *pool, const ns_thread_worker *wor
     if (!NUMASIM_COUNTERS) return;
     const int64_t idle_ps = worker->search.idle_ps;
     counters[NS_IDLE_STEAL_PS] = idle_ps - counters[NS_IDLE_BACKOFF_PS];
-    counters[NS_WORK_LOCAL_PS] = pool->makespan_ps - idle_ps - counters[NS_PARKED_PS] - counters[NS_IDLE_BARRIER_PS];
+    counters[NS_WORK_LOCAL_PS] = pool->makespan_ps - idle_ps - counters[NS_PARKED_PS] - counters[NS_IDLE_BARRIER_PS] -
+                                 counters[NS_INFLATION_NUMA_PS];
 }
 
 int ns_thread_pool_report(ns_pool *self, ns_report *told) {

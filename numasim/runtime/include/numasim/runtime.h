@@ -132,7 +132,8 @@ void ns_word_broadcast(ns_task *self, uint32_t word);             /* let as many
 enum ns_mode {
     NS_MODE_SERIAL,   /* on the calling thread, depth first; records the task graph */
     NS_MODE_NATIVE,   /* threads, pinned, on the machine as it is: see below */
-    NS_MODE_EMULATED, /* threads on virtual nodes: remote steps pay the difference of latencies by spinning */
+    NS_MODE_EMULATED, /* threads on virtual nodes: remote steps pay the difference of latencies by spinning; memory is
+                         on the node that touched it first, whatever the plan's placement */
     NS_MODE_VIRTUAL   /* workers take turns on one thread in the order of their virtual clocks */
 };
 
