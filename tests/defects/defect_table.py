@@ -131,8 +131,8 @@ DEFECTS = (
     Defect(
         "a queue that overflowed takes tasks again one task too early",
         "numasim/engine/execution.py",
-        "length * 1_000_000 < capacity * self.plan.inline_resume_ppm",
-        "length * 1_000_000 <= capacity * self.plan.inline_resume_ppm",
+        "length * MILLION < capacity * self.plan.inline_resume_ppm",
+        "length * MILLION <= capacity * self.plan.inline_resume_ppm",
         ("test_bounded_queues.py",),
     ),
     Defect(
