@@ -11,7 +11,7 @@ KINDS = 6 + 4  # of locks and of barriers
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_counts_under_locks_are_exact(c_compiler: str, tmp_path: Path, sanitizer: str) -> None:
-    flags = [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
+    flags = ["-O1", "-g1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
     files = [HERE / "locks" / "locks_stress.c", *sources(*LOCKS, "near_memory.c", "node_memory.c", "topology_set.c")]
     program = compile_program(c_compiler, tmp_path / "stress", files, flags)
     found = subprocess.run([program], check=False, capture_output=True, text=True, timeout=120)
