@@ -142,7 +142,7 @@ def library() -> ctypes.CDLL:
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
-    flags = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
     folders = [f"-I{folder}" for folder in (RUNTIME / "include", RUNTIME / "source", POLICY)]
     sources = [str(RUNTIME / "source" / f"{part}.c") for part in PARTS] + [str(path) for path in POLICY.glob("*.c")]
     with TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ def compile_objects(compiler: str, folder: Path, files: Sequence[Path], flags: S
 
 
 def _compile(compiler: str, arguments: Sequence[str]) -> None:
-    command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g"]
+    command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g1"]
     command += [f"-I{RUNTIME / folder}" for folder in ("source", "include")]
     found = subprocess.run([*command, *arguments], check=False, capture_output=True, text=True)
     assert not found.returncode, found.stderr[-4000:]
