@@ -27,6 +27,9 @@ class Bug(NamedTuple):
 TAKE_LAST = """    return ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(split_of(ends), split_of(ends)),
                                           memory_order_relaxed, memory_order_relaxed);
 """
+TAKE_BACK = """    const bool taken =
+        ns_atomic_u64_compare_exchange(&self->ends, &ends, kept, memory_order_relaxed, memory_order_relaxed);
+"""
 SETTLE = """    if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
                                            memory_order_relaxed))
         return;
@@ -73,6 +76,56 @@ BUGS = [
         "if (bottom - tail > self->mask + 1) {",
         "sequential",
         "deque/growth",
+    ),
+    Bug(
+        "the owner takes public tasks back without asking whether a thief has them",
+        "lane.c",
+        TAKE_BACK,
+        """    const bool taken = true;
+    ns_atomic_u64_store(&self->ends, kept, memory_order_seq_cst);
+""",
+        "sequential",
+        "lane/one thief",
+    ),
+    Bug(
+        "tasks of a lane are published over a thief's steal",
+        "lane.c",
+        "if (tail_of(ends) == split_of(ends) && top > self->split) {",
+        "if (top > self->split) {",
+        "sequential",
+        "lane/one thief",
+    ),
+    Bug(
+        "tasks of a lane are published before they are written",
+        "lane.c",
+        "ns_atomic_u64_store(&self->ends, ends, memory_order_release);",
+        "ns_atomic_u64_store(&self->ends, ends, memory_order_relaxed);",
+        "reordered",
+        "lane/short",
+    ),
+    Bug(
+        "a stolen task has ended before what it did is seen",
+        "lane.c",
+        "NS_LANE_ENDED, memory_order_release);",
+        "NS_LANE_ENDED, memory_order_relaxed);",
+        "reordered",
+        "lane/short",
+    ),
+    Bug(
+        "a slot is used again before the task that was stolen from it has ended",
+        "lane.c",
+        "memory_order_acquire) == NS_LANE_ENDED;",
+        "memory_order_acquire) > 0;",
+        "sequential",
+        "lane/again",
+    ),
+    Bug(
+        "what is pushed where a stolen task was counts as stolen",
+        "lane.c",
+        "    const uint64_t ends = joined(self->split, self->split);\n",
+        "    self->split++;\n    const uint64_t ends = joined(self->split, self->split);\n",
+        "sequential",
+        "lane/again",
     ),
     Bug(
         "a lock is free before what it protects is written",

@@ -1,4 +1,4 @@
-"""All interleavings of small programs on the deque, the locks, conditions and barriers of the runtime.
+"""All interleavings of small programs on the deque, the lane, the locks, conditions and barriers of the runtime.
 
 The sources are those of the library; their atomic accesses are steps of the explorer in tests/runtime/explorer. What
 it can see is held against what is known of memory models; that it sees bugs is shown by some that are put into the
@@ -28,7 +28,7 @@ def parts(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     folder = tmp_path_factory.mktemp("explorer")
     own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
     made = compile_objects(c_compiler, folder, own, FLAGS)
-    made += compile_objects(c_compiler, folder, sources(*LOCKS, "deque.c"), IN_ARENA)
+    made += compile_objects(c_compiler, folder, sources(*LOCKS, "deque.c", "lane.c"), IN_ARENA)
     return {path.stem: path for path in made}
 
 
@@ -50,12 +50,12 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("memory", ["sequential", "buffered"])
-@pytest.mark.parametrize("about", ["deque", "lock", "condition", "barrier"])
+@pytest.mark.parametrize("about", ["deque", "lane", "lock", "condition", "barrier"])
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:
     assert set(explore(program, memory, about).values()) == {"sound"}
 
 
-@pytest.mark.parametrize("about", ["deque/short", "lock", "condition", "barrier"])
+@pytest.mark.parametrize("about", ["deque/short", "lane/short", "lock", "condition", "barrier"])
 def test_every_schedule_is_sound_where_stores_are_reordered(program: Path, about: str) -> None:
     assert set(explore(program, "reordered", about).values()) == {"sound"}
 

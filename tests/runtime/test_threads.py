@@ -242,6 +242,11 @@ def test_all_that_tasks_can_do(watched: Path, plans: Path, case: str) -> None:
     assert told([watched / "everything", workers, *plan]) == ""
 
 
+@pytest.mark.parametrize("workers", ["1", "2", "5"])
+def test_lanes_that_are_full_or_waited_in(watched: Path, workers: str) -> None:
+    assert told([watched / "lanes", workers]) == ""
+
+
 def usable_cpus(program: Path) -> list[int]:
     """The usable processors in the order in which machines number their hardware threads."""
     found = json.loads(subprocess.check_output([program, "topology"]))["cpus"]

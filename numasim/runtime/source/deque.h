@@ -42,14 +42,6 @@ typedef struct {
 } ns_deque;
 _Static_assert(sizeof(ns_deque) == 2 * NS_LINE_BYTES, "the owner's fields and the thieves' are lines apart");
 
-/* The owner's part as numasim/fast_lane.h knows it, which has push and pop once more, inline. */
-static inline ns_lane_deque *ns_deque_lane(ns_deque *self) { return (ns_lane_deque *)(void *)self; }
-_Static_assert(offsetof(ns_deque, push_limit) == offsetof(ns_lane_deque, push_limit) &&
-                   offsetof(ns_deque, pop_limit) == offsetof(ns_lane_deque, pop_limit) &&
-                   offsetof(ns_deque, slots) == offsetof(ns_lane_deque, slots) &&
-                   offsetof(ns_deque, mask) == offsetof(ns_lane_deque, mask),
-               "laid out alike");
-
 /* An empty deque with room for 2^`capacity_bits` tasks at first: 0 or NS_ERROR_MEMORY. */
 int ns_deque_create(ns_deque *self, uint32_t capacity_bits);
 void ns_deque_destroy(ns_deque *self);

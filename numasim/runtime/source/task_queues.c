@@ -2,7 +2,7 @@
 
 #include "numasim/runtime.h"
 
-enum { FIRST_CAPACITY_BITS = 10 };
+enum { FIRST_CAPACITY_BITS = 10, LANE_TASKS = 1 << 20 };
 
 static uint32_t rows_end(const ns_plan *plan, uint32_t index) {
     return index + 1 < plan->levels ? plan->level[index + 1].row : plan->rows - 1;
@@ -39,21 +39,23 @@ bool ns_task_queue_is_deque(const ns_plan_tables *tables, uint32_t q) {
     return true;
 }
 
-int ns_task_queue_create(ns_task_queue *self, const ns_plan_tables *tables, uint32_t q) {
+int ns_task_queue_create(ns_task_queue *self, const ns_plan_tables *tables, uint32_t q, ns_lane_owned *lane) {
     const ns_queue *queue = &tables->steal.queues[q];
     const int64_t capacity = queue->capacity ? queue->capacity : INT64_C(1) << 62;
-    *self = (ns_task_queue){.is_deque = ns_task_queue_is_deque(tables, q)};
+    *self = (ns_task_queue){.kind = lane ? NS_LANE : ns_task_queue_is_deque(tables, q) ? NS_DEQUE : NS_SHARED_QUEUE};
     ns_task_queue_set_thresholds(self, ns_thresholds_first(&tables->thresholds, capacity));
-    if (self->is_deque) return ns_deque_create(&self->deque, FIRST_CAPACITY_BITS);
+    if (self->kind == NS_LANE) return ns_lane_create(&self->lane, lane, LANE_TASKS);
+    if (self->kind == NS_DEQUE) return ns_deque_create(&self->deque, FIRST_CAPACITY_BITS);
     const bool bound = queue->capacity && queue->full != NS_FULL_GROW;
     return ns_shared_queue_create(&self->shared, bound ? (uint64_t)queue->capacity : 0);
 }
 
 void ns_task_queue_destroy(ns_task_queue *self) {
-    if (self->is_deque)
-        ns_deque_destroy(&self->deque);
-    else
-        ns_shared_queue_destroy(&self->shared);
+    switch (self->kind) {
+        case NS_LANE: ns_lane_destroy(&self->lane); break;
+        case NS_DEQUE: ns_deque_destroy(&self->deque); break;
+        default: ns_shared_queue_destroy(&self->shared); break;
+    }
 }
 
 void ns_task_queue_set_thresholds(ns_task_queue *self, ns_thresholds thresholds) {

@@ -3,6 +3,7 @@
 
 #include "futex.h"
 #include "thread_fibers.h"
+#include "thread_lane.h"
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +20,7 @@ static void wait_in(ns_thread_task *task, const ns_thread_wait *wait) {
 }
 
 static void join_helping(ns_thread_task *task) {
-    if (!ns_thread_task_is_joined(task)) wait_in(task, &(ns_thread_wait){task, is_joined, task});
+    if (!ns_thread_task_is_joined(task)) wait_in(task, &(ns_thread_wait){&task->base, is_joined, task});
     ns_thread_task_forget(task);
 }
 
@@ -28,7 +29,7 @@ static void join_by_continuation(ns_thread_task *task) {
         ns_thread_fibers_detach(task); /* the last child leaves it without any */
         return;
     }
-    if (!ns_thread_task_is_balanced(task)) wait_in(task, &(ns_thread_wait){task, is_balanced, task});
+    if (!ns_thread_task_is_balanced(task)) wait_in(task, &(ns_thread_wait){&task->base, is_balanced, task});
     ns_thread_task_forget(task);
 }
 
@@ -36,7 +37,7 @@ static void join_by_continuation(ns_thread_task *task) {
 static void share_all(ns_thread_worker *worker) {
     if (worker->own == NS_UNKNOWN) return;
     ns_task_queue *own = ns_thread_pool_of(worker)->queues[worker->own];
-    if (own->is_deque) ns_deque_publish(&own->deque);
+    ns_task_queue_publish(own);
 }
 
 /* Sleep until the last child has ended. Where all workers do, nobody is left to execute the children: the last one
@@ -69,23 +70,29 @@ static void join_blocking(ns_thread_task *task) {
 static void join(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
     const ns_thread_pool *pool = ns_thread_pool_of(ns_thread_worker_of(task));
+    if (pool->plain) {
+        ns_thread_lane_join(self);
+        return;
+    }
     if (!task->pending) return; /* no child since the last join */
     switch (pool->tables.join) {
         case NS_JOIN_CONTINUATION: join_by_continuation(task); break;
         case NS_JOIN_BLOCK: join_blocking(task); break;
         default: join_helping(task); break;
     }
-    if (pool->plain) self->worker->top = task->mark;
 }
 
-void ns_lane_join_rest(ns_lane_task *task) { join(&task->base); }
-
 /* ---- execution --------------------------------------------------------------------------------------------------- */
+
+/* Where the children of a task that begins now will be, if there is a lane. */
+static void *lane_mark(const ns_worker *worker) {
+    return (void *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&worker->lane.top), memory_order_relaxed); /* its own */
+}
 
 /* Execute a task on the stack that one is on. */
 static void execute_here(ns_thread_worker *worker, ns_thread_task *task) {
     task->base.worker = &worker->base;
-    task->mark = worker->base.top;
+    task->base.mark = lane_mark(&worker->base);
     task->body(&task->base, task->inlined);
     join(&task->base);
     ns_thread_task_end(worker, task);
@@ -95,10 +102,6 @@ void ns_thread_execute(ns_thread_worker *worker, ns_thread_task *task) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (pool->asks_parents && task->home) ns_actor_ran(&worker->search.actor, (int32_t)task->home->id);
     if (!pool->detached || !ns_thread_fibers_enter(worker, task)) execute_here(worker, task);
-}
-
-void ns_lane_execute_other(ns_worker *worker, ns_lane_task *task) {
-    ns_thread_execute((ns_thread_worker *)worker, task);
 }
 
 void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) {
@@ -120,7 +123,7 @@ static bool is_done(const void *context) {
 
 static void get(ns_task *self, ns_future *future) {
     ns_thread_task *task = (ns_thread_task *)self;
-    if (!is_done(future)) wait_in(task, &(ns_thread_wait){task, is_done, future});
+    if (!is_done(future)) wait_in(task, &(ns_thread_wait){self, is_done, future});
 }
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
@@ -128,17 +131,14 @@ static void get(ns_task *self, ns_future *future) {
 /* Run a body as a part of `self` with children of its own. */
 static void call(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *task = (ns_thread_task *)self;
-    ns_thread_task part = {.base = *self, .parent = task, .mark = self->worker->top};
-    part.home = task->home;
-    part.fiber = task->fiber;
+    ns_thread_task part = {.base = *self, .parent = task, .home = task->home, .fiber = task->fiber};
     body(&part.base, arguments);
     join(&part.base);
     self->worker = part.base.worker; /* it may have gone on elsewhere */
 }
 
-/* Where memory for a task is short, its parent executes it. */
-static void execute_order(ns_thread_task *self, const ns_work_order *order) {
-    call(&self->base, order->body, (void *)(uintptr_t)order->arguments);
+void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
+    ns_call(self, order->body, (void *)(uintptr_t)order->arguments);
     if (order->future) {
         /* release: the end of a task, as in thread_tasks.c */
         ns_atomic_u32_store((ns_atomic_u32 *)(void *)&order->future->done, 1, memory_order_release);
@@ -163,9 +163,13 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
 static void spawn(ns_task *self, const ns_work_order *order) {
     ns_thread_task *parent = (ns_thread_task *)self;
     ns_thread_worker *worker = ns_thread_worker_of(parent);
+    if (ns_thread_pool_of(worker)->plain) {
+        ns_thread_lane_spawn(self, order);
+        return;
+    }
     ns_thread_task *child = ns_thread_task_create(worker, parent, order);
     if (!child) {
-        execute_order(parent, order);
+        ns_thread_execute_order(self, order);
         return;
     }
     parent->pending++;

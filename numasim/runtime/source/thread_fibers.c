@@ -26,12 +26,12 @@ void ns_thread_fibers_destroy(ns_thread_worker *worker) {
 
 ns_thread_task *ns_thread_fibers_next(ns_thread_worker *worker) {
     ns_thread_task *next = worker->kept;
-    if (next) worker->kept = next->mark;
+    if (next) worker->kept = next->next;
     return next;
 }
 
 void ns_thread_fibers_keep(ns_thread_worker *worker, ns_thread_task *task) {
-    task->mark = worker->kept; /* marks have no other use with fibers */
+    task->next = worker->kept;
     worker->kept = task;
 }
 

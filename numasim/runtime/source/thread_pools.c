@@ -142,12 +142,17 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
     return NS_OK;
 }
 
+/* NULL where the queues are no lanes. */
+static ns_lane_owned *lane_of_owner(const ns_thread_pool *pool, uint32_t q) {
+    return pool->plain ? &pool->worker[pool->tables.steal.queues[q].owner]->base.lane : NULL;
+}
+
 static int make_queues(ns_thread_pool *pool, const ns_topology *here) {
     const ns_plan *plan = &pool->tables.steal;
     for (uint32_t q = 0; q < plan->queue_count; q++) {
         pool->queues[q] = ns_near_memory_allocate(sizeof *pool->queues[q], system_node(here, plan->queues[q].home));
         if (!pool->queues[q]) return NS_ERROR_MEMORY;
-        const int error = ns_task_queue_create(pool->queues[q], &pool->tables, q);
+        const int error = ns_task_queue_create(pool->queues[q], &pool->tables, q, lane_of_owner(pool, q));
         if (error) return error;
     }
     return ns_watch_board_create(&pool->board, plan);
@@ -163,9 +168,7 @@ int ns_thread_worker_settle(ns_thread_worker *worker) {
     const int error = ns_thread_search_create(worker);
     if (error) return error;
     if (pool->detached) return ns_thread_fibers_create(worker);
-    if (!pool->plain) return NS_OK;
-    worker->base.deque = ns_deque_lane(&pool->queues[worker->own]->deque);
-    return ns_thread_records_stack(worker);
+    return NS_OK;
 }
 
 /* ---- the pool ---------------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dispatch.h"
-#include "threads.h"
+#include "thread_lane.h"
 
 enum { DOUBTFUL_ROUNDS = 256 };                     /* after so many it asks whether any of them can ever succeed, */
 static const int64_t LONG_PS = INT64_C(1000000000); /* and before it waits longer than this */
@@ -69,7 +69,7 @@ static void mark(ns_thread_pool *pool, uint32_t q) {
 /* Whether the task that joins strictly may execute `task`: one of its descendants. */
 static bool descends(void *context, void *task) {
     const ns_thread_task *waiting = context;
-    for (const ns_thread_task *each = task; each; each = ns_thread_task_parent(each)) {
+    for (const ns_thread_task *each = task; each; each = each->parent) {
         if (each == waiting) return true;
     }
     return false;
@@ -97,7 +97,8 @@ static bool may_take(void *context, void *task) {
 static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             uint8_t end) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    strict_taker taker = {worker, wait->task};
+    if (pool->plain) return ns_thread_lane_take(worker, wait->task, q);
+    strict_taker taker = {worker, (const ns_thread_task *)wait->task};
     const bool picky = pool->tables.join == NS_JOIN_STRICT && wait->task;
     if (!picky && ns_task_queue_length(pool->queues[q])) hope_again(worker);
     ns_thread_task *task =
@@ -170,6 +171,10 @@ static void tell_robbed(const ns_thread_worker *worker, uint32_t q) {
 /* Put what was taken beyond the first task into the own queue. */
 static void keep_for_later(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (pool->plain) {
+        ns_thread_lane_keep(worker, task);
+        return;
+    }
     if (!ns_task_queue_push(pool->queues[worker->own], task)) ns_thread_execute(worker, task);
     mark(pool, (uint32_t)worker->own);
 }
@@ -307,7 +312,7 @@ static bool has_hope(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const bool strict = pool->tables.join == NS_JOIN_STRICT && wait->task;
     if (!strict && worker->own != NS_UNKNOWN && ns_task_queue_length(pool->queues[worker->own])) return true;
     if (wait->task && pool->tables.join == NS_JOIN_OWN) return false;
-    hope asked = {pool, strict ? wait->task : NULL};
+    hope asked = {pool, strict ? (const ns_thread_task *)wait->task : NULL};
     look_around(worker);
     const ns_thread_search *search = &worker->search;
     return ns_any_within_reach(&pool->tables.steal, &search->actor, &search->view, has_tasks, &asked);

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "futex.h"
+#include "lane.h"
 #include "thread_fibers.h"
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-enum { SLAB_RECORDS = 64, STACK_RECORDS = 1 << 14 };
+enum { SLAB_RECORDS = 64 };
 
 static ns_thread_task *new_slab(ns_thread_worker *worker) {
     ns_thread_task *slab = aligned_alloc(NS_LINE_BYTES, SLAB_RECORDS * sizeof *slab);
@@ -18,21 +19,11 @@ static ns_thread_task *new_slab(ns_thread_worker *worker) {
     slab[0].parent = worker->slab; /* the first only links it to the others */
     worker->slab = slab;
     for (uint32_t at = 1; at < SLAB_RECORDS; at++) {
-        slab[at].base = (ns_task){&ns_thread_mode, &worker->base};
+        slab[at].base = (ns_task){&ns_thread_mode, &worker->base, NULL};
         slab[at].home = &worker->base;
         slab[at].parent = at + 1 < SLAB_RECORDS ? &slab[at + 1] : NULL;
     }
     return &slab[1];
-}
-
-int ns_thread_records_stack(ns_thread_worker *worker) {
-    ns_thread_task *stack = aligned_alloc(NS_LINE_BYTES, STACK_RECORDS * sizeof *stack);
-    if (!stack) return NS_ERROR_MEMORY;
-    memset(stack, 0, STACK_RECORDS * sizeof *stack);
-    for (uint32_t at = 0; at < STACK_RECORDS; at++) stack[at].base.operations = &ns_thread_mode;
-    worker->stack = worker->base.top = stack;
-    worker->base.end = stack + STACK_RECORDS;
-    return NS_OK;
 }
 
 void ns_thread_records_free(ns_thread_worker *worker) {
@@ -40,7 +31,6 @@ void ns_thread_records_free(ns_thread_worker *worker) {
         next = slab->parent;
         free(slab);
     }
-    free(worker->stack);
 }
 
 /* Take over what has come home. */
@@ -115,17 +105,20 @@ static bool fill_long(ns_thread_task *made, const ns_work_order *order) {
     return true;
 }
 
+bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order) {
+    if (order->bytes > NS_INLINED_BYTES || order->future || order->access_count) return fill_long(made, order);
+    made->body = order->body;
+    if (order->bytes) memcpy(made->inlined, order->arguments, order->bytes);
+    return true;
+}
+
 ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order) {
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     ns_thread_task *made = worker->free;
-    if (order->bytes > NS_INLINED_BYTES || order->future || order->access_count) {
-        if (!fill_long(made, order)) return NULL;
-    } else {
-        made->body = order->body;
-        if (order->bytes) memcpy(made->inlined, order->arguments, order->bytes);
-    }
+    if (!ns_thread_task_fill(made, order)) return NULL;
     worker->free = made->parent;
-    made->parent = (ns_thread_task *)((uintptr_t)parent | 1);
+    made->parent = parent;
+    made->slot = NULL;
     return made;
 }
 
@@ -169,10 +162,12 @@ static void tell_parent(ns_thread_worker *worker, ns_thread_task *parent) {
 }
 
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
-    ns_thread_task *parent = ns_thread_task_parent(self);
+    ns_thread_task *parent = self->parent;
+    ns_lane_slot *slot = self->slot;
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_part = pool->team && parent == &pool->origin; /* of a team: nobody has spawned it */
     worker->base.tasks += !is_part;
-    if (ns_thread_task_is_listed(self)) free_record(worker, self);
-    tell_parent(worker, parent);
+    free_record(worker, self);
+    if (slot) ns_lane_end(slot);
+    if (parent) tell_parent(worker, parent);
 }

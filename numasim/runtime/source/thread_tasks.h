@@ -1,6 +1,7 @@
-/* Tasks of the thread mode: records that workers recycle, and how children and parents find together.
+/* Tasks of the thread mode: records that workers recycle, and how children and parents find together. In pools of lanes
+ * (thread_lane.h) only roots and what has left its lane have records, and the latter no parent.
  *
- * A record (numasim/fast_lane.h) belongs to the worker that allocated it, its home, and goes back there when its task
+ * A record belongs to the worker that allocated it, its home, and goes back there when its task
  * has ended elsewhere. Workers count the children that end where their parent runs without atomics; those that end
  * elsewhere, by one atomic addition to the parent.
  */
@@ -11,12 +12,24 @@
 #include "operations.h"
 
 typedef struct ns_thread_worker ns_thread_worker;
-typedef ns_lane_task ns_thread_task;
+typedef struct ns_thread_task ns_thread_task;
+
+struct ns_thread_task {
+    ns_task base;
+    ns_body *body;
+    ns_thread_task *parent; /* or NULL; of a free record, the next one */
+    uint32_t pending;       /* children that were spawned and have not ended on the same worker */
+    ns_atomic_u32 returned; /* those of them that have ended elsewhere */
+    char inlined[NS_INLINED_BYTES];
+    ns_worker *home;      /* whose record it is, if it is in a list */
+    void *fiber;          /* NULL, or where the task goes on */
+    ns_lane_slot *slot;   /* NULL, or from where it was stolen */
+    ns_thread_task *next; /* in a list of tasks that can go on */
+};
 _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
-_Static_assert(sizeof(ns_atomic_u32) == sizeof(uint32_t), "a lane's word is an atomic one");
 
 static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self) {
-    return (ns_atomic_u32 *)(void *)(uintptr_t)&self->returned;
+    return (ns_atomic_u32 *)(uintptr_t)&self->returned;
 }
 
 /* Whether all children of `self` have ended. */
@@ -43,15 +56,8 @@ ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *
 /* Its body has returned on `worker`, with all children joined: its record is free, its parent knows. */
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
 
-/* Its parent, of which a record in a list marks the lowest bit: it is then no child that a join may execute without
- * further ado. */
-static inline ns_thread_task *ns_thread_task_parent(const ns_thread_task *self) {
-    return (ns_thread_task *)((uintptr_t)self->parent & ~(uintptr_t)1);
-}
-static inline bool ns_thread_task_is_listed(const ns_thread_task *self) { return (uintptr_t)self->parent & 1; }
-
-/* The stack of records of `worker`: 0 or NS_ERROR_MEMORY. */
-int ns_thread_records_stack(ns_thread_worker *worker);
+/* Fill in body and arguments: false where there is no memory for what does not fit. */
+bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
 
 /* Records for `worker` where its list is empty: whether there are any. */
 bool ns_thread_records_more(ns_thread_worker *worker);

@@ -40,17 +40,16 @@ typedef struct {
 
 struct ns_thread_worker {
     ns_worker base;
-    ns_thread_task *stack; /* of records, from its first */
-    ns_thread_task *free;  /* records of the list; NULL: ns_thread_records_more */
-    ns_thread_task *slab;  /* all records of lists that it has allocated, linked by the first ones of their slabs */
-    int32_t own;           /* its own queue, or NS_UNKNOWN */
-    int32_t cpu;           /* where it is pinned, or -1 */
+    ns_thread_task *free; /* records of the list; NULL: ns_thread_records_more */
+    ns_thread_task *slab; /* all records of lists that it has allocated, linked by the first ones of their slabs */
+    int32_t own;          /* its own queue, or NS_UNKNOWN */
+    int32_t cpu;          /* where it is pinned, or -1 */
     pthread_t thread;
     ns_thread_task *agenda; /* what it executes first in a run */
     /* With tasks on fibers, see thread_fibers.h. */
     ns_fiber *thread_fiber, *home;   /* the thread's own; the one that looks for work */
     struct ns_thread_fiber *resting; /* those without a task */
-    ns_thread_task *kept;            /* tasks to go on with, linked by their marks */
+    ns_thread_task *kept;            /* tasks to go on with, linked by `next` */
     ns_thread_task *left;            /* the task whose fiber was left last, */
     struct ns_thread_fiber *left_fiber;
     uint32_t leaving; /* and for what */
@@ -81,7 +80,7 @@ struct ns_thread_pool {
     bool detached;             /* tasks are on fibers */
     bool balances;             /* children count their parents' `returned` down: joins continuation and block */
     bool asks_parents;         /* levels begin at who has spawned what a worker executed last */
-    bool plain;                /* spawns are pushes to the own deque, and joins begin with pops */
+    bool plain;                /* all queues are lanes: thread_lane.h */
     ns_tick_rate rate;
     bool crowded; /* more workers than CPUs */
     bool team;    /* the run has a root for each worker */
@@ -123,7 +122,7 @@ static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter cou
 
 /* What a worker waits for: it searches until `is_over`. */
 typedef struct {
-    const ns_thread_task *task; /* in whose join; NULL: none */
+    const ns_task *task; /* in whose join; NULL: none */
     bool (*is_over)(const void *context);
     const void *context;
 } ns_thread_wait;
@@ -167,6 +166,9 @@ void ns_thread_execute(ns_thread_worker *worker, ns_thread_task *task);
 
 /* The running segment accesses memory: where it is pretended to be far, that takes longer. */
 void ns_thread_touch(ns_task *self, const ns_access *access);
+
+/* Execute what is ordered at once, as a part of `self`: where memory for a task is short. */
+void ns_thread_execute_order(ns_task *self, const ns_work_order *order);
 
 /* Execute tasks until the wait is over. */
 void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait);

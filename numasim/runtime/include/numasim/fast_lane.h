@@ -1,8 +1,12 @@
 /* What numasim/runtime.h has inline: spawns, joins and calls of workers whose strategy makes a spawn a push to their
- * own deque and a join a series of pops from it. Everything else goes through calls into the library.
+ * own lane and a join a series of pops from it. Everything else goes through calls into the library.
  *
- * Programs use nothing of this by name. The structs are those of the library, laid open; source/deque.h says how the
- * deque works, and source/thread_tasks.h what becomes of a record.
+ * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
+ * non-blocking split deque for work-stealing", 2014). The children of a task are what lies above the top that the task
+ * found when it began: nobody counts them, and none knows its parent.
+ *
+ * Programs use nothing of this by name. The structs are those of the library, laid open; source/lane.h says how the
+ * lane works, and source/thread_lane.h what becomes of tasks that do not go the fast way.
  */
 #ifndef NUMASIM_FAST_LANE_H
 #define NUMASIM_FAST_LANE_H
@@ -18,82 +22,67 @@ extern "C" {
 typedef struct ns_operations ns_operations;
 typedef struct ns_worker ns_worker;
 
+/* What a body is given to call the runtime with; the tasks that a join pops have that of the task that joins. */
 struct ns_task {
     const ns_operations *operations;
     ns_worker *worker; /* that runs it now */
-};
-
-enum { NS_INLINED_BYTES = 48 };
-
-/* The record of a task. Most are on the stack of records of the worker that spawned them, and are gone when their
- * parent has joined; the parent of any other has its lowest bit set. */
-typedef struct ns_lane_task ns_lane_task;
-struct ns_lane_task {
-    ns_task base;
-    ns_body *body;
-    ns_lane_task *parent;
-    ns_lane_task *mark; /* the top of its worker's stack of records when it began */
-    uint32_t pending;   /* children that were spawned and have not ended on the same worker */
-    uint32_t returned;  /* atomic: those of them that have ended elsewhere */
-    char inlined[NS_INLINED_BYTES];
-    ns_worker *home; /* whose record it is, if it is on no stack */
-    void *fiber;     /* NULL, or where the task goes on */
-    char pad[16];    /* to whole cache lines */
+    void *mark;        /* the top of that worker's lane when the running task began; NULL: it has no lane */
 };
 
 /* A 64-bit word that the library takes for an atomic one. */
 #ifdef __GNUC__
 typedef uint64_t __attribute__((may_alias)) ns_lane_word;
-typedef void *__attribute__((may_alias)) ns_lane_slot;
 #else
 typedef uint64_t ns_lane_word;
-typedef void *ns_lane_slot;
 #endif
 
-/* The part of a deque that its owner uses. */
+enum { NS_INLINED_BYTES = 48 };
+
+/* A task in a lane. */
 typedef struct {
-    ns_lane_word bottom, push_limit, pop_limit;
-    ns_lane_slot *slots;
-    ns_lane_word mask;
-} ns_lane_deque;
+    ns_lane_word state; /* bytes of its arguments; once a thief has ended it, NS_LANE_ENDED */
+    ns_body *body;
+    char arguments[NS_INLINED_BYTES];
+} ns_lane_slot;
+
+/* The part of a lane that its owner works with; addresses of slots. All zero where there is no lane, so that all comes
+ * to a limit. */
+typedef struct {
+    ns_lane_word top;        /* the first free slot */
+    ns_lane_word push_limit; /* from here on a push has to look up: the lane is full, or thieves ask */
+    ns_lane_word pop_limit;  /* and up to here a pop: what is below is no longer the owner's alone, or thieves ask */
+} ns_lane_owned;
 
 struct ns_worker {
     ns_pool *pool;
     uint32_t id;
     int32_t node; /* of the plan's machine */
-    /* All zero but where tasks can go the fast way. */
-    ns_lane_deque *deque;
-    ns_lane_task *top, *end; /* of the stack of records: the next one, and the first one behind all */
-    int64_t tasks;           /* that have ended here */
+    ns_lane_owned lane;
+    int64_t tasks; /* that have ended here */
 };
 
 void ns_spawn_slowly(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
 void ns_join_slowly(ns_task *self);
 void ns_call_slowly(ns_task *self, ns_body *body, void *arguments);
 
-/* Execute a task that is not a child of the one which found it, or whose record is on no stack. */
-void ns_lane_execute_other(ns_worker *worker, ns_lane_task *task);
-/* Join children that are left. */
-void ns_lane_join_rest(ns_lane_task *task);
-
 #ifdef __GNUC__
 
-/* Orders of these accesses: as in source/deque.h and source/thread_tasks.h, where they are explained. */
+/* Orders of these accesses: as in source/lane.h, where they are explained. */
 #define NS_LANE_LOAD(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 #define NS_LANE_STORE(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELAXED)
 #define NS_LANE_RARE(condition) __builtin_expect(!!(condition), 0)
 
-#define NS_LANE_COPY_WORD(at)                            \
-    if (bytes > 8 * (at)) {                              \
-        uint64_t word;                                   \
-        memcpy(&word, (const char *)from + 8 * (at), 8); \
-        memcpy((char *)to + 8 * (at), &word, 8);         \
-    }
+#define NS_LANE_INLINE static inline __attribute__((always_inline))
 
-/* Copy arguments. Word by word where they are whole words: they have just been written so, and a wider load would have
- * to wait until they have reached the cache. */
-static inline void ns_lane_copy(void *to, const void *from, size_t bytes) {
-    if (!__builtin_constant_p(bytes) || bytes % 8 != 0) {
+/* Whether arguments are copied word by word: the compiler then keeps them in registers up to the slot. They have mostly
+ * just been written so, too, and a wider load would have to wait until they have reached the cache. */
+#define NS_LANE_IS_WORDS(bytes) (__builtin_constant_p(bytes) && (bytes) % 8 == 0 && (bytes) <= NS_INLINED_BYTES)
+
+#define NS_LANE_COPY_WORD(at) \
+    if (bytes > 8 * (at)) memcpy((char *)to + 8 * (at), (const char *)from + 8 * (at), 8);
+
+NS_LANE_INLINE void ns_lane_copy(void *to, const void *from, size_t bytes) {
+    if (!NS_LANE_IS_WORDS(bytes)) {
         memcpy(to, from, bytes);
         return;
     }
@@ -105,83 +94,80 @@ static inline void ns_lane_copy(void *to, const void *from, size_t bytes) {
     NS_LANE_COPY_WORD(5)
 }
 
-static inline void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
-    ns_worker *worker = self->worker;
-    ns_lane_task *task = worker->top;
-    if (NS_LANE_RARE(task >= worker->end || bytes > NS_INLINED_BYTES)) {
-        ns_spawn_slowly(self, body, arguments, bytes);
-        return;
-    }
-    ns_lane_deque *deque = worker->deque;
-    const uint64_t bottom = NS_LANE_LOAD(deque->bottom);
-    if (NS_LANE_RARE(bottom >= NS_LANE_LOAD(deque->push_limit))) {
-        ns_spawn_slowly(self, body, arguments, bytes);
-        return;
-    }
-    ns_lane_task *parent = (ns_lane_task *)self;
-    worker->top = task + 1;
-    task->base.worker = worker;
-    task->body = body;
-    task->parent = parent;
-    task->pending = task->returned = 0;
-    ns_lane_copy(task->inlined, arguments, bytes);
-    parent->pending++;
-    NS_LANE_STORE(deque->slots[bottom & deque->mask], (void *)task);
-    NS_LANE_STORE(deque->bottom, bottom + 1);
+/* Push a task; false where the worker has to look up first. */
+NS_LANE_INLINE int ns_lane_push_fast(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes) {
+    const uint64_t top = NS_LANE_LOAD(worker->lane.top);
+    if (NS_LANE_RARE(top >= NS_LANE_LOAD(worker->lane.push_limit))) return 0;
+    ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top;
+    NS_LANE_STORE(slot->state, bytes);
+    slot->body = body;
+    ns_lane_copy(slot->arguments, arguments, bytes);
+    NS_LANE_STORE(worker->lane.top, top + sizeof *slot);
+    return 1;
 }
 
-/* Execute a child of `parent`, both on `worker`. */
-static inline void ns_lane_execute(ns_worker *worker, ns_lane_task *parent, ns_lane_task *task) {
-    task->mark = worker->top;
-    task->body(&task->base, task->inlined);
-    if (NS_LANE_RARE(task->pending)) ns_lane_join_rest(task);
-    worker->tasks++;
-    parent->pending--;
+NS_LANE_INLINE void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+    if (NS_LANE_IS_WORDS(bytes)) {
+        /* Two copies, so that what `arguments` points to need not be in memory but for the second. */
+        uint64_t words[NS_INLINED_BYTES / 8], spilled[NS_INLINED_BYTES / 8];
+        ns_lane_copy(words, arguments, bytes);
+        if (ns_lane_push_fast(self->worker, body, words, bytes)) return;
+        ns_lane_copy(spilled, words, bytes);
+        ns_spawn_slowly(self, body, spilled, bytes);
+    } else if (bytes > NS_INLINED_BYTES || !ns_lane_push_fast(self->worker, body, arguments, bytes)) {
+        ns_spawn_slowly(self, body, arguments, bytes);
+    }
+}
+
+/* Execute the task that was just popped from `slot`: from a copy, for its children will be where it was. It is the one
+ * that `self` stands for now. */
+NS_LANE_INLINE void ns_lane_execute(ns_task *self, ns_lane_slot *slot) {
+    char arguments[NS_INLINED_BYTES] __attribute__((aligned(16)));
+    self->mark = slot;
+    if (NS_LANE_RARE(NS_LANE_LOAD(slot->state) > 16))
+        ns_lane_copy(arguments, slot->arguments, NS_INLINED_BYTES);
+    else
+        ns_lane_copy(arguments, slot->arguments, 16);
+    slot->body(self, arguments);
+    if (NS_LANE_RARE(NS_LANE_LOAD(self->worker->lane.top) != (uintptr_t)slot)) ns_join_slowly(self);
+    self->worker->tasks++;
 }
 
 static inline void ns_join(ns_task *self) {
-    ns_lane_task *parent = (ns_lane_task *)self;
-    ns_worker *worker = self->worker;
-    ns_lane_deque *deque = worker->deque;
-    if (NS_LANE_RARE(!deque)) {
-        ns_join_slowly(self);
-        return;
-    }
-    while (parent->pending != __atomic_load_n(&parent->returned, __ATOMIC_ACQUIRE)) {
-        const uint64_t bottom = NS_LANE_LOAD(deque->bottom);
-        if (NS_LANE_RARE(bottom <= NS_LANE_LOAD(deque->pop_limit))) {
+    void *const mark = self->mark;
+    uint64_t top = NS_LANE_LOAD(self->worker->lane.top);
+    for (;;) {
+        if (NS_LANE_RARE(top <= NS_LANE_LOAD(self->worker->lane.pop_limit))) {
             ns_join_slowly(self);
             return;
         }
-        ns_lane_task *task = (ns_lane_task *)NS_LANE_LOAD(deque->slots[(bottom - 1) & deque->mask]);
-        NS_LANE_STORE(deque->bottom, bottom - 1);
-        if (NS_LANE_RARE(task->parent != parent))
-            ns_lane_execute_other(worker, task);
-        else
-            ns_lane_execute(worker, parent, task);
+        if (top == (uintptr_t)mark) return;
+        top -= sizeof(ns_lane_slot);
+        NS_LANE_STORE(self->worker->lane.top, top);
+        ns_lane_execute(self, (ns_lane_slot *)(uintptr_t)top);
+        self->mark = mark;
     }
-    worker->top = parent->mark;
-    if (NS_LANE_RARE(parent->pending)) ns_lane_join_rest(parent);
 }
 
 static inline void ns_call(ns_task *self, ns_body *body, void *arguments) {
-    ns_worker *worker = self->worker;
-    if (NS_LANE_RARE(!worker->deque)) {
+    const uint64_t top = NS_LANE_LOAD(self->worker->lane.top);
+    if (NS_LANE_RARE(!top)) {
         ns_call_slowly(self, body, arguments);
         return;
     }
-    ns_lane_task part;
-    part.base = *self;
-    part.mark = worker->top;
-    part.pending = part.returned = 0;
-    body(&part.base, arguments);
-    if (NS_LANE_RARE(part.pending)) ns_lane_join_rest(&part);
+    void *const mark = self->mark;
+    self->mark = (void *)(uintptr_t)top;
+    body(self, arguments);
+    if (NS_LANE_RARE(NS_LANE_LOAD(self->worker->lane.top) != top)) ns_join_slowly(self);
+    self->mark = mark;
 }
 
+#undef NS_LANE_COPY_WORD
+#undef NS_LANE_IS_WORDS
+#undef NS_LANE_INLINE
 #undef NS_LANE_LOAD
 #undef NS_LANE_STORE
 #undef NS_LANE_RARE
-#undef NS_LANE_COPY_WORD
 
 #else
 
