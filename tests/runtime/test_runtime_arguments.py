@@ -31,6 +31,10 @@ REFUSED: list[tuple[list[str], str]] = [
         ["--kernel", "fib", "--mode", "virtua"],
         "--mode is 'virtua', and has to be one of serial, native, emulated, virtual",
     ),
+    (
+        ["--kernel", "fib", "--mode", "virtual"],
+        "virtual time follows a plan that knows the program's recorded task graph",
+    ),
     ([*SERIAL, "--costs", "modl"], "--costs is 'modl', and has to be one of model, measured; the nearest is model"),
     ([*SERIAL, "--workers", "0"], "--workers is '0', and has to be a whole number from 1 to 65536"),
     ([*SERIAL, "--repeat", "x"], "--repeat is 'x', and has to be a whole number from 1 to 1000000"),

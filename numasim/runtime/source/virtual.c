@@ -19,12 +19,26 @@
 /* ---- reading a plan ---------------------------------------------------------------------------------------------- */
 
 static void read_costs(virtual_costs *costs, ns_field_reader *reader) {
-    static const char *const NAME[] = {"push_ps",       "pop_ps",       "join_ps",       "wait_ps",        "resume_ps",
-                                       "take_ps",       "move_ps",      "wake_ps",       "wake_remote_ps", "locate_ps",
-                                       "probe_near_ps", "probe_far_ps", "least_probe_ps"};
-    int64_t *const value = &costs->push_ps; /* the fields from there on are in this order */
-    for (uint32_t at = 0; at < sizeof NAME / sizeof *NAME; at++) {
-        value[at] = ns_field_reader_integer(reader, NAME[at], 0, NS_MOST_COST_PS);
+    const struct {
+        const char *name;
+        int64_t *cost_ps;
+    } field[] = {
+        {"push_ps", &costs->push_ps},
+        {"pop_ps", &costs->pop_ps},
+        {"join_ps", &costs->join_ps},
+        {"wait_ps", &costs->wait_ps},
+        {"resume_ps", &costs->resume_ps},
+        {"take_ps", &costs->take_ps},
+        {"move_ps", &costs->move_ps},
+        {"wake_ps", &costs->wake_ps},
+        {"wake_remote_ps", &costs->wake_remote_ps},
+        {"locate_ps", &costs->locate_ps},
+        {"probe_near_ps", &costs->probe_near_ps},
+        {"probe_far_ps", &costs->probe_far_ps},
+        {"least_probe_ps", &costs->least_probe_ps},
+    };
+    for (uint32_t at = 0; at < sizeof field / sizeof *field; at++) {
+        *field[at].cost_ps = ns_field_reader_integer(reader, field[at].name, 0, NS_MOST_COST_PS);
     }
     costs->line = ns_field_reader_flag(reader, "line");
 }
@@ -233,12 +247,13 @@ static int make_parts(virtual_pool *pool) {
 }
 
 int ns_virtual_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
-    if (!plan) return NS_ERROR_OPTION;
     virtual_pool *made = calloc(1, sizeof *made);
     if (!made) return NS_ERROR_MEMORY;
     made->base = (ns_pool){.operations = &ns_virtual_mode, .options = *options};
     made->plan = plan;
-    int error = read_plan(made);
+    int error = plan ? read_plan(made)
+                     : ns_pool_fail(&made->base, NS_ERROR_OPTION,
+                                    "virtual time follows a plan that knows the program's recorded task graph");
     if (!error && options->workers && options->workers != made->base.workers) {
         error = ns_pool_fail(&made->base, NS_ERROR_OPTION, "the plan is for %u workers, not for %u", made->base.workers,
                              options->workers);
