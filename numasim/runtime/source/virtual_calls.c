@@ -181,26 +181,10 @@ static virtual_worker *use_word(virtual_task *task, enum ns_op op, uint32_t word
     return w;
 }
 
-/* What an actor has waited for a lock was overhead. */
-static void on_granted(void *context, uint32_t actor, uint32_t word, int64_t since_ps) {
-    virtual_pool *pool = context;
-    (void)word;
-    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->clock.now_ps - since_ps;
-    ns_virtual_resume(&pool->workers[actor]);
-}
-
-static void on_done(void *context, uint32_t actor, uint32_t word, int64_t since_ps) {
-    virtual_pool *pool = context;
-    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->clock.now_ps - since_ps;
-    ns_words_release(pool->words, word, actor);
-    ns_virtual_resume(&pool->workers[actor]);
-}
-
 static void lock(ns_task *self, uint32_t word) {
     virtual_task *task = (virtual_task *)self;
     virtual_worker *w = use_word(task, NS_OP_LOCK, word);
-    ns_words_request(pool_of(w)->words, word, w->base.id, on_granted, pool_of(w));
-    ns_virtual_suspend(w);
+    ns_virtual_acquire(w, word);
     ns_virtual_went_on(task);
 }
 
@@ -214,8 +198,8 @@ static void unlock(ns_task *self, uint32_t word) {
 static int64_t add(ns_task *self, uint32_t word, int64_t value) {
     virtual_task *task = (virtual_task *)self;
     virtual_worker *w = use_word(task, NS_OP_ATOMIC, word);
-    ns_words_request(pool_of(w)->words, word, w->base.id, on_done, pool_of(w));
-    ns_virtual_suspend(w);
+    ns_virtual_acquire(w, word);
+    ns_words_release(pool_of(w)->words, word, w->base.id);
     const int64_t before = w->base.pool->words[word].value;
     w->base.pool->words[word].value += value;
     ns_virtual_went_on(task);

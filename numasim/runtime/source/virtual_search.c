@@ -126,15 +126,6 @@ void ns_virtual_release_held(virtual_worker *w) {
     w->held_count = 0;
 }
 
-/* A lock of the search is granted: what the worker has waited was overhead. */
-static void on_granted(void *context, uint32_t actor, uint32_t word, int64_t since_ps) {
-    virtual_pool *pool = context;
-    virtual_worker *w = &pool->workers[actor];
-    w->held[w->held_count++] = word;
-    w->counter[NS_OVERHEAD_PS] += pool->clock.now_ps - since_ps;
-    ns_virtual_resume(w);
-}
-
 static bool holds(const virtual_worker *w, int32_t word) {
     for (uint32_t at = 0; at < w->held_count; at++) {
         if (w->held[at] == (uint32_t)word) return true;
@@ -165,9 +156,9 @@ static bool pass_locks(virtual_worker *w, uint32_t level, uint32_t q) {
     release_others(w, needed);
     for (uint32_t i = 0; i < 2; i++) {
         if (needed[i] == NO_LOCK || holds(w, needed[i])) continue;
-        ns_words_request(pool->words, (uint32_t)needed[i], w->base.id, on_granted, pool);
-        ns_virtual_suspend(w);
+        ns_virtual_acquire(w, (uint32_t)needed[i]);
         if (w->retired) return false;
+        w->held[w->held_count++] = (uint32_t)needed[i];
     }
     return true;
 }

@@ -158,6 +158,9 @@ void ns_virtual_resume(virtual_worker *w);
 void ns_virtual_step(virtual_worker *w, enum ns_rank rank, int64_t delay_ps);
 void ns_virtual_step_overhead(virtual_worker *w, enum ns_rank rank, int64_t step_ps);
 void ns_virtual_step_idle(virtual_worker *w, enum ns_rank rank, int64_t step_ps);
+/* Wait until a lock or an atomic word is the worker's, or until the phase ends under its search; the wait is overhead.
+ */
+void ns_virtual_acquire(virtual_worker *w, uint32_t word);
 /* A record of both hashes (model 1.3). */
 void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, uint64_t first, uint64_t second);
 

@@ -80,6 +80,18 @@ void ns_virtual_step_idle(virtual_worker *w, enum ns_rank rank, int64_t step_ps)
     ns_virtual_step(w, rank, owed + step_ps);
 }
 
+static void on_granted(void *context, uint32_t actor, uint32_t word, int64_t since_ps) {
+    virtual_pool *pool = context;
+    (void)word;
+    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->clock.now_ps - since_ps;
+    ns_virtual_resume(&pool->workers[actor]);
+}
+
+void ns_virtual_acquire(virtual_worker *w, uint32_t word) {
+    ns_words_request(pool_of(w)->words, word, w->base.id, on_granted, pool_of(w));
+    ns_virtual_suspend(w);
+}
+
 void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, uint64_t first, uint64_t second) {
     const uint64_t word[RECORD_WORDS] = {(uint64_t)pool->clock.now_ps, rank, actor, first, second};
     uint64_t hash = 0;

@@ -210,13 +210,6 @@ static void put_into(virtual_worker *w, int32_t q, virtual_task *task) {
     }
 }
 
-static void on_granted(void *context, uint32_t actor, uint32_t word, int64_t since_ps) {
-    virtual_pool *pool = context;
-    (void)word;
-    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->clock.now_ps - since_ps;
-    ns_virtual_resume(&pool->workers[actor]);
-}
-
 /* Put the first task of the outbox into a queue, under that queue's lock where it has one. A queue that has become full
  * while the worker waited for its lock is not used: another is chosen. */
 static void put_next(virtual_worker *w) {
@@ -224,10 +217,7 @@ static void put_next(virtual_worker *w) {
     for (bool put = false; !put;) {
         const int32_t q = choose(w, w->outbox.task[0]);
         const int32_t lock = q == NS_UNKNOWN || q == w->own || !pool->queue_lock ? NO_LOCK : pool->queue_lock[q];
-        if (lock != NO_LOCK) {
-            ns_words_request(pool->words, (uint32_t)lock, w->base.id, on_granted, pool);
-            ns_virtual_suspend(w);
-        }
+        if (lock != NO_LOCK) ns_virtual_acquire(w, (uint32_t)lock);
         put = lock == NO_LOCK || pool->queues.length[q] < pool->queues.capacity[q];
         if (put) put_into(w, q, ns_virtual_list_shift(&w->outbox));
         if (lock != NO_LOCK) ns_words_release(pool->words, (uint32_t)lock, w->base.id);
