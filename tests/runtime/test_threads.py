@@ -247,6 +247,13 @@ def test_lanes_that_are_full_or_waited_in(watched: Path, workers: str) -> None:
     assert told([watched / "lanes", workers]) == ""
 
 
+@pytest.mark.parametrize("case", ["1 serial", "4 cilk help", "4 cilk continuation", "4 randomized continuation"])
+def test_typed_tasks_without_lanes(watched: Path, plans: Path, case: str) -> None:
+    workers, *kinds = case.split()
+    how = plan_file(plans, *kinds, int(workers)) if len(kinds) > 1 else kinds[0]
+    assert told([watched / "lanes", workers, how]) == ""
+
+
 def usable_cpus(program: Path) -> list[int]:
     """The usable processors in the order in which machines number their hardware threads."""
     found = json.loads(subprocess.check_output([program, "topology"]))["cpus"]

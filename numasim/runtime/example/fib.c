@@ -10,22 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct fib {
-    uint32_t n;
-    uint64_t *result;
-};
-
-static void fib(ns_task *self, void *arguments) {
-    const struct fib *f = arguments;
-    if (f->n < 2) {
-        *f->result = f->n;
-        return;
-    }
+NS_TASK(uint64_t, fib, uint32_t, n) {
+    if (n < 2) return n;
     uint64_t a, b; /* they outlive the children, which end before this body does: it joins them */
-    ns_spawn(self, fib, &(struct fib){f->n - 1, &a}, sizeof(struct fib));
-    ns_spawn(self, fib, &(struct fib){f->n - 2, &b}, sizeof(struct fib));
-    ns_join(self);
-    *f->result = a + b;
+    fib_spawn(self, &a, n - 1);
+    fib_spawn(self, &b, n - 2);
+    fib_join(self);
+    return a + b;
 }
 
 int main(int count, char **words) {
@@ -35,7 +26,7 @@ int main(int count, char **words) {
     uint64_t result = 0;
 
     int error = ns_pool_create(&pool, &options);
-    if (!error) error = ns_pool_run(pool, fib, &(struct fib){n, &result}, sizeof(struct fib));
+    if (!error) error = ns_pool_run(pool, fib, &(fib_order){&result, n}, sizeof(fib_order));
     if (error) fprintf(stderr, "fib: %s\n", pool ? ns_pool_problem(pool) : ns_error_sentence(error));
     if (!error) printf("fib(%" PRIu32 ") = %" PRIu64 "\n", n, result);
     ns_pool_destroy(pool);

@@ -22,24 +22,20 @@ typedef struct {
 typedef struct {
     const state *of;
     int64_t n;
-    uint64_t *result;
 } call;
 
-static void fib(ns_task *self, void *arguments) {
-    const call *c = arguments;
-    const state *of = c->of;
-    if (c->n < 2) {
-        if (of->leaf_ps) ns_work(self, of->leaf_ps);
-        *c->result = (uint64_t)c->n;
-        return;
+NS_TASK(uint64_t, fib, call, c) {
+    if (c.n < 2) {
+        if (c.of->leaf_ps) ns_work(self, c.of->leaf_ps);
+        return (uint64_t)c.n;
     }
     uint64_t a, b;
-    if (of->spawn_ps) ns_work(self, of->spawn_ps);
-    ns_spawn(self, fib, &(call){of, c->n - 1, &a}, sizeof(call));
-    ns_spawn(self, fib, &(call){of, c->n - 2, &b}, sizeof(call));
-    ns_join(self);
-    if (of->join_ps) ns_work(self, of->join_ps);
-    *c->result = a + b;
+    if (c.of->spawn_ps) ns_work(self, c.of->spawn_ps);
+    fib_spawn(self, &a, (call){c.of, c.n - 1});
+    fib_spawn(self, &b, (call){c.of, c.n - 2});
+    fib_join(self);
+    if (c.of->join_ps) ns_work(self, c.of->join_ps);
+    return a + b;
 }
 
 static uint64_t serial_fib(int64_t n) { return n < 2 ? (uint64_t)n : serial_fib(n - 1) + serial_fib(n - 2); }
@@ -55,7 +51,7 @@ static int create(void **made, ns_setting *setting) {
 
 static int run(void *whole, ns_pool *pool) {
     state *self = whole;
-    return ns_pool_run(pool, fib, &(call){self, self->n, &self->result}, sizeof(call));
+    return ns_pool_run(pool, fib, &(fib_order){&self->result, {self, self->n}}, sizeof(fib_order));
 }
 
 static void run_twin(void *whole) {

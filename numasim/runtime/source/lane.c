@@ -67,9 +67,7 @@ void ns_lane_publish(ns_lane *self) {
 bool ns_lane_push_slowly(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
     ns_lane_slot *slot = ns_lane_top(self);
     if (index_of(self, slot) == self->capacity) return false;
-    ns_atomic_u64_store(ns_lane_atomic(&slot->state), bytes, memory_order_relaxed); /* as in a fast push */
-    slot->body = body;
-    if (bytes) memcpy(slot->arguments, arguments, bytes);
+    ns_lane_fill(slot, body, arguments, bytes);
     set_top(self, slot + 1);
     publish_half(self);
     return true;
@@ -104,6 +102,8 @@ ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
 
 void ns_lane_forget(ns_lane *self) {
     ns_lane_slot *slot = ns_lane_top(self) - 1;
+    /* relaxed: only who steals the next task of this slot writes there again, and sees it by the split's release */
+    ns_atomic_u64_store(ns_lane_atomic(&slot->ended), 0, memory_order_relaxed);
     set_top(self, slot);
     self->split = index_of(self, slot);
     const uint64_t ends = joined(self->split, self->split);
@@ -114,7 +114,7 @@ void ns_lane_forget(ns_lane *self) {
 
 bool ns_lane_has_ended(const ns_lane_slot *slot) {
     /* acquire: what it did */
-    return ns_atomic_u64_load(ns_lane_atomic(&slot->state), memory_order_acquire) == NS_LANE_ENDED;
+    return ns_atomic_u64_load(ns_lane_atomic(&slot->ended), memory_order_acquire);
 }
 
 /* ---- thieves ----------------------------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ ns_lane_slot *ns_lane_steal(ns_lane *self) {
 
 void ns_lane_end(ns_lane_slot *slot) {
     /* release: what the task did is seen by who joins it; and the slot has been read before it is written again */
-    ns_atomic_u64_store(ns_lane_atomic(&slot->state), NS_LANE_ENDED, memory_order_release);
+    ns_atomic_u64_store(ns_lane_atomic(&slot->ended), 1, memory_order_release);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */

@@ -14,18 +14,17 @@
  *
  * A thief reads a slot only after it has moved the tail beyond it, and the slot is its own until it says that the task
  * has ended: so it does not matter whether the word has had other values since the thief has read it. Thieves take the
- * oldest; so where the task at the top has been stolen, all below it have been. The owner waits until it has ended, and
- * lowers the top, the split and the tail by one.
+ * oldest; so where the task at the top has been stolen, all below it have been. The owner waits until it has ended,
+ * lowers the top, the split and the tail by one, and the slot is as if nothing had ended there: a push need not say so.
  */
 #ifndef NS_LANE_H
 #define NS_LANE_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "atomics.h"
 #include "numasim/runtime.h"
-
-enum { NS_LANE_ENDED = 255 }; /* no number of bytes that fit */
 
 typedef struct {
     ns_lane_owned *owned; /* in its worker */
@@ -47,6 +46,15 @@ void ns_lane_destroy(ns_lane *self);
 bool ns_lane_push_slowly(ns_lane *self, ns_body *body, const void *arguments, size_t bytes);
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
 
+/* Arguments are mostly words that have just been written, and are soon read again: word by word they need not wait for
+ * each other in the cache. */
+static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *arguments, size_t bytes) {
+    slot->body = body;
+    size_t at = 0;
+    for (; at + 8 <= bytes; at += 8) memcpy(slot->arguments + at, (const char *)arguments + at, 8);
+    if (at < bytes) memcpy(slot->arguments + at, (const char *)arguments + at, bytes - at);
+}
+
 /* The owner pushes a task with at most NS_INLINED_BYTES of arguments; false where there is no room. */
 static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
     /* relaxed: the owner reads what it wrote itself, and limits only say when to look up */
@@ -54,10 +62,8 @@ static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *argume
     if (top >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
         return ns_lane_push_slowly(self, body, arguments, bytes);
     ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top;
+    ns_lane_fill(slot, body, arguments, bytes);
     /* relaxed: private tasks are seen by others only after the split's release; the top only tells the length */
-    ns_atomic_u64_store(ns_lane_atomic(&slot->state), bytes, memory_order_relaxed);
-    slot->body = body;
-    if (bytes) memcpy(slot->arguments, arguments, bytes);
     ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), top + sizeof *slot, memory_order_relaxed);
     return true;
 }

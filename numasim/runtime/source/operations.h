@@ -20,7 +20,7 @@ typedef struct {
     ns_future *future; /* NULL, or where its end is told */
 } ns_work_order;
 
-struct ns_operations {
+typedef struct {
     int (*open)(ns_pool **pool, const ns_pool_options *options,
                 ns_fields *plan); /* takes the plan, which may be NULL */
     void (*close)(ns_pool *pool);
@@ -38,7 +38,7 @@ struct ns_operations {
     void (*await)(ns_task *self, uint32_t word);
     void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
     int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
-};
+} ns_operations;
 
 typedef struct {
     char name[32];

@@ -188,7 +188,8 @@ static void waited(serial_task *self) {
 
 static void run_body(part *on, uint32_t row, ns_body *body, void *arguments) {
     serial_pool *pool = (serial_pool *)(void *)on->worker.pool;
-    serial_task self = {.task = {pool->pool.operations, &on->worker}, .part = on, .row = row};
+    serial_task self = {.task = {.worker = &on->worker}, .part = on, .row = row};
+    self.task.whole = &self.task;
     self.first_group = self.group = ++pool->groups;
     resume_body(&self);
     body(&self.task, arguments);
@@ -363,7 +364,8 @@ static void serial_signal(ns_task *task, uint32_t word, uint32_t permits) {
 static void run_part(void *argument) {
     part *self = argument;
     serial_pool *pool = (serial_pool *)(void *)self->worker.pool;
-    serial_task outside = {.task = {pool->pool.operations, &self->worker}, .part = self};
+    serial_task outside = {.task = {.worker = &self->worker}, .part = self};
+    outside.task.whole = &outside.task;
     if (!pool->team) self->tasks++;
     run_copy(&outside, self->root, self->order);
     self->need = NEED_NO_MORE;

@@ -1,53 +1,68 @@
 /* Tasks as programs see them: every call goes to the mode in which the task runs. */
+#include "lane.h"
 #include "operations.h"
 
-void ns_spawn_slowly(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+/* The task that the mode knows: the program may stand in a part of it. */
+static ns_task *whole_of(const ns_task *self) { return self->whole ? self->whole : (ns_task *)(uintptr_t)self; }
+
+static const ns_operations *operations_of(const ns_task *self) { return self->worker->pool->operations; }
+
+void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+    if (!self->whole && bytes <= NS_INLINED_BYTES && ns_lane_pushes(self)) {
+        ns_lane_fill(self->top, body, arguments, bytes);
+        ns_lane_move_top(self, self->top + 1);
+        return;
+    }
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes};
-    self->operations->spawn(self, &order);
+    operations_of(self)->spawn(whole_of(self), &order);
 }
 
 void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t bytes, const ns_access *accesses,
                    uint32_t count) {
     const ns_work_order order = {body, arguments, bytes, accesses, count, NULL};
-    self->operations->spawn(self, &order);
+    operations_of(self)->spawn(whole_of(self), &order);
 }
 
-void ns_call_slowly(ns_task *self, ns_body *body, void *arguments) { self->operations->call(self, body, arguments); }
+void ns_call(ns_task *self, ns_body *body, void *arguments) {
+    operations_of(self)->call(whole_of(self), body, arguments);
+}
 
-void ns_join_slowly(ns_task *self) { self->operations->join(self); }
+void ns_join(ns_task *self) { operations_of(self)->join(whole_of(self)); }
 
 void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void *arguments, size_t bytes) {
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes, .future = future};
     *future = (ns_future){0};
-    self->operations->spawn(self, &order);
+    operations_of(self)->spawn(whole_of(self), &order);
 }
 
-void ns_future_get(ns_task *self, ns_future *future) { self->operations->get(self, future); }
+void ns_future_get(ns_task *self, ns_future *future) { operations_of(self)->get(whole_of(self), future); }
 
-uint32_t ns_task_worker(const ns_task *self) { return self->worker->id; }
+uint32_t ns_task_worker(const ns_task *self) { return whole_of(self)->worker->id; }
 
 uint32_t ns_task_workers(const ns_task *self) { return self->worker->pool->workers; }
 
-uint32_t ns_task_node(const ns_task *self) { return (uint32_t)self->worker->node; }
+uint32_t ns_task_node(const ns_task *self) { return (uint32_t)whole_of(self)->worker->node; }
 
-void ns_work(ns_task *self, int64_t picoseconds) { self->operations->work(self, picoseconds); }
+void ns_work_said(ns_task *self, int64_t picoseconds) { operations_of(self)->work(whole_of(self), picoseconds); }
 
-void ns_access_declare(ns_task *self, const ns_access *access) { self->operations->access(self, access); }
+void ns_access_declare(ns_task *self, const ns_access *access) { operations_of(self)->access(whole_of(self), access); }
 
-void ns_word_lock(ns_task *self, uint32_t word) { self->operations->lock(self, word); }
+void ns_word_lock(ns_task *self, uint32_t word) { operations_of(self)->lock(whole_of(self), word); }
 
-void ns_word_unlock(ns_task *self, uint32_t word) { self->operations->unlock(self, word); }
+void ns_word_unlock(ns_task *self, uint32_t word) { operations_of(self)->unlock(whole_of(self), word); }
 
-int64_t ns_word_add(ns_task *self, uint32_t word, int64_t value) { return self->operations->add(self, word, value); }
+int64_t ns_word_add(ns_task *self, uint32_t word, int64_t value) {
+    return operations_of(self)->add(whole_of(self), word, value);
+}
 
-void ns_word_arrive(ns_task *self, uint32_t word) { self->operations->arrive(self, word); }
+void ns_word_arrive(ns_task *self, uint32_t word) { operations_of(self)->arrive(whole_of(self), word); }
 
-void ns_word_await(ns_task *self, uint32_t word) { self->operations->await(self, word); }
+void ns_word_await(ns_task *self, uint32_t word) { operations_of(self)->await(whole_of(self), word); }
 
-void ns_word_signal(ns_task *self, uint32_t word) { self->operations->signal(self, word, 1); }
+void ns_word_signal(ns_task *self, uint32_t word) { operations_of(self)->signal(whole_of(self), word, 1); }
 
 void ns_word_broadcast(ns_task *self, uint32_t word) {
-    self->operations->signal(self, word, self->worker->pool->words[word].parties);
+    operations_of(self)->signal(whole_of(self), word, self->worker->pool->words[word].parties);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */

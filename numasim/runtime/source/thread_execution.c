@@ -84,15 +84,13 @@ static void join(ns_task *self) {
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
 
-/* Where the children of a task that begins now will be, if there is a lane. */
-static void *lane_mark(const ns_worker *worker) {
-    return (void *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&worker->lane.top), memory_order_relaxed); /* its own */
-}
-
 /* Execute a task on the stack that one is on. */
 static void execute_here(ns_thread_worker *worker, ns_thread_task *task) {
+    /* relaxed: it is its own. NULL where there is no lane */
+    const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&worker->base.lane.top), memory_order_relaxed);
     task->base.worker = &worker->base;
-    task->base.mark = lane_mark(&worker->base);
+    task->base.top = task->base.mark = (ns_lane_slot *)(uintptr_t)top;
+    if (top) task->base.whole = NULL;
     task->body(&task->base, task->inlined);
     join(&task->base);
     ns_thread_task_end(worker, task);
@@ -124,14 +122,20 @@ static bool is_done(const void *context) {
 static void get(ns_task *self, ns_future *future) {
     ns_thread_task *task = (ns_thread_task *)self;
     if (!is_done(future)) wait_in(task, &(ns_thread_wait){self, is_done, future});
+    if (self->mark) ns_thread_lane_look(self);
 }
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
 /* Run a body as a part of `self` with children of its own. */
 static void call(ns_task *self, ns_body *body, void *arguments) {
+    if (self->mark) {
+        ns_thread_lane_call(self, body, arguments);
+        return;
+    }
     ns_thread_task *task = (ns_thread_task *)self;
     ns_thread_task part = {.base = *self, .parent = task, .home = task->home, .fiber = task->fiber};
+    part.base.whole = &part.base;
     body(&part.base, arguments);
     join(&part.base);
     self->worker = part.base.worker; /* it may have gone on elsewhere */

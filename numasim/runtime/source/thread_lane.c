@@ -1,62 +1,115 @@
 #include "thread_lane.h"
 
-static ns_lane *lane_of(const ns_thread_worker *worker) {
-    return &ns_thread_pool_of(worker)->queues[worker->own]->lane;
+static ns_lane *lane_of(const ns_worker *worker) {
+    const ns_thread_worker *whole = (const ns_thread_worker *)worker;
+    return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
-/* Execute a body here and now, as a task. */
-static void execute(const ns_task *parent, ns_body *body, void *arguments) {
-    ns_worker *worker = parent->worker;
-    ns_task task = {parent->operations, worker, ns_lane_top(lane_of((ns_thread_worker *)worker))};
-    body(&task, arguments);
-    ns_thread_lane_join(&task);
+/* Run a body here and now, with children of its own. */
+static void run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
+    ns_task part = {worker, top, top, NULL};
+    body(&part, arguments);
+    ns_lane_join(worker, top);
+}
+
+/* The same as a task. */
+static void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
+    run_part(worker, top, body, arguments);
     worker->tasks++;
+}
+
+/* Execute the task that was just popped: from a copy, for its children will be where it was. */
+static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
+    ns_lane_slot copy;
+    ns_lane_fill(&copy, slot->body, slot->arguments, sizeof slot->arguments);
+    execute(worker, slot, copy.body, copy.arguments);
 }
 
 static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
 
 /* The task at the top is being executed elsewhere: execute others until it has ended. Some of these may be left in the
  * lane above it. */
-static void await_stolen(ns_task *self, ns_lane *lane) {
-    const ns_lane_slot *slot = ns_lane_top(lane) - 1;
+static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
+    ns_lane *lane = lane_of(worker);
+    ns_lane_slot *top = ns_lane_top(lane), *slot = top - 1;
     if (!ns_lane_has_ended(slot)) {
-        ns_thread_work_until((ns_thread_worker *)self->worker, &(ns_thread_wait){self, has_ended, slot});
+        const ns_task waiting = {worker, mark, top, NULL};
+        ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot});
     }
-    if (ns_lane_top(lane) == slot + 1) ns_lane_forget(lane);
+    if (ns_lane_top(lane) == top) ns_lane_forget(lane);
 }
 
-void ns_thread_lane_join(ns_task *self) {
-    ns_lane *lane = lane_of((ns_thread_worker *)self->worker);
-    while (ns_lane_top(lane) != self->mark) {
-        const ns_lane_slot *slot = ns_lane_pop(lane);
-        if (slot) {
-            ns_lane_slot popped = *slot; /* its children will be where it was */
-            execute(self, popped.body, popped.arguments);
+/* The lane has tasks above `mark`: join the one at the top. */
+static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
+    ns_lane_slot *slot = ns_lane_pop_slowly(lane_of(worker));
+    if (slot)
+        execute_popped(worker, slot);
+    else
+        await_stolen(worker, mark);
+}
+
+void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
+    ns_task joining = {worker, mark, NULL, NULL};
+    for (;;) {
+        ns_thread_lane_look(&joining);
+        if (joining.top == mark) return;
+        if (ns_lane_pops(&joining)) {
+            ns_lane_move_top(&joining, joining.top - 1);
+            execute_popped(worker, joining.top);
         } else {
-            await_stolen(self, lane);
+            pop_slowly(worker, mark);
         }
     }
 }
 
+void ns_thread_lane_join(ns_task *self) {
+    ns_lane_join(self->worker, self->mark);
+    self->top = self->mark;
+}
+
+void ns_thread_lane_call(const ns_task *self, ns_body *body, void *arguments) {
+    run_part(self->worker, self->top, body, arguments);
+}
+
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-void ns_thread_lane_spawn(ns_task *self, const ns_work_order *order) {
-    ns_lane *lane = lane_of((ns_thread_worker *)self->worker);
-    ns_thread_task filled = {.body = order->body};
-    if (!ns_thread_task_fill(&filled, order)) {
-        ns_thread_execute_order(self, order);
-    } else if (!ns_lane_push(lane, filled.body, filled.inlined, sizeof filled.inlined)) {
-        execute(self, filled.body, filled.inlined);
+/* Push a task, or execute it where there is no room. */
+static void push(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+    if (ns_lane_push(lane_of(self->worker), body, arguments, bytes)) {
+        ns_thread_lane_look(self);
+    } else {
+        ns_lane_slot copy;
+        ns_lane_fill(&copy, body, arguments, bytes);
+        execute(self->worker, self->top, body, copy.arguments);
     }
+}
+
+void ns_thread_lane_spawn(ns_task *self, const ns_work_order *order) {
+    if (ns_thread_task_is_short(order)) {
+        push(self, order->body, order->arguments, order->bytes);
+    } else {
+        ns_thread_task filled;
+        if (ns_thread_task_fill(&filled, order))
+            push(self, filled.body, filled.inlined, sizeof filled.inlined);
+        else
+            ns_thread_execute_order(self, order);
+    }
+}
+
+ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_lane_slot *mark, ns_body *body, const void *arguments, size_t bytes) {
+    ns_task self = {worker, mark, NULL, NULL};
+    ns_thread_lane_look(&self);
+    ns_thread_lane_spawn(&self, &(ns_work_order){.body = body, .arguments = arguments, .bytes = bytes});
+    return self.top;
 }
 
 /* ---- what leaves its lane ---------------------------------------------------------------------------------------- */
 
 static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *slot) {
-    const size_t bytes = ns_atomic_u64_load(ns_lane_atomic(&slot->state), memory_order_relaxed); /* it is ours */
-    return ns_thread_task_create(worker, NULL, &(ns_work_order){slot->body, slot->arguments, bytes, NULL, 0, NULL});
+    const ns_work_order order = {.body = slot->body, .arguments = slot->arguments, .bytes = sizeof slot->arguments};
+    return ns_thread_task_create(worker, NULL, &order);
 }
 
 /* The newest own task that the waiting one has spawned. */
@@ -92,5 +145,6 @@ static void run_kept(ns_task *self, void *arguments) {
 }
 
 void ns_thread_lane_keep(ns_thread_worker *worker, ns_thread_task *task) {
-    if (!ns_lane_push(lane_of(worker), run_kept, &task, sizeof(ns_thread_task *))) ns_thread_execute(worker, task);
+    if (!ns_lane_push(lane_of(&worker->base), run_kept, &task, sizeof(ns_thread_task *)))
+        ns_thread_execute(worker, task);
 }

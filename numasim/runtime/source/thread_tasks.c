@@ -19,7 +19,7 @@ static ns_thread_task *new_slab(ns_thread_worker *worker) {
     slab[0].parent = worker->slab; /* the first only links it to the others */
     worker->slab = slab;
     for (uint32_t at = 1; at < SLAB_RECORDS; at++) {
-        slab[at].base = (ns_task){&ns_thread_mode, &worker->base, NULL};
+        slab[at].base = (ns_task){.worker = &worker->base};
         slab[at].home = &worker->base;
         slab[at].parent = at + 1 < SLAB_RECORDS ? &slab[at + 1] : NULL;
     }
@@ -106,7 +106,7 @@ static bool fill_long(ns_thread_task *made, const ns_work_order *order) {
 }
 
 bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order) {
-    if (order->bytes > NS_INLINED_BYTES || order->future || order->access_count) return fill_long(made, order);
+    if (!ns_thread_task_is_short(order)) return fill_long(made, order);
     made->body = order->body;
     if (order->bytes) memcpy(made->inlined, order->arguments, order->bytes);
     return true;
@@ -117,6 +117,7 @@ ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *
     ns_thread_task *made = worker->free;
     if (!ns_thread_task_fill(made, order)) return NULL;
     worker->free = made->parent;
+    made->base.whole = &made->base;
     made->parent = parent;
     made->slot = NULL;
     return made;
@@ -163,8 +164,8 @@ static void tell_parent(ns_thread_worker *worker, ns_thread_task *parent) {
 
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     ns_thread_task *parent = self->parent;
-    ns_lane_slot *slot = self->slot;
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_lane_slot *slot = pool->plain ? self->slot : NULL;
     const bool is_part = pool->team && parent == &pool->origin; /* of a team: nobody has spawned it */
     worker->base.tasks += !is_part;
     free_record(worker, self);

@@ -21,9 +21,11 @@ struct ns_thread_task {
     uint32_t pending;       /* children that were spawned and have not ended on the same worker */
     ns_atomic_u32 returned; /* those of them that have ended elsewhere */
     char inlined[NS_INLINED_BYTES];
-    ns_worker *home;      /* whose record it is, if it is in a list */
-    void *fiber;          /* NULL, or where the task goes on */
-    ns_lane_slot *slot;   /* NULL, or from where it was stolen */
+    ns_worker *home; /* whose record it is, if it is in a list */
+    union {
+        void *fiber;        /* without lanes: NULL, or where the task goes on */
+        ns_lane_slot *slot; /* with lanes: NULL, or from where it was stolen */
+    };
     ns_thread_task *next; /* in a list of tasks that can go on */
 };
 _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
@@ -55,6 +57,11 @@ ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *
 
 /* Its body has returned on `worker`, with all children joined: its record is free, its parent knows. */
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
+
+/* Whether a record has room for all that is known of the task. */
+static inline bool ns_thread_task_is_short(const ns_work_order *order) {
+    return order->bytes <= NS_INLINED_BYTES && !order->future && !order->access_count;
+}
 
 /* Fill in body and arguments: false where there is no memory for what does not fit. */
 bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);

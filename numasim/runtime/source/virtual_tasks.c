@@ -15,7 +15,7 @@ virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work
     virtual_task *task = malloc(sizeof *task + order->bytes);
     if (!task) ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for task %u", row);
     *task = (virtual_task){
-        .base = {&ns_virtual_mode, &w->base},
+        .base = {.worker = &w->base, .whole = &task->base},
         .row = row,
         .at = (uint32_t)pool_of(w)->graph.op_ptr[row],
         .references = 1,

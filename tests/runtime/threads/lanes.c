@@ -1,5 +1,6 @@
 /* A program of what is particular about lanes, on `workers` threads: more children than a lane has room for, arguments
- * of all sizes, and tasks that wait for what lies below them in the lane. Prints what is wrong.
+ * of all sizes, tasks that wait for what lies below them in the lane, and tasks of several types among each other.
+ * Prints what is wrong.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,16 +105,73 @@ static void hand_down_futures(ns_task *self, void *arguments) {
     }
 }
 
+/* A leaf without children; one whose order is too long for a lane; and one that forgets to join. */
+NS_TASK(int64_t, doubled, int64_t, n) {
+    (void)self;
+    return 2 * n;
+}
+
+typedef struct {
+    int64_t part[8];
+} many_numbers;
+
+NS_TASK(int64_t, summed, many_numbers, numbers) {
+    int64_t sum = 0, twice[8];
+    for (int at = 0; at < 8; at++) doubled_spawn(self, &twice[at], numbers.part[at]);
+    summed_join(self); /* the join of one type joins all */
+    for (int at = 0; at < 8; at++) sum += twice[at];
+    return sum;
+}
+
+NS_TASK(int64_t, forgetful, uint8_t *, mark) {
+    ns_spawn(self, increment_twice, &mark, sizeof mark);
+    return 1;
+}
+
+/* The number of the nodes of a binary tree, half of which are called and half of which are spawned, with children of
+ * other types in between. */
+NS_TASK(int64_t, counted, int64_t, depth) {
+    if (!depth) return 1;
+    uint8_t marks[2] = {0};
+    uint8_t *first = &marks[0], *second = &marks[1];
+    int64_t left, twice, forgot, all;
+    counted_spawn(self, &left, depth - 1);
+    ns_spawn(self, increment, &first, sizeof first);
+    doubled_spawn(self, &twice, depth);
+    summed_spawn(self, &all, (many_numbers){{depth, 1, 2, 3, 4, 5, 6, 7}});
+    const int64_t right = counted_call(self, depth - 1);
+    forgetful_spawn(self, &forgot, second);
+    counted_join(self);
+    require(marks[0] == 1 && marks[1] == 2 && forgot == 1, "children of all types are joined");
+    require(twice == 2 * depth && all == 2 * depth + 56, "each type has its own result");
+    return 1 + left + right;
+}
+
+static void count_tree(ns_task *self, void *arguments) {
+    (void)arguments;
+    require(counted_call(self, 12) == (1 << 13) - 1, "a call from a plain body returns what it counted");
+    int64_t spawned = 0;
+    counted_spawn(self, &spawned, 10);
+    ns_join(self);
+    require(spawned == (1 << 11) - 1, "a plain join waits for a typed child");
+}
+
+/* Run as `lanes WORKERS`; with `serial`, or with a plan, what is not about room in a lane runs without lanes. */
 int main(int count, char **arguments) {
-    const ns_pool_options options = {.mode = NS_MODE_NATIVE, .workers = (uint32_t)atoi(arguments[1])};
+    const char *how = count > 2 ? arguments[2] : NULL;
+    const int is_serial = how && !strcmp(how, "serial");
+    const ns_pool_options options = {.mode = is_serial ? NS_MODE_SERIAL : NS_MODE_NATIVE,
+                                     .workers = (uint32_t)atoi(arguments[1]),
+                                     .plan = is_serial ? NULL : how};
     uint8_t *marks = calloc(MANY, 1);
     ns_pool *pool;
     int error = ns_pool_create(&pool, &options);
-    if (!error) error = ns_pool_run(pool, spawn_many, &marks, sizeof marks);
+    if (!error && !how) error = ns_pool_run(pool, spawn_many, &marks, sizeof marks);
     if (!error) error = ns_pool_run(pool, spawn_all_sizes, NULL, 0);
     if (!error) error = ns_pool_run(pool, hand_down_futures, NULL, 0);
+    if (!error) error = ns_pool_run(pool, count_tree, NULL, 0);
     if (error) printf("%s\n", ns_error_sentence(error));
     ns_pool_destroy(pool);
     free(marks);
-    return error || count != 2 ? 2 : wrong;
+    return error ? 2 : wrong;
 }
