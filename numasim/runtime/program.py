@@ -26,7 +26,8 @@ class Order:
     """What the program is to run: a kernel with its parameters, in a mode.
 
     ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
-    what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph.
+    what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph,
+    which ``rehearse`` frees of the time that recording takes, by running the program unrecorded before.
     ``seed`` None: the plan's. The result is compared with the serial twin of the kernel where ``verify`` is set.
     """
 
@@ -37,6 +38,7 @@ class Order:
     workers: int | None = None
     plan: Path | None = None
     record: Path | None = None
+    rehearse: bool = False
     seed: int | None = None
     repeat: int = 1
     verify: bool = True
@@ -53,8 +55,9 @@ class Order:
         }
         sets = [text for name, value in self.parameters.items() for text in ("--set", f"{name}={value}")]
         options = [str(part) for name, value in named.items() if value is not None for part in (name, value)]
-        checks = [] if self.verify else ["--no-verify"]
-        return ["--kernel", self.kernel, *sets, "--mode", self.mode, *options, *checks, "--json"]
+        flags = {"--rehearse": self.rehearse, "--no-verify": not self.verify, "--json": True}
+        asked = [name for name, is_set in flags.items() if is_set]
+        return ["--kernel", self.kernel, *sets, "--mode", self.mode, *options, *asked]
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 No run that is predicted has any part in a recording. With model costs a graph is the same every time: the cells of a
 program share one, which is kept in the results directory. Measured times change with what else a machine does: there
-every repeat is predicted from a serial run of its own, made just before it.
+every repeat is predicted from a serial run of its own, made just before it. Virtual time measures segments just as a
+recording does, with what that adds to them; threads do not, and are predicted from times without it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numasim.runtime.program import Order, run_kernel
@@ -30,9 +31,8 @@ class Recording:
 def record(cell: Cell, part: PartFile, graph: Path) -> Recording:
     """Run the cell's program serially and write its ``graph``; errors as of `run_kernel`."""
     program = cell.program
-    (run,) = run_kernel(
-        Order(program.kernel, program.parameters, "serial", part.costs, team_of(cell), seed=part.seed, record=graph)
-    )
+    order = Order(program.kernel, program.parameters, "serial", part.costs, team_of(cell), seed=part.seed, record=graph)
+    (run,) = run_kernel(replace(order, rehearse=part.mode != "virtual"))
     return Recording(graph, run.serial_ps or 0)
 
 

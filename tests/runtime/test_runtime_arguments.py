@@ -41,6 +41,8 @@ REFUSED: list[tuple[list[str], str]] = [
     ([*SERIAL, "--seed", "-3"], "--seed is '-3', and has to be a whole number from 0 to 2^63 - 1"),
     ([*SERIAL, "--plan", "p"], "--plan goes with the modes native, emulated and virtual"),
     (["--kernel", "fib", "--mode", "native", "--record", "g"], "--record goes with --mode serial"),
+    ([*SERIAL, "--rehearse", "--record", "g"], "--rehearse goes with --record and --costs measured"),
+    ([*SERIAL, "--rehearse", "--costs", "measured"], "--rehearse goes with --record and --costs measured"),
     ([*SERIAL, "--repeat", "2", "--record", "g"], "--record goes with a single run"),
     ([*SERIAL, "--record", "/no/such/folder/g.json"], "the task graph cannot be written to /no/such/folder/g.json"),
     (

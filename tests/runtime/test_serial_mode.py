@@ -45,7 +45,7 @@ def cases(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ran(cases: Path, case: str, folder: Path) -> tuple[int, str]:
     """(status, what was printed)."""
-    done = subprocess.run([cases, case, folder / "graph.json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([cases, *case.split(), folder / "graph.json"], capture_output=True, text=True, check=False)
     assert not done.stderr
     return done.returncode, done.stdout.strip()
 
@@ -96,6 +96,19 @@ REFUSED = [
     ("await_nobody", DEADLOCK, "run serially, all tasks that are left wait for a lock, a barrier or a condition"),
     ("part_that_meets_alone", DEADLOCK, "run serially, all tasks that are left wait for a lock"),
 ]
+
+
+# Two segments, of 7 and 8 ps, of a program that is known to take less when nobody records it: both lose the same, and
+# none more than it has.
+REHEARSALS = [(100, [7, 8]), (15, [7, 8]), (13, [6, 7]), (14, [6, 7]), (5, [2, 3]), (1, [0, 1])]
+
+
+@pytest.mark.parametrize(("rehearsed", "times"), REHEARSALS)
+def test_what_recording_adds_is_taken_from_every_segment(
+    cases: Path, tmp_path: Path, rehearsed: int, times: list[int]
+) -> None:
+    _, graph = recorded_case(cases, f"future_behind_work {rehearsed}", tmp_path)
+    assert program_of(graph, 0) == ["spawn", times[0], "wait", times[1]]
 
 
 @pytest.mark.parametrize(("case", "status", "sentence"), REFUSED)

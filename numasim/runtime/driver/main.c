@@ -11,17 +11,17 @@ enum { PROBLEM_BYTES = 512 };
 static const char USAGE[] =
     "numasim-runtime --kernel NAME [--set PARAMETER=VALUE]...\n"
     "    [--mode serial|native|emulated|virtual] [--workers N] [--plan FILE] [--costs model|measured]\n"
-    "    [--seed N] [--record FILE] [--repeat N] [--no-verify] [--json]\n"
+    "    [--seed N] [--record FILE [--rehearse]] [--repeat N] [--no-verify] [--json]\n"
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
     "numasim-runtime probe [--quick]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
-    "run. --repeat does N runs, each with a seed drawn from --seed. In mode emulated, memory is on the node that "
-    "touched\n"
-    "it first, whatever placement the plan's strategy has. topology says what the running system is made of, "
-    "or\n"
-    "the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
+    "run, and --rehearse runs the program unrecorded before: measured times are then written without what recording\n"
+    "has added to them. --repeat does N runs, each with a seed drawn from --seed. In mode emulated, memory is on the\n"
+    "node that touched it first, whatever placement the plan's strategy has. topology says what the running system is\n"
+    "made of, or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe\n"
+    "measures it.\n"
     "Status 0: correct, 1: wrong, 2: bad input.\n";
 
 static int refuse(const char *problem) {

@@ -132,6 +132,11 @@ static bool ask_help(const reader *self, const char *none) {
     return self->options->help = true;
 }
 
+static bool ask_rehearse(const reader *self, const char *none) {
+    (void)none;
+    return self->options->rehearse = true;
+}
+
 static bool ask_verify(const reader *self, const char *none) {
     (void)none;
     return self->options->verify = true;
@@ -152,7 +157,7 @@ static const struct {
     {"--workers", true, read_workers}, {"--plan", true, read_plan},           {"--costs", true, read_costs},
     {"--seed", true, read_seed},       {"--record", true, read_record},       {"--repeat", true, read_repeat},
     {"--json", false, ask_json},       {"--list", false, ask_list},           {"--help", false, ask_help},
-    {"--verify", false, ask_verify},   {"--no-verify", false, ask_no_verify},
+    {"--verify", false, ask_verify},   {"--no-verify", false, ask_no_verify}, {"--rehearse", false, ask_rehearse},
 };
 enum { OPTIONS = sizeof OPTION / sizeof *OPTION };
 
@@ -207,6 +212,9 @@ static bool are_consistent(const ns_options *self, const complaint *problem) {
     if (!self->kernel) return refuse(problem, "there has to be a --kernel; --list shows which there are");
     if (self->pool.record && !serial) return refuse(problem, "--record goes with --mode serial");
     if (self->pool.record && self->repeats > 1) return refuse(problem, "--record goes with a single run");
+    if (self->rehearse && !(self->pool.record && self->pool.costs == NS_COSTS_MEASURED)) {
+        return refuse(problem, "--rehearse goes with --record and --costs measured");
+    }
     if (self->pool.plan && serial) return refuse(problem, "--plan goes with the modes native, emulated and virtual");
     return true;
 }

@@ -59,7 +59,7 @@ typedef struct {
     ns_recorder recorder;
     bool recording, team;
     int64_t clock_cost_ps; /* what reading the thread's CPU time adds to a segment */
-    int64_t elapsed_ps;    /* of all runs */
+    int64_t cpu_ps;        /* of all runs */
     word_state *words;     /* [words_known], of the run under way */
     int64_t *acquisitions; /* [words_known], of all runs */
     uint32_t words_known;
@@ -412,6 +412,7 @@ static void stop_parts(serial_pool *self) {
 static int write_graph(serial_pool *self) {
     if (!self->recording) return self->error;
     if (self->error) self->recorder.error = self->error;
+    if (self->pool.options.rehearsed_ps) ns_recorder_fit(&self->recorder, self->pool.options.rehearsed_ps);
     return ns_recorder_write(&self->recorder, &self->pool, self->pool.options.record);
 }
 
@@ -421,9 +422,9 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     self->error = know_words(self);
     if (!self->error) self->error = start_parts(self, order, team ? pool->workers : 1);
     if (!self->error) {
-        const int64_t begin_ps = clock_ps(CLOCK_MONOTONIC);
+        const int64_t begin_ps = clock_ps(CLOCK_THREAD_CPUTIME_ID);
         ns_fiber_switch(self->caller, self->parts[0].fiber);
-        self->elapsed_ps += clock_ps(CLOCK_MONOTONIC) - begin_ps;
+        self->cpu_ps += clock_ps(CLOCK_THREAD_CPUTIME_ID) - begin_ps;
     }
     stop_parts(self);
     return write_graph(self);
@@ -443,7 +444,7 @@ static int serial_report(ns_pool *pool, ns_report *report) {
     for (uint32_t word = 0; word < self->words_known; word++) {
         report->words[(size_t)word * NS_WORD_COUNTS] = self->acquisitions[word];
     }
-    report->makespan_ps = pool->options.costs == NS_COSTS_MODEL || self->recording ? work_ps : self->elapsed_ps;
+    report->makespan_ps = pool->options.costs == NS_COSTS_MODEL || self->recording ? work_ps : self->cpu_ps;
     return NS_OK;
 }
 

@@ -149,11 +149,13 @@ enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
 
 typedef struct {
     enum ns_mode mode;
-    uint32_t workers;    /* 0: as many as the plan is for, or else as many as there are hardware threads */
-    const char *plan;    /* a compiled plan; NULL: random victims, steal one, help while joining */
-    enum ns_costs costs; /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
-    uint64_t seed;       /* of victim draws; 0: the plan's */
-    const char *record;  /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
+    uint32_t workers;     /* 0: as many as the plan is for, or else as many as there are hardware threads */
+    const char *plan;     /* a compiled plan; NULL: random victims, steal one, help while joining */
+    enum ns_costs costs;  /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
+    uint64_t seed;        /* of victim draws; 0: the plan's */
+    const char *record;   /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
+    int64_t rehearsed_ps; /* and the program, which is not recorded, takes so much CPU time: measured segments are
+                             written without what recording has added to each of them; 0: as they were measured */
 } ns_pool_options;
 
 /* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */
