@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "wide.h"
+
 /* One more entry of `size` bytes; NULL where memory is short, now or before. */
 static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {
     void *entry = self->error ? NULL : ns_growing_add(array, size);
@@ -49,26 +51,16 @@ void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps) {
     self->open_access = self->accesses.count;
 }
 
-/* What all segments take without `excess_ps` each. */
-static int64_t total_without(const ns_recorder *self, int64_t excess_ps) {
+void ns_recorder_fit(ns_recorder *self, int64_t total_ps) {
     const ns_recorded_segment *segments = self->segments.entries;
-    int64_t total_ps = 0;
-    for (uint64_t at = 0; at < self->segments.count; at++) {
-        if (segments[at].compute_ps > excess_ps) total_ps += segments[at].compute_ps - excess_ps;
-    }
-    return total_ps;
+    self->measured_ps = 0;
+    for (uint64_t at = 0; at < self->segments.count; at++) self->measured_ps += segments[at].compute_ps;
+    self->written_ps = total_ps < self->measured_ps ? total_ps : self->measured_ps;
 }
 
-void ns_recorder_fit(ns_recorder *self, int64_t total_ps) {
-    int64_t low_ps = 0, high_ps = total_without(self, 0); /* no segment is longer than all */
-    while (low_ps < high_ps) {
-        const int64_t middle_ps = low_ps + (high_ps - low_ps) / 2;
-        if (total_without(self, middle_ps) > total_ps)
-            low_ps = middle_ps + 1;
-        else
-            high_ps = middle_ps;
-    }
-    self->excess_ps = low_ps;
+int64_t ns_recorder_time(const ns_recorder *self, const ns_recorded_segment *segment) {
+    if (self->written_ps == self->measured_ps) return segment->compute_ps;
+    return (int64_t)((ns_wide)segment->compute_ps * self->written_ps / self->measured_ps);
 }
 
 bool ns_recorder_has_access(const ns_recorder *self) { return self->accesses.count > self->open_access; }

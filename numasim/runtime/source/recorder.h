@@ -36,8 +36,8 @@ typedef struct {
     ns_growing accesses; /* ns_access */
     ns_growing phases;   /* ns_recorded_phase */
     uint32_t rows;
-    uint64_t open_access; /* the first access that belongs to no segment yet */
-    int64_t excess_ps;    /* what each segment is written without: ns_recorder_fit */
+    uint64_t open_access;            /* the first access that belongs to no segment yet */
+    int64_t measured_ps, written_ps; /* of all segments: ns_recorder_fit */
     int error;
 } ns_recorder;
 
@@ -62,14 +62,12 @@ void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps);
 /* Whether the segment under way has accesses. */
 bool ns_recorder_has_access(const ns_recorder *self);
 
-/* Recording has added the same to every segment, so that all of them, none below zero, would else take `total_ps`. Less
- * than that they are left to be. */
+/* Unrecorded, all segments so far take `total_ps`: recording has made each of them longer by the same ratio, without
+ * which they are written. Where they take less than that anyhow, they are left as they are. */
 void ns_recorder_fit(ns_recorder *self, int64_t total_ps);
 
 /* What a segment is written with. */
-static inline int64_t ns_recorder_time(const ns_recorder *self, const ns_recorded_segment *segment) {
-    return segment->compute_ps > self->excess_ps ? segment->compute_ps - self->excess_ps : 0;
-}
+int64_t ns_recorder_time(const ns_recorder *self, const ns_recorded_segment *segment);
 
 /* Write the graph to `path`, whole or not at all: 0 or a negative error code. Objects and words are those of `pool`,
  * which is told what went wrong. */
