@@ -64,7 +64,7 @@ class Order:
 class KernelRun:
     """What one run of a kernel counted, under the names of `numasim.engine.result`.
 
-    ``serial_ps`` is the time of the serial twin on the wall clock and ``correct`` whether it has the same result, both
+    ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether it has the same result, both
     None where that was not asked for. ``columns`` are sums over workers, ``worker`` the
     same by worker; ``node`` is the node of each worker, the node tables are [nodes][nodes], and ``words`` has a row for
     each shared word: acquisitions, hand-offs within a node and between nodes, time waited, time held.
