@@ -2,6 +2,10 @@
 
 A line comes from the core of its owner, the actor that had it last, or from the memory of its home where nobody has it
 yet. Where words are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, it always comes from there.
+
+Whoever sleeps on a word is woken over the distance between its node and that of the word, whoever wakes it: a waiter
+reads the word until it gets it, as in eq. 6.2 where the word lives on its node, as in eq. 6.3 where it does not (thesis
+sections 6.2 and 6.3.1). The two are `wake_ns` and `wake_remote_ns`.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ class LineTimes:
         self._cached = plan.words.cached
         self._between_ps = line_transfer_ps(plan.machine, plan.workers)[place][:, place].tolist()
         self._memory_ps = plan.machine.latency_ps.tolist()
+        self._wake_ps = (plan.costs.wake_ps, plan.costs.wake_remote_ps)
 
     def transfer_ps(self, home: int, source: int, target: int) -> int:
         """Time until a line that ``source`` has, or nobody, is with ``target``."""
@@ -46,6 +51,10 @@ class LineTimes:
     def to_ps(self, line: Line, actor: int) -> int:
         """Time until ``actor`` has the line."""
         return self.transfer_ps(line.home, line.owner, actor)
+
+    def wake_ps(self, line: Line, sleeper: int) -> int:
+        """Time from being woken until ``sleeper`` runs, which sleeps on the word of that line."""
+        return self._wake_ps[self.node[sleeper] != line.home]
 
     def move(self, line: Line, actor: int) -> int:
         """Give the line to ``actor``; the time that it takes."""

@@ -9,7 +9,8 @@ goes, after the transfer of the line and what the kind adds, to
   tries again after half a pause on average.
 - `ticket`: the first; the others read the word again, half of them before it.
 - `mcs`: the first, which spins on a line of its own.
-- `mutex`: the first; if it has spun for longer than it spins, it is parked and has to be woken.
+- `mutex`: the first; if it has spun for longer than it spins, it is parked and has to be woken, over the distance from
+  the lock's home.
 - `cohort`: the first of the releasing node up to ``batch`` times in a row, then the first of another node.
 - a word of atomic operations: the first, and it is done when it has the line.
 
@@ -106,7 +107,6 @@ class LockRules:
         self.times = times
         self.fair, self.batch, self.spin_ps = words.fair, words.batch, words.spin_ps
         self.pause_ps, self.futex_ps = costs.pause_ps, costs.futex_ps
-        self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
 
     def transfers_ps(self, server: Server) -> list[int]:
         """[waiters] time until each has the line."""
@@ -144,8 +144,7 @@ def _mutex(rules: LockRules, server: Server, now: int) -> Grant:
     first = server.waiters[0]
     delay = rules.times.to_ps(server.line, first.actor)
     if now - first.since_ps > rules.spin_ps:
-        node = rules.times.node
-        delay += rules.futex_ps + rules.wake_ps[node[first.actor] != node[server.line.owner]]
+        delay += rules.futex_ps + rules.times.wake_ps(server.line, first.actor)
     return Grant(0, delay)
 
 

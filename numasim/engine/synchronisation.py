@@ -10,7 +10,8 @@ actor that waits for one has none. Readings that are decided here:
   idles there; who waits for a condition is parked.
 - A lock is released by whoever executes UNLOCK, which may be another worker than took it: its line moves there.
 - Signalling takes ``signal`` and the transfer of the line for each waiter that is let pass, one after the other; each
-  then sleeps on for a wake-up time. A waiter that need not wait pays the transfer of the line.
+  then sleeps on for a wake-up time, which is that of the distance between it and the home of the condition
+  (`numasim.engine.lines`). A waiter that need not wait pays the transfer of the line.
 - A release that nobody waits for takes no time of the worker's.
 """
 
@@ -244,7 +245,7 @@ class Synchronisation(Flows):
             condition.line.owner = sleeper.id
             spent += self.plan.costs.signal_ps + self.line_times.move(condition.line, w.id)
             sleeper.waiting = False
-            self._schedule(sleeper, WAKE, spent + self.tables.wake_ps[sleeper.node != w.node])
+            self._schedule(sleeper, WAKE, spent + self.line_times.wake_ps(condition.line, sleeper.id))
             permits -= 1
         condition.permits += permits
         w.owed_ps += spent

@@ -314,8 +314,8 @@ bool Engine::signal(Worker& w, std::uint32_t word, std::int64_t permits) {
         words_[word].line.owner = sleeper.id;
         spent = sum_ps(spent, plan_.costs.signal_ps + ns_line_move(&plan_.words.transfers, &words_[word].line, w.id));
         sleeper.blocked = false;
-        schedule(sleeper, WAKE,
-                 sum_ps(spent, sleeper.node != w.node ? plan_.costs.wake_remote_ps : plan_.costs.wake_ps));
+        const bool remote = ns_line_wakes_remotely(&plan_.words.transfers, &words_[word].line, sleeper.id);
+        schedule(sleeper, WAKE, sum_ps(spent, remote ? plan_.costs.wake_remote_ps : plan_.costs.wake_ps));
     }
     condition.permits = sum_ps(condition.permits, permits);
     w.owed_ps += spent;

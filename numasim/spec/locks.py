@@ -3,7 +3,8 @@
 The words of a lock, a condition or a barrier are cache lines. ``home: master`` is what a runtime does that allocates
 them in its first thread; ``home: owner`` puts each on the node of the worker that it is kept for (thesis section 6.3).
 ``words: memory`` reads them from their home's memory every time, as eq. 6.2 and 6.3 do; else a line comes from the
-core that had it last.
+core that had it last. Whoever sleeps on a condition, or parked on a mutex, is woken in ``wake_ns`` where the word lives
+on its node and in ``wake_remote_ns`` where it does not (thesis section 6.3.1).
 """
 
 from __future__ import annotations

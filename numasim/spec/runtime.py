@@ -91,8 +91,8 @@ class CostSpec(Model):
     probe_remote_ns: Nanoseconds = Decimal(300)
     take_ns: Nanoseconds = Decimal(0)
     move_ns: Nanoseconds = Decimal(0)
-    wake_ns: Nanoseconds = Decimal(0)
-    wake_remote_ns: Nanoseconds = Decimal(0)
+    wake_ns: Nanoseconds = Decimal(0)  # a sleeper on the node of its word, or of who ends what it joins
+    wake_remote_ns: Nanoseconds = Decimal(0)  # a sleeper on another node
     fault_ns: Nanoseconds = Decimal(0)
     faults_per_s: Count = 0  # that the address space lock lets through; 0: no limit
     fault_alpha: Fraction = Decimal(0)  # by how much less it manages for each further node that uses it

@@ -92,16 +92,16 @@ def test_more_parties_than_workers_are_a_deadlock(engine: str) -> None:
 COSTS = {"signal_ns": 80, "wake_ns": 2500, "wake_remote_ns": 4000}
 
 
-def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST) -> Seen:
-    """Worker 0 signals at 1000 ns; the others wait from their arrivals on."""
+def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: str = "master") -> Seen:
+    """Worker 0 signals at 1000 ns; the others wait from their arrivals on. The condition is kept for ``owner``."""
     others = [body(arrival * NS, Use(Op.AWAIT)) for arrival in arrivals_ns]
     work = graph(
         body(1000 * NS, Use(signal)),
         *others,
         phases=(phase(*range(1 + len(others)), deal=Deal.CYCLIC),),
-        words=(SharedWord("go", Role.CONDITION, parties=len(others)),),
+        words=(SharedWord("go", Role.CONDITION, owner=owner, parties=len(others)),),
     )
-    strategy = stealing(mapping="contiguous")
+    strategy = stealing(mapping="contiguous", locks={"home": home})
     return run(work, 1 + len(others), strategy, runtime(costs=COSTS, poll_ns=50), toy(sockets=2, cores=2))
 
 
@@ -115,6 +115,16 @@ def test_waiters_are_let_pass_one_after_the_other() -> None:
     assert seen.of_worker("parked_ps")[1:] == [
         int((woken[worker] - arrival) * NS) for worker, arrival in ((1, 300), (2, 100), (3, 200))
     ]
+
+
+@pytest.mark.parametrize(("owner", "home", "home_node"), [(0, "owner", 0), (3, "owner", 1), (3, "master", 0)])
+def test_a_sleeper_is_as_far_away_as_its_condition(owner: int, home: str, home_node: int) -> None:
+    """Thesis section 6.3.1: what counts is where the condition lives, not who signals; that pays for the line."""
+    seen = waiting(300, 100, 200, owner=owner, home=home)
+    woken = {worker: t / NS for t, worker, _, _ in seen.of_rank(Rank.WAKE)}
+    signalled = {2: 1120, 3: 1240, 1: 1340}
+    assert woken == {w: t + (2500 if w // 2 == home_node else 4000) for w, t in signalled.items()}
+    assert seen.of_worker("overhead_ps")[0] == (2 * 120 + 100) * NS
 
 
 def test_one_that_comes_later_need_not_wait() -> None:

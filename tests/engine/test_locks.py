@@ -165,6 +165,22 @@ def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:
         assert handoffs_ps(seen) == [handoff_ns * NS]
 
 
+@pytest.mark.parametrize(("owner", "home_node"), [(0, 0), (2, 1)])
+def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node: int) -> None:
+    """Workers 1 and 2, on nodes 0 and 1, park while worker 0 has the lock; who wakes them does not count."""
+    words = (SharedWord("door", Role.LOCK, owner=owner),)
+    waiters = [body(start * NS, LOCK, UNLOCK) for start in (300, 400)]
+    work = bodies(body(LOCK, 1000 * NS, UNLOCK), *waiters, words=words)
+    costs = {"futex_ns": 900, "wake_ns": 2500, "wake_remote_ns": 4000}
+    seen = locked(work, 3, toy(sockets=2, cores=2), costs, kind="mutex", spin_ns=0, home="owner")
+    near, far = 20 + 900, 40 + 900  # from core to core, on one socket and between them
+    assert [worker for _, worker in grants(seen)] == [0, 1, 2]
+    assert handoffs_ps(seen) == [
+        (near + (2500 if home_node == 0 else 4000)) * NS,
+        (far + (2500 if home_node == 1 else 4000)) * NS,
+    ]
+
+
 def throughput(kind: str, workers: int) -> float:
     """Acquisitions a microsecond while ``workers`` contend on one socket."""
     seen = locked(contention(workers, 200, 0), workers, toy(cores=8), {"pause_ns": 40}, kind=kind)

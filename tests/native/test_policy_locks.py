@@ -136,9 +136,10 @@ def test_the_next_holder(kind: str, where: Places, owner: int, waiters: list[tup
     server = Server(0, Line(1, owner), Role.LOCK)
     server.waiters = [Waiter(since, actor, lambda _: None) for since, actor in waiters]
     server.run = min(run, batch)
+    transfers = where.lines()
+    transfers._wake_ps = (wake, wake_remote)
     rules = SimpleNamespace(
-        times=where.lines(), fair=fair, batch=batch, spin_ps=spin, pause_ps=pause, futex_ps=futex,
-        wake_ps=(wake, wake_remote),
+        times=transfers, fair=fair, batch=batch, spin_ps=spin, pause_ps=pause, futex_ps=futex
     )  # fmt: skip
     rules.transfers_ps = lambda server: LockRules.transfers_ps(rules, server)
     rules.winner = lambda transfers: LockRules.winner(rules, transfers)

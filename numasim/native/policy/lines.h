@@ -42,6 +42,11 @@ static inline int64_t ns_line_to_ps(const ns_transfers *self, const ns_line *lin
     return self->between_ps[(uint64_t)ns_place_of(self, actor) * self->workers + ns_place_of(self, line->owner)];
 }
 
+/* Whether `sleeper` sleeps on the word of a line that lives on another node, from which it is woken. */
+static inline bool ns_line_wakes_remotely(const ns_transfers *self, const ns_line *line, uint32_t sleeper) {
+    return ns_node_of(self, sleeper) != line->home;
+}
+
 /* Give the line to `actor`; the time that it takes. */
 static inline int64_t ns_line_move(const ns_transfers *self, ns_line *line, uint32_t actor) {
     const int64_t time_ps = ns_line_to_ps(self, line, actor);

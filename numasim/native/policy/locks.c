@@ -47,9 +47,10 @@ static ns_grant ticket(const release *self) {
 
 static ns_grant mutex(const release *self, int64_t now) {
     const ns_lock_rules *rules = self->rules;
+    const bool wakes_remotely = ns_line_wakes_remotely(self->transfers, self->line, self->waiters[0].actor);
     int64_t delay = transfer_ps(self, 0);
     if (now - self->waiters[0].since_ps > rules->spin_ps)
-        delay += rules->futex_ps + (is_remote(self, 0) ? rules->wake_remote_ps : rules->wake_ps);
+        delay += rules->futex_ps + (wakes_remotely ? rules->wake_remote_ps : rules->wake_ps);
     return (ns_grant){0, delay};
 }
 

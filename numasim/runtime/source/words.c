@@ -262,7 +262,7 @@ bool ns_words_await(ns_words *self, uint32_t number, uint32_t actor, int64_t *ow
 static int64_t wake_first(ns_words *self, word *one, uint32_t actor, int64_t spent_ps) {
     condition *state = &one->is.condition;
     const uint32_t sleeper = state->sleepers.first;
-    const bool remote = ns_node_of(self->transfers, sleeper) != ns_node_of(self->transfers, actor);
+    const bool remote = ns_line_wakes_remotely(self->transfers, &one->line, sleeper);
     queue_remove(&state->sleepers, self->waiters, sleeper);
     one->line.owner = sleeper;
     const int64_t spent = sum(spent_ps, self->signal_ps + ns_line_move(self->transfers, &one->line, actor));
