@@ -98,7 +98,7 @@ REFUSED = [
 ]
 
 
-# Two segments, of 7 and 8 ps, of a program that is known to take less when nobody records it: the ratio is rounded down.
+# Two segments, of 7 and 8 ps, of a program that is known to take less when nobody records it: the ratio rounds down.
 REHEARSALS = [(100, [7, 8]), (15, [7, 8]), (14, [6, 7]), (10, [4, 5]), (5, [2, 2]), (1, [0, 0])]
 
 
