@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numasim.spec.run import RunSpec
     from numasim.spec.sweep import SweepSpec
 
-MODEL_VERSION = 4  # raised whenever the same specification would give other counters
+MODEL_VERSION = 5  # raised whenever the same specification would give other counters
 
 
 def run_id(spec: RunSpec, seed_r: int) -> str:

@@ -9,8 +9,9 @@ Every construct surrounds a delay. Its overhead is the time of the program less 
 - `barrier`: all meet behind the delay;
 - `single`: an atomic operation says who runs the delay (the master), and all meet;
 - `critical`, `lock`: the threads share the repetitions, each of which is one critical section;
-- `atomic`: they share them likewise; OMPi makes a lock of each (thesis section 6.4.1), held for no time;
-- `reduction`: `parallel` whose threads add up their results in a critical section each.
+- `atomic`: they share them likewise; OMPi makes a lock of each (thesis section 6.4.1), held for as long as the line of
+  the variable takes to come;
+- `reduction`: `parallel` whose threads add their results to one variable, in a critical section each.
 
 What the runtime itself does for a construct, beside locks and lines, takes ``construct_ns`` on the path of each: the
 master does it before it wakes the others, every thread before a construct that finds all of them awake, and the holder
@@ -37,10 +38,10 @@ ALONE = (Op.RUN, 1)  # the master between two parallel regions
 OWN = (Op.RUN, 2)  # the runtime itself
 DELAY: Steps = [(Op.RUN, 0)]
 MEET: Steps = [(Op.BARRIER, BARRIER)]
-COUNT: Steps = [(Op.ATOMIC, COUNTER)]
+COUNT: Steps = [(Op.ATOMIC, COUNTER)]  # of chunks, or the variable to which all add
 SECTION: Steps = [(Op.LOCK, LOCK), OWN, (Op.RUN, 0), (Op.UNLOCK, LOCK)]
-ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, (Op.UNLOCK, LOCK)]
-ADD: Steps = [(Op.LOCK, LOCK), (Op.UNLOCK, LOCK)]
+ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, *COUNT, (Op.UNLOCK, LOCK)]
+ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
 
 
 def _fork(thread: int, threads: int) -> Steps:

@@ -115,10 +115,10 @@ static void run_critical(ns_task *self, state *of, uint32_t id, int64_t round) {
 }
 
 static void run_atomic(ns_task *self, state *of, uint32_t id, int64_t round) {
-    (void)id, (void)round;
+    (void)round;
     ns_word_lock(self, of->lock);
     take_own(self, of);
-    of->guarded++;
+    of->seen[id].sum += ns_word_add(self, of->counter, 1);
     ns_word_unlock(self, of->lock);
 }
 
@@ -127,6 +127,7 @@ static void run_reduction(ns_task *self, state *of, uint32_t id, int64_t round) 
     take(self, of, of->delay_ps);
     ns_word_lock(self, of->lock);
     of->guarded += round;
+    of->seen[id].sum += ns_word_add(self, of->counter, 1);
     ns_word_unlock(self, of->lock);
     meet(self, of);
 }
@@ -143,8 +144,8 @@ static const struct {
     [SINGLE] = {run_single, .adds_ticket = true},
     [CRITICAL] = {run_critical, .shared_out = true, .counts = true},
     [LOCK] = {run_critical, .shared_out = true, .counts = true},
-    [ATOMIC] = {run_atomic, .shared_out = true, .counts = true},
-    [REDUCTION] = {run_reduction, .adds_round = true, .reduces = true},
+    [ATOMIC] = {run_atomic, .shared_out = true, .adds_ticket = true},
+    [REDUCTION] = {run_reduction, .adds_round = true, .adds_ticket = true, .reduces = true},
 };
 
 static void run_part(ns_task *self, void *arguments) {
