@@ -60,6 +60,15 @@ def test_spinlock_gives_table_6_2(mapping: str, access_ns: float) -> None:
     assert row["lock_handoffs_local"] + row["lock_handoffs_remote"] == 2 * rounds - 1
 
 
+@pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
+def test_two_lines_move_with_each_atomic_construct(mapping: str, access_ns: float) -> None:
+    """That of the lock that OMPi makes of it, and that of the variable."""
+    strategy = {"like": "randomized", "mapping": mapping, "locks": {"kind": "mcs"}}
+    row = counters(workload={"name": "syncbench", "construct": "atomic"}, strategy=strategy, workers=2)
+    first = 2 * 77.3  # the first access to either goes to memory
+    assert row["makespan_ps"] == round((first + (100 - 1) * 2 * access_ns) * 1000)
+
+
 def test_threads_default_to_the_workers_of_the_run() -> None:
     for workers in (1, 5):
         row = counters(workload={"name": "spinlock", "acquisitions": 7}, strategy="randomized", workers=workers)
