@@ -4,7 +4,8 @@ A mean has a Student t interval. A ratio of sums (misses over attempts, change o
 over the repeats, part and whole resampled together from an explicit seed; its percentiles are widened to the t
 quantile, because the plain percentile bootstrap is too narrow for few repeats (Hesterberg, The American Statistician
 69, 2015). Resamples never leave the range of the repeats, and the range of fewer than six holds the truth in less than
-95 % of samples; there the t interval of the linearised ratio takes its place (Cochran, Sampling Techniques, 1977).
+95 % of samples; there the t interval of the linearised ratio takes its place (Cochran, Sampling Techniques, 1977). A
+median has the interval of its order statistics (Conover, Practical Nonparametric Statistics, 1999).
 """
 
 from __future__ import annotations
@@ -80,6 +81,29 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
         return Estimate(value, math.nan, math.nan, 1)
     low, high = _linear_bounds(part, whole) if count < BOOTSTRAP_REPEATS else _bootstrap_bounds(part, whole, seed)
     return Estimate(value, low, high, count)
+
+
+def median_interval(sample: FloatArray) -> Estimate:
+    """Median of ``sample`` [observations] with the interval of its order statistics: no distribution is assumed.
+
+    NaN entries do not count. Fewer than six observations have no interval that holds the median with 95 %: NaN.
+    """
+    kept = np.sort(sample[~np.isnan(sample)])
+    count = len(kept)
+    if count == 0:
+        return NOTHING
+    outside = _order_statistic(count)
+    low, high = (float(kept[outside - 1]), float(kept[count - outside])) if outside else (math.nan, math.nan)
+    return Estimate(float(np.median(kept)), low, high, count)
+
+
+def _order_statistic(count: int) -> int:
+    """The largest rank from either end so that what is between the two holds the median with 95 %; 0: there is none."""
+    below, rank = 0, 0
+    while 2 * (below + math.comb(count, rank)) * 20 <= 1 << count:  # 5 % of all 2**count sides of the median
+        below += math.comb(count, rank)
+        rank += 1
+    return rank
 
 
 def paired_difference(first: FloatArray, other: FloatArray, *, seed: int = BOOTSTRAP_SEED) -> PairedDifference:

@@ -1,7 +1,8 @@
 """What is predicted and measured, and how far apart two values are.
 
-Every quantity is a ratio of sums over the repeats of a cell, or a mean where it has no denominator, so that all have
-bootstrap intervals of one kind.
+Counts are ratios of sums over the repeats of a cell, or means where there is no denominator, with bootstrap intervals.
+What is timed on a real clock is the median over the repeats: an operating system that takes a processor away for some
+milliseconds does so to one repeat, and neither the runtime nor its prediction has a part in that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numasim.report.statistics import Estimate, ratio_interval
+from numasim.report.statistics import Estimate, median_interval, ratio_interval
 from numasim.spec.units import PS_PER_S
 
 Counts = Mapping[str, int]  # what one run counted: see `numasim.validate.counts`
@@ -23,7 +24,8 @@ class Quantity:
     """``part / whole`` times ``scale`` in ``unit``; ``whole`` None: the mean of the part.
 
     ``relative``: distances are told as a fraction of the measured value; else they are differences. ``timed``: it
-    takes the time of the serial twin on a real clock, which says nothing beside virtual time.
+    takes the time of the serial twin on a real clock, which says nothing beside virtual time, and is the median of
+    its ratios instead of the ratio of their sums.
     """
 
     label: str
@@ -38,7 +40,7 @@ class Quantity:
         """The value over ``runs`` with its 95 % interval; NaN where the runs cannot tell."""
         part = np.array([run[self.part] for run in runs], np.float64) * self.scale
         whole = np.array([run[self.whole] for run in runs] if self.whole else [1.0] * len(runs), np.float64)
-        return ratio_interval(part, whole)
+        return median_interval(part / whole) if self.timed else ratio_interval(part, whole)
 
     def distance(self, predicted: float, measured: float) -> float | None:
         """How far the prediction is from what was measured, with its sign.

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from numasim.report.statistics import BOOTSTRAP_REPEATS, mean_interval, paired_difference, ratio_interval, sign_test
+from numasim.report.statistics import (
+    BOOTSTRAP_REPEATS,
+    mean_interval,
+    median_interval,
+    paired_difference,
+    ratio_interval,
+    sign_test,
+)
 
 numbers = st.floats(1, 1e12, allow_nan=False)
 
@@ -99,6 +106,34 @@ def test_zero_over_zero_is_null():
 def test_resamples_without_a_single_attempt_do_not_count():
     estimate = ratio_interval(np.array([0, 0, 0, 0, 0, 1.0]), np.array([0, 0, 0, 0, 0, 2.0]))
     assert (estimate.value, estimate.low, estimate.high) == (0.5, 0.5, 0.5)
+
+
+def test_the_interval_of_a_median_is_that_of_its_order_statistics():
+    """Tables of the sign test: ranks 1 of 6, 2 of 10, 6 of 20 and 10 of 30 are the last within 2.5 % on each side."""
+    for count, rank in ((6, 1), (10, 2), (20, 6), (30, 10)):
+        estimate = median_interval(np.arange(count, 0.0, -1))
+        assert (estimate.value, estimate.low, estimate.high) == ((count + 1) / 2, rank, count + 1 - rank)
+        assert stats.binom.cdf(rank - 1, count, 0.5) <= 0.025 < stats.binom.cdf(rank, count, 0.5)
+
+
+def test_few_observations_have_a_median_without_an_interval():
+    estimate = median_interval(np.array([3.0, math.nan, 1.0, 2.0, 9.0, 8.0]))
+    assert (estimate.value, estimate.count) == (3.0, 5)
+    assert math.isnan(estimate.low)
+    assert math.isnan(estimate.high)
+    assert median_interval(np.array([math.nan])).count == 0
+
+
+@given(st.lists(st.floats(0.5, 2), min_size=6, max_size=40), st.integers(0, 5), st.floats(10, 1e6))
+def test_a_median_does_not_follow_one_observation(sample, place, far):
+    moved = np.array(sample)
+    moved[place] = far
+    ordered = sorted(sample)
+    assert (
+        ordered[len(sample) // 2 - 1]
+        <= median_interval(moved).value
+        <= ordered[min(len(sample) // 2 + 1, len(sample) - 1)]
+    )
 
 
 def test_pairs_take_only_repeats_that_both_finished():
