@@ -1,12 +1,15 @@
 /* numasim-runtime: runs kernels, or the command that its first argument names. */
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "draws.h"
 #include "driver/commands.h"
 #include "driver/output.h"
 
-enum { PROBLEM_BYTES = 512 };
+enum { PROBLEM_BYTES = 512, MAPPED_BYTES = 128 * 1024 };
 
 static const char USAGE[] =
     "numasim-runtime --kernel NAME [--set PARAMETER=VALUE]...\n"
@@ -79,7 +82,16 @@ static int run_command(int count, char **arguments) {
     return refuse(problem);
 }
 
+/* Every run of a process finds its memory as the first one does, untouched: else glibc keeps what a run has freed, with
+ * its pages. */
+static void keep_no_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+#endif
+}
+
 int main(int count, char **arguments) {
+    keep_no_memory();
     if (count < 2) {
         fputs(USAGE, stderr);
         return NS_EXIT_BAD_INPUT;
