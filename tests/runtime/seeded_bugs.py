@@ -24,9 +24,9 @@ class Bug(NamedTuple):
         return changed
 
 
-TAKE_LAST = """    return ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(split_of(ends), split_of(ends)),
-                                          memory_order_relaxed, memory_order_relaxed);
-"""
+TAKE_LAST = (
+    "    return ns_atomic_u64_compare_exchange(&self->ends, &ends, none, memory_order_relaxed, memory_order_relaxed);\n"
+)
 TAKE_BACK = """    const bool taken =
         ns_atomic_u64_compare_exchange(&self->ends, &ends, kept, memory_order_relaxed, memory_order_relaxed);
 """
@@ -47,16 +47,14 @@ BUGS = [
         "the owner takes the last public task without asking whether a thief has it",
         "deque.c",
         TAKE_LAST,
-        """    ns_atomic_u64_store(&self->ends, joined(split_of(ends), split_of(ends)), memory_order_seq_cst);
-    return true;
-""",
+        "    ns_atomic_u64_store(&self->ends, none, memory_order_seq_cst);\n    return true;\n",
         "sequential",
         "deque/one thief",
     ),
     Bug(
         "tasks are published over a thief's steal",
         "deque.c",
-        "if (tail_of(ends) == split_of(ends) && bottom > self->split) {",
+        "if (ns_ends_tail(ends) == ns_ends_split(ends) && bottom > self->split) {",
         "if (bottom > self->split) {",
         "sequential",
         "deque/growth",
@@ -90,7 +88,7 @@ BUGS = [
     Bug(
         "tasks of a lane are published over a thief's steal",
         "lane.c",
-        "if (tail_of(ends) == split_of(ends) && top > self->split) {",
+        "if (ns_ends_tail(ends) == ns_ends_split(ends) && top > self->split) {",
         "if (top > self->split) {",
         "sequential",
         "lane/one thief",
@@ -130,8 +128,8 @@ BUGS = [
     Bug(
         "what is pushed where a stolen task was counts as stolen",
         "lane.c",
-        "    const uint64_t ends = joined(self->split, self->split);\n",
-        "    self->split++;\n    const uint64_t ends = joined(self->split, self->split);\n",
+        "    const uint64_t ends = ns_ends_of(self->split, self->split);\n",
+        "    self->split++;\n    const uint64_t ends = ns_ends_of(self->split, self->split);\n",
         "sequential",
         "lane/again",
     ),

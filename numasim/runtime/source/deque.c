@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "ends.h"
 #include "numasim/runtime.h"
 
 /* Rings that were outgrown stay until the end: a thief may be about to read from them. */
@@ -10,12 +11,6 @@ struct ns_deque_ring {
     uint64_t mask;
     ns_atomic_pointer slots[];
 };
-
-static uint64_t joined(uint64_t tail, uint64_t split) { return (uint32_t)tail | split << 32; }
-
-static uint32_t tail_of(uint64_t ends) { return (uint32_t)ends; }
-
-static uint32_t split_of(uint64_t ends) { return (uint32_t)(ends >> 32); }
 
 static ns_deque_ring *ring_create(uint64_t capacity, ns_deque_ring *outgrown) {
     ns_deque_ring *made = calloc(1, sizeof *made + capacity * sizeof *made->slots);
@@ -51,12 +46,12 @@ void ns_deque_destroy(ns_deque *self) {
 
 /* The tail with all bits: it is at most 2^32 - 1 below the bottom. */
 static uint64_t whole_tail(const ns_deque *self, uint64_t ends) {
-    return self->split - (uint32_t)((uint32_t)self->split - tail_of(ends));
+    return self->split - (uint32_t)((uint32_t)self->split - ns_ends_tail(ends));
 }
 
 /* Set the limits to what the owner has to look up for, now that `ends` are so. */
 static void set_limits(ns_deque *self, uint64_t ends) {
-    const bool empty = tail_of(ends) == split_of(ends);
+    const bool empty = ns_ends_tail(ends) == ns_ends_split(ends);
     const uint64_t full = whole_tail(self, ends) + self->mask + 1;
     /* relaxed: a thief that asks at the same time and is not heard asks again */
     ns_atomic_u64_store(&self->push_limit, empty ? 0 : full, memory_order_relaxed);
@@ -68,9 +63,9 @@ static void publish_half(ns_deque *self) {
     /* acquire: as in a push, for the slots that the limits allow to write */
     uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire);
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
-    if (tail_of(ends) == split_of(ends) && bottom > self->split) {
+    if (ns_ends_tail(ends) == ns_ends_split(ends) && bottom > self->split) {
         self->split += (bottom - self->split + 1) / 2;
-        ends = joined(tail_of(ends), self->split);
+        ends = ns_ends_of(ns_ends_tail(ends), self->split);
         /* release: a thief that sees the split sees slots, ring and tasks below it. A plain store: see above */
         ns_atomic_u64_store(&self->ends, ends, memory_order_release);
     }
@@ -82,10 +77,10 @@ void ns_deque_publish(ns_deque *self) {
     uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire);           /* acquire: as in publish_half */
     self->split = bottom;
     /* release: as in publish_half */
-    while (!ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(tail_of(ends), bottom), memory_order_release,
-                                           memory_order_acquire)) {
+    while (!ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(ns_ends_tail(ends), bottom),
+                                           memory_order_release, memory_order_acquire)) {
     }
-    set_limits(self, joined(tail_of(ends), bottom));
+    set_limits(self, ns_ends_of(ns_ends_tail(ends), bottom));
 }
 
 /* Twice the room, with all tasks from `tail` on. */
@@ -125,16 +120,17 @@ static void *pop_private(ns_deque *self, uint64_t bottom) {
 /* Take the last public task: no thief has it if the tail can be moved beyond it. */
 static bool take_last(ns_deque *self, uint64_t ends) {
     /* relaxed: the slot is the owner's own; thieves that fail here read nothing that this one wrote */
-    return ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(split_of(ends), split_of(ends)),
-                                          memory_order_relaxed, memory_order_relaxed);
+    const uint64_t none = ns_ends_of(ns_ends_split(ends), ns_ends_split(ends));
+    return ns_atomic_u64_compare_exchange(&self->ends, &ends, none, memory_order_relaxed, memory_order_relaxed);
 }
 
 /* Make half of the public tasks private, the tail's one never. */
 static bool take_half(ns_deque *self, uint64_t ends) {
-    const uint32_t half = (split_of(ends) - tail_of(ends)) / 2;
+    const uint32_t half = (ns_ends_split(ends) - ns_ends_tail(ends)) / 2;
     /* relaxed: as in take_last; a thief with the old split fails */
-    const bool taken = ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(tail_of(ends), split_of(ends) - half),
-                                                      memory_order_relaxed, memory_order_relaxed);
+    const bool taken =
+        ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(ns_ends_tail(ends), ns_ends_split(ends) - half),
+                                       memory_order_relaxed, memory_order_relaxed);
     if (taken) self->split -= half;
     return taken;
 }
@@ -144,11 +140,11 @@ void *ns_deque_pop_slowly(ns_deque *self) {
     if (bottom > self->split) return pop_private(self, bottom);
     for (;;) {
         const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: as in publish_half */
-        const uint32_t left = split_of(ends) - tail_of(ends);
+        const uint32_t left = ns_ends_split(ends) - ns_ends_tail(ends);
         if (left > 1 && take_half(self, ends)) return pop_private(self, bottom);
         if (left == 1 && take_last(self, ends)) {
             void *task = ns_atomic_pointer_load(&self->slots[(bottom - 1) & self->mask], memory_order_relaxed);
-            set_limits(self, joined(self->split, self->split));
+            set_limits(self, ns_ends_of(self->split, self->split));
             return task;
         }
         if (!left) {
@@ -169,7 +165,7 @@ static void ask(ns_deque *self) {
 
 void *ns_deque_steal(ns_deque *self) {
     uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: what is below the split */
-    const uint32_t tail = tail_of(ends), split = split_of(ends);
+    const uint32_t tail = ns_ends_tail(ends), split = ns_ends_split(ends);
     if (tail == split) {
         if (ns_deque_length(self)) ask(self);
         return NULL;
@@ -178,7 +174,7 @@ void *ns_deque_steal(ns_deque *self) {
     const ns_deque_ring *ring = ns_atomic_pointer_load(&self->ring, memory_order_acquire);
     void *task = ns_atomic_pointer_load(&ring->slots[tail & ring->mask], memory_order_relaxed); /* by the split's */
     /* release: the slot was read before its place may be written again. acquire: as with the load, for `task` */
-    const bool taken = ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(tail + UINT64_C(1), split),
+    const bool taken = ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(tail + UINT64_C(1), split),
                                                       memory_order_acq_rel, memory_order_relaxed);
     if (taken && tail + 1 == split) ask(self);
     return taken ? task : NULL;
@@ -186,7 +182,7 @@ void *ns_deque_steal(ns_deque *self) {
 
 uint64_t ns_deque_length(const ns_deque *self) {
     /* relaxed: both change while one looks, which is why it may also seem negative */
-    const uint32_t tail = tail_of(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
+    const uint32_t tail = ns_ends_tail(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
     const uint32_t bottom = (uint32_t)ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
     const int32_t length = (int32_t)(bottom - tail);
     return length > 0 ? (uint64_t)length : 0;

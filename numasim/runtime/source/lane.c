@@ -1,12 +1,7 @@
 #include "lane.h"
 
+#include "ends.h"
 #include "near_memory.h"
-
-static uint64_t joined(uint32_t tail, uint32_t split) { return tail | (uint64_t)split << 32; }
-
-static uint32_t tail_of(uint64_t ends) { return (uint32_t)ends; }
-
-static uint32_t split_of(uint64_t ends) { return (uint32_t)(ends >> 32); }
 
 static uint32_t index_of(const ns_lane *self, const ns_lane_slot *slot) { return (uint32_t)(slot - self->slots); }
 
@@ -16,7 +11,7 @@ static void set_top(ns_lane *self, const ns_lane_slot *slot) {
 
 /* Set the limits to what the owner has to look up for, now that `ends` are so. */
 static void set_limits(ns_lane *self, uint64_t ends) {
-    const bool empty = tail_of(ends) == split_of(ends);
+    const bool empty = ns_ends_tail(ends) == ns_ends_split(ends);
     const uint64_t full = (uintptr_t)(self->slots + self->capacity);
     /* relaxed: a thief that asks at the same time and is not heard asks again */
     ns_atomic_u64_store(ns_lane_atomic(&self->owned->push_limit), empty ? 0 : full, memory_order_relaxed);
@@ -45,9 +40,9 @@ static void publish_half(ns_lane *self) {
     /* relaxed: nothing is read or written by what thieves have done to the tail */
     uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_relaxed);
     const uint32_t top = index_of(self, ns_lane_top(self));
-    if (tail_of(ends) == split_of(ends) && top > self->split) {
+    if (ns_ends_tail(ends) == ns_ends_split(ends) && top > self->split) {
         self->split += (top - self->split + 1) / 2;
-        ends = joined(tail_of(ends), self->split);
+        ends = ns_ends_of(ns_ends_tail(ends), self->split);
         /* release: a thief that sees the split sees the tasks below it. A plain store: see above */
         ns_atomic_u64_store(&self->ends, ends, memory_order_release);
     }
@@ -58,10 +53,10 @@ void ns_lane_publish(ns_lane *self) {
     uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_relaxed); /* relaxed: as in publish_half */
     self->split = index_of(self, ns_lane_top(self));
     /* release: as in publish_half */
-    while (!ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(tail_of(ends), self->split), memory_order_release,
-                                           memory_order_relaxed)) {
+    while (!ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(ns_ends_tail(ends), self->split),
+                                           memory_order_release, memory_order_relaxed)) {
     }
-    set_limits(self, joined(tail_of(ends), self->split));
+    set_limits(self, ns_ends_of(ns_ends_tail(ends), self->split));
 }
 
 bool ns_lane_push_slowly(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
@@ -75,8 +70,8 @@ bool ns_lane_push_slowly(ns_lane *self, ns_body *body, const void *arguments, si
 
 /* Make the upper half of the public tasks private, or the only one: whether no thief was quicker. */
 static bool take_back(ns_lane *self, uint64_t ends) {
-    const uint32_t half = (split_of(ends) - tail_of(ends) + 1) / 2;
-    const uint64_t kept = joined(tail_of(ends), split_of(ends) - half);
+    const uint32_t half = (ns_ends_split(ends) - ns_ends_tail(ends) + 1) / 2;
+    const uint64_t kept = ns_ends_of(ns_ends_tail(ends), ns_ends_split(ends) - half);
     /* relaxed: the slots are as the owner left them; a thief with the old split fails */
     const bool taken =
         ns_atomic_u64_compare_exchange(&self->ends, &ends, kept, memory_order_relaxed, memory_order_relaxed);
@@ -88,7 +83,7 @@ ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
     ns_lane_slot *slot = ns_lane_top(self) - 1;
     while (index_of(self, slot) + 1 == self->split) {
         const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_relaxed); /* relaxed: as in publish_half */
-        if (tail_of(ends) != split_of(ends)) {
+        if (ns_ends_tail(ends) != ns_ends_split(ends)) {
             take_back(self, ends);
         } else {
             set_limits(self, ends);
@@ -106,7 +101,7 @@ void ns_lane_forget(ns_lane *self) {
     ns_atomic_u64_store(ns_lane_atomic(&slot->ended), 0, memory_order_relaxed);
     set_top(self, slot);
     self->split = index_of(self, slot);
-    const uint64_t ends = joined(self->split, self->split);
+    const uint64_t ends = ns_ends_of(self->split, self->split);
     /* relaxed: nothing is public. A plain store: see above */
     ns_atomic_u64_store(&self->ends, ends, memory_order_relaxed);
     set_limits(self, ends);
@@ -132,13 +127,13 @@ static void ask(ns_lane *self) {
 ns_lane_slot *ns_lane_steal(ns_lane *self) {
     uint64_t ends =
         ns_atomic_u64_load(&self->ends, memory_order_relaxed); /* relaxed: no slot is read before the swap */
-    const uint32_t tail = tail_of(ends), split = split_of(ends);
+    const uint32_t tail = ns_ends_tail(ends), split = ns_ends_split(ends);
     if (tail == split) {
         if (ns_lane_length(self)) ask(self);
         return NULL;
     }
     /* acquire: what is below the split, as it was when it was published */
-    if (!ns_atomic_u64_compare_exchange(&self->ends, &ends, joined(tail + 1, split), memory_order_acquire,
+    if (!ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(tail + 1, split), memory_order_acquire,
                                         memory_order_relaxed))
         return NULL;
     if (tail + 1 == split) ask(self);
@@ -154,7 +149,7 @@ void ns_lane_end(ns_lane_slot *slot) {
 
 uint64_t ns_lane_length(const ns_lane *self) {
     /* relaxed: both change while one looks, which is why it may also seem negative */
-    const uint32_t tail = tail_of(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
+    const uint32_t tail = ns_ends_tail(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
     const int64_t length = (int64_t)index_of(self, ns_lane_top(self)) - (int64_t)tail;
     return length > 0 ? (uint64_t)length : 0;
 }
