@@ -18,10 +18,10 @@ struct ns_thread_task {
     ns_task base;
     ns_body *body;
     ns_thread_task *parent; /* or NULL; of a free record, the next one */
+    char inlined[NS_INLINED_BYTES] NS_ALIGNED;
     uint32_t pending;       /* children that were spawned and have not ended on the same worker */
     ns_atomic_u32 returned; /* those of them that have ended elsewhere */
-    char inlined[NS_INLINED_BYTES];
-    ns_worker *home; /* whose record it is, if it is in a list */
+    ns_worker *home;        /* whose record it is, if it is in a list */
     union {
         void *fiber;        /* without lanes: NULL, or where the task goes on */
         ns_lane_slot *slot; /* with lanes: NULL, or from where it was stolen */

@@ -10,6 +10,8 @@
 #ifndef NS_VIRTUAL_STATE_H
 #define NS_VIRTUAL_STATE_H
 
+#include <stddef.h>
+
 #include "clock.h"
 #include "fiber.h"
 #include "operations.h"
@@ -39,7 +41,8 @@ struct virtual_task {
     int64_t since_ns;          /* measured costs: thread time when it went on last */
     ns_body *body;
     ns_future *future;
-    void *arguments; /* a copy, freed with the task; of a call, the caller's */
+    void *arguments; /* `copy`; of a call, the caller's */
+    _Alignas(max_align_t) char copy[];
 };
 
 typedef struct {

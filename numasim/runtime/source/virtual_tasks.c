@@ -22,7 +22,7 @@ virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work
         .spawner = w->base.id,
         .body = order->body,
         .future = order->future,
-        .arguments = task + 1,
+        .arguments = task->copy,
     };
     if (order->bytes) memcpy(task->arguments, order->arguments, order->bytes);
     return task;

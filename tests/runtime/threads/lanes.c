@@ -2,6 +2,7 @@
  * of all sizes, tasks that wait for what lies below them in the lane, and tasks of several types among each other.
  * Prints what is wrong.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static uint8_t sizes_seen[MOST_BYTES + 1];
 static void see_bytes(ns_task *self, void *arguments) {
     const uint8_t *bytes = arguments;
     (void)self;
+    require((uintptr_t)arguments % _Alignof(max_align_t) == 0, "arguments are aligned for whatever they are");
     for (uint32_t at = 0; at < bytes[0]; at++) require(bytes[at] == bytes[0], "arguments arrive as they were");
     sizes_seen[bytes[0]]++;
 }

@@ -52,7 +52,8 @@ typedef struct ns_pool ns_pool;
 typedef struct ns_task ns_task;
 typedef void ns_body(ns_task *self, void *arguments);
 
-/* Let `body` run, here or on another worker, with a copy of the `bytes` bytes at `arguments`. */
+/* Let `body` run, here or on another worker, with a copy of the `bytes` bytes at `arguments`, which lies as memory of
+ * malloc does. */
 void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
 
 /* Wait until all children that `self` has spawned so far have finished. A body joins what it spawned before it returns;

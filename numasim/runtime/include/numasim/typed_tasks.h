@@ -35,11 +35,13 @@ extern "C" {
 
 typedef struct ns_worker ns_worker;
 
-/* A 64-bit word that the library takes for an atomic one. */
+/* A 64-bit word that the library takes for an atomic one, and where the arguments of tasks lie. */
 #ifdef __GNUC__
 typedef uint64_t __attribute__((may_alias)) ns_lane_word;
+#define NS_ALIGNED __attribute__((aligned(16)))
 #else
 typedef uint64_t ns_lane_word;
+#define NS_ALIGNED
 #endif
 
 enum { NS_INLINED_BYTES = 48 };
@@ -48,7 +50,7 @@ enum { NS_INLINED_BYTES = 48 };
 typedef struct {
     ns_lane_word ended; /* whether a thief has executed it, and its owner does not know yet */
     ns_body *body;
-    char arguments[NS_INLINED_BYTES];
+    char arguments[NS_INLINED_BYTES] NS_ALIGNED;
 } ns_lane_slot;
 
 /* What a body is given to call the runtime with; the tasks that a join pops have that of the task that joins. */
