@@ -25,6 +25,7 @@ SERIAL = [
     "recorder.c",
     "graph_file.c",
     "growing.c",
+    "cpu_clock.c",
     "json_text.c",
 ]
 PROGRAM, DEADLOCK, UNSUPPORTED = 5, 6, 9  # error codes, which the cases exit with

@@ -2,17 +2,10 @@
 
 #include <sched.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "cpu_clock.h"
 #include "numasim/topology.h"
 #include "operations.h"
-
-/* The twin runs on one thread and waits for nobody: what it takes is its CPU time, whatever else the machine does. */
-static int64_t cpu_ps(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * INT64_C(1000000000000) + now.tv_nsec * INT64_C(1000);
-}
 
 /* Stay on the first hardware thread, which is worker 0's: what is serial is compared with threads, and hardware threads
  * need not be equally fast, least of all those of a virtual machine. `before` is where one may be otherwise. */
@@ -30,9 +23,9 @@ static void stay_at_first(cpu_set_t *before) {
 static void leave_first(const cpu_set_t *before) { sched_setaffinity(0, sizeof *before, before); }
 
 static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
-    const int64_t begin_ps = cpu_ps();
+    const int64_t begin_ps = ns_cpu_ps();
     kernel->run_twin(state);
-    outcome->serial_ps = cpu_ps() - begin_ps;
+    outcome->serial_ps = ns_cpu_ps() - begin_ps;
     outcome->verified = true;
     outcome->correct = kernel->matches(state);
 }

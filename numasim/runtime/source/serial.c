@@ -8,15 +8,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "cpu_clock.h"
 #include "fiber.h"
 #include "recorder.h"
 
 /* Tasks nest as deeply on a stack as the program recurses. Memory is taken only where a stack is touched. */
 static const size_t RUN_STACK_BYTES = (size_t)256 << 20, TEAM_STACK_BYTES = (size_t)8 << 20;
-enum { SMALL_ARGUMENTS = 256, CLOCK_TRIALS = 2000 };
-static const int64_t PS_PER_S = 1000000000000, PS_PER_NS = 1000;
+enum { SMALL_ARGUMENTS = 256 };
 
 typedef struct part part;
 
@@ -58,7 +57,7 @@ typedef struct {
     ns_pool pool;
     ns_recorder recorder;
     bool recording, team;
-    int64_t clock_cost_ps; /* what reading the thread's CPU time adds to a segment */
+    int64_t clock_cost_ps; /* what reading its clock adds to a segment */
     int64_t cpu_ps;        /* of all runs */
     word_state *words;     /* [words_known], of the run under way */
     int64_t *acquisitions; /* [words_known], of all runs */
@@ -70,24 +69,6 @@ typedef struct {
 } serial_pool;
 
 static serial_pool *pool_of(const serial_task *self) { return (serial_pool *)(void *)self->task.worker->pool; }
-
-/* ---- time -------------------------------------------------------------------------------------------------------- */
-
-static int64_t clock_ps(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return now.tv_sec * PS_PER_S + now.tv_nsec * PS_PER_NS;
-}
-
-/* The least of many: interruptions only add. */
-static int64_t clock_cost_ps(void) {
-    int64_t least = INT64_MAX;
-    for (int trial = 0; trial < CLOCK_TRIALS; trial++) {
-        const int64_t before = clock_ps(CLOCK_THREAD_CPUTIME_ID), after = clock_ps(CLOCK_THREAD_CPUTIME_ID);
-        if (after - before < least) least = after - before;
-    }
-    return least;
-}
 
 /* ---- fibers ------------------------------------------------------------------------------------------------------ */
 
@@ -147,7 +128,7 @@ static void leave_body(serial_task *self) {
     const bool measured = pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED;
     int64_t took_ps = self->declared_ps;
     if (measured) {
-        took_ps = clock_ps(CLOCK_THREAD_CPUTIME_ID) - self->resumed_ps - pool->clock_cost_ps;
+        took_ps = ns_cpu_ps() - self->resumed_ps - pool->clock_cost_ps;
         if (took_ps < 0) took_ps = 0;
     }
     self->part->work_ps += took_ps;
@@ -161,7 +142,7 @@ static void resume_body(serial_task *self) {
     self->declared = false;
     self->declared_ps = 0;
     if (pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED) {
-        self->resumed_ps = clock_ps(CLOCK_THREAD_CPUTIME_ID);
+        self->resumed_ps = ns_cpu_ps();
     }
 }
 
@@ -422,9 +403,9 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     self->error = know_words(self);
     if (!self->error) self->error = start_parts(self, order, team ? pool->workers : 1);
     if (!self->error) {
-        const int64_t begin_ps = clock_ps(CLOCK_THREAD_CPUTIME_ID);
+        const int64_t begin_ps = ns_cpu_ps();
         ns_fiber_switch(self->caller, self->parts[0].fiber);
-        self->cpu_ps += clock_ps(CLOCK_THREAD_CPUTIME_ID) - begin_ps;
+        self->cpu_ps += ns_cpu_ps() - begin_ps;
     }
     stop_parts(self);
     return write_graph(self);
@@ -473,7 +454,7 @@ static int serial_open(ns_pool **pool, const ns_pool_options *options, ns_fields
         return error;
     }
     for (uint32_t id = 0; id < workers; id++) self->parts[id].worker = (ns_worker){.pool = &self->pool, .id = id};
-    if (self->recording && options->costs == NS_COSTS_MEASURED) self->clock_cost_ps = clock_cost_ps();
+    if (self->recording && options->costs == NS_COSTS_MEASURED) self->clock_cost_ps = ns_cpu_clock_cost_ps();
     ns_fields_destroy(plan);
     *pool = &self->pool;
     return NS_OK;

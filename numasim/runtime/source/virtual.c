@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "cpu_clock.h"
 #include "ranges.h"
 #include "virtual_state.h"
 
@@ -206,19 +206,6 @@ static int make_scratch(virtual_pool *pool) {
     return pool->objects && pool->similarity && pool->overflowed ? NS_OK : NS_ERROR_MEMORY;
 }
 
-/* What reading the thread's clock takes: the least of several. */
-static int64_t clock_read_ns(void) {
-    int64_t least = INT64_MAX;
-    for (int at = 0; at < 64; at++) {
-        struct timespec one, other;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &one);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &other);
-        const int64_t ns = (other.tv_sec - one.tv_sec) * INT64_C(1000000000) + other.tv_nsec - one.tv_nsec;
-        if (ns < least) least = ns;
-    }
-    return least;
-}
-
 static void on_phase_end(ns_event *event);
 
 static int make_parts(virtual_pool *pool) {
@@ -242,7 +229,7 @@ static int make_parts(virtual_pool *pool) {
     if (!error) error = ns_fiber_adopt(&pool->main);
     pool->running = pool->main;
     pool->phase_end = (ns_event){.fire = on_phase_end, .context = pool};
-    pool->clock_read_ns = clock_read_ns();
+    pool->clock_cost_ps = ns_cpu_clock_cost_ps();
     return error;
 }
 

@@ -3,8 +3,8 @@
  * was made for.
  */
 #include <stdlib.h>
-#include <time.h>
 
+#include "cpu_clock.h"
 #include "virtual_state.h"
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
@@ -25,22 +25,16 @@ static uint32_t expect(virtual_worker *w, const virtual_task *task, enum ns_op o
     return op == NS_OP_END ? 0 : pool->graph.op_arg[task->at];
 }
 
-static int64_t thread_time_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 void ns_virtual_went_on(virtual_task *task) {
     virtual_pool *pool = pool_of(worker_of(task));
-    if (pool->base.options.costs == NS_COSTS_MEASURED) task->since_ns = thread_time_ns();
+    if (pool->base.options.costs == NS_COSTS_MEASURED) task->since_ps = ns_cpu_ps();
 }
 
 /* What the body has taken since it went on, or -1 where the plan says what its segments take. */
 static int64_t measured_ps(const virtual_pool *pool, const virtual_task *task) {
     if (pool->base.options.costs != NS_COSTS_MEASURED) return -1;
-    const int64_t taken_ns = thread_time_ns() - task->since_ns - pool->clock_read_ns;
-    return taken_ns > 0 ? 1000 * taken_ns : 0;
+    const int64_t taken_ps = ns_cpu_ps() - task->since_ps - pool->clock_cost_ps;
+    return taken_ps > 0 ? taken_ps : 0;
 }
 
 static void run_segment(virtual_worker *w, virtual_task *task, int64_t compute_ps) {

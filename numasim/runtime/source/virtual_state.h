@@ -38,7 +38,7 @@ struct virtual_task {
     bool begun, waiting, held; /* held: it waits for predecessors */
     virtual_worker *sleeper;   /* that is blocked in its join */
     ns_fiber *fiber;           /* its own, or NULL */
-    int64_t since_ns;          /* measured costs: thread time when it went on last */
+    int64_t since_ps;          /* measured costs: CPU time when it went on last */
     ns_body *body;
     ns_future *future;
     void *arguments; /* `copy`; of a call, the caller's */
@@ -110,7 +110,7 @@ struct virtual_pool {
     const int32_t *level_lock, *queue_lock; /* [levels][queues], [queues], or NULL */
     uint32_t words_declared;
     bool own_never_full, inlines, puts_take_time, locks_search, looks_at_data;
-    int64_t clock_read_ns;  /* what measuring takes, of every measurement */
+    int64_t clock_cost_ps;  /* what measuring takes, of every measurement */
     bool detached;          /* tasks have fibers of their own */
     bool *overflowed;       /* [queues] */
     int64_t outstanding;    /* tasks of the phase that have not finished */
