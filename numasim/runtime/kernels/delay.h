@@ -9,7 +9,8 @@ typedef struct {
     int64_t turns_per_ms;
 } ns_delay;
 
-/* Find out: the fastest of some trials, in the thread's own CPU time. */
+/* The fastest of some trials, in the thread's own CPU time; found out once, so that all delays of a process are of one
+ * length. */
 ns_delay ns_delay_calibrate(void);
 
 /* Take about `picoseconds`. */
