@@ -27,8 +27,10 @@ class Order:
 
     ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
     what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph,
-    which ``rehearse`` frees of the time that recording takes, by running the program unrecorded before.
-    ``seed`` None: the plan's. The result is compared with the serial twin of the kernel where ``verify`` is set.
+    which ``rehearse`` frees of the time that recording takes, by running the program unrecorded before; with a
+    ``plan``, also as copies on the hardware threads of its workers, for what these take from each other.
+    ``seed`` None: the plan's. With ``warm_up`` each run is gone through once before, unseen. The result is compared
+    with the serial twin of the kernel where ``verify`` is set.
     """
 
     kernel: str
@@ -39,6 +41,7 @@ class Order:
     plan: Path | None = None
     record: Path | None = None
     rehearse: bool = False
+    warm_up: bool = False
     seed: int | None = None
     repeat: int = 1
     verify: bool = True
@@ -55,7 +58,7 @@ class Order:
         }
         sets = [text for name, value in self.parameters.items() for text in ("--set", f"{name}={value}")]
         options = [str(part) for name, value in named.items() if value is not None for part in (name, value)]
-        flags = {"--rehearse": self.rehearse, "--no-verify": not self.verify, "--json": True}
+        flags = {"--rehearse": self.rehearse, "--warm-up": self.warm_up, "--no-verify": not self.verify, "--json": True}
         asked = [name for name, is_set in flags.items() if is_set]
         return ["--kernel", self.kernel, *sets, "--mode", self.mode, *options, *asked]
 
@@ -65,9 +68,11 @@ class KernelRun:
     """What one run of a kernel counted, under the names of `numasim.engine.result`.
 
     ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether it has the same result, both
-    None where that was not asked for. ``columns`` are sums over workers, ``worker`` the
-    same by worker; ``node`` is the node of each worker, the node tables are [nodes][nodes], and ``words`` has a row for
-    each shared word: acquisitions, hand-offs within a node and between nodes, time waited, time held.
+    None where that was not asked for. ``hop_ps`` is how long a cache line took from worker to worker, on the mean, just
+    before and just after a native run; 0 for a single worker, and in other modes. ``columns`` are sums over workers,
+    ``worker`` the same by worker; ``node`` is the node of each worker, the node tables are [nodes][nodes], and
+    ``words`` has a row for each shared word: acquisitions, hand-offs within a node and between nodes, time waited, time
+    held.
     """
 
     kernel: str
@@ -81,6 +86,7 @@ class KernelRun:
     costs: str | None = None
     serial_ps: int | None = None
     trace_hash: str | None = None
+    hop_ps: tuple[int, ...] = ()
     page_faults: int = 0
     worker: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     node: tuple[int, ...] = ()

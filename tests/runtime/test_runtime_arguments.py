@@ -11,6 +11,7 @@ import pytest
 from recorded_graphs import recorded
 
 SERIAL = ["--kernel", "fib", "--mode", "serial"]
+RECORDED = [*SERIAL, "--costs", "measured", "--record", "g"]
 REFUSED: list[tuple[list[str], str]] = [
     (["--kernel", "fibb"], "there is no kernel 'fibb'; the nearest is fib, and --list shows all"),
     (["--kernel"], "--kernel needs a value"),
@@ -39,10 +40,12 @@ REFUSED: list[tuple[list[str], str]] = [
     ([*SERIAL, "--workers", "0"], "--workers is '0', and has to be a whole number from 1 to 65536"),
     ([*SERIAL, "--repeat", "x"], "--repeat is 'x', and has to be a whole number from 1 to 1000000"),
     ([*SERIAL, "--seed", "-3"], "--seed is '-3', and has to be a whole number from 0 to 2^63 - 1"),
-    ([*SERIAL, "--plan", "p"], "--plan goes with the modes native, emulated and virtual"),
+    ([*SERIAL, "--plan", "p"], "--plan goes with the modes native, emulated and virtual, or with --rehearse"),
     (["--kernel", "fib", "--mode", "native", "--record", "g"], "--record goes with --mode serial"),
     ([*SERIAL, "--rehearse", "--record", "g"], "--rehearse goes with --record and --costs measured"),
     ([*SERIAL, "--rehearse", "--costs", "measured"], "--rehearse goes with --record and --costs measured"),
+    ([*RECORDED, "--rehearse", "--plan", "/no/plan"], "mode native, plan /no/plan: a file cannot be read"),
+    ([*RECORDED, "--warm-up"], "--warm-up goes with runs that are not recorded"),
     ([*SERIAL, "--repeat", "2", "--record", "g"], "--record goes with a single run"),
     ([*SERIAL, "--record", "/no/such/folder/g.json"], "the task graph cannot be written to /no/such/folder/g.json"),
     (

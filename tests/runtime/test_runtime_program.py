@@ -57,13 +57,15 @@ def test_an_order_is_a_command_line() -> None:
         costs="model",
         workers=24,
         plan=Path("p.plan"),
+        rehearse=True,
+        warm_up=True,
         seed=0,
         repeat=20,
         verify=False,
     )
     assert " ".join(order.arguments()) == (
         "--kernel uts --set b0=4 --set tree=binomial --mode virtual --costs model --workers 24 --plan p.plan --seed 0"
-        " --repeat 20 --no-verify --json"
+        " --repeat 20 --rehearse --warm-up --no-verify --json"
     )
 
 

@@ -8,23 +8,26 @@
 #include "draws.h"
 #include "driver/commands.h"
 #include "driver/output.h"
+#include "driver/rehearsal.h"
 
 enum { PROBLEM_BYTES = 512, MAPPED_BYTES = 128 * 1024 };
 
 static const char USAGE[] =
     "numasim-runtime --kernel NAME [--set PARAMETER=VALUE]...\n"
     "    [--mode serial|native|emulated|virtual] [--workers N] [--plan FILE] [--costs model|measured]\n"
-    "    [--seed N] [--record FILE [--rehearse]] [--repeat N] [--no-verify] [--json]\n"
+    "    [--seed N] [--record FILE [--rehearse [--plan FILE]]] [--repeat N] [--warm-up] [--no-verify]\n"
+    "    [--json]\n"
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
     "numasim-runtime probe [--quick]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
     "run, and --rehearse runs the program unrecorded before: measured times are then written without what recording\n"
-    "has added to them. --repeat does N runs, each with a seed drawn from --seed. In mode emulated, memory is on the\n"
-    "node that touched it first, whatever placement the plan's strategy has. topology says what the running system is\n"
-    "made of, or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe\n"
-    "measures it.\n"
+    "has added to them, and with what the workers of the plan, if there is one, take from each other. --repeat does\n"
+    "N runs, each with a seed drawn from --seed; --warm-up goes through each once before, unseen. In mode emulated, "
+    "memory is on the node that touched it first,\n"
+    "whatever placement the plan's strategy has. topology says what the running system is made of, or the one whose\n"
+    "sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
     "Status 0: correct, 1: wrong, 2: bad input.\n";
 
 static int refuse(const char *problem) {
@@ -38,6 +41,24 @@ static uint64_t seed_of(const ns_options *options, int64_t run) {
     return options->repeats && seed ? ns_draw(seed, (uint64_t)run) : seed;
 }
 
+/* A run that is forgotten: code and processors that were idle get up to speed. */
+static int warm_up(const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+    ns_options unverified = *options;
+    ns_outcome outcome;
+    unverified.verify = false;
+    const int error = ns_run_kernel(&outcome, &unverified, seed, problem, bytes);
+    if (!error) ns_outcome_destroy(&outcome);
+    return error;
+}
+
+static int run_one(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+    if (options->warm_up) {
+        const int error = warm_up(options, seed, problem, bytes);
+        if (error) return error;
+    }
+    return (options->rehearse ? ns_run_rehearsed : ns_run_kernel)(outcome, options, seed, problem, bytes);
+}
+
 static int run_all(const ns_options *options) {
     const int64_t runs = options->repeats ? options->repeats : 1;
     char problem[PROBLEM_BYTES] = "";
@@ -46,7 +67,7 @@ static int run_all(const ns_options *options) {
     int status = NS_EXIT_OK;
     int64_t done = 0;
     for (; done < runs && status != NS_EXIT_BAD_INPUT; done++) {
-        const int error = ns_run_kernel(&outcomes[done], options, seed_of(options, done), problem, sizeof problem);
+        const int error = run_one(&outcomes[done], options, seed_of(options, done), problem, sizeof problem);
         if (error) {
             status = refuse(problem);
         } else if (!outcomes[done].correct) {

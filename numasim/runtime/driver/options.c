@@ -137,6 +137,11 @@ static bool ask_rehearse(const reader *self, const char *none) {
     return self->options->rehearse = true;
 }
 
+static bool ask_warm_up(const reader *self, const char *none) {
+    (void)none;
+    return self->options->warm_up = true;
+}
+
 static bool ask_verify(const reader *self, const char *none) {
     (void)none;
     return self->options->verify = true;
@@ -158,6 +163,7 @@ static const struct {
     {"--seed", true, read_seed},       {"--record", true, read_record},       {"--repeat", true, read_repeat},
     {"--json", false, ask_json},       {"--list", false, ask_list},           {"--help", false, ask_help},
     {"--verify", false, ask_verify},   {"--no-verify", false, ask_no_verify}, {"--rehearse", false, ask_rehearse},
+    {"--warm-up", false, ask_warm_up},
 };
 enum { OPTIONS = sizeof OPTION / sizeof *OPTION };
 
@@ -215,7 +221,10 @@ static bool are_consistent(const ns_options *self, const complaint *problem) {
     if (self->rehearse && !(self->pool.record && self->pool.costs == NS_COSTS_MEASURED)) {
         return refuse(problem, "--rehearse goes with --record and --costs measured");
     }
-    if (self->pool.plan && serial) return refuse(problem, "--plan goes with the modes native, emulated and virtual");
+    if (self->warm_up && self->pool.record) return refuse(problem, "--warm-up goes with runs that are not recorded");
+    if (self->pool.plan && serial && !self->rehearse) {
+        return refuse(problem, "--plan goes with the modes native, emulated and virtual, or with --rehearse");
+    }
     return true;
 }
 

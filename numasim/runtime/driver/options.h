@@ -11,7 +11,7 @@ typedef struct {
     ns_value values[NS_MOST_PARAMETERS]; /* in the order of the kernel's parameters */
     ns_pool_options pool;
     int64_t repeats; /* 0: one run, that is not one of several */
-    bool json, verify, rehearse, list, help;
+    bool json, verify, rehearse, warm_up, list, help;
 } ns_options;
 
 /* The names of modes and costs, by their numbers, up to NULL. */

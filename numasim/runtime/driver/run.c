@@ -1,26 +1,11 @@
 #include "driver/run.h"
 
-#include <sched.h>
 #include <stdio.h>
 
 #include "cpu_clock.h"
-#include "numasim/topology.h"
+#include "driver/first_thread.h"
+#include "driver/ring.h"
 #include "operations.h"
-
-/* Stay on the first hardware thread, which is worker 0's: what is serial is compared with threads, and hardware threads
- * need not be equally fast, least of all those of a virtual machine. `before` is where one may be otherwise. */
-static void stay_at_first(cpu_set_t *before) {
-    CPU_ZERO(before);
-    sched_getaffinity(0, sizeof *before, before);
-    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, before)) {
-            ns_cpu_pin(cpu); /* where that fails, one is where one is */
-            return;
-        }
-    }
-}
-
-static void leave_first(const cpu_set_t *before) { sched_setaffinity(0, sizeof *before, before); }
 
 static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
     const int64_t begin_ps = ns_cpu_ps();
@@ -28,13 +13,6 @@ static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
     outcome->serial_ps = ns_cpu_ps() - begin_ps;
     outcome->verified = true;
     outcome->correct = kernel->matches(state);
-}
-
-static void verify_beside_threads(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
-    cpu_set_t anywhere;
-    stay_at_first(&anywhere);
-    verify(outcome, kernel, state);
-    leave_first(&anywhere);
 }
 
 static int run_state(ns_outcome *outcome, const ns_kernel *kernel, void *state, ns_pool *pool) {
@@ -48,75 +26,76 @@ static bool has_threads(const ns_pool_options *options) {
     return options->mode == NS_MODE_NATIVE || options->mode == NS_MODE_EMULATED;
 }
 
+/* Serial parts of runs on threads are done where worker 0 is: its data is then near it, and it is awake. */
+static void go_where_serial(const ns_pool_options *options, cpu_set_t *before) {
+    if (has_threads(options)) ns_first_thread_stay(before);
+}
+
+static void return_from_serial(const ns_pool_options *options, const cpu_set_t *before) {
+    if (has_threads(options)) ns_first_thread_leave(before);
+}
+
 /* Where delays are declared, nobody need wait for them. */
 static bool delays_take_time(const ns_pool_options *options) {
     return has_threads(options) || options->costs == NS_COSTS_MEASURED;
+}
+
+/* Native workers are where their rings say; others are nowhere, or where they pretend to be. */
+static int run_between_rings(ns_outcome *outcome, const ns_options *options, void *state, ns_pool *pool) {
+    if (options->pool.mode != NS_MODE_NATIVE) return run_state(outcome, options->kernel, state, pool);
+    int error = ns_ring_measure(&outcome->hop_ps[0], &options->pool);
+    if (!error) error = run_state(outcome, options->kernel, state, pool);
+    return error ? error : ns_ring_measure(&outcome->hop_ps[1], &options->pool);
 }
 
 static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
     ns_setting setting = {
         .values = options->values, .workers = pool->workers, .waits = delays_take_time(&options->pool)};
     void *state = NULL;
+    cpu_set_t anywhere;
+    go_where_serial(&options->pool, &anywhere);
     int error = options->kernel->create(&state, &setting);
+    return_from_serial(&options->pool, &anywhere);
     if (error) {
         snprintf(problem, bytes, "%s: %s", options->kernel->name,
                  *setting.problem ? setting.problem : ns_error_sentence(error));
         return error;
     }
-    error = run_state(outcome, options->kernel, state, pool);
+    error = run_between_rings(outcome, options, state, pool);
     if (error) {
         const char *why = ns_pool_problem(pool);
         snprintf(problem, bytes, "%s%s%s", ns_error_sentence(error), *why ? ": " : "", why);
     } else if (options->verify) {
-        (has_threads(&options->pool) ? verify_beside_threads : verify)(outcome, options->kernel, state);
+        go_where_serial(&options->pool, &anywhere);
+        verify(outcome, options->kernel, state);
+        return_from_serial(&options->pool, &anywhere);
     }
     options->kernel->destroy(state);
     return error;
 }
 
-/* Why a pool cannot be made: it may know more than its error says. */
-static void say_unmade(const ns_pool_options *options, int error, const ns_pool *pool, char *problem, size_t bytes) {
-    const char *why = pool && *ns_pool_problem(pool) ? ns_pool_problem(pool) : ns_error_sentence(error);
+int ns_run_pool(ns_pool **made, const ns_pool_options *options, char *problem, size_t bytes) {
+    const int error = ns_pool_create(made, options);
+    if (!error) return NS_OK;
+    const char *why = *made && *ns_pool_problem(*made) ? ns_pool_problem(*made) : ns_error_sentence(error);
     snprintf(problem, bytes, "mode %s%s%s: %s", NS_MODE_NAMES[options->mode], options->plan ? ", plan " : "",
              options->plan ? options->plan : "", why);
+    ns_pool_destroy(*made);
+    *made = NULL;
+    return error;
 }
 
-static int run_once(ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
-    ns_pool *pool = NULL;
-    *outcome = (ns_outcome){.seed = options->pool.seed, .correct = true};
-    int error = ns_pool_create(&pool, &options->pool);
-    if (error) {
-        say_unmade(&options->pool, error, pool, problem, bytes);
-        ns_pool_destroy(pool);
-        return error;
-    }
+int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+    ns_pool *pool;
+    ns_pool_options seeded = options->pool;
+    seeded.seed = seed;
+    *outcome = (ns_outcome){.seed = seed, .correct = true};
+    int error = ns_run_pool(&pool, &seeded, problem, bytes);
+    if (error) return error;
     outcome->workers = pool->workers;
     error = run_in(pool, outcome, options, problem, bytes);
     ns_pool_destroy(pool);
     if (error) ns_outcome_destroy(outcome);
-    return error;
-}
-
-/* Run the program while nobody records it, and then once more. */
-static int rehearse_and_run(ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
-    ns_options alone = *options, recorded = *options;
-    alone.pool.record = NULL;
-    alone.verify = false;
-    int error = run_once(outcome, &alone, problem, bytes);
-    if (error) return error;
-    recorded.pool.rehearsed_ps = outcome->report.makespan_ps;
-    ns_outcome_destroy(outcome);
-    return run_once(outcome, &recorded, problem, bytes);
-}
-
-int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
-    ns_options seeded = *options;
-    cpu_set_t anywhere;
-    seeded.pool.seed = seed;
-    if (!options->rehearse) return run_once(outcome, &seeded, problem, bytes);
-    stay_at_first(&anywhere);
-    const int error = rehearse_and_run(outcome, &seeded, problem, bytes);
-    leave_first(&anywhere);
     return error;
 }
 

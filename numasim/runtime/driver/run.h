@@ -9,9 +9,13 @@ typedef struct {
     uint64_t seed;
     bool verified, correct; /* correct where it was not verified */
     int64_t serial_ps;      /* of the serial twin, where it was verified */
+    int64_t hop_ps[2];      /* of a native run: from worker to worker, just before and just after (ring.h); else 0 */
     uint32_t workers;
     ns_report report;
 } ns_outcome;
+
+/* A pool; or NULL and a negative error code, with a sentence for the user in `problem`. */
+int ns_run_pool(ns_pool **made, const ns_pool_options *options, char *problem, size_t bytes);
 
 /* 0, or a negative error code with a sentence for the user in `problem`. */
 int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes);

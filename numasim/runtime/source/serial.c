@@ -12,6 +12,7 @@
 #include "cpu_clock.h"
 #include "fiber.h"
 #include "recorder.h"
+#include "ticks.h"
 
 /* Tasks nest as deeply on a stack as the program recurses. Memory is taken only where a stack is touched. */
 static const size_t RUN_STACK_BYTES = (size_t)256 << 20, TEAM_STACK_BYTES = (size_t)8 << 20;
@@ -58,7 +59,7 @@ typedef struct {
     ns_recorder recorder;
     bool recording, team;
     int64_t clock_cost_ps; /* what reading its clock adds to a segment */
-    int64_t cpu_ps;        /* of all runs */
+    int64_t took_ps;       /* of all runs */
     word_state *words;     /* [words_known], of the run under way */
     int64_t *acquisitions; /* [words_known], of all runs */
     uint32_t words_known;
@@ -393,8 +394,9 @@ static void stop_parts(serial_pool *self) {
 static int write_graph(serial_pool *self) {
     if (!self->recording) return self->error;
     if (self->error) self->recorder.error = self->error;
-    if (self->pool.options.rehearsed_ps) ns_recorder_fit(&self->recorder, self->pool.options.rehearsed_ps);
-    return ns_recorder_write(&self->recorder, &self->pool, self->pool.options.record);
+    const ns_pool_options *options = &self->pool.options;
+    if (options->rehearsed_ps) ns_recorder_fit(&self->recorder, options->rehearsed_ps, options->crowded_ps);
+    return ns_recorder_write(&self->recorder, &self->pool, options->record);
 }
 
 static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
@@ -403,9 +405,9 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     self->error = know_words(self);
     if (!self->error) self->error = start_parts(self, order, team ? pool->workers : 1);
     if (!self->error) {
-        const int64_t begin_ps = ns_cpu_ps();
+        const int64_t begin_ps = ns_monotonic_ps();
         ns_fiber_switch(self->caller, self->parts[0].fiber);
-        self->cpu_ps += ns_cpu_ps() - begin_ps;
+        self->took_ps += ns_monotonic_ps() - begin_ps;
     }
     stop_parts(self);
     return write_graph(self);
@@ -425,7 +427,7 @@ static int serial_report(ns_pool *pool, ns_report *report) {
     for (uint32_t word = 0; word < self->words_known; word++) {
         report->words[(size_t)word * NS_WORD_COUNTS] = self->acquisitions[word];
     }
-    report->makespan_ps = pool->options.costs == NS_COSTS_MODEL || self->recording ? work_ps : self->cpu_ps;
+    report->makespan_ps = pool->options.costs == NS_COSTS_MODEL || self->recording ? work_ps : self->took_ps;
     return NS_OK;
 }
 

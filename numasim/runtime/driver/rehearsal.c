@@ -1,0 +1,106 @@
+#include "driver/rehearsal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "driver/first_thread.h"
+#include "operations.h"
+
+enum {
+    PROBLEM_BYTES = 512,
+    ROUNDS = 2 /* the last one counts: in the first, code and processors that were idle get up to speed */
+};
+
+/* What one copy of the program takes; all are written by different threads, once. */
+typedef struct {
+    int64_t ps;
+    int error;
+    char problem[PROBLEM_BYTES];
+} copy;
+
+typedef struct {
+    const ns_options *serial; /* how each copy is run */
+    copy *copies;             /* [workers] */
+} crowd;
+
+static int run_at_first(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+    cpu_set_t anywhere;
+    ns_first_thread_stay(&anywhere);
+    const int error = ns_run_kernel(outcome, options, seed, problem, bytes);
+    ns_first_thread_leave(&anywhere);
+    return error;
+}
+
+static int rehearse_alone(int64_t *ps, const ns_options *serial, char *problem, size_t bytes) {
+    for (int round = 0; round < ROUNDS; round++) {
+        ns_outcome outcome;
+        const int error = run_at_first(&outcome, serial, 0, problem, bytes);
+        if (error) return error;
+        *ps = outcome.report.makespan_ps;
+        ns_outcome_destroy(&outcome);
+    }
+    return NS_OK;
+}
+
+/* ---- copies beside each other ------------------------------------------------------------------------------------ */
+
+static void run_own_copy(ns_task *self, void *arguments) {
+    const crowd *all = *(const crowd **)arguments;
+    copy *mine = &all->copies[ns_task_worker(self)];
+    ns_outcome outcome;
+    mine->error = ns_run_kernel(&outcome, all->serial, 0, mine->problem, sizeof mine->problem);
+    if (mine->error) return;
+    mine->ps = outcome.report.makespan_ps;
+    ns_outcome_destroy(&outcome);
+}
+
+/* The harmonic mean, since stealing shares work out as the copies' speeds are. */
+static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *problem, size_t bytes) {
+    double rates = 0;
+    for (uint32_t at = 0; at < count; at++) {
+        if (copies[at].error) {
+            snprintf(problem, bytes, "%s", copies[at].problem);
+            return copies[at].error;
+        }
+        rates += 1.0 / (double)(copies[at].ps > 0 ? copies[at].ps : 1);
+    }
+    *ps = (int64_t)(count / rates);
+    return NS_OK;
+}
+
+static int rehearse_in(ns_pool *pool, int64_t *ps, const ns_options *serial, char *problem, size_t bytes) {
+    const crowd all = {serial, calloc(pool->workers, sizeof *all.copies)}, *arguments = &all;
+    int error = all.copies ? NS_OK : NS_ERROR_MEMORY;
+    for (int round = 0; !error && round < ROUNDS; round++) {
+        error = ns_pool_team(pool, run_own_copy, &arguments, sizeof arguments);
+    }
+    if (error) {
+        snprintf(problem, bytes, "%s", ns_error_sentence(error));
+    } else {
+        error = take_mean(ps, all.copies, pool->workers, problem, bytes);
+    }
+    free(all.copies);
+    return error;
+}
+
+static int rehearse_together(int64_t *ps, const ns_options *serial, const char *plan, char *problem, size_t bytes) {
+    ns_pool *pool;
+    int error = ns_run_pool(&pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .plan = plan}, problem, bytes);
+    if (error) return error;
+    error = rehearse_in(pool, ps, serial, problem, bytes);
+    ns_pool_destroy(pool);
+    return error;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
+
+int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+    const char *plan = options->pool.plan;
+    ns_options serial = *options, recorded = *options;
+    serial.verify = false;
+    serial.pool.record = serial.pool.plan = recorded.pool.plan = NULL;
+    int error = rehearse_alone(&recorded.pool.rehearsed_ps, &serial, problem, bytes);
+    if (!error && plan) error = rehearse_together(&recorded.pool.crowded_ps, &serial, plan, problem, bytes);
+    return error ? error : run_at_first(outcome, &recorded, seed, problem, bytes);
+}
