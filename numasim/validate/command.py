@@ -17,7 +17,7 @@ from numasim.validate.pages import write_pages
 from numasim.validate.quantities import QUANTITIES
 from numasim.validate.tables import validation_json
 from numasim.validate.validate import PartFindings, validate_parts
-from numasim.validate.wording import bound_text, broken_text, outside_text, share_text
+from numasim.validate.wording import bound_text, broken_text, moved_text, outside_text, share_text
 
 ANYWHERE = ("exact", "virtual")  # parts that need no machine to be measured first
 CALIBRATED = ("native",)  # what is validated on a machine that is given
@@ -60,6 +60,8 @@ def _print(found: PartFindings, console: Console) -> None:
         console.print(f"  {values:,} values compared, cells that differ: {len(found.unequal)}", highlight=False)
     if found.verdicts:
         console.print(_grid(found))
+    if found.moved:
+        console.print(f"  {moved_text(found)}", highlight=False, soft_wrap=True)
     for verdict in found.verdicts:
         for each in verdict.outside:
             text = f"  outside, {QUANTITIES[verdict.quantity].label}: {outside_text(each)}"

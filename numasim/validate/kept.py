@@ -28,6 +28,7 @@ Identity = Mapping[str, Any]
 class KeptRuns:
     """What is known of the repeats of one cell, by their seeds: what was predicted, and what was measured.
 
+    Measured counts have ``moved`` beside: how many runs before were given up, see `numasim.validate.moved`.
     Of a comparison by exact equality, ``compared`` has the number of values and those that differ.
     """
 

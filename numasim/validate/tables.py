@@ -56,6 +56,7 @@ def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
                 "runtime": found.part.runtime,
                 "cells": len(found.part.cells),
                 "repeats": found.part.repeats,
+                "moved": found.moved,
                 "met": found.met,
                 "bounds": [_verdict(each) for each in found.verdicts],
                 "comparisons": [{key: _known(value) for key, value in row.items()} for row in _compared(found)],

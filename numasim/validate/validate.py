@@ -20,12 +20,16 @@ from numasim.validate.runs import Advance, recorded, run_cell
 
 @dataclass(frozen=True)
 class PartFindings:
-    """What was found of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured."""
+    """What was found of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured.
+
+    ``moved``: how many runs were given up since threads were elsewhere meanwhile, see `numasim.validate.moved`.
+    """
 
     part: Part
     comparisons: tuple[Comparison, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     equalities: tuple[Equality, ...] = ()
+    moved: int = 0
 
     @property
     def broken(self) -> tuple[Verdict, ...]:
@@ -84,4 +88,5 @@ def findings_of(part: Part, runs: Sequence[KeptRuns]) -> PartFindings:
     if part.file.exact:
         return PartFindings(part, equalities=tuple(equality(part, cell, kept) for cell, kept in each))
     comparisons = tuple(one for cell, kept in each for one in compare(part, cell, kept))
-    return PartFindings(part, comparisons, judge(part, comparisons))
+    moved = sum(run["moved"] for kept in runs for run in kept.measured.values())
+    return PartFindings(part, comparisons, judge(part, comparisons), moved=moved)

@@ -9,6 +9,7 @@ from numasim.report.statistics import Estimate
 from numasim.report.units import MISSING, bytes_text, count_text, time_text
 from numasim.spec.units import PS_PER_S
 from numasim.validate.compare import Comparison, Verdict
+from numasim.validate.moved import ABOUT
 from numasim.validate.part_files import BoundSpec
 from numasim.validate.quantities import QUANTITIES
 from numasim.validate.validate import PartFindings
@@ -64,6 +65,16 @@ def outside_text(each: Comparison) -> str:
     predicted, measured = (estimate_text(each.quantity, side) for side in (each.predicted, each.measured))
     return (
         f"{each.cell.label}: predicted {predicted}, measured {measured}, {distance_text(each.quantity, each.distance)}"
+    )
+
+
+def moved_text(found: PartFindings) -> str:
+    """A sentence on runs that were given up; empty where none was."""
+    if not found.moved:
+        return ""
+    return (
+        f"{count_text(found.moved)} more runs do not count: just before or after them, cache lines took {ABOUT} times"
+        " longer or shorter between workers than the machine file says"
     )
 
 

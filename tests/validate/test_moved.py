@@ -1,0 +1,86 @@
+"""Runs count where cache lines took about the time, between workers, that the machine file says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_runtime import FakeRuntime, part_file
+
+from numasim.cli import CHECK_FAILED, OK, main
+from numasim.engine.build import build_plan
+from numasim.engine.plan import Plan
+from numasim.runtime.program import KernelRun, Order
+from numasim.spec.run import resolve
+from numasim.validate.moved import has_moved, hop_ps
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+
+def plan_of(workers: int) -> Plan:
+    workload = {"name": "fib", "n": 3}
+    spec = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workload": workload, "workers": workers}
+    return build_plan(resolve(spec), 0)
+
+
+def run_of(*hops_ps: int) -> KernelRun:
+    return KernelRun("fib", {}, "native", 2, 0, True, 1, {}, hop_ps=hops_ps)
+
+
+def test_the_machine_says_how_long_a_line_takes_around_its_workers() -> None:
+    three = plan_of(3)
+    assert three.workers.socket.tolist() == [0, 1, 0]
+    times = three.machine.coherence
+    assert hop_ps(three) == (2 * times.cross_socket_ps + times.same_socket_ps) // 3
+    assert hop_ps(plan_of(2)) == times.cross_socket_ps
+
+
+def test_twice_and_half_are_about_the_same() -> None:
+    plan = plan_of(2)
+    said = hop_ps(plan)
+    assert not has_moved(run_of(said, said), plan)
+    assert not has_moved(run_of(2 * said, (said + 1) // 2), plan)
+    assert has_moved(run_of(2 * said + 1, said), plan)
+    assert has_moved(run_of(said, said // 2 - 1), plan)
+
+
+def test_who_was_nowhere_has_not_moved() -> None:
+    assert not has_moved(run_of(), plan_of(2))
+    assert not has_moved(run_of(0, 0), plan_of(1))
+
+
+def elsewhere(runs: list[int], times: int) -> FakeRuntime:
+    """A runtime whose first ``times`` native runs are on another machine; ``runs`` has a number for each run."""
+
+    def change(order: Order, run: KernelRun) -> KernelRun:
+        runs.append(1)
+        return replace(run, hop_ps=(10**7, 10**7)) if len(runs) <= times else run
+
+    return FakeRuntime(change)
+
+
+def test_runs_elsewhere_are_made_again_and_counted(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    runs: list[int] = []
+    elsewhere(runs, 3).install(monkeypatch, tmp_path)
+    part = part_file(tmp_path, mode="native", repeats=1)
+    assert main(["validate", part, "-o", str(tmp_path / "out")]) == OK
+    sentence = "3 more runs do not count: just before or after them, cache lines took 2 times longer or shorter"
+    assert sentence in capsys.readouterr().out
+    assert sentence in (tmp_path / "out" / "index.html").read_text()
+    assert len(runs) == 8 + 3
+    assert main(["validate", part, "-o", str(tmp_path / "out"), "--json"]) == OK  # kept, and so is the number
+    assert json.loads(capsys.readouterr().out)["parts"][0]["moved"] == 3
+    assert len(runs) == 8 + 3
+
+
+def test_a_machine_that_is_always_another_is_said(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    elsewhere([], 10**9).install(monkeypatch, tmp_path)
+    part = part_file(tmp_path, mode="native", repeats=1)
+    assert main(["validate", part, "-o", str(tmp_path / "out")]) == CHECK_FAILED
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "in each of 200 runs cache lines took another time between workers than the machine file says" in said
+    assert "10 µs in the last one" in said
+    assert said.endswith("Calibrate anew, or elsewhere")
