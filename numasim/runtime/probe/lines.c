@@ -1,21 +1,26 @@
 /* What lies between two hardware threads: the time that a cache line takes from one to the other, and the time from
  * waking a sleeping thread to its running.
  */
+#include <time.h>
+
 #include "atomics.h"
 #include "futex.h"
 #include "probe/probe.h"
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
+static const long PAUSES_NS = 10000000000, LONGEST_PAUSE_NS = 40000000; /* all together, if nothing is discarded */
 static const double ASLEEP_NS = 60000; /* after which a thread that was to sleep does */
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     NS_OWN_LINE ns_atomic_u64 ball;
+    NS_OWN_LINE long pause_ns; /* between samples, so that a hypervisor has time to move hardware threads */
 } court;
 
 static void serve(void *context) {
     court *self = context;
+    nanosleep(&(struct timespec){.tv_nsec = self->pause_ns}, NULL);
     ns_atomic_u64_store(&self->ball, 0, memory_order_relaxed); /* relaxed: the team's start comes between */
 }
 
@@ -29,12 +34,17 @@ static void play(void *context, uint32_t member) {
     }
 }
 
-static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
-    court shared = {0};
+static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b, long pause_ns) {
+    court shared = {.pause_ns = pause_ns};
     const uint32_t cpu[] = {a->id, b->id};
     const ns_subject transfer = {"line_transfer", NULL, "ns", a->id, b->id};
-    const ns_sampling rally = {
-        .cpu = cpu, .members = 2, .body = play, .context = &shared, .operations = 2 * ROUNDS, .prepare = serve};
+    const ns_sampling rally = {.cpu = cpu,
+                               .members = 2,
+                               .body = play,
+                               .context = &shared,
+                               .operations = 2 * ROUNDS,
+                               .prepare = serve,
+                               .wanders = true};
     ns_probe_sample(self, &transfer, &rally);
 }
 
@@ -42,9 +52,12 @@ static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
 void ns_probe_lines(ns_probe *self) {
     const ns_topology *topology = self->topology;
     const uint32_t count = topology->cpu_count;
-    const bool few = self->quick && count * (count - 1) / 2 > QUICK_PAIRS;
+    const uint32_t all = count * (count - 1) / 2;
+    const bool few = self->quick && all > QUICK_PAIRS;
+    const long share_ns = PAUSES_NS / ((few ? count : all) + 1) / (long)self->wanted;
+    const long pause_ns = share_ns < LONGEST_PAUSE_NS ? share_ns : LONGEST_PAUSE_NS;
     for (uint32_t a = 0; a < (few ? 1 : count); a++) {
-        for (uint32_t b = a + 1; b < count; b++) probe_line(self, &topology->cpu[a], &topology->cpu[b]);
+        for (uint32_t b = a + 1; b < count; b++) probe_line(self, &topology->cpu[a], &topology->cpu[b], pause_ns);
     }
     if (topology->core_count == 1) ns_probe_miss(self, "line_transfer", NULL, NS_PROBE_ONE_CORE);
 }

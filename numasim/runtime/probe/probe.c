@@ -1,5 +1,6 @@
 #include "probe/probe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,17 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
     return NS_OK;
 }
 
+/* Keep those of at most twice the least; how many. */
+static uint32_t keep_near(double *sample, uint32_t count) {
+    double least = INFINITY;
+    uint32_t kept = 0;
+    for (uint32_t at = 0; at < count; at++) least = sample[at] < least ? sample[at] : least;
+    for (uint32_t at = 0; at < count; at++) {
+        if (sample[at] <= 2 * least) sample[kept++] = sample[at];
+    }
+    return kept;
+}
+
 void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling) {
     double sample[SAMPLES];
     uint32_t count = 0, discarded = 0;
@@ -68,6 +80,11 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
             discarded++;
         } else {
             count++;
+        }
+        if (sampling->wanders) {
+            const uint32_t kept = keep_near(sample, count);
+            discarded += count - kept;
+            count = kept;
         }
     }
     if (error) {
