@@ -27,8 +27,8 @@ class Order:
 
     ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
     what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph,
-    which ``rehearse`` frees of the time that recording takes, by running the program unrecorded before; with a
-    ``plan``, also as copies on the hardware threads of its workers, for what these take from each other.
+    which ``rehearse`` frees of the time that recording takes, by running the program unrecorded before: alone,
+    or with a ``plan`` as copies on the hardware threads of its workers, for what these take from each other.
     ``seed`` None: the plan's. With ``warm_up`` each run is gone through once before, unseen. The result is compared
     with the serial twin of the kernel where ``verify`` is set.
     """

@@ -4,8 +4,8 @@ No run that is predicted has any part in a recording. With model costs a graph i
 program share one, which is kept in the results directory. Measured times change with what else a machine does: there
 every repeat is predicted from a serial run of its own, made just before it. Virtual time measures segments just as a
 recording does, with what that adds to them. Threads do not, and are predicted from a rehearsed recording, without it:
-before, the serial program runs unrecorded, alone and as copies on the hardware threads of all workers at once, since
-hardware threads that are busy take speed from each other.
+before, the serial program runs unrecorded, as copies on the hardware threads of all workers at once, since hardware
+threads that are busy take speed from each other.
 """
 
 from __future__ import annotations

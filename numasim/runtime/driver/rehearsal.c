@@ -92,15 +92,15 @@ static int rehearse_together(int64_t *ps, const ns_options *serial, const char *
     return error;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
     const char *plan = options->pool.plan;
     ns_options serial = *options, recorded = *options;
+    int64_t *ps = &recorded.pool.rehearsed_ps;
     serial.verify = false;
     serial.pool.record = serial.pool.plan = recorded.pool.plan = NULL;
-    int error = rehearse_alone(&recorded.pool.rehearsed_ps, &serial, problem, bytes);
-    if (!error && plan) error = rehearse_together(&recorded.pool.crowded_ps, &serial, plan, problem, bytes);
+    const int error =
+        plan ? rehearse_together(ps, &serial, plan, problem, bytes) : rehearse_alone(ps, &serial, problem, bytes);
     return error ? error : run_at_first(outcome, &recorded, seed, problem, bytes);
 }

@@ -1,8 +1,8 @@
 /* Recordings that are rehearsed: the program runs before, while nobody records it.
  *
- * It runs alone, which tells what recording adds. Then each worker of the plan runs a copy of it, serially and with a
- * state of its own: hardware threads take speed from each other, by shared cores, caches, memory and clocks, and no run
- * alone can tell how much. Without a plan, and with one of one worker, nothing is beside it.
+ * With a plan, each of its workers runs a copy of the program, serially and with a state of its own: hardware threads
+ * take speed from each other, by shared cores, caches, memory and clocks, and no run alone can tell how much. Without a
+ * plan it runs alone.
  */
 #ifndef NS_REHEARSAL_H
 #define NS_REHEARSAL_H

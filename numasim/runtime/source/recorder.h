@@ -62,10 +62,9 @@ void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps);
 /* Whether the segment under way has accesses. */
 bool ns_recorder_has_access(const ns_recorder *self);
 
-/* Unrecorded, the program takes `rehearsed_ps`, and where other hardware threads are busy `crowded_ps` (0: the same).
- * What all segments so far take is written as at most the former, and then as much longer as the latter is longer; each
- * has a part in that as it was measured. */
-void ns_recorder_fit(ns_recorder *self, int64_t rehearsed_ps, int64_t crowded_ps);
+/* Unrecorded, all segments so far take `total_ps`: each is written with the part of that which it has in what was
+ * measured. The runtime's calls are in it, some nanoseconds for each task. */
+void ns_recorder_fit(ns_recorder *self, int64_t total_ps);
 
 /* What a segment is written with. */
 int64_t ns_recorder_time(const ns_recorder *self, const ns_recorded_segment *segment);

@@ -394,9 +394,8 @@ static void stop_parts(serial_pool *self) {
 static int write_graph(serial_pool *self) {
     if (!self->recording) return self->error;
     if (self->error) self->recorder.error = self->error;
-    const ns_pool_options *options = &self->pool.options;
-    if (options->rehearsed_ps) ns_recorder_fit(&self->recorder, options->rehearsed_ps, options->crowded_ps);
-    return ns_recorder_write(&self->recorder, &self->pool, options->record);
+    if (self->pool.options.rehearsed_ps) ns_recorder_fit(&self->recorder, self->pool.options.rehearsed_ps);
+    return ns_recorder_write(&self->recorder, &self->pool, self->pool.options.record);
 }
 
 static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
