@@ -24,10 +24,10 @@ static const char USAGE[] =
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
     "run, and --rehearse runs the program unrecorded before: measured times are then written without what recording\n"
     "has added to them, and with what the workers of the plan, if there is one, take from each other. --repeat does\n"
-    "N runs, each with a seed drawn from --seed; --warm-up goes through each once before, unseen. In mode emulated, "
-    "memory is on the node that touched it first,\n"
-    "whatever placement the plan's strategy has. topology says what the running system is made of, or the one whose\n"
-    "sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
+    "N runs, each with a seed drawn from --seed; --warm-up goes through each once before, unseen. In mode emulated,\n"
+    "memory is on the node that touched it first, whatever placement the plan's strategy has. topology says what the\n"
+    "running system is made of, or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found\n"
+    "there; probe measures it.\n"
     "Status 0: correct, 1: wrong, 2: bad input.\n";
 
 static int refuse(const char *problem) {

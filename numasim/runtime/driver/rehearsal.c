@@ -23,27 +23,6 @@ typedef struct {
     copy *copies;             /* [workers] */
 } crowd;
 
-static int run_at_first(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
-    cpu_set_t anywhere;
-    ns_first_thread_stay(&anywhere);
-    const int error = ns_run_kernel(outcome, options, seed, problem, bytes);
-    ns_first_thread_leave(&anywhere);
-    return error;
-}
-
-static int rehearse_alone(int64_t *ps, const ns_options *serial, char *problem, size_t bytes) {
-    for (int round = 0; round < ROUNDS; round++) {
-        ns_outcome outcome;
-        const int error = run_at_first(&outcome, serial, 0, problem, bytes);
-        if (error) return error;
-        *ps = outcome.report.makespan_ps;
-        ns_outcome_destroy(&outcome);
-    }
-    return NS_OK;
-}
-
-/* ---- copies beside each other ------------------------------------------------------------------------------------ */
-
 static void run_own_copy(ns_task *self, void *arguments) {
     const crowd *all = *(const crowd **)arguments;
     copy *mine = &all->copies[ns_task_worker(self)];
@@ -83,24 +62,26 @@ static int rehearse_in(ns_pool *pool, int64_t *ps, const ns_options *serial, cha
     return error;
 }
 
-static int rehearse_together(int64_t *ps, const ns_options *serial, const char *plan, char *problem, size_t bytes) {
+/* What the program takes beside copies of itself on the workers of the plan; without one, alone on the first. */
+static int rehearse(int64_t *ps, const ns_options *serial, const char *plan, char *problem, size_t bytes) {
+    const ns_pool_options threads = {.mode = NS_MODE_NATIVE, .plan = plan, .workers = plan ? 0 : 1};
     ns_pool *pool;
-    int error = ns_run_pool(&pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .plan = plan}, problem, bytes);
+    int error = ns_run_pool(&pool, &threads, problem, bytes);
     if (error) return error;
     error = rehearse_in(pool, ps, serial, problem, bytes);
     ns_pool_destroy(pool);
     return error;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
-
 int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
-    const char *plan = options->pool.plan;
     ns_options serial = *options, recorded = *options;
-    int64_t *ps = &recorded.pool.rehearsed_ps;
+    cpu_set_t anywhere;
     serial.verify = false;
     serial.pool.record = serial.pool.plan = recorded.pool.plan = NULL;
-    const int error =
-        plan ? rehearse_together(ps, &serial, plan, problem, bytes) : rehearse_alone(ps, &serial, problem, bytes);
-    return error ? error : run_at_first(outcome, &recorded, seed, problem, bytes);
+    int error = rehearse(&recorded.pool.rehearsed_ps, &serial, options->pool.plan, problem, bytes);
+    if (error) return error;
+    ns_first_thread_stay(&anywhere);
+    error = ns_run_kernel(outcome, &recorded, seed, problem, bytes);
+    ns_first_thread_leave(&anywhere);
+    return error;
 }

@@ -1,8 +1,8 @@
 /* Recordings that are rehearsed: the program runs before, while nobody records it.
  *
- * With a plan, each of its workers runs a copy of the program, serially and with a state of its own: hardware threads
- * take speed from each other, by shared cores, caches, memory and clocks, and no run alone can tell how much. Without a
- * plan it runs alone.
+ * Each worker of a plan runs a copy of the program then, serially and with a state of its own: hardware threads take
+ * speed from each other, by shared cores, caches, memory and clocks, and no run alone can tell how much. Without a plan
+ * there is one worker.
  */
 #ifndef NS_REHEARSAL_H
 #define NS_REHEARSAL_H
