@@ -15,13 +15,13 @@ static const ns_operations *const MODE[] = {
 
 int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     const uint32_t modes = sizeof MODE / sizeof *MODE;
+    *pool = NULL;
     if ((uint32_t)options->mode >= modes) return NS_ERROR_OPTION;
     const ns_operations *mode = MODE[options->mode];
     if (!mode) return NS_ERROR_UNSUPPORTED;
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
-    *pool = NULL;
     error = mode->open(pool, options, plan);
     if (!*pool) ns_fields_destroy(plan);
     return error;
