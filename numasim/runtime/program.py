@@ -26,11 +26,10 @@ class Order:
     """What the program is to run: a kernel with its parameters, in a mode.
 
     ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
-    what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph,
-    which ``rehearse`` frees of the time that recording takes, by running the program unrecorded before: alone,
-    or with a ``plan`` as copies on the hardware threads of its workers, for what these take from each other.
-    ``seed`` None: the plan's. With ``warm_up`` each run is gone through once before, unseen. The result is compared
-    with the serial twin of the kernel where ``verify`` is set.
+    what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph.
+    ``seed`` None: the plan's; of ``repeat`` runs each draws its own. With ``rehearse``, each run on threads is behind
+    serial copies of the program on all workers at once. With ``warm_up`` the first run is gone through once before,
+    unseen. The result is compared with the serial twin of the kernel where ``verify`` is set.
     """
 
     kernel: str
@@ -68,11 +67,12 @@ class KernelRun:
     """What one run of a kernel counted, under the names of `numasim.engine.result`.
 
     ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether it has the same result, both
-    None where that was not asked for. ``hop_ps`` is how long a cache line took from worker to worker, on the mean, just
-    before and just after a native run; 0 for a single worker, and in other modes. ``columns`` are sums over workers,
-    ``worker`` the same by worker; ``node`` is the node of each worker, the node tables are [nodes][nodes], and
-    ``words`` has a row for each shared word: acquisitions, hand-offs within a node and between nodes, time waited, time
-    held.
+    None where that was not asked for. ``rehearsed_ps`` is the (harmonic) mean of what serial copies of the program took
+    on the workers just before; 0 where there were none. ``hop_ps`` is how long a cache line took from worker to worker,
+    on the mean, before the copies, just before and just after a native run; 0 where there were no copies, for a single
+    worker, and in other modes. ``columns`` are sums over workers, ``worker`` the same by worker; ``node`` is the node
+    of each worker, the node tables are [nodes][nodes], and ``words`` has a row for each shared word: acquisitions,
+    hand-offs within a node and between nodes, time waited, time held.
     """
 
     kernel: str
@@ -86,6 +86,7 @@ class KernelRun:
     costs: str | None = None
     serial_ps: int | None = None
     trace_hash: str | None = None
+    rehearsed_ps: int = 0
     hop_ps: tuple[int, ...] = ()
     page_faults: int = 0
     worker: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

@@ -56,7 +56,7 @@ class Equality:
 
 def compare(part: Part, cell: Cell, kept: KeptRuns) -> Iterator[Comparison]:
     """Every quantity that the runs of the cell know, over the repeats that this part asks for."""
-    seeds = [str(seed) for seed in seeds_of(part)]
+    seeds = list(kept.measured)[: part.repeats]
     predicted, measured = ([side[seed] for seed in seeds] for side in (kept.predicted, kept.measured))
     for name, quantity in QUANTITIES.items():
         if quantity.timed and part.file.mode == "virtual":

@@ -28,18 +28,19 @@ Identity = Mapping[str, Any]
 class KeptRuns:
     """What is known of the repeats of one cell, by their seeds: what was predicted, and what was measured.
 
-    Measured counts have ``moved`` beside: how many runs before were given up, see `numasim.validate.moved`.
-    Of a comparison by exact equality, ``compared`` has the number of values and those that differ.
+    ``moved`` is how many runs were given up, see `numasim.validate.moved`. Of a comparison by exact equality,
+    ``compared`` has the number of values and those that differ.
     """
 
     path: Path
     predicted: dict[str, dict[str, int]] = field(default_factory=dict)
     measured: dict[str, dict[str, int]] = field(default_factory=dict)
     compared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    moved: int = 0
 
     def save(self) -> None:
         """Write the file. InputError where that cannot be done."""
-        parts = {"predicted": self.predicted, "measured": self.measured, "compared": self.compared}
+        parts = {"predicted": self.predicted, "measured": self.measured, "compared": self.compared, "moved": self.moved}
         write_whole(self.path, json.dumps(parts).encode())
 
 

@@ -1,9 +1,9 @@
 """Whether the threads of a run were where the machine file says.
 
 A hypervisor moves the hardware threads of a virtual machine: at one moment two of them share a cache, at the next they
-do not, and workers that share data are then slower. What was calibrated is one of these machines. A native run is made
-between two looks at how long a cache line takes from worker to worker; where that is not about what the machine file
-says, the run was on another machine, by rule, whatever came of it.
+do not, and workers that share data are then slower. What was calibrated is one of these machines. A native run and its
+rehearsal are made between looks at how long a cache line takes from worker to worker; where one of them is not about
+what the machine file says, the run was on another machine, by rule, whatever came of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ABOUT = 2  # times longer, or shorter, at most
 
 
 def has_moved(run: KernelRun, plan: Plan) -> bool:
-    """Whether lines took another time between workers than the machine of ``plan`` says, before or after the run."""
+    """Whether lines took another time between workers than the machine of ``plan`` says, beside the run."""
     expected_ps = hop_ps(plan)
     return any(hop and (hop > ABOUT * expected_ps or ABOUT * hop < expected_ps) for hop in run.hop_ps)
 

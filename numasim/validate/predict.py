@@ -38,8 +38,13 @@ def spec_of(part: Part, cell: Cell, graph: Path | None = None) -> RunSpec:
 
 
 def seeds_of(part: Part) -> list[int]:
-    """The seed of each repeat, equal across cells: 63 bits, as the program takes them, and not 0, the plan's own."""
-    return [repeat_seed(part.file.seed, repeat) >> 1 or 1 for repeat in range(part.repeats)]
+    """The seed of each repeat, equal across cells."""
+    return [seed_of(part, repeat) for repeat in range(part.repeats)]
+
+
+def seed_of(part: Part, repeat: int) -> int:
+    """The seed of one repeat: 63 bits, as the program takes them, and not 0, the plan's own."""
+    return repeat_seed(part.file.seed, repeat) >> 1 or 1
 
 
 def cell_identity(part: Part, cell: Cell) -> dict[str, object]:
@@ -61,6 +66,6 @@ def plan_of(spec: RunSpec, seed: int) -> Plan:
     return build_plan(spec, seed)
 
 
-def predict(spec: RunSpec, seed: int) -> Result:
+def predict(plan: Plan) -> Result:
     """What the simulator says of one repeat."""
-    return simulate(plan_of(spec, seed))
+    return simulate(plan)

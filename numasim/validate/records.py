@@ -2,15 +2,13 @@
 
 No run that is predicted has any part in a recording. With model costs a graph is the same every time: the cells of a
 program share one, which is kept in the results directory. Measured times change with what else a machine does: there
-every repeat is predicted from a serial run of its own, made just before it. Virtual time measures segments just as a
-recording does, with what that adds to them. Threads do not, and are predicted from a rehearsed recording, without it:
-before, the serial program runs unrecorded, as copies on the hardware threads of all workers at once, since hardware
-threads that are busy take speed from each other.
+every repeat in virtual time, which measures segments just as a recording does, is predicted from a serial run of its
+own, made just before it. What a recorded program takes on threads is told by rehearsals, see `numasim.validate.rounds`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from numasim.runtime.program import Order, run_kernel
@@ -30,14 +28,11 @@ class Recording:
     serial_ps: int
 
 
-def record(cell: Cell, part: PartFile, graph: Path, workers: Path | None = None) -> Recording:
-    """Run the cell's program serially and write its ``graph``; errors as of `run_kernel`.
-
-    It is rehearsed where ``workers`` is given: a plan that says which hardware threads the cell's workers have.
-    """
+def record(cell: Cell, part: PartFile, graph: Path) -> Recording:
+    """Run the cell's program serially and write its ``graph``; errors as of `run_kernel`."""
     program = cell.program
     order = Order(program.kernel, program.parameters, "serial", part.costs, team_of(cell), seed=part.seed, record=graph)
-    (run,) = run_kernel(replace(order, rehearse=workers is not None, plan=workers))
+    (run,) = run_kernel(order)
     return Recording(graph, run.serial_ps or 0)
 
 

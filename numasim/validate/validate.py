@@ -88,5 +88,4 @@ def findings_of(part: Part, runs: Sequence[KeptRuns]) -> PartFindings:
     if part.file.exact:
         return PartFindings(part, equalities=tuple(equality(part, cell, kept) for cell, kept in each))
     comparisons = tuple(one for cell, kept in each for one in compare(part, cell, kept))
-    moved = sum(run["moved"] for kept in runs for run in kept.measured.values())
-    return PartFindings(part, comparisons, judge(part, comparisons), moved=moved)
+    return PartFindings(part, comparisons, judge(part, comparisons), moved=sum(kept.moved for kept in runs))

@@ -73,8 +73,8 @@ def moved_text(found: PartFindings) -> str:
     if not found.moved:
         return ""
     return (
-        f"{count_text(found.moved)} more runs do not count: just before or after them, cache lines took more than"
-        f" {ABOUT} times longer or shorter between workers than the machine file says"
+        f"{count_text(found.moved)} more runs do not count: beside them, cache lines took more than {ABOUT} times"
+        " longer or shorter between workers than the machine file says"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from numasim.runtime.program import KernelRun, Order, run_kernel
@@ -35,11 +34,10 @@ def recorded(
     kernel: str,
     workers: int = 1,
     costs: str = "model",
-    rehearsed_for: Path | None = None,
     **parameters: int | str,
 ) -> tuple[KernelRun, Workload]:
-    """A serial run, rehearsed for the workers of a plan or not, and the checked task graph that it recorded."""
+    """A serial run and the checked task graph that it recorded."""
     graph = folder / f"{kernel}.json"
     order = Order(kernel, parameters, mode="serial", costs=costs, workers=workers, record=graph)
-    (run,) = run_kernel(replace(order, rehearse=rehearsed_for is not None, plan=rehearsed_for), program)
+    (run,) = run_kernel(order, program)
     return run, read(graph)

@@ -1,4 +1,4 @@
-"""Rehearsed recordings, warm runs, and where the workers of a native run are, with the compiled program."""
+"""Rehearsed and warm runs, and where the workers of a native run are, with the compiled program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from recorded_graphs import recorded
 
 from numasim.runtime.compile import compile_plan, write
 from numasim.runtime.program import KernelRun, Order, run_kernel
@@ -25,26 +24,35 @@ def ran(program: Path, mode: str = "native", **options: object) -> KernelRun:
     return run
 
 
+@pytest.mark.parametrize("mode", ["native", "emulated"])
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_a_rehearsed_program_is_recorded_with_its_structure(workers: int, program: Path, tmp_path: Path) -> None:
-    _, plain = recorded(program, tmp_path, "nqueens", costs="measured", **NQUEENS)
-    plan = plan_for(workers, tmp_path)
-    _, graph = recorded(program, tmp_path, "nqueens", costs="measured", rehearsed_for=plan, **NQUEENS)
-    assert (graph.op_code == plain.op_code).all()
-    assert (graph.op_arg == plain.op_arg).all()
-    assert graph.segment_compute_ps.sum() > 0
+def test_a_rehearsal_is_as_long_as_the_program_and_has_no_part_in_its_run(
+    workers: int, mode: str, program: Path, tmp_path: Path
+) -> None:
+    order = Order("nqueens", NQUEENS, mode, plan=plan_for(workers, tmp_path), rehearse=True, seed=3, repeat=3)
+    plain = ran(program, "serial")
+    for run in run_kernel(order, program):
+        assert run.correct
+        assert run.columns["tasks"] == plain.columns["tasks"]
+        assert run.workers == workers
+        assert run.rehearsed_ps > 0
+
+
+def test_who_does_not_rehearse_says_so(program: Path) -> None:
+    assert ran(program, workers=2).rehearsed_ps == 0
+    assert ran(program, "serial").rehearsed_ps == 0
 
 
 def test_only_native_workers_are_somewhere(program: Path, tmp_path: Path) -> None:
     alone = ran(program, workers=1)
-    assert alone.hop_ps == (0, 0)
-    assert ran(program, "serial").hop_ps == (0, 0)
-    assert ran(program, "emulated", workers=2, plan=plan_for(2, tmp_path)).hop_ps == (0, 0)
+    assert alone.hop_ps == (0, 0, 0)
+    assert ran(program, "serial").hop_ps == (0, 0, 0)
+    assert ran(program, "emulated", workers=2, plan=plan_for(2, tmp_path)).hop_ps == (0, 0, 0)
     if len(os.sched_getaffinity(0)) > 1:
-        before, after = ran(program, workers=2).hop_ps
-        assert 0 < before < 10**9
-        assert 0 < after < 10**9
-    assert ran(program, workers=len(os.sched_getaffinity(0)) + 1).hop_ps == (0, 0)  # they take turns
+        unrehearsed, before, after = ran(program, workers=2).hop_ps
+        assert unrehearsed == 0
+        assert all(0 < hop < 10**9 for hop in (before, after, ran(program, workers=2, rehearse=True).hop_ps[0]))
+    assert ran(program, workers=len(os.sched_getaffinity(0)) + 1).hop_ps == (0, 0, 0)  # they take turns
 
 
 def test_what_warms_up_is_not_counted(program: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A runtime that answers what the simulator has just predicted, changed by a rule: what a validation makes of that."""
+"""A runtime that answers what the simulator predicts, changed by a rule: what a validation makes of that."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from numasim.engine.result import Result
+from numasim.draws import repeat_seed
+from numasim.engine.plan import Plan
+from numasim.engine.run import simulate
 from numasim.runtime.program import KernelRun, Order
+from numasim.spec.run import RunSpec
 from numasim.spec.single import read_workload
 from numasim.validate import predict as predictions
 from numasim.validate.exact import WORD_COLUMNS
@@ -61,13 +63,15 @@ class FakeRuntime:
 
     change: Change = lambda order, run: run
     orders: list[Order] = field(default_factory=list)
-    predicted: dict[tuple[int, int], Result] = field(default_factory=dict)  # by thread and seed: cells share seeds
+    plans: dict[int, Plan] = field(default_factory=dict)  # the last of each thread
+    seeds: list[int] = field(default_factory=list)
 
-    def predict(self, spec: Any, seed: int) -> Result:
-        """Predict as the validation does, and remember."""
-        result = predictions.predict(spec, seed)
-        self.predicted[threading.get_ident(), seed] = result
-        return result
+    def plan_of(self, spec: RunSpec, seed: int) -> Plan:
+        """Plan as the validation does, and remember."""
+        plan = predictions.plan_of(spec, seed)
+        self.plans[threading.get_ident()] = plan
+        self.seeds.append(seed)
+        return plan
 
     def run_kernel(self, order: Order) -> tuple[KernelRun, ...]:
         """Answer an order."""
@@ -79,22 +83,25 @@ class FakeRuntime:
             return (KernelRun(order.kernel, {}, "serial", 1, 0, True, 1, work, serial_ps=TWIN_PS),)
         assert order.plan is not None
         assert order.plan.is_file()
-        return (self.change(order, self._run(order)),)
-
-    def _run(self, order: Order) -> KernelRun:
         assert order.seed is not None
-        result = self.predicted[threading.get_ident(), order.seed]
-        workers = order.workers or 0
+        each = range(order.repeat)
+        seeds = [order.seed] if order.repeat == 1 else [repeat_seed(order.seed, repeat) for repeat in each]
+        return tuple(self.change(order, self._run(order, seed)) for seed in seeds)
+
+    def _run(self, order: Order, seed: int) -> KernelRun:
+        plan = self.plans[threading.get_ident()].reseeded(seed)
+        result, workers = simulate(plan), order.workers or 0
         return KernelRun(
             kernel=order.kernel,
             parameters=order.parameters,
             mode=order.mode,
             workers=workers,
-            seed=order.seed,
+            seed=seed,
             correct=True,
             makespan_ps=result.counters["makespan_ps"],
             columns={name: result.counters[name] for name in COLUMNS},
             serial_ps=TWIN_PS,
+            rehearsed_ps=int(plan.workload.segment_compute_ps.sum()) if order.rehearse else 0,
             trace_hash=result.counters["trace_hash"],
             worker={name: tuple(result.workers[name][:workers].tolist()) for name in COLUMNS},
             node=tuple(result.workers["node"][:workers].tolist()),
@@ -109,8 +116,9 @@ class FakeRuntime:
         program = folder / "numasim-runtime"
         program.write_text("a program")
         monkeypatch.setattr("numasim.runtime.program.PROGRAM", program)
-        monkeypatch.setattr("numasim.validate.runs.predict", self.predict)
-        for module in ("runs", "records"):
+        for module in ("runs", "rounds"):
+            monkeypatch.setattr(f"numasim.validate.{module}.plan_of", self.plan_of)
+        for module in ("runs", "rounds", "records"):
             monkeypatch.setattr(f"numasim.validate.{module}.run_kernel", self.run_kernel)
         return self
 

@@ -12,6 +12,7 @@ import pytest
 from fake_runtime import TWIN_PS, FakeRuntime, part_file, slower
 
 from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
+from numasim.engine.run import simulate
 from numasim.errors import CheckError, InputError
 from numasim.runtime.program import KernelRun, Order
 from numasim.validate.cells import part_of
@@ -79,7 +80,7 @@ def test_a_ratio_is_of_sums_and_its_distance_a_difference(tmp_path: Path, monkey
     part = part_of(part_file(tmp_path, repeats=1), kernels=("fib",), quick=True)
     (findings,) = validate_parts([part], tmp_path / "out")
     (miss,) = (each for each in findings.comparisons if each.quantity == "miss_ratio")
-    counters = next(iter(runtime.predicted.values())).counters
+    counters = simulate(next(iter(runtime.plans.values()))).counters
     assert miss.measured.value == 0
     assert miss.distance == counters["steal_false"] / counters["steal_attempts"]
     assert math.isnan(miss.predicted.low), "one repeat has no interval"
@@ -211,7 +212,7 @@ def test_strategies_and_the_runtime_draw_from_the_same_seeds(tmp_path: Path, mon
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     found(part_file(tmp_path), tmp_path / "out")
     seeds = {order.seed for order in runtime.orders if order.mode == "virtual"}
-    assert seeds == {seed for _, seed in runtime.predicted}
+    assert seeds == set(runtime.seeds)
     assert len(seeds) == 2
 
 

@@ -15,19 +15,17 @@ enum { PROBLEM_BYTES = 512, MAPPED_BYTES = 128 * 1024 };
 static const char USAGE[] =
     "numasim-runtime --kernel NAME [--set PARAMETER=VALUE]...\n"
     "    [--mode serial|native|emulated|virtual] [--workers N] [--plan FILE] [--costs model|measured]\n"
-    "    [--seed N] [--record FILE [--rehearse [--plan FILE]]] [--repeat N] [--warm-up] [--no-verify]\n"
-    "    [--json]\n"
+    "    [--seed N] [--record FILE] [--repeat N] [--rehearse] [--warm-up] [--no-verify] [--json]\n"
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
     "numasim-runtime probe [--quick]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
-    "run, and --rehearse runs the program unrecorded before: measured times are then written without what recording\n"
-    "has added to them, and with what the workers of the plan, if there is one, take from each other. --repeat does\n"
-    "N runs, each with a seed drawn from --seed; --warm-up goes through each once before, unseen. In mode emulated,\n"
-    "memory is on the node that touched it first, whatever placement the plan's strategy has. topology says what the\n"
-    "running system is made of, or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found\n"
-    "there; probe measures it.\n"
+    "run. --repeat does N runs, each with a seed drawn from --seed. --rehearse times, before each run on threads,\n"
+    "serial copies of the program on all workers at once: what it takes where hardware threads take speed from each\n"
+    "other. --warm-up goes through the first run once before, unseen. In mode emulated, memory is on the node that\n"
+    "touched it first, whatever placement the plan's strategy has. topology says what the running system is made of,\n"
+    "or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
     "Status 0: correct, 1: wrong, 2: bad input.\n";
 
 static int refuse(const char *problem) {
@@ -41,22 +39,18 @@ static uint64_t seed_of(const ns_options *options, int64_t run) {
     return options->repeats && seed ? ns_draw(seed, (uint64_t)run) : seed;
 }
 
+static int run_one(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+    return (options->rehearse ? ns_run_rehearsed : ns_run_kernel)(outcome, options, seed, problem, bytes);
+}
+
 /* A run that is forgotten: code and processors that were idle get up to speed. */
 static int warm_up(const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
     ns_options unverified = *options;
     ns_outcome outcome;
     unverified.verify = false;
-    const int error = ns_run_kernel(&outcome, &unverified, seed, problem, bytes);
+    const int error = run_one(&outcome, &unverified, seed, problem, bytes);
     if (!error) ns_outcome_destroy(&outcome);
     return error;
-}
-
-static int run_one(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
-    if (options->warm_up) {
-        const int error = warm_up(options, seed, problem, bytes);
-        if (error) return error;
-    }
-    return (options->rehearse ? ns_run_rehearsed : ns_run_kernel)(outcome, options, seed, problem, bytes);
 }
 
 static int run_all(const ns_options *options) {
@@ -66,6 +60,7 @@ static int run_all(const ns_options *options) {
     if (!outcomes) return refuse(ns_error_sentence(NS_ERROR_MEMORY));
     int status = NS_EXIT_OK;
     int64_t done = 0;
+    if (options->warm_up && warm_up(options, seed_of(options, 0), problem, sizeof problem)) status = refuse(problem);
     for (; done < runs && status != NS_EXIT_BAD_INPUT; done++) {
         const int error = run_one(&outcomes[done], options, seed_of(options, done), problem, sizeof problem);
         if (error) {

@@ -218,13 +218,11 @@ static bool are_consistent(const ns_options *self, const complaint *problem) {
     if (!self->kernel) return refuse(problem, "there has to be a --kernel; --list shows which there are");
     if (self->pool.record && !serial) return refuse(problem, "--record goes with --mode serial");
     if (self->pool.record && self->repeats > 1) return refuse(problem, "--record goes with a single run");
-    if (self->rehearse && !(self->pool.record && self->pool.costs == NS_COSTS_MEASURED)) {
-        return refuse(problem, "--rehearse goes with --record and --costs measured");
+    if (self->rehearse && self->pool.mode != NS_MODE_NATIVE && self->pool.mode != NS_MODE_EMULATED) {
+        return refuse(problem, "--rehearse goes with the modes native and emulated");
     }
     if (self->warm_up && self->pool.record) return refuse(problem, "--warm-up goes with runs that are not recorded");
-    if (self->pool.plan && serial && !self->rehearse) {
-        return refuse(problem, "--plan goes with the modes native, emulated and virtual, or with --rehearse");
-    }
+    if (self->pool.plan && serial) return refuse(problem, "--plan goes with the modes native, emulated and virtual");
     return true;
 }
 

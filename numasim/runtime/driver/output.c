@@ -128,7 +128,9 @@ static void write_outcome(FILE *file, const ns_outcome *self) {
         fputs(",\"serial_ps\":null", file);
     }
     fprintf(file, ",\"makespan_ps\":%" PRId64, report->makespan_ps);
-    fprintf(file, ",\"hop_ps\":[%" PRId64 ",%" PRId64 "]", self->hop_ps[0], self->hop_ps[1]);
+    fprintf(file, ",\"rehearsed_ps\":%" PRId64, self->rehearsed_ps);
+    fprintf(file, ",\"hop_ps\":[%" PRId64 ",%" PRId64 ",%" PRId64 "]", self->hop_ps[0], self->hop_ps[1],
+            self->hop_ps[2]);
     fprintf(file, report->trace_hash ? ",\"trace_hash\":\"%016" PRIx64 "\"" : ",\"trace_hash\":null",
             report->trace_hash);
     fprintf(file, ",\"page_faults\":%" PRId64, report->page_faults);

@@ -3,13 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "driver/first_thread.h"
+#include "driver/ring.h"
 #include "operations.h"
 
-enum {
-    PROBLEM_BYTES = 512,
-    ROUNDS = 2 /* the last one counts: in the first, code and processors that were idle get up to speed */
-};
+enum { PROBLEM_BYTES = 512 };
 
 /* What one copy of the program takes; all are written by different threads, once. */
 typedef struct {
@@ -47,12 +44,9 @@ static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *prob
     return NS_OK;
 }
 
-static int rehearse_in(ns_pool *pool, int64_t *ps, const ns_options *serial, char *problem, size_t bytes) {
+static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *serial, char *problem, size_t bytes) {
     const crowd all = {serial, calloc(pool->workers, sizeof *all.copies)}, *arguments = &all;
-    int error = all.copies ? NS_OK : NS_ERROR_MEMORY;
-    for (int round = 0; !error && round < ROUNDS; round++) {
-        error = ns_pool_team(pool, run_own_copy, &arguments, sizeof arguments);
-    }
+    int error = all.copies ? ns_pool_team(pool, run_own_copy, &arguments, sizeof arguments) : NS_ERROR_MEMORY;
     if (error) {
         snprintf(problem, bytes, "%s", ns_error_sentence(error));
     } else {
@@ -62,26 +56,37 @@ static int rehearse_in(ns_pool *pool, int64_t *ps, const ns_options *serial, cha
     return error;
 }
 
-/* What the program takes beside copies of itself on the workers of the plan; without one, alone on the first. */
-static int rehearse(int64_t *ps, const ns_options *serial, const char *plan, char *problem, size_t bytes) {
-    const ns_pool_options threads = {.mode = NS_MODE_NATIVE, .plan = plan, .workers = plan ? 0 : 1};
+/* What the workers of a run would do serially, each with all of the program. */
+static ns_options serially(const ns_options *options, uint32_t workers) {
+    ns_options serial = *options;
+    serial.pool = (ns_pool_options){.mode = NS_MODE_SERIAL, .workers = workers, .costs = NS_COSTS_MEASURED};
+    serial.verify = false;
+    return serial;
+}
+
+static int rehearse(ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
+    ns_pool_options threads = options->pool;
     ns_pool *pool;
+    threads.mode = NS_MODE_NATIVE;
     int error = ns_run_pool(&pool, &threads, problem, bytes);
     if (error) return error;
-    error = rehearse_in(pool, ps, serial, problem, bytes);
+    const ns_options serial = serially(options, pool->workers);
+    if (options->pool.mode == NS_MODE_NATIVE) error = ns_ring_measure(&outcome->hop_ps[0], pool);
+    if (error) {
+        snprintf(problem, bytes, "%s", ns_error_sentence(error));
+    } else {
+        error = run_copies(&outcome->rehearsed_ps, pool, &serial, problem, bytes);
+    }
     ns_pool_destroy(pool);
     return error;
 }
 
 int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
-    ns_options serial = *options, recorded = *options;
-    cpu_set_t anywhere;
-    serial.verify = false;
-    serial.pool.record = serial.pool.plan = recorded.pool.plan = NULL;
-    int error = rehearse(&recorded.pool.rehearsed_ps, &serial, options->pool.plan, problem, bytes);
+    ns_outcome rehearsed = {0};
+    int error = rehearse(&rehearsed, options, problem, bytes);
+    if (!error) error = ns_run_kernel(outcome, options, seed, problem, bytes);
     if (error) return error;
-    ns_first_thread_stay(&anywhere);
-    error = ns_run_kernel(outcome, &recorded, seed, problem, bytes);
-    ns_first_thread_leave(&anywhere);
-    return error;
+    outcome->hop_ps[0] = rehearsed.hop_ps[0];
+    outcome->rehearsed_ps = rehearsed.rehearsed_ps;
+    return NS_OK;
 }

@@ -28,15 +28,12 @@ static void pass(ns_task *self, void *arguments) {
     if (mine == workers - 1) shared->took_ps = ns_monotonic_ps() - began_ps;
 }
 
-int ns_ring_measure(int64_t *hop_ps, const ns_pool_options *options) {
+int ns_ring_measure(int64_t *hop_ps, ns_pool *pool) {
     ring shared = {0}, *arguments = &shared;
-    ns_pool *pool;
-    int error = ns_pool_create(&pool, options);
     *hop_ps = 0;
-    if (!error && pool->workers > 1 && !((const ns_thread_pool *)pool)->crowded) {
-        error = ns_pool_team(pool, pass, &arguments, sizeof arguments);
-        *hop_ps = shared.took_ps / (int64_t)whole_rounds(pool->workers);
-    }
-    ns_pool_destroy(pool);
+    if (pool->options.mode != NS_MODE_NATIVE || pool->workers < 2) return NS_OK;
+    if (((const ns_thread_pool *)pool)->crowded) return NS_OK;
+    const int error = ns_pool_team(pool, pass, &arguments, sizeof arguments);
+    *hop_ps = shared.took_ps / (int64_t)whole_rounds(pool->workers);
     return error;
 }

@@ -6,8 +6,9 @@
 
 #include "numasim/runtime.h"
 
-/* The mean time of a hop, in picoseconds, among the native workers that `options` asks for; 0 where there is one, or
- * where they are more than the hardware threads. 0 or a negative error code. */
-int ns_ring_measure(int64_t *hop_ps, const ns_pool_options *options);
+/* The mean time of a hop, in picoseconds, among the workers of a native pool; 0 where there is one, where they are more
+ * than the hardware threads, and in other modes, whose workers are nowhere, or pretend to be elsewhere. The pool counts
+ * a team more. 0 or a negative error code. */
+int ns_ring_measure(int64_t *hop_ps, ns_pool *pool);
 
 #endif

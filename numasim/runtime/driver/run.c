@@ -40,12 +40,20 @@ static bool delays_take_time(const ns_pool_options *options) {
     return has_threads(options) || options->costs == NS_COSTS_MEASURED;
 }
 
-/* Native workers are where their rings say; others are nowhere, or where they pretend to be. */
+/* Of workers where those of the run are, in a pool of their own, since a run's pool counts the run alone. */
+static int measure_ring(int64_t *hop_ps, const ns_pool_options *options) {
+    ns_pool *pool;
+    int error = ns_pool_create(&pool, options);
+    if (!error) error = ns_ring_measure(hop_ps, pool);
+    ns_pool_destroy(pool);
+    return error;
+}
+
 static int run_between_rings(ns_outcome *outcome, const ns_options *options, void *state, ns_pool *pool) {
-    if (options->pool.mode != NS_MODE_NATIVE) return run_state(outcome, options->kernel, state, pool);
-    int error = ns_ring_measure(&outcome->hop_ps[0], &options->pool);
+    const bool native = options->pool.mode == NS_MODE_NATIVE;
+    int error = native ? measure_ring(&outcome->hop_ps[1], &options->pool) : NS_OK;
     if (!error) error = run_state(outcome, options->kernel, state, pool);
-    return error ? error : ns_ring_measure(&outcome->hop_ps[1], &options->pool);
+    return error || !native ? error : measure_ring(&outcome->hop_ps[2], &options->pool);
 }
 
 static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {

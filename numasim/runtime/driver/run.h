@@ -9,7 +9,9 @@ typedef struct {
     uint64_t seed;
     bool verified, correct; /* correct where it was not verified */
     int64_t serial_ps;      /* of the serial twin, where it was verified */
-    int64_t hop_ps[2];      /* of a native run: from worker to worker, just before and just after (ring.h); else 0 */
+    int64_t rehearsed_ps;   /* of copies of the program just before (rehearsal.h); 0 where there were none */
+    int64_t hop_ps[3];      /* of a native run, from worker to worker (ring.h): before the copies, before and after the
+                               run; else 0 */
     uint32_t workers;
     ns_report report;
 } ns_outcome;

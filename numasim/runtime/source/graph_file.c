@@ -196,7 +196,7 @@ static void write_access(FILE *file, const layout *self, const ns_access *access
 
 static void write_segment(FILE *file, const layout *self, const ns_recorded_segment *segment) {
     const ns_access *accesses = self->recorder->accesses.entries;
-    fprintf(file, "{\"compute_ps\":%lld", (long long)ns_recorder_time(self->recorder, segment));
+    fprintf(file, "{\"compute_ps\":%lld", (long long)segment->compute_ps);
     for (uint32_t at = 0; at < segment->accesses; at++) {
         fputs(at ? "," : ",\"accesses\":[", file);
         write_access(file, self, &accesses[segment->first_access + at]);

@@ -51,16 +51,4 @@ void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps) {
     self->open_access = self->accesses.count;
 }
 
-void ns_recorder_fit(ns_recorder *self, int64_t total_ps) {
-    const ns_recorded_segment *segments = self->segments.entries;
-    self->measured_ps = 0;
-    for (uint64_t at = 0; at < self->segments.count; at++) self->measured_ps += segments[at].compute_ps;
-    self->written_ps = total_ps;
-}
-
-int64_t ns_recorder_time(const ns_recorder *self, const ns_recorded_segment *segment) {
-    if (self->written_ps == self->measured_ps) return segment->compute_ps;
-    return (int64_t)((ns_wide)segment->compute_ps * self->written_ps / self->measured_ps);
-}
-
 bool ns_recorder_has_access(const ns_recorder *self) { return self->accesses.count > self->open_access; }

@@ -36,8 +36,7 @@ typedef struct {
     ns_growing accesses; /* ns_access */
     ns_growing phases;   /* ns_recorded_phase */
     uint32_t rows;
-    uint64_t open_access;            /* the first access that belongs to no segment yet */
-    int64_t measured_ps, written_ps; /* of all segments: ns_recorder_fit */
+    uint64_t open_access; /* the first access that belongs to no segment yet */
     int error;
 } ns_recorder;
 
@@ -61,13 +60,6 @@ void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps);
 
 /* Whether the segment under way has accesses. */
 bool ns_recorder_has_access(const ns_recorder *self);
-
-/* Unrecorded, all segments so far take `total_ps`: each is written with the part of that which it has in what was
- * measured. The runtime's calls are in it, some nanoseconds for each task. */
-void ns_recorder_fit(ns_recorder *self, int64_t total_ps);
-
-/* What a segment is written with. */
-int64_t ns_recorder_time(const ns_recorder *self, const ns_recorded_segment *segment);
 
 /* Write the graph to `path`, whole or not at all: 0 or a negative error code. Objects and words are those of `pool`,
  * which is told what went wrong. */

@@ -394,7 +394,6 @@ static void stop_parts(serial_pool *self) {
 static int write_graph(serial_pool *self) {
     if (!self->recording) return self->error;
     if (self->error) self->recorder.error = self->error;
-    if (self->pool.options.rehearsed_ps) ns_recorder_fit(&self->recorder, self->pool.options.rehearsed_ps);
     return ns_recorder_write(&self->recorder, &self->pool, self->pool.options.record);
 }
 

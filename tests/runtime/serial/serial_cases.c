@@ -266,12 +266,8 @@ static int run_case(ns_pool *pool, const char *name) {
     return ns_pool_run(pool, nothing, NULL, 0);
 }
 
-/* Run as `serial_cases CASE [what it takes unrecorded] GRAPH`. */
 int main(int arguments, char **argument) {
-    const ns_pool_options options = {.mode = NS_MODE_SERIAL,
-                                     .workers = 3,
-                                     .record = argument[arguments - 1],
-                                     .rehearsed_ps = arguments > 3 ? atoll(argument[2]) : 0};
+    const ns_pool_options options = {.mode = NS_MODE_SERIAL, .workers = 3, .record = argument[arguments - 1]};
     ns_pool *pool = NULL;
     int error = ns_pool_create(&pool, &options);
     if (error) return -error;

@@ -155,8 +155,6 @@ typedef struct {
     enum ns_costs costs;  /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
     uint64_t seed;        /* of victim draws; 0: the plan's */
     const char *record;   /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
-    int64_t rehearsed_ps; /* what the program takes where nobody records it: segments are written in the ratio of that
-                             to what they took recorded; 0: as they were measured */
 } ns_pool_options;
 
 /* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */
