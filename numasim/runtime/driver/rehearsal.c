@@ -5,6 +5,7 @@
 
 #include "driver/ring.h"
 #include "operations.h"
+#include "threads.h"
 
 enum { PROBLEM_BYTES = 512 };
 
@@ -56,10 +57,20 @@ static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *serial, char
     return error;
 }
 
-/* What the workers of a run would do serially, each with all of the program. */
-static ns_options serially(const ns_options *options, uint32_t workers) {
+/* Whether workers take their own tasks from the end where they push them. */
+static bool is_newest_first(const ns_pool *pool) {
+    const ns_plan_tables *tables = &((const ns_thread_pool *)(const void *)pool)->tables;
+    const uint32_t own = tables->steal.own[0];
+    return !tables->work_first && own != NS_NO_QUEUE && tables->steal.queues[own].own_end == NS_BACK;
+}
+
+/* How each worker runs the program serially: all of it, in the order in which one alone does. */
+static ns_options serially(const ns_options *options, const ns_pool *pool) {
     ns_options serial = *options;
-    serial.pool = (ns_pool_options){.mode = NS_MODE_SERIAL, .workers = workers, .costs = NS_COSTS_MEASURED};
+    serial.pool = (ns_pool_options){.mode = NS_MODE_SERIAL,
+                                    .workers = pool->workers,
+                                    .costs = NS_COSTS_MEASURED,
+                                    .newest_first = is_newest_first(pool)};
     serial.verify = false;
     return serial;
 }
@@ -70,7 +81,7 @@ static int rehearse(ns_outcome *outcome, const ns_options *options, char *proble
     threads.mode = NS_MODE_NATIVE;
     int error = ns_run_pool(&pool, &threads, problem, bytes);
     if (error) return error;
-    const ns_options serial = serially(options, pool->workers);
+    const ns_options serial = serially(options, pool);
     if (options->pool.mode == NS_MODE_NATIVE) error = ns_ring_measure(&outcome->hop_ps[0], pool);
     if (error) {
         snprintf(problem, bytes, "%s", ns_error_sentence(error));

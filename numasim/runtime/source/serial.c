@@ -1,5 +1,7 @@
 /* Running serially: depth first, a child at once where it is spawned. Where it is asked for, the task graph is recorded
- * (recorder.h), so that numasim can simulate the very program.
+ * (recorder.h), so that numasim can simulate the very program. Or the children of a task wait until it joins, and the
+ * newest begins, as on a deque: by caches, what a program takes depends on its order. A child with a future begins at
+ * once all the same, since others may get it.
  *
  * The parts of a team wait for each other at barriers, conditions and locks, so each runs on a fiber of its own until
  * it has to wait; then the next one that can go on does, in the order of their numbers.
@@ -10,6 +12,7 @@
 #include <string.h>
 
 #include "cpu_clock.h"
+#include "deferred.h"
 #include "fiber.h"
 #include "recorder.h"
 #include "ticks.h"
@@ -25,6 +28,7 @@ typedef struct {
     part *part;
     uint32_t row;                /* in the recorder */
     uint32_t outstanding;        /* children that it has not waited for */
+    uint32_t deferred;           /* those of them that have not begun */
     uint32_t held;               /* locks */
     uint32_t first_group, group; /* children between two waits are a group; numbers are never given twice in a run */
     bool getting;                /* recording: it has got one of several futures, and made no other call since */
@@ -44,6 +48,7 @@ struct part {
     enum need need;
     uint32_t word;   /* that it waits for */
     uint64_t opened; /* how often the barrier had opened when it arrived */
+    ns_deferred deferred;
     int64_t tasks, work_ps;
 };
 
@@ -104,7 +109,10 @@ static void pass_on(serial_pool *pool, part *self) {
     ns_fiber_switch(self->fiber, pool->caller);
 }
 
+static void run_deferred(serial_task *self);
+
 static void wait_for(serial_task *self, enum need need, uint32_t word) {
+    run_deferred(self);
     part *waiting = self->part;
     waiting->need = need;
     waiting->word = word;
@@ -176,6 +184,7 @@ static void run_body(part *on, uint32_t row, ns_body *body, void *arguments) {
     resume_body(&self);
     body(&self.task, arguments);
     if (self.held) give_up(&self, NS_ERROR_PROGRAM, "a task ends and holds a lock", "");
+    run_deferred(&self);
     if (self.outstanding) {
         begin_op(&self, NS_OP_WAIT, 0);
     } else {
@@ -191,6 +200,25 @@ static void run_copy(serial_task *self, uint32_t row, const ns_work_order *order
     if (order->bytes) memcpy(copy, order->arguments, order->bytes);
     run_body(self->part, row, order->body, copy);
     if (copy != small) free(copy);
+}
+
+static void run_deferred(serial_task *self) {
+    for (; self->deferred; self->deferred--) {
+        const ns_work_order newest = ns_deferred_pop(&self->part->deferred);
+        run_copy(self, 0, &newest);
+    }
+}
+
+/* Whether the child of this order begins later. */
+static bool defers(const serial_pool *pool, const ns_work_order *order) {
+    return pool->pool.options.newest_first && !order->future;
+}
+
+static void defer(serial_task *self, const ns_work_order *order) {
+    if (!ns_deferred_push(&self->part->deferred, order)) {
+        give_up(self, NS_ERROR_MEMORY, "there is no memory for the tasks that wait", "");
+    }
+    self->deferred++;
 }
 
 static void check_access(serial_task *self, const ns_access *access) {
@@ -216,7 +244,11 @@ static void serial_spawn(ns_task *task, const ns_work_order *order) {
     for (uint32_t at = 0; at < order->access_count; at++) record_access(self, &order->accesses[at]);
     self->outstanding++;
     self->part->tasks++;
-    run_copy(self, row, order);
+    if (defers(pool, order)) {
+        defer(self, order);
+    } else {
+        run_copy(self, row, order);
+    }
     if (order->future) *order->future = (ns_future){task, self->group};
     resume_body(self);
 }
@@ -234,6 +266,7 @@ static void serial_call(ns_task *task, ns_body *body, void *arguments) {
 static void serial_join(ns_task *task) {
     serial_task *self = (serial_task *)(void *)task;
     begin_op(self, NS_OP_WAIT, 0);
+    run_deferred(self);
     waited(self);
     resume_body(self);
 }
@@ -384,6 +417,7 @@ static void stop_parts(serial_pool *self) {
     for (uint32_t id = 0; id < self->pool.workers; id++) {
         ns_fiber_destroy(self->parts[id].fiber);
         self->parts[id].fiber = NULL;
+        self->parts[id].deferred.used = 0; /* where a run was given up, some may be left */
     }
     for (uint32_t word = 0; word < self->words_known; word++) {
         self->acquisitions[word] += self->words[word].acquisitions;
@@ -435,6 +469,7 @@ static void serial_close(ns_pool *pool) {
     ns_fiber_destroy(self->caller);
     free(self->words);
     free(self->acquisitions);
+    for (uint32_t id = 0; self->parts && id < self->pool.workers; id++) free(self->parts[id].deferred.bytes);
     free(self->parts);
     free(self);
 }
@@ -442,6 +477,7 @@ static void serial_close(ns_pool *pool) {
 /* Nothing is decided when running serially, so a plan is of no use. */
 static int serial_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
     const uint32_t workers = options->workers ? options->workers : 1;
+    if (options->record && options->newest_first) return NS_ERROR_OPTION;
     serial_pool *self = calloc(1, sizeof *self);
     if (!self) return NS_ERROR_MEMORY;
     self->pool = (ns_pool){.operations = &ns_serial_mode, .options = *options, .workers = workers};

@@ -21,6 +21,7 @@
 #ifndef NUMASIM_RUNTIME_H
 #define NUMASIM_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -150,11 +151,13 @@ enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
 
 typedef struct {
     enum ns_mode mode;
-    uint32_t workers;     /* 0: as many as the plan is for, or else as many as there are hardware threads */
-    const char *plan;     /* a compiled plan; NULL: random victims, steal one, help while joining */
-    enum ns_costs costs;  /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
-    uint64_t seed;        /* of victim draws; 0: the plan's */
-    const char *record;   /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
+    uint32_t workers;    /* 0: as many as the plan is for, or else as many as there are hardware threads */
+    const char *plan;    /* a compiled plan; NULL: random victims, steal one, help while joining */
+    enum ns_costs costs; /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
+    uint64_t seed;       /* of victim draws; 0: the plan's */
+    const char *record;  /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
+    bool newest_first;   /* NS_MODE_SERIAL, without `record`: spawned tasks wait for the next join and begin newest
+                            first, as a worker alone takes them from its deque; false: they begin where spawned */
 } ns_pool_options;
 
 /* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */

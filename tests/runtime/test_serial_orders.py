@@ -1,0 +1,42 @@
+"""Serial runs whose tasks begin newest first: the order in which one worker takes them from its deque."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from runtime_sources import HERE, RUNTIME, compile_program, sources
+
+POLICY = RUNTIME.parent / "native" / "policy"
+FLAGS = ("-O1", "-g0", f"-I{POLICY}", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+OPTION = 8
+SEEDS = range(40)
+
+
+@pytest.fixture(scope="module")
+def orders(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = [HERE / "serial" / "orders.c", *sources("*.c"), *sorted(POLICY.glob("*.c"))]
+    return compile_program(c_compiler, tmp_path_factory.mktemp("orders") / "orders", files, FLAGS)
+
+
+def begun(orders: Path, mode: str, seed: int) -> list[str]:
+    done = subprocess.run([orders, mode, str(seed)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
+    """On random programs with joins, calls, futures that are got at once, and arguments of many sizes."""
+    differ = 0
+    for seed in SEEDS:
+        newest, spawned = begun(orders, "newest", seed), begun(orders, "spawned", seed)
+        assert newest == begun(orders, "worker", seed)
+        assert sorted(newest) == sorted(spawned)
+        differ += newest != spawned
+    assert differ > len(SEEDS) // 2
+
+
+def test_what_is_recorded_begins_where_it_is_spawned(orders: Path) -> None:
+    done = subprocess.run([orders, "recorded"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (OPTION, "", "")
