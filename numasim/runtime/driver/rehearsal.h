@@ -1,8 +1,8 @@
 /* Rehearsals: what a program takes serially, on the hardware threads of its workers, just before they run it.
  *
  * Each worker runs a copy of the program, with a state of its own, all at once: hardware threads take speed from each
- * other, by shared cores, caches, memory and clocks, and no run alone can tell how much. Where a worker takes the newest
- * task from its deque, its copy does so, too: what a program takes depends on its order.
+ * other, by shared cores, caches, memory and clocks, and no run alone can tell how much. Where a worker takes the
+ * newest task from its deque, its copy does so, too: what a program takes depends on its order.
  */
 #ifndef NS_REHEARSAL_H
 #define NS_REHEARSAL_H
