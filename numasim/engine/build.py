@@ -17,6 +17,7 @@ from numasim.machine.build import build as build_machine
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
 from numasim.spec.base import ppm, ps
+from numasim.spec.identity import workload_json
 from numasim.spec.run import RunSpec
 from numasim.spec.runtime import CostSpec
 from numasim.spec.workload import TeamParameters
@@ -58,7 +59,7 @@ def _plan(same: _Same, seed: int) -> Plan:
     parameters = spec.workload
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(spec.workers)
-    workload = _workload(_Keyed.of(parameters))
+    workload = _workload(_Keyed(workload_json(parameters), parameters))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0

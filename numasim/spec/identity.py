@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numasim.errors import InputError
 from numasim.spec.base import canonical_json
 from numasim.spec.workload import WorkloadFile, WorkloadParameters
 
@@ -32,7 +33,7 @@ def run_id(spec: RunSpec, seed_r: int) -> str:
         ("seed", str(seed_r)),
         ("strategy", spec.strategy.contents_json),
         ("workers", str(spec.workers)),
-        ("workload", _workload_json(spec.workload)),
+        ("workload", workload_json(spec.workload)),
     )
     return _digest("{" + ",".join(f'"{name}":{text}' for name, text in fields) + "}")
 
@@ -56,10 +57,17 @@ def workload_name(workload: WorkloadParameters | WorkloadFile) -> str:
     return workload.file if isinstance(workload, WorkloadFile) else workload.name
 
 
-def _workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
-    """Return the contents: a benchmark's name is one of them, a graph file is what is in it, wherever it lies."""
+def workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
+    """Return the contents: a benchmark's name is one of them, a graph file is what is in it, wherever it lies.
+
+    InputError where that file can no longer be read.
+    """
     if isinstance(workload, WorkloadFile):
-        return canonical_json({"file": blake2b(Path(workload.file).read_bytes(), digest_size=16).hexdigest()})
+        try:
+            graph = Path(workload.file).read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", place=workload.file) from None
+        return canonical_json({"file": blake2b(graph, digest_size=16).hexdigest()})
     return canonical_json(workload.model_dump())
 
 

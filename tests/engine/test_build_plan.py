@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from numasim.engine.build import build_plan
+from numasim.errors import InputError
 from numasim.spec.run import RunSpec, resolve
+from numasim.spec.single import read_workload
+from numasim.workload.generate import generate
+from numasim.workload.json_io import write
 
 SPEC: dict[str, Any] = {
     "machine": "xeon-e5-2620-2s",
@@ -40,3 +47,14 @@ def test_a_back_off_of_a_task_follows_the_tasks_of_each_seed() -> None:
     assert waits == [build_plan(spec(strategy=strategy), seed).steal.backoff.first_ps for seed in (1, 2)]
     assert waits[0] != waits[1]
     assert all(100_000 <= wait <= 900_000 for wait in waits)
+
+
+def test_a_graph_file_is_what_is_in_it_now(tmp_path: Path) -> None:
+    graph = tmp_path / "graph.json"
+    for tasks in (3, 7):
+        write(generate(read_workload(f"{{name: independent, tasks: {tasks}, low_ns: 1, high_ns: 2}}")), graph)
+        assert build_plan(spec(workload={"file": str(graph)}), 1).workload.tasks == tasks
+    gone = spec(workload={"file": str(graph)})
+    graph.unlink()
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        build_plan(gone, 1)
