@@ -10,24 +10,19 @@ from pathlib import Path
 from numasim.draws import repeat_seed
 from numasim.engine.build import build_plan
 from numasim.engine.plan import Plan
-from numasim.engine.result import Result
-from numasim.engine.run import simulate
-from numasim.runtime.compile import NOTHING_TO_DO, UNCOUPLED
+from numasim.runtime.compile import UNCOUPLED
 from numasim.spec.identity import MODEL_VERSION
 from numasim.spec.run import RunSpec, resolve
 from numasim.spec.single import read_machine, read_runtime, read_strategy
 from numasim.validate.cells import Cell, Part
 
 
-def spec_of(part: Part, cell: Cell, graph: Path | None = None) -> RunSpec:
-    """The simulation of a cell; without a ``graph``, its workers have nothing to do.
-
-    InputError where its parts do not fit together.
-    """
+def spec_of(part: Part, cell: Cell, graph: Path) -> RunSpec:
+    """The simulation of a cell whose program was recorded; InputError where its parts do not fit together."""
     return resolve(
         {
             "machine": part.machine,
-            "workload": {"file": str(graph)} if graph else NOTHING_TO_DO,
+            "workload": {"file": str(graph)},
             "strategy": cell.strategy,
             "runtime": part.runtime,
             "workers": cell.workers,
@@ -64,8 +59,3 @@ def cell_identity(part: Part, cell: Cell) -> dict[str, object]:
 def plan_of(spec: RunSpec, seed: int) -> Plan:
     """The plan of one repeat, which the simulator and the runtime are given alike."""
     return build_plan(spec, seed)
-
-
-def predict(plan: Plan) -> Result:
-    """What the simulator says of one repeat."""
-    return simulate(plan)

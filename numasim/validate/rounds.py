@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from numasim.engine.plan import Plan
+from numasim.engine.run import simulate
 from numasim.errors import CheckError
 from numasim.report.units import time_text
 from numasim.runtime.compile import write
@@ -26,7 +27,7 @@ from numasim.validate.cells import Cell, Part
 from numasim.validate.counts import measured_counts, predicted_counts
 from numasim.validate.kept import KeptRuns
 from numasim.validate.moved import has_moved, hop_ps
-from numasim.validate.predict import plan_of, predict, seed_of, spec_of
+from numasim.validate.predict import plan_of, seed_of, spec_of
 from numasim.validate.records import record
 from numasim.workload.builder import frozen
 
@@ -70,14 +71,23 @@ def at_speed(plan: Plan, total_ps: int) -> Plan:
 def _run(part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, kept: KeptRuns) -> tuple[KernelRun, ...]:
     """So many rounds in one process, with seeds that no round in ``kept`` has."""
     write(plan, file)
-    program, made = cell.program, len(kept.measured) + kept.moved
-    order = Order(program.kernel, program.parameters, part.file.mode, workers=cell.workers, plan=file)
-    seed = seed_of(part, made)
-    return run_kernel(replace(order, rehearse=True, warm_up=True, seed=seed, repeat=rounds))
+    made = len(kept.measured) + kept.moved
+    order = Order(
+        cell.program.kernel,
+        cell.program.parameters,
+        part.file.mode,
+        workers=cell.workers,
+        plan=file,
+        rehearse=True,
+        warm_up=True,
+        seed=seed_of(part, made),
+        repeat=rounds,
+    )
+    return run_kernel(order)
 
 
 def _predicted(plan: Plan, run: KernelRun) -> dict[str, int]:
-    result = predict(at_speed(plan, run.rehearsed_ps).reseeded(run.seed))
+    result = simulate(at_speed(plan, run.rehearsed_ps).reseeded(run.seed))
     return predicted_counts(result, run.serial_ps or 0)
 
 

@@ -6,13 +6,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from numasim.engine.run import simulate
 from numasim.runtime.compile import write
 from numasim.runtime.program import KernelRun, Order, run_kernel
 from numasim.validate.cells import Cell, Part
 from numasim.validate.counts import measured_counts, predicted_counts
 from numasim.validate.exact import differences
 from numasim.validate.kept import KeptRuns, program_digest, read_runs
-from numasim.validate.predict import cell_identity, plan_of, predict, seeds_of, spec_of
+from numasim.validate.predict import cell_identity, plan_of, seeds_of, spec_of
 from numasim.validate.records import Recording, record, shared_recording
 from numasim.validate.rounds import make_rounds
 from numasim.validate.whereabouts import processor
@@ -63,7 +64,7 @@ def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, kept: KeptR
     """Record the program, predict one repeat from that, and measure it."""
     recording = record(cell, part.file, folder / f"{seed}.json")
     plan = plan_of(spec_of(part, cell, recording.graph), seed)
-    kept.predicted[str(seed)] = predicted_counts(predict(plan), recording.serial_ps)
+    kept.predicted[str(seed)] = predicted_counts(simulate(plan), recording.serial_ps)
     write(plan, folder / "cell.plan")
     kept.measured[str(seed)] = measured_counts(_run(part, cell, seed, folder / "cell.plan"))
     recording.graph.unlink()
@@ -73,7 +74,7 @@ def _compare(part: Part, cell: Cell, seed: int, recording: Recording, folder: Pa
     """Predict and run one repeat with model costs, and compare all counters."""
     plan = plan_of(spec_of(part, cell, recording.graph), seed)
     write(plan, folder / "cell.plan")
-    values, differing = differences(predict(plan), _run(part, cell, seed, folder / "cell.plan"))
+    values, differing = differences(simulate(plan), _run(part, cell, seed, folder / "cell.plan"))
     kept.compared[str(seed)] = {"values": values, "differing": differing}
 
 
