@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 RUNTIME = Path(__file__).resolve().parents[2] / "numasim" / "runtime"
 NANOSECONDS = {
@@ -136,3 +138,14 @@ def test_an_estimate_is_made_of_order_statistics(count: int, library: ctypes.CDL
     assert found.median == (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
     assert (found.low, found.high) == (ordered[trim], ordered[-1 - trim])
     assert (found.samples, found.discarded) == (count, 3)
+
+
+@given(st.lists(st.integers(0, 300), max_size=40))
+def test_samples_count_where_most_of_them_are(library: ctypes.CDLL, values: list[int]) -> None:
+    """The largest group of which none is more than twice another, the lower of two such, in front and in order."""
+    groups = [[each for each in sorted(values) if low <= each <= 2 * low] for low in sorted(set(values))]
+    expected = max(groups, key=len, default=[])
+    samples = (ctypes.c_double * len(values))(*values)
+    assert library.ns_estimate_together(samples, len(values)) == len(expected)
+    assert list(samples)[: len(expected)] == expected
+    assert sorted(samples) == sorted(values)

@@ -22,6 +22,24 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+uint32_t ns_estimate_together(double *sample, uint32_t count) {
+    uint32_t first = 0, most = 0;
+    qsort(sample, count, sizeof *sample, compare);
+    for (uint32_t begin = 0, end = 0; end < count; begin++) {
+        while (end < count && sample[end] <= 2 * sample[begin]) end++;
+        if (end - begin > most) {
+            first = begin;
+            most = end - begin;
+        }
+    }
+    for (uint32_t at = 0; at < most; at++) {
+        const double moved = sample[at];
+        sample[at] = sample[first + at];
+        sample[first + at] = moved;
+    }
+    return most;
+}
+
 ns_estimate ns_estimate_of(double *sample, uint32_t count, uint32_t discarded) {
     if (!count) return (ns_estimate){.discarded = discarded};
     qsort(sample, count, sizeof *sample, compare);

@@ -16,6 +16,10 @@ typedef struct {
  */
 ns_estimate ns_estimate_of(double *sample, uint32_t count, uint32_t discarded);
 
+/* Move the largest group of samples of which none is more than twice another to the front, sorted; how many they are.
+ * Of groups of the same size, it is the one of the least. */
+uint32_t ns_estimate_together(double *sample, uint32_t count);
+
 /* How many samples at either end the interval leaves out: the most, t, for which P[B(count, 1/2) <= t] <= 2.5 %, since
  * sample[t] lies above the true median only where at most t samples lie below that. */
 uint32_t ns_estimate_trim(uint32_t count);

@@ -1,6 +1,5 @@
 #include "probe/probe.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,41 +57,31 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
     return NS_OK;
 }
 
-/* Keep those of at most twice the least; how many. */
-static uint32_t keep_near(double *sample, uint32_t count) {
-    double least = INFINITY;
-    uint32_t kept = 0;
-    for (uint32_t at = 0; at < count; at++) least = sample[at] < least ? sample[at] : least;
-    for (uint32_t at = 0; at < count; at++) {
-        if (sample[at] <= 2 * least) sample[kept++] = sample[at];
+/* Take until enough samples are worth something; how many of them all are is in `taken`. Returns those of worth, which
+ * are at the front of `sample`, or a negative error code. */
+static int take_enough(const ns_probe *self, const ns_sampling *sampling, double *sample, uint32_t *taken) {
+    uint32_t count = 0, worth = 0;
+    bool preempted;
+    int error = take(sampling, &sample[0], &preempted); /* caches and branches learn */
+    for (*taken = 0; !error && worth < self->wanted && *taken < TRIES * self->wanted; (*taken)++) {
+        error = take(sampling, &sample[count], &preempted);
+        count += !preempted;
+        worth = sampling->wanders ? ns_estimate_together(sample, count) : count;
     }
-    return kept;
+    return error ? error : (int)worth;
 }
 
 void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling) {
-    double sample[SAMPLES];
-    uint32_t count = 0, discarded = 0;
-    bool preempted = false;
-    int error = take(sampling, &sample[0], &preempted); /* caches and branches learn */
-    while (!error && count < self->wanted && count + discarded < TRIES * self->wanted) {
-        error = take(sampling, &sample[count], &preempted);
-        if (preempted) {
-            discarded++;
-        } else {
-            count++;
-        }
-        if (sampling->wanders) {
-            const uint32_t kept = keep_near(sample, count);
-            discarded += count - kept;
-            count = kept;
-        }
-    }
-    if (error) {
-        ns_probe_miss(self, subject->name, subject->kind, ns_error_sentence(error));
-    } else if (count < NS_FEWEST_SAMPLES) {
+    double sample[TRIES * SAMPLES];
+    uint32_t taken;
+    const int worth = take_enough(self, sampling, sample, &taken);
+    if (worth < 0) {
+        ns_probe_miss(self, subject->name, subject->kind, ns_error_sentence(worth));
+    } else if (worth < NS_FEWEST_SAMPLES) {
         ns_probe_miss(self, subject->name, subject->kind, "nearly every sample was disturbed");
     } else {
-        keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, discarded)});
+        const uint32_t count = (uint32_t)worth;
+        keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, taken - count)});
     }
 }
 

@@ -56,7 +56,7 @@ typedef struct {
     double operations;
     void (*prepare)(void *context);
     double (*value)(const void *context, double span_ns);
-    bool wanders; /* a hypervisor may move hardware threads apart: samples of more than twice the least are discarded */
+    bool wanders;  /* a hypervisor may move hardware threads: samples count where most are, see ns_estimate_together */
     bool switches; /* the kernel's own threads take part on this processor: a sample is worth something nevertheless */
 } ns_sampling;
 
