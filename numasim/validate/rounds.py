@@ -1,12 +1,12 @@
 """Runs on threads: each beside a rehearsal, which is all that its prediction knows of how fast the processors are.
 
 A round is a rehearsal of the program, serial copies on the hardware threads of all workers at once, each in the order
-in which one worker takes tasks from its deque; then its run, then its serial twin, each just after the other: what
-else a machine does takes speed from all of them alike. Some rounds share a process, and a recording that was made
-before it. The recording says what the tasks are and in which ratio they share what the program takes; the rehearsal
-says what it takes, since hardware threads that are busy take speed from each other, and nobody reads a clock between
-its tasks. Predicted and measured speedups are over the same twin. No run that is predicted has any part in its
-prediction.
+in which its worker would begin the tasks, from its own deque or, all but the first, as a thief from that; then its run,
+then its serial twin, each just after the other: what else a machine does takes speed from all of them alike. Some
+rounds share a process, and a recording that was made before it. The recording says what the tasks are and in which
+ratio they share what the program takes; the rehearsal says what it takes, since hardware threads that are busy take
+speed from each other, and nobody reads a clock between its tasks. Predicted and measured speedups are over the same
+twin. No run that is predicted has any part in its prediction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Serial runs whose tasks begin newest first: the order in which one worker takes them from its deque."""
+"""Serial runs whose tasks begin as a worker takes them from its deque, and as a thief takes them from another's."""
 
 from __future__ import annotations
 
@@ -35,6 +35,12 @@ def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
         assert sorted(newest) == sorted(spawned)
         differ += newest != spawned
     assert differ > len(SEEDS) // 2
+
+
+def test_stolen_is_the_order_of_a_thief(orders: Path) -> None:
+    """Who takes all that the root spawns, from the oldest on, and what that spawns from its own deque."""
+    for seed in SEEDS:
+        assert begun(orders, "stolen", seed) == begun(orders, "thief", seed)
 
 
 def test_what_is_recorded_begins_where_it_is_spawned(orders: Path) -> None:

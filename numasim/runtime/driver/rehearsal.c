@@ -17,15 +17,38 @@ typedef struct {
 } copy;
 
 typedef struct {
-    const ns_options *serial; /* how each copy is run */
-    copy *copies;             /* [workers] */
+    const ns_pool *pool; /* of the workers */
+    const ns_options *options;
+    copy *copies; /* [workers] */
 } crowd;
+
+/* The end of the queue of its own where the first worker takes tasks, and where thieves take them from it. */
+static enum ns_order order_of(const ns_pool *pool, uint32_t worker) {
+    const ns_plan_tables *tables = &((const ns_thread_pool *)(const void *)pool)->tables;
+    const uint32_t own = tables->steal.own[0];
+    if (tables->work_first || own == NS_NO_QUEUE || tables->steal.queues[own].own_end != NS_BACK)
+        return NS_ORDER_SPAWNED;
+    const bool stolen = worker > 0 && tables->steal.queues[own].steal_end == NS_FRONT;
+    return stolen ? NS_ORDER_STOLEN : NS_ORDER_NEWEST;
+}
+
+/* How a worker runs its copy: all of the program, in the order in which it would begin with it. */
+static ns_options serially(const crowd *all, uint32_t worker) {
+    ns_options serial = *all->options;
+    serial.pool = (ns_pool_options){.mode = NS_MODE_SERIAL,
+                                    .workers = all->pool->workers,
+                                    .costs = NS_COSTS_MEASURED,
+                                    .order = order_of(all->pool, worker)};
+    serial.verify = false;
+    return serial;
+}
 
 static void run_own_copy(ns_task *self, void *arguments) {
     const crowd *all = *(const crowd **)arguments;
     copy *mine = &all->copies[ns_task_worker(self)];
+    const ns_options serial = serially(all, ns_task_worker(self));
     ns_outcome outcome;
-    mine->error = ns_run_kernel(&outcome, all->serial, 0, mine->problem, sizeof mine->problem);
+    mine->error = ns_run_kernel(&outcome, &serial, 0, mine->problem, sizeof mine->problem);
     if (mine->error) return;
     mine->ps = outcome.report.makespan_ps;
     ns_outcome_destroy(&outcome);
@@ -45,8 +68,8 @@ static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *prob
     return NS_OK;
 }
 
-static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *serial, char *problem, size_t bytes) {
-    const crowd all = {serial, calloc(pool->workers, sizeof *all.copies)}, *arguments = &all;
+static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *options, char *problem, size_t bytes) {
+    const crowd all = {pool, options, calloc(pool->workers, sizeof *all.copies)}, *arguments = &all;
     int error = all.copies ? ns_pool_team(pool, run_own_copy, &arguments, sizeof arguments) : NS_ERROR_MEMORY;
     if (error) {
         snprintf(problem, bytes, "%s", ns_error_sentence(error));
@@ -57,36 +80,17 @@ static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *serial, char
     return error;
 }
 
-/* Whether workers take their own tasks from the end where they push them. */
-static bool is_newest_first(const ns_pool *pool) {
-    const ns_plan_tables *tables = &((const ns_thread_pool *)(const void *)pool)->tables;
-    const uint32_t own = tables->steal.own[0];
-    return !tables->work_first && own != NS_NO_QUEUE && tables->steal.queues[own].own_end == NS_BACK;
-}
-
-/* How each worker runs the program serially: all of it, in the order in which one alone does. */
-static ns_options serially(const ns_options *options, const ns_pool *pool) {
-    ns_options serial = *options;
-    serial.pool = (ns_pool_options){.mode = NS_MODE_SERIAL,
-                                    .workers = pool->workers,
-                                    .costs = NS_COSTS_MEASURED,
-                                    .newest_first = is_newest_first(pool)};
-    serial.verify = false;
-    return serial;
-}
-
 static int rehearse(ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
     ns_pool_options threads = options->pool;
     ns_pool *pool;
     threads.mode = NS_MODE_NATIVE;
     int error = ns_run_pool(&pool, &threads, problem, bytes);
     if (error) return error;
-    const ns_options serial = serially(options, pool);
     if (options->pool.mode == NS_MODE_NATIVE) error = ns_ring_measure(&outcome->hop_ps[0], pool);
     if (error) {
         snprintf(problem, bytes, "%s", ns_error_sentence(error));
     } else {
-        error = run_copies(&outcome->rehearsed_ps, pool, &serial, problem, bytes);
+        error = run_copies(&outcome->rehearsed_ps, pool, options, problem, bytes);
     }
     ns_pool_destroy(pool);
     return error;

@@ -1,7 +1,6 @@
 /* Running serially: depth first, a child at once where it is spawned. Where it is asked for, the task graph is recorded
- * (recorder.h), so that numasim can simulate the very program. Or the children of a task wait until it joins, and the
- * newest begins, as on a deque: by caches, what a program takes depends on its order. A child with a future begins at
- * once all the same, since others may get it.
+ * (recorder.h), so that numasim can simulate the very program. In other orders (enum ns_order) the children of a task
+ * wait until it joins, as on a deque; but for a child with a future, since others may get it.
  *
  * The parts of a team wait for each other at barriers, conditions and locks, so each runs on a fiber of its own until
  * it has to wait; then the next one that can go on does, in the order of their numbers.
@@ -31,6 +30,7 @@ typedef struct {
     uint32_t deferred;           /* those of them that have not begun */
     uint32_t held;               /* locks */
     uint32_t first_group, group; /* children between two waits are a group; numbers are never given twice in a run */
+    bool oldest_first;           /* the deferred ones, as they are to begin */
     bool getting;                /* recording: it has got one of several futures, and made no other call since */
     bool declared;               /* the segment under way has work */
     int64_t declared_ps;
@@ -176,9 +176,9 @@ static void waited(serial_task *self) {
     self->group = ++pool_of(self)->groups;
 }
 
-static void run_body(part *on, uint32_t row, ns_body *body, void *arguments) {
+static void run_body(part *on, uint32_t row, bool oldest_first, ns_body *body, void *arguments) {
     serial_pool *pool = (serial_pool *)(void *)on->worker.pool;
-    serial_task self = {.task = {.worker = &on->worker}, .part = on, .row = row};
+    serial_task self = {.task = {.worker = &on->worker}, .part = on, .row = row, .oldest_first = oldest_first};
     self.task.whole = &self.task;
     self.first_group = self.group = ++pool->groups;
     resume_body(&self);
@@ -193,25 +193,32 @@ static void run_body(part *on, uint32_t row, ns_body *body, void *arguments) {
 }
 
 /* A body gets a copy of its arguments, of which it may change what it likes. */
-static void run_copy(serial_task *self, uint32_t row, const ns_work_order *order) {
+static void run_copy(serial_task *self, uint32_t row, bool oldest_first, const ns_work_order *order) {
     _Alignas(max_align_t) char small[SMALL_ARGUMENTS];
     char *copy = order->bytes <= sizeof small ? small : malloc(order->bytes);
     if (!copy) give_up(self, NS_ERROR_MEMORY, "there is no memory for a task's arguments", "");
     if (order->bytes) memcpy(copy, order->arguments, order->bytes);
-    run_body(self->part, row, order->body, copy);
+    run_body(self->part, row, oldest_first, order->body, copy);
     if (copy != small) free(copy);
 }
 
+/* All that this task has deferred, which are the newest of its part. Each is gone from there before it begins; in the
+ * other direction, all of them once they have ended. */
 static void run_deferred(serial_task *self) {
-    for (; self->deferred; self->deferred--) {
-        const ns_work_order newest = ns_deferred_pop(&self->part->deferred);
-        run_copy(self, 0, &newest);
+    ns_deferred *waiting = &self->part->deferred;
+    const size_t first = waiting->count - self->deferred;
+    for (size_t at = 0; at < self->deferred; at++) {
+        if (!self->oldest_first) waiting->count--;
+        const ns_work_order next = ns_deferred_get(waiting, self->oldest_first ? first + at : waiting->count);
+        run_copy(self, 0, false, &next);
     }
+    waiting->count = first;
+    self->deferred = 0;
 }
 
 /* Whether the child of this order begins later. */
 static bool defers(const serial_pool *pool, const ns_work_order *order) {
-    return pool->pool.options.newest_first && !order->future;
+    return pool->pool.options.order != NS_ORDER_SPAWNED && !order->future;
 }
 
 static void defer(serial_task *self, const ns_work_order *order) {
@@ -247,7 +254,7 @@ static void serial_spawn(ns_task *task, const ns_work_order *order) {
     if (defers(pool, order)) {
         defer(self, order);
     } else {
-        run_copy(self, row, order);
+        run_copy(self, row, false, order);
     }
     if (order->future) *order->future = (ns_future){task, self->group};
     resume_body(self);
@@ -259,7 +266,7 @@ static void serial_call(ns_task *task, ns_body *body, void *arguments) {
     serial_pool *pool = pool_of(self);
     const uint32_t row = pool->recording ? ns_recorder_task(&pool->recorder) : 0;
     begin_op(self, NS_OP_CALL, row);
-    run_body(self->part, row, body, arguments);
+    run_body(self->part, row, self->oldest_first, body, arguments);
     resume_body(self);
 }
 
@@ -382,7 +389,7 @@ static void run_part(void *argument) {
     serial_task outside = {.task = {.worker = &self->worker}, .part = self};
     outside.task.whole = &outside.task;
     if (!pool->team) self->tasks++;
-    run_copy(&outside, self->root, self->order);
+    run_copy(&outside, self->root, pool->pool.options.order == NS_ORDER_STOLEN, self->order);
     self->need = NEED_NO_MORE;
     pass_on(pool, self);
 }
@@ -417,7 +424,7 @@ static void stop_parts(serial_pool *self) {
     for (uint32_t id = 0; id < self->pool.workers; id++) {
         ns_fiber_destroy(self->parts[id].fiber);
         self->parts[id].fiber = NULL;
-        self->parts[id].deferred.used = 0; /* where a run was given up, some may be left */
+        self->parts[id].deferred.count = 0; /* where a run was given up, some may be left */
     }
     for (uint32_t word = 0; word < self->words_known; word++) {
         self->acquisitions[word] += self->words[word].acquisitions;
@@ -469,7 +476,10 @@ static void serial_close(ns_pool *pool) {
     ns_fiber_destroy(self->caller);
     free(self->words);
     free(self->acquisitions);
-    for (uint32_t id = 0; self->parts && id < self->pool.workers; id++) free(self->parts[id].deferred.bytes);
+    for (uint32_t id = 0; self->parts && id < self->pool.workers; id++) {
+        free(self->parts[id].deferred.task);
+        free(self->parts[id].deferred.bytes);
+    }
     free(self->parts);
     free(self);
 }
@@ -477,7 +487,7 @@ static void serial_close(ns_pool *pool) {
 /* Nothing is decided when running serially, so a plan is of no use. */
 static int serial_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
     const uint32_t workers = options->workers ? options->workers : 1;
-    if (options->record && options->newest_first) return NS_ERROR_OPTION;
+    if (options->record && options->order != NS_ORDER_SPAWNED) return NS_ERROR_OPTION;
     serial_pool *self = calloc(1, sizeof *self);
     if (!self) return NS_ERROR_MEMORY;
     self->pool = (ns_pool){.operations = &ns_serial_mode, .options = *options, .workers = workers};

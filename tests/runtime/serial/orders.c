@@ -1,15 +1,22 @@
-/* In which order the tasks of a random program begin: `orders MODE SEED`, where MODE is spawned or newest (serially) or
- * worker (a native worker alone); or `orders recorded`, which asks for a recording of the second and prints the error.
+/* In which order the tasks of a random program begin: `orders MODE SEED`, where MODE is spawned, newest or stolen (the
+ * orders of serial runs), worker (a native worker alone) or thief (the second of two, while the first stays in the
+ * root); or `orders recorded`, which asks for a recording in another order than spawned and prints the error.
  *
- * A task spawns up to four children, calls some of its parts, joins now and then, and has arguments of many sizes.
+ * A task spawns up to four children, calls some of its parts, joins now and then, and has arguments of many sizes. For
+ * stolen and thief such tasks are spawned by a root that does nothing else.
  */
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "numasim/runtime.h"
 
-enum { DEPTH = 5, MOST_CHILDREN = 4, MOST_BYTES = 600 };
+enum { DEPTH = 5, MOST_CHILDREN = 4, MOST_BYTES = 600, JOINS = 3, BETWEEN_JOINS = 4 };
+
+static atomic_int under_way; /* tasks that were spawned or called and have not ended */
+static bool stays;           /* the root, until none is */
 
 typedef struct {
     uint64_t seed;
@@ -37,6 +44,7 @@ static void descend(ns_task *self, const arguments *from, uint64_t number) {
     arguments next = {.seed = draw, .depth = from->depth + 1, .bytes = (uint32_t)(draw >> 20) % MOST_BYTES};
     const size_t bytes = offsetof(arguments, filling) + next.bytes;
     memset(next.filling, (char)draw, next.bytes);
+    atomic_fetch_add(&under_way, 1);
     if (draw % 8 == 0) {
         ns_call(self, step, &next);
     } else if (draw % 8 == 1) {
@@ -55,21 +63,63 @@ static void step(ns_task *self, void *whole) {
     complain_about(own);
     const uint64_t children = own->depth < DEPTH ? mixed(own->seed, 99) % (MOST_CHILDREN + 1) : 0;
     for (uint64_t child = 0; child < children; child++) descend(self, own, child);
+    atomic_fetch_sub(&under_way, 1);
 }
 
-static int run(const ns_pool_options *options, uint64_t seed) {
+static void do_nothing(ns_task *self, void *none) { (void)self, (void)none; }
+
+/* A worker leaves tasks to thieves only where it pushes and pops: so it does, a task that is newer than all others. */
+static void look_at_deque(ns_task *self) {
+    ns_future newest;
+    ns_future_spawn(self, &newest, do_nothing, NULL, 0);
+    ns_future_get(self, &newest);
+    sched_yield();
+}
+
+static void lead(ns_task *self, void *whole) {
+    arguments child = *(const arguments *)whole;
+    child.depth = 1;
+    for (int join = 0; join < JOINS; join++) {
+        for (int at = 0; at < BETWEEN_JOINS; at++) {
+            child.seed = mixed(child.seed, (uint64_t)at);
+            atomic_fetch_add(&under_way, 1);
+            ns_spawn(self, step, &child, offsetof(arguments, filling));
+        }
+        while (stays && atomic_load(&under_way)) look_at_deque(self);
+        ns_join(self);
+    }
+}
+
+static int run(const ns_pool_options *options, ns_body *root, uint64_t seed) {
     const arguments first = {.seed = seed};
     ns_pool *pool;
     int error = ns_pool_create(&pool, options);
-    if (!error) error = ns_pool_run(pool, step, &first, offsetof(arguments, filling));
+    if (!error) error = ns_pool_run(pool, root, &first, sizeof first);
     ns_pool_destroy(pool);
     return -error;
 }
 
+typedef struct {
+    const char *name;
+    ns_pool_options options;
+    ns_body *root;
+} mode;
+
+static const mode MODE[] = {
+    {"spawned", {.mode = NS_MODE_SERIAL, .order = NS_ORDER_SPAWNED}, step},
+    {"newest", {.mode = NS_MODE_SERIAL, .order = NS_ORDER_NEWEST}, step},
+    {"stolen", {.mode = NS_MODE_SERIAL, .order = NS_ORDER_STOLEN}, lead},
+    {"worker", {.mode = NS_MODE_NATIVE, .workers = 1}, step},
+    {"thief", {.mode = NS_MODE_NATIVE, .workers = 2}, lead},
+    {"recorded", {.mode = NS_MODE_SERIAL, .order = NS_ORDER_NEWEST, .record = "never written"}, step},
+};
+
 int main(int count, char **argument) {
-    ns_pool_options options = {.mode = NS_MODE_SERIAL, .workers = 1, .newest_first = true};
-    if (strcmp(argument[1], "recorded") == 0) options.record = "never written";
-    if (strcmp(argument[1], "spawned") == 0) options.newest_first = false;
-    if (strcmp(argument[1], "worker") == 0) options = (ns_pool_options){.mode = NS_MODE_NATIVE, .workers = 1};
-    return run(&options, count > 2 ? strtoull(argument[2], NULL, 10) : 0);
+    stays = strcmp(argument[1], "thief") == 0;
+    for (size_t at = 0; at < sizeof MODE / sizeof *MODE; at++) {
+        if (strcmp(argument[1], MODE[at].name) == 0) {
+            return run(&MODE[at].options, MODE[at].root, count > 2 ? strtoull(argument[2], NULL, 10) : 0);
+        }
+    }
+    return EXIT_FAILURE;
 }

@@ -149,6 +149,14 @@ enum ns_mode {
 /* What advances a virtual clock, and what a recorded segment takes. */
 enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
 
+/* When the tasks that are spawned begin, run serially. By caches, what a program takes depends on it. Tasks with a
+ * future begin where they are spawned, in every order. */
+enum ns_order {
+    NS_ORDER_SPAWNED, /* where they are spawned */
+    NS_ORDER_NEWEST,  /* when their parent joins, newest first, as a worker alone takes them from its deque */
+    NS_ORDER_STOLEN   /* the same, but the children of the root oldest first, as a thief takes them from the worker's */
+};
+
 typedef struct {
     enum ns_mode mode;
     uint32_t workers;    /* 0: as many as the plan is for, or else as many as there are hardware threads */
@@ -156,8 +164,7 @@ typedef struct {
     enum ns_costs costs; /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
     uint64_t seed;       /* of victim draws; 0: the plan's */
     const char *record;  /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
-    bool newest_first;   /* NS_MODE_SERIAL, without `record`: spawned tasks wait for the next join and begin newest
-                            first, as a worker alone takes them from its deque; false: they begin where spawned */
+    enum ns_order order; /* NS_MODE_SERIAL; with `record`, NS_ORDER_SPAWNED */
 } ns_pool_options;
 
 /* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */
