@@ -138,7 +138,7 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     part.base.whole = &part.base;
     body(&part.base, arguments);
     join(&part.base);
-    self->worker = part.base.worker; /* it may have gone on elsewhere */
+    if (self->worker != part.base.worker) self->worker = part.base.worker; /* a fiber has gone on elsewhere */
 }
 
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {

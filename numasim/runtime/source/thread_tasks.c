@@ -154,7 +154,7 @@ static void tell_parent(ns_thread_worker *worker, ns_thread_task *parent) {
         const uint32_t before =
             ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), UINT32_MAX, memory_order_acq_rel);
         if (before == 1) resume(worker, parent);
-    } else if (parent->base.worker == &worker->base && !pool->detached) {
+    } else if (!pool->detached && parent->base.worker == &worker->base) {
         parent->pending--;
     } else {
         /* release: what the child did happens before the join */
