@@ -37,25 +37,9 @@ ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t pu
     return (ns_thresholds){ns_saturate(high), ns_saturate(low)};
 }
 
-/* The length that a bound of a watch stands for. */
-static int64_t length_at(int32_t bound, ns_thresholds thresholds) {
-    switch (bound) {
-        case NS_MIN_MARK: return thresholds.low;
-        case NS_MAX_MARK: return thresholds.high;
-        case NS_BELOW_MIN_MARK: return thresholds.low - 1;
-        case NS_BELOW_MAX_MARK: return thresholds.high - 1;
-        default: return bound;
-    }
-}
-
 void ns_watch_mark(const ns_plan *plan, uint8_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds) {
     for (uint32_t w = 0; w < plan->watches; w++) {
         uint8_t *bit = &bits[(uint64_t)w * plan->queue_count + q];
-        const int32_t *bound = &plan->watch[2 * w];
-        if (length >= length_at(bound[0], thresholds)) {
-            *bit = 1;
-        } else if (length <= length_at(bound[1], thresholds)) {
-            *bit = 0;
-        }
+        *bit = ns_watch_bit(&plan->watch[2 * w], *bit, length, thresholds);
     }
 }

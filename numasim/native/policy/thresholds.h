@@ -32,6 +32,23 @@ ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capac
 ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps,
                                      const ns_measured *seen);
 
+/* The length that a bound of a watch stands for. */
+static inline int64_t ns_watch_length(int32_t bound, ns_thresholds thresholds) {
+    switch (bound) {
+        case NS_MIN_MARK: return thresholds.low;
+        case NS_MAX_MARK: return thresholds.high;
+        case NS_BELOW_MIN_MARK: return thresholds.low - 1;
+        case NS_BELOW_MAX_MARK: return thresholds.high - 1;
+        default: return bound;
+    }
+}
+
+/* The bit of a watch with two such bounds, which was `bit`, of a queue of this length. */
+static inline bool ns_watch_bit(const int32_t *bound, bool bit, int64_t length, ns_thresholds thresholds) {
+    if (length >= ns_watch_length(bound[0], thresholds)) return true;
+    return length > ns_watch_length(bound[1], thresholds) && bit;
+}
+
 /* Bring the watch bits of queue `q` up to date with its `length`; `bits` is [watches][queues]. */
 void ns_watch_mark(const ns_plan *plan, uint8_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
 

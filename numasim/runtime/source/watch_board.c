@@ -1,11 +1,10 @@
 #include "watch_board.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "numasim/runtime.h"
 
-enum { QUEUES_PER_WORD = 8, MOST_WATCHES = NS_NONE8 };
+enum { QUEUES_PER_WORD = 8 };
 
 int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan) {
     const uint32_t stride = (plan->queue_count + QUEUES_PER_WORD - 1) / QUEUES_PER_WORD;
@@ -16,32 +15,17 @@ int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan) {
 
 void ns_watch_board_destroy(ns_watch_board *self) { free(self->bytes); }
 
-/* The word of a bit as it is, with the bit set or cleared. */
-static uint64_t with_bit(uint64_t word, uint32_t q, bool set) {
-    const uint64_t bit = UINT64_C(1) << 8 * (q % QUEUES_PER_WORD);
-    return set ? word | bit : word & ~bit;
-}
-
-static void set_bit(ns_atomic_u64 *word, uint32_t q, bool set) {
-    uint64_t found = ns_atomic_u64_load(word, memory_order_relaxed); /* relaxed: bits are hints, as are those below */
-    while (with_bit(found, q, set) != found &&
-           !ns_atomic_u64_compare_exchange(word, &found, with_bit(found, q, set), memory_order_relaxed,
-                                           memory_order_relaxed)) {
-    }
-}
-
 void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds) {
-    ns_plan alone = *self->plan; /* as if there were no other queue */
-    alone.queue_count = 1;
-    uint8_t bits[MOST_WATCHES];
-    for (uint32_t watch = 0; watch < alone.watches; watch++) {
-        const ns_atomic_u64 *word = &self->bytes[watch * self->stride + q / QUEUES_PER_WORD];
-        bits[watch] =
-            ns_atomic_u64_load(word, memory_order_relaxed) >> 8 * (q % QUEUES_PER_WORD) & 1; /* relaxed: hint */
-    }
-    ns_watch_mark(&alone, bits, 0, length, thresholds);
-    for (uint32_t watch = 0; watch < alone.watches; watch++) {
-        set_bit(&self->bytes[watch * self->stride + q / QUEUES_PER_WORD], q, bits[watch]);
+    const uint32_t shift = 8 * (q % QUEUES_PER_WORD);
+    for (uint32_t watch = 0; watch < self->plan->watches; watch++) {
+        ns_atomic_u64 *word = &self->bytes[watch * self->stride + q / QUEUES_PER_WORD];
+        uint64_t found = ns_atomic_u64_load(word, memory_order_relaxed), next; /* relaxed: bits are hints */
+        do {
+            const bool bit = found >> shift & 1;
+            const bool marked = ns_watch_bit(&self->plan->watch[2 * watch], bit, length, thresholds);
+            if (marked == bit) break;
+            next = found ^ UINT64_C(1) << shift;
+        } while (!ns_atomic_u64_compare_exchange(word, &found, next, memory_order_relaxed, memory_order_relaxed));
     }
 }
 
