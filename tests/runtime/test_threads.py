@@ -26,14 +26,15 @@ MACHINE = "xeon-e5-2620-2s"
 FIB_12_CALLS = 465  # 2 F(13) - 1
 POLICY = RUNTIME.parent / "native" / "policy"
 WATCHED = ("-O1", "-g1", "-fsanitize=thread", f"-I{POLICY}")
-PRESET = Path(__file__).parents[2] / "configs" / "runtimes" / "ompi.yaml"
+PRESETS = Path(__file__).parents[2] / "configs" / "runtimes"
 
 
-def plan_file(folder: Path, strategy: str, join: str, workers: int) -> Path:
-    """The compiled plan of a strategy with the costs of a shipped runtime, and the joins that are asked for."""
-    preset, path = folder / f"{join}.yaml", folder / f"{strategy}-{join}-{workers}.plan"
-    text = re.sub(r"(?m)^join: \S+", f"join: {join}", PRESET.read_text())
-    preset.write_text(re.sub(r"(?m)^name: \S+", f"name: {join}", text))
+def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi") -> Path:
+    """The compiled plan of a strategy, shipped or a file, with a shipped runtime, and the joins that are asked for."""
+    name = f"{runtime}-{join}"
+    preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
+    text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
+    preset.write_text(re.sub(r"(?m)^name: \S+", f"name: {name}", text))
     write(compile_plan(strategy, MACHINE, workers, str(preset)), path)
     return path
 
@@ -63,15 +64,30 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
         assert run.columns["tasks"] == 1973  # 2 F(16) - 1
 
 
-@pytest.mark.parametrize("join", ["help", "continuation"])
+@pytest.mark.parametrize("how", ["ompi help", "ompi continuation", "bare help"])
 @pytest.mark.parametrize("strategy", catalog.names("strategies"))
-def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strategy: str, join: str) -> None:
-    plan = plan_file(plans, strategy, join, 4)
+def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strategy: str, how: str) -> None:
+    runtime, join = how.split()
+    plan = plan_file(plans, strategy, join, 4, runtime)
     (run,) = run_kernel(Order("fib", {"n": 12}, plan=plan, seed=3), program)
     holds(run)
     assert run.columns["tasks"] == FIB_12_CALLS
     (run,) = run_kernel(Order("graph", {"depth": 4, "graph_seed": 2}, plan=plan), program)
     holds(run)
+
+
+@pytest.mark.parametrize("runtime", ["ompi", "bare"])  # bounded queues, and lanes
+@pytest.mark.parametrize("least", [1, 2, 40])
+def test_thieves_come_to_queues_that_are_long_enough(program: Path, plans: Path, least: int, runtime: str) -> None:
+    """No queue of fib(12) ever has more than a task for each of its levels."""
+    strategy = plans / f"least-{least}.yaml"
+    strategy.write_text(f"name: least-{least}\nlike: randomized\nsteal: [{{from: others, if: {{length: {least}}}}}]\n")
+    runs = run_kernel(
+        Order("fib", {"n": 12}, plan=plan_file(plans, str(strategy), "help", 4, runtime), repeat=40), program
+    )
+    for run in runs:
+        holds(run)
+    assert any(sum(map(sum, run.node_attempts)) for run in runs) == (least < 12)
 
 
 @pytest.mark.parametrize("join", ["own", "strict", "block"])
@@ -235,10 +251,15 @@ def told(command: list[str | Path]) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("case", ["1", "2", "5", "4 cilk help", "4 cilk continuation", "4 randomized continuation"])
+LANES = ["4 topology-aware help bare", "3 threshold help bare"]
+
+
+@pytest.mark.parametrize(
+    "case", ["1", "2", "5", "4 cilk help", "4 cilk continuation", "4 randomized continuation", *LANES]
+)
 def test_all_that_tasks_can_do(watched: Path, plans: Path, case: str) -> None:
     workers, *kinds = case.split()
-    plan = [plan_file(plans, *kinds, int(workers))] if kinds else []
+    plan = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if kinds else []
     assert told([watched / "everything", workers, *plan]) == ""
 
 
@@ -247,10 +268,12 @@ def test_lanes_that_are_full_or_waited_in(watched: Path, workers: str) -> None:
     assert told([watched / "lanes", workers]) == ""
 
 
-@pytest.mark.parametrize("case", ["1 serial", "4 cilk help", "4 cilk continuation", "4 randomized continuation"])
-def test_typed_tasks_without_lanes(watched: Path, plans: Path, case: str) -> None:
+@pytest.mark.parametrize(
+    "case", ["1 serial", "4 cilk help", "4 cilk continuation", "4 randomized continuation", "4 threshold help", *LANES]
+)
+def test_typed_tasks_by_plans(watched: Path, plans: Path, case: str) -> None:
     workers, *kinds = case.split()
-    how = plan_file(plans, *kinds, int(workers)) if len(kinds) > 1 else kinds[0]
+    how = plan_file(plans, *kinds[:2], int(workers), *kinds[2:]) if len(kinds) > 1 else kinds[0]
     assert told([watched / "lanes", workers, how]) == ""
 
 

@@ -1,6 +1,5 @@
 /* The queues of a strategy: deques where one worker owns the back and thieves come to the front, else rings under a
- * lock; with the watch bits on their lengths. Where nothing but that is asked of any of them, all are lanes, with which
- * thread_lane.c deals itself.
+ * lock. Where nothing but that is asked of any of them, all are lanes, with which thread_lane.c deals itself.
  */
 #ifndef NS_TASK_QUEUES_H
 #define NS_TASK_QUEUES_H

@@ -82,11 +82,30 @@ static bool asks_for_parents(const ns_plan *plan) {
     return false;
 }
 
+/* Whether the bit of a watch with two such bounds follows from the length that a queue has now, whatever it had before.
+ * `adjacent`: S is s + 1. */
+static bool forgets(const int32_t *bound, bool adjacent) {
+    const int32_t set = bound[0], cleared = bound[1];
+    if (set >= 0 && cleared >= 0) return set <= cleared + 1;
+    if (set == NS_MAX_MARK) return cleared == NS_BELOW_MAX_MARK || (cleared == NS_MIN_MARK && adjacent);
+    return set == NS_MIN_MARK && cleared == NS_BELOW_MIN_MARK;
+}
+
+/* Whether who looks at a queue can work its bits out, without a note of what it has been through. */
+static bool needs_no_notes(const ns_plan_tables *tables) {
+    const ns_threshold_rules *rules = &tables->thresholds;
+    const bool adjacent = rules->max_tasks < 0 && rules->rule == NS_RULE_AVAIL;
+    bool known = rules->max_tasks >= 0 || adjacent; /* other rules count pushes, or the longest that queues have been */
+    for (uint32_t at = 0; at < tables->steal.watches; at++) known &= forgets(&tables->steal.watch[2 * at], adjacent);
+    return known;
+}
+
 /* Whether a spawn is a push and a join begins with pops, and that is all. */
 static bool is_plain(const ns_thread_pool *pool) {
     const ns_plan_tables *tables = &pool->tables;
-    bool plain = pool->own_dispatch && !pool->watches && !tables->refill && !tables->work_first &&
-                 (tables->join == NS_JOIN_HELP || tables->join == NS_JOIN_OWN) && !pool->asks_parents;
+    bool plain = pool->own_dispatch && (!pool->watches || needs_no_notes(tables)) && !tables->refill &&
+                 !tables->work_first && (tables->join == NS_JOIN_HELP || tables->join == NS_JOIN_OWN) &&
+                 !pool->asks_parents;
     for (uint32_t q = 0; plain && q < tables->steal.queue_count; q++) {
         plain = ns_task_queue_is_deque(tables, q) && !tables->steal.queues[q].capacity;
     }

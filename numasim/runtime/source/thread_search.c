@@ -45,11 +45,30 @@ void ns_thread_search_destroy(ns_thread_worker *worker) {
 
 /* ---- what a worker sees ------------------------------------------------------------------------------------------ */
 
+/* The watch bits of lanes, whose owners note nothing at a push or a pop: from their lengths. */
+static void watch_lanes(const ns_thread_pool *pool, uint8_t *bits) {
+    const ns_plan *plan = &pool->tables.steal;
+    for (uint32_t q = 0; q < plan->queue_count; q++) {
+        const int64_t length = ns_task_queue_length(pool->queues[q]);
+        const ns_thresholds thresholds = ns_task_queue_thresholds(pool->queues[q]);
+        for (uint32_t watch = 0; watch < plan->watches; watch++) {
+            bits[watch * plan->queue_count + q] = ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
+        }
+    }
+}
+
+static void look_at_watches(const ns_thread_pool *pool, uint8_t *bits) {
+    if (pool->plain)
+        watch_lanes(pool, bits);
+    else
+        ns_watch_board_copy(&pool->board, bits);
+}
+
 /* See the queues as they are now, as far as the strategy looks at them. */
 static void look_around(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
-    if (pool->watches) ns_watch_board_copy(&pool->board, (uint8_t *)(uintptr_t)search->view.watch);
+    if (pool->watches) look_at_watches(pool, (uint8_t *)(uintptr_t)search->view.watch);
     if (pool->sees_lengths) {
         int64_t *length = (int64_t *)(uintptr_t)search->view.length;
         for (uint32_t q = 0; q < pool->tables.steal.queue_count; q++) length[q] = ns_task_queue_length(pool->queues[q]);
@@ -61,7 +80,7 @@ static void look_around(ns_thread_worker *worker) {
 
 /* Queue `q` has been changed, or found to be other than its bits say. */
 static void mark(ns_thread_pool *pool, uint32_t q) {
-    if (!pool->watches) return;
+    if (!pool->watches || pool->plain) return;
     const ns_task_queue *queue = pool->queues[q];
     ns_watch_board_mark(&pool->board, q, ns_task_queue_length(queue), ns_task_queue_thresholds(queue));
 }
