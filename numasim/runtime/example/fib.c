@@ -2,8 +2,7 @@
  *
  *     cc -std=c11 fib.c $(pkg-config --cflags --libs numasim) -o fib
  *     ./fib 30              on all hardware threads, victims drawn at random
- *     ./fib 30 domains.plan as the plan says, which `numasim strategy compile topology-aware -o domains.plan` has
- * written
+ *     ./fib 30 domains.plan as a plan says; `numasim strategy compile topology-aware -o domains.plan` writes one
  */
 #include <inttypes.h>
 #include <numasim/runtime.h>
