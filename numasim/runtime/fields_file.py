@@ -18,12 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.plan import Plan
+from numasim.errors import InputError
 
 MAGIC = b"NSFIELD1"
 NAME_BYTES = 48
 ENTRY = struct.Struct(f"<{NAME_BYTES}sIIQQ")
 HEADER_BYTES = 24
 TEXT = 5
+COMPILED = "an installation of numasim on a machine with compilers for C and C++"
 KINDS: dict[str, int] = {"uint8": 0, "int32": 1, "uint32": 2, "int64": 3, "uint64": 4}
 
 Array = npt.NDArray[Any]
@@ -37,10 +39,13 @@ def write_plan(plan: Plan, path: Path | str) -> None:
 def plan_fields(plan: Plan) -> dict[str, Any]:
     """The fields of ``plan`` by name: those of the native engine, for a graph with a row for every task; beside them
     ``subtree_end`` [rows], the ``strategy``, the hardware ``thread`` [workers] of each worker, and what the times of
-    segments are made of, so that a segment may compute for as long as it is measured to.
+    segments are made of, so that a segment may compute for as long as it is measured to. InputError where the native
+    engine is not built.
     """
-    from numasim.engine.native import fields
-
+    try:
+        from numasim.engine.native import fields
+    except ImportError:
+        raise InputError("the native engine is not built here", expected=COMPILED) from None
     plan = plan.unfolded()
     return {
         **fields(plan),

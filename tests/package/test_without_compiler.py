@@ -31,10 +31,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def numasim(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def numasim(site: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(site)}
     command = [sys.executable, "-m", "numasim", *arguments]
-    return subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, check=True)
+    return subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, check=check)
 
 
 def test_there_is_no_engine_in_it(site: Path) -> None:
@@ -58,3 +58,10 @@ def test_a_sweep_says_so_once_however_many_processes_it_has(site: Path, tmp_path
 
 def test_nothing_is_said_to_who_asks_for_the_reference_engine(site: Path) -> None:
     assert numasim(site, "run", "spec.yaml", "--set", "workers=2", "--json", "--engine", "reference").stderr == ""
+
+
+def test_a_plan_for_a_runtime_that_is_not_there_is_refused(site: Path) -> None:
+    done = numasim(site, "strategy", "compile", "threshold", "--workers", "2", check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("numasim: the native engine is not built here; expected an installation")
+    assert not (site / "threshold.plan").exists()
