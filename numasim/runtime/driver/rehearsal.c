@@ -22,7 +22,7 @@ typedef struct {
     copy *copies; /* [workers] */
 } crowd;
 
-/* The end of the queue of its own where the first worker takes tasks, and where thieves take them from it. */
+/* In which order a worker begins tasks: the first from its own queue, the others as thieves from that. */
 static enum ns_order order_of(const ns_pool *pool, uint32_t worker) {
     const ns_plan_tables *tables = &((const ns_thread_pool *)(const void *)pool)->tables;
     const uint32_t own = tables->steal.own[0];
