@@ -30,9 +30,9 @@ from tempfile import mkdtemp
 
 import pandas as pd
 
-from numasim.reproduce.contributions import Case, gains
-from numasim.reproduce.gains_figure import gains_figure
-from numasim.reproduce.study import read_study
+from numasim.reproduce.figures.gains_figure import gains_figure
+from numasim.reproduce.score.contributions import Case, gains
+from numasim.reproduce.study.study import read_study
 
 study = read_study("thesis")
 for name, step in study.file.contributions.items():

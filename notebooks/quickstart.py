@@ -31,7 +31,7 @@ from tempfile import mkdtemp
 from rich.console import Console
 
 import numasim as ns
-from numasim.report.answer_table import render
+from numasim.report.answers.answer_table import render
 
 result = ns.sweep(
     "quickstart",

@@ -26,11 +26,11 @@ from tempfile import mkdtemp
 from rich.console import Console
 
 import numasim as ns
+from numasim.reproduce.figures.table_figure import table_figure
+from numasim.reproduce.pages.table_text import print_table
+from numasim.reproduce.plan.variant_runs import variant_runs
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.study import read_study
-from numasim.reproduce.table_figure import table_figure
-from numasim.reproduce.text import print_table
-from numasim.reproduce.variant_runs import variant_runs
+from numasim.reproduce.study.study import read_study
 
 study = read_study("thesis", ["5.3"])
 

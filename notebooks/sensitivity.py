@@ -29,10 +29,10 @@ from tempfile import mkdtemp
 
 from rich.console import Console
 
-from numasim.reproduce.robustness import print_robustness
-from numasim.reproduce.sensitivity import sensitivity
-from numasim.reproduce.study import read_study
-from numasim.reproduce.tornado_figure import tornado_figure
+from numasim.reproduce.figures.tornado_figure import tornado_figure
+from numasim.reproduce.score.robustness import print_robustness
+from numasim.reproduce.score.sensitivity import sensitivity
+from numasim.reproduce.study.study import read_study
 
 study = read_study("thesis")
 

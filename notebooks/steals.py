@@ -27,12 +27,12 @@ from tempfile import mkdtemp
 
 from rich.console import Console
 
+from numasim.reproduce.figures.table_figure import table_figure
+from numasim.reproduce.pages.table_text import print_scores, print_table
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.scoring import findings_of
-from numasim.reproduce.shares import Share, share_table
-from numasim.reproduce.study import read_study
-from numasim.reproduce.table_figure import table_figure
-from numasim.reproduce.text import print_scores, print_table
+from numasim.reproduce.score.scoring import findings_of
+from numasim.reproduce.score.shares import Share, share_table
+from numasim.reproduce.study.study import read_study
 
 # %% tags=["parameters"]
 quick = True  # one product of 1024 x 1024 instead of five of 8192 x 8192, which take minutes

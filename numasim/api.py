@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
-from numasim.engine.build import build_plan
-from numasim.engine.run import DEFAULT_ENGINE, require_engine, simulate, simulate_spec
+from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate, simulate_spec
+from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import identity
-from numasim.spec.run import RunSpec, load_run, resolve
+from numasim.spec.run_spec import RunSpec, load_run, resolve
 
 if TYPE_CHECKING:
     from numasim.engine.result import Result
-    from numasim.sweep.frame import SweepResult
+    from numasim.sweep.store.frame import SweepResult
 
 __all__ = ["run", "simulate", "sweep"]
 
@@ -55,7 +55,7 @@ def run_spec(
     if trace is None and not over_time:
         result = simulate_spec(spec, seed, engine, check)
     else:
-        from numasim.report.watched_run import simulate_watched
+        from numasim.report.trace.watched_run import simulate_watched
 
         result = simulate_watched(build_plan(spec, seed), engine, check, trace, over_time)
     result.identity = identity(spec, seed, engine)
@@ -78,9 +78,9 @@ def sweep(
     it stopped. ``jobs`` is the number of processes (default: one per core); ``cluster`` is, instead, the address of a
     Dask scheduler whose workers do the runs, or ``local:N`` for N workers that are started here.
     """
-    from numasim.spec.sweep import load_sweep
-    from numasim.sweep.frame import SweepResult
-    from numasim.sweep.run import run_sweep
+    from numasim.spec.sweep_spec import load_sweep
+    from numasim.sweep.run_sweep import run_sweep
+    from numasim.sweep.store.frame import SweepResult
 
     require_engine(engine)
     loaded = load_sweep(spec, changes=changes)

@@ -15,7 +15,7 @@ import typer
 from numasim.errors import CheckError, InputError, NumasimError
 
 if TYPE_CHECKING:
-    from numasim.spec.run import RunSpec
+    from numasim.spec.run_spec import RunSpec
 
 OK, CHECK_FAILED, BAD_INPUT = 0, 1, 2
 
@@ -48,7 +48,7 @@ NOT_BUILT = "numasim: the native engine is not built here; using the reference e
 
 def _engine(name: str | None) -> str:
     """The engine of that name, or the fastest one that there is, which is a word to the user where it is slow."""
-    from numasim.engine.run import DEFAULT_ENGINE, ENGINES
+    from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 
     if name is None and "native" not in ENGINES:
         typer.echo(NOT_BUILT, err=True)
@@ -70,8 +70,8 @@ def run(
 ) -> None:
     """Simulate once and print what happened."""
     from numasim.api import run_spec
-    from numasim.report.single import print_run, save_figures
-    from numasim.spec.run import load_run
+    from numasim.report.command_output import print_run, save_figures
+    from numasim.spec.run_spec import load_run
 
     loaded = load_run(spec, sets or ())
     over_time = plot is not None and _can_be_watched(loaded)
@@ -83,8 +83,8 @@ def run(
 
 def _can_be_watched(spec: RunSpec) -> bool:
     """Whether a run is short enough for figures over time; a word to the user where it is not."""
-    from numasim.engine.build import build_plan
-    from numasim.report.watched_run import require_few_tasks
+    from numasim.plan.build_plan import build_plan
+    from numasim.report.trace.watched_run import require_few_tasks
 
     try:
         require_few_tasks(build_plan(spec, spec.seed))
@@ -110,10 +110,10 @@ def sweep(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar, no table")] = False,
 ) -> None:
     """Run every cell of a sweep that is not done yet, and compare the strategies."""
-    from numasim.engine.run import require_engine, simulate_spec
-    from numasim.report.single import print_sweep
-    from numasim.spec.sweep import load_sweep
-    from numasim.sweep.run import run_sweep
+    from numasim.engine.simulate import require_engine, simulate_spec
+    from numasim.report.command_output import print_sweep
+    from numasim.spec.sweep_spec import load_sweep
+    from numasim.sweep.run_sweep import run_sweep
 
     engine = _engine(engine)
     require_engine(engine)
@@ -149,9 +149,9 @@ def reproduce(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")] = None,
 ) -> None:
     """Simulate the tables of a published study, compare and score; with all tables also without each mechanism."""
-    from numasim.reproduce.command import report
     from numasim.reproduce.reproduce import reproduce
-    from numasim.reproduce.study import read_study
+    from numasim.reproduce.reproduce_command import report
+    from numasim.reproduce.study.study import read_study
 
     loaded = read_study(study, table or ())
     directory = output or Path("results") / loaded.name
@@ -184,7 +184,7 @@ def validate(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")] = None,
 ) -> None:
     """Predict runs of the task runtime, run them, and compare; status 1 where a declared bound is broken."""
-    from numasim.validate.command import chosen_parts, validate_and_report
+    from numasim.validate.validate_command import chosen_parts, validate_and_report
 
     chosen = chosen_parts(parts or (), kernel or (), machine, runtime, quick)
     validate_and_report(chosen, output or Path("results") / "validation", jobs, as_json)
@@ -196,7 +196,7 @@ def plot(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: RESULTS/figures")] = None,
 ) -> None:
     """Draw the standard figures of a results directory."""
-    from numasim.report.single import save_sweep_plots
+    from numasim.report.command_output import save_sweep_plots
 
     for path in save_sweep_plots(results, output or results / "figures"):
         typer.echo(path)
@@ -211,7 +211,7 @@ def calibrate(
 ) -> None:
     """Measure the machine at hand and write its machine file; what could not be measured is said."""
     from numasim.runtime.calibrate import calibrate
-    from numasim.spec.yaml_text import write_yaml
+    from numasim.spec.yaml.yaml_text import write_yaml
 
     found = calibrate(quick=quick, name=name)
     typer.echo(write_yaml(output, found.machine))
@@ -226,7 +226,7 @@ def schema(kind: Annotated[str, typer.Argument(help="run, sweep, machine, strate
     """Print the JSON Schema of a kind of YAML file, for editors."""
     import json
 
-    from numasim.spec.schema import json_schema
+    from numasim.spec.json_schema import json_schema
 
     typer.echo(json.dumps(json_schema(kind), indent=2))
 
@@ -237,10 +237,10 @@ def bench(
     plot: Annotated[Path | None, typer.Option("--plot", help="also draw the rates to this PNG or SVG")] = None,
 ) -> None:
     """Measure this machine's simulation rates, side by side; takes two or three minutes."""
-    from numasim.report.benchmark.measure import measure
-    from numasim.report.benchmark.printing import print_findings
-    from numasim.report.plots import kind_of, save
-    from numasim.report.rates_plot import rates_figure
+    from numasim.benchmark.measure import measure
+    from numasim.benchmark.printing import print_findings
+    from numasim.benchmark.rates_plot import rates_figure
+    from numasim.report.figures.plots import kind_of, save
 
     if plot is not None:
         kind_of(plot)  # a mistake is better named now than when all is measured
@@ -253,7 +253,7 @@ def bench(
 @trace_app.command("check")
 def trace_check(file: Path) -> None:
     """Say what is wrong with a trace, if anything."""
-    from numasim.report.trace_lint import lint
+    from numasim.report.trace.trace_lint import lint
 
     found = lint(file)
     for problem in found.problems:
@@ -266,10 +266,10 @@ def trace_check(file: Path) -> None:
 @machine_app.command("list")
 def machine_list() -> None:
     """Print the shipped machines."""
-    from numasim.machine.build import build
+    from numasim.machine.build_machine import build
     from numasim.machine.description import shape
     from numasim.spec import catalog
-    from numasim.spec.single import read_machine
+    from numasim.spec.single_part import read_machine
 
     _print_columns((name, shape(build(read_machine(name)))) for name in catalog.names("machines"))
 
@@ -280,15 +280,15 @@ def machine_show(
     picture: Annotated[Path | None, typer.Option("--picture", help="also draw the topology to this PNG or SVG")] = None,
 ) -> None:
     """Describe a machine; with --picture, draw its topology."""
-    from numasim.machine.build import build
+    from numasim.machine.build_machine import build
     from numasim.machine.description import describe
-    from numasim.spec.single import read_machine
+    from numasim.spec.single_part import read_machine
 
     machine = build(read_machine(name))
     typer.echo(describe(machine))
     if picture is not None:
         from numasim.machine.drawing import draw
-        from numasim.report.plots import save
+        from numasim.report.figures.plots import save
 
         typer.echo(save(draw(machine), picture))
 
@@ -302,7 +302,7 @@ def machine_import(
 ) -> None:
     """Write the machine file of a system; what the system does not say is assumed and marked so."""
     from numasim.machine.importing import import_machine
-    from numasim.spec.yaml_text import write_yaml
+    from numasim.spec.yaml.yaml_text import write_yaml
 
     draft = import_machine(file, sysfs, name)
     draft.check()
@@ -312,9 +312,9 @@ def machine_import(
 @machine_app.command("check")
 def machine_check(name: str) -> None:
     """Validate a machine file and name what looks implausible in it."""
-    from numasim.machine.build import build
+    from numasim.machine.build_machine import build
     from numasim.machine.plausibility import check
-    from numasim.spec.single import read_machine
+    from numasim.spec.single_part import read_machine
 
     warnings = check(build(read_machine(name)))
     for warning in warnings:
@@ -325,7 +325,7 @@ def machine_check(name: str) -> None:
 @workload_app.command("list")
 def workload_list() -> None:
     """Print the workloads and their parameters."""
-    from numasim.spec.workload import PARAMETERS
+    from numasim.spec.models.workload_models import PARAMETERS
 
     _print_columns(
         (name, ", ".join(key for key in model.model_fields if key != "name")) for name, model in PARAMETERS.items()
@@ -378,7 +378,7 @@ def strategy_show(
     runtime: Annotated[str, typer.Option(help="the runtime preset")] = "ompi",
 ) -> None:
     """Say the compiled plan of a worker in words."""
-    from numasim.strategy.show import show
+    from numasim.strategy.describe.show_strategy import show
 
     typer.echo(show(name, machine, workers, worker, runtime))
 
@@ -396,7 +396,7 @@ def strategy_compile(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: NAME.plan")] = None,
 ) -> None:
     """Write the compiled plan of a strategy, which the task runtime interprets."""
-    from numasim.runtime.compile import compile_plan, write
+    from numasim.runtime.compile_plan import compile_plan, write
 
     path = output or Path(f"{Path(name).stem}.plan")
     write(compile_plan(name, machine, workers, runtime, graph, seed), path)
@@ -404,7 +404,7 @@ def strategy_compile(
 
 
 def _workload(text: str) -> Any:
-    from numasim.spec.single import read_workload
+    from numasim.spec.single_part import read_workload
     from numasim.workload.generate import generate
 
     return generate(read_workload(text))

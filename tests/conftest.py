@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import numasim
-from numasim.runtime.program import PROGRAM
+from numasim.runtime.runtime_program import PROGRAM
 
 PACKAGE = Path(numasim.__file__).parent
 

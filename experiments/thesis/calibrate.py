@@ -29,20 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from numasim.reproduce.calibration.bench import Bench
-from numasim.reproduce.calibration.readings import Readings
-from numasim.reproduce.calibration.record import (
-    Calibration,
-    Errors,
-    FittedParameter,
-    StepScore,
-    calibration_yaml,
-    errors_of,
-    read_calibration,
-    rms,
-    score,
-    with_residuals,
-)
-from numasim.reproduce.calibration.runs import (
+from numasim.reproduce.calibration.calibration_runs import (
     Kin,
     Times,
     at_rate,
@@ -56,12 +43,25 @@ from numasim.reproduce.calibration.runs import (
     serial_seconds,
     told,
 )
-from numasim.reproduce.calibration.search import Axis, Point, lowest, rising_root
+from numasim.reproduce.calibration.parameter_search import Axis, Point, lowest, rising_root
+from numasim.reproduce.calibration.readings import Readings
+from numasim.reproduce.calibration.record import (
+    Calibration,
+    Errors,
+    FittedParameter,
+    StepScore,
+    calibration_yaml,
+    errors_of,
+    read_calibration,
+    rms,
+    score,
+    with_residuals,
+)
 from numasim.reproduce.calibration.searched import Searched, parameters_at, reporter, values_at
-from numasim.reproduce.contents import Study
-from numasim.reproduce.study import read_study
-from numasim.spec.units import PS_PER_S
-from numasim.sweep.plan import Run
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.study import read_study
+from numasim.spec.unit_factors import PS_PER_S
+from numasim.sweep.planned_runs import Run
 from numasim.sweep.pool import LocalWorkers
 
 HERE = Path(__file__).resolve().parent

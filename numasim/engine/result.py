@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from numasim.engine.over_time import OverTime
-    from numasim.engine.plan import Plan
+    from numasim.engine.observe.over_time import OverTime
+    from numasim.plan.plan import Plan
 
 IDENTITY = ("run_id", "spec_hash", "seed", "repeat", "engine", "machine", "workload", "strategy", "workers")
 OUTCOME = (

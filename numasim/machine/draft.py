@@ -16,10 +16,10 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.machine.inventory import Cache, Inventory
 from numasim.machine.uniform import Shape, shape_of
-from numasim.spec.machine import MAX_NODES, MachineSpec
-from numasim.spec.nodes import Place, Source, from_python
-from numasim.spec.validate import validate
-from numasim.spec.yaml_text import yaml_text
+from numasim.spec.models.machine_model import MAX_NODES, MachineSpec
+from numasim.spec.validation import validate
+from numasim.spec.yaml.nodes import Place, Source, from_python
+from numasim.spec.yaml.yaml_text import yaml_text
 
 Values = dict[str, Any]
 LOCAL_NS = Decimal(90)

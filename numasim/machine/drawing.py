@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from numasim.machine import description
-from numasim.machine.layout import Layout, Points, lay_out
+from numasim.machine.drawing_grid import Layout, Points, lay_out
 from numasim.machine.topology import Machine
 
 Box = tuple[float, float, float, float]  # left, bottom, width, height in inches

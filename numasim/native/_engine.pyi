@@ -15,10 +15,10 @@ def run(
     listener: Callable[[npt.NDArray[np.uint64]], None] | None,
     watcher: Callable[[npt.NDArray[np.int64]], None] | None = None,
 ) -> dict[str, Any]:
-    """Run the plan given as a dict of arrays (numasim.engine.native makes it) and return a dict of arrays.
+    """Run the plan given as a dict of arrays (made by numasim.engine.native) and return a dict of arrays.
 
-    ``listener`` gets batches of trace records, ``watcher`` batches of rows (numasim.engine.watch); a plan that skips
-    cannot be watched.
+    ``listener`` gets batches of trace records, ``watcher`` batches of rows (numasim.engine.observe.watch); a plan that
+    skips cannot be watched.
 
     Raises ValueError for arrays that do not fit together, Deadlock, OverflowError for times beyond 2**62 ps.
     """

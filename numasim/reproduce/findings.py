@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from numasim.reproduce.calibration.record import FittedParameter
-from numasim.reproduce.cells import Score, Table
-from numasim.reproduce.selection import ScoreRule
+from numasim.reproduce.study.selection import ScoreRule
+from numasim.reproduce.table_cells import Score, Table
 
 
 @dataclass(frozen=True)

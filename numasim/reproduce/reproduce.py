@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from numasim.engine.run import DEFAULT_ENGINE, require_engine
-from numasim.reproduce.cells import Table
-from numasim.reproduce.contents import Study
+from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
 from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.planned import PlannedTable
-from numasim.reproduce.runs import do_runs
-from numasim.reproduce.setting import Setting
+from numasim.reproduce.plan.planned import PlannedTable
+from numasim.reproduce.plan.reproduction_runs import do_runs
+from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.table_cells import Table
 from numasim.sweep.collection import Collected
 
 RUNS = "runs"

@@ -14,7 +14,7 @@ from numasim.machine.sysfs import read_sysfs
 from numasim.runtime.calibrated_machine import calibrate_machine
 from numasim.runtime.calibrated_runtime import BASE, runtime_yaml
 from numasim.runtime.probe_findings import Probe, run_probe
-from numasim.spec.single import read_runtime
+from numasim.spec.single_part import read_runtime
 
 
 @dataclass(frozen=True)

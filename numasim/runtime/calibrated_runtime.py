@@ -12,8 +12,8 @@ from decimal import Decimal
 from functools import partial
 
 from numasim.runtime.probe_findings import Finding, Probe, short
-from numasim.spec.runtime import CostSpec, RuntimeSpec
-from numasim.spec.yaml_text import yaml_text
+from numasim.spec.models.runtime_model import CostSpec, RuntimeSpec
+from numasim.spec.yaml.yaml_text import yaml_text
 
 BASE = "ompi"
 

@@ -1,8 +1,9 @@
 """Files of named arrays: how a compiled plan travels to the task runtime (numasim/runtime/source/fields.h).
 
-The fields are those that the native engine is given (`numasim.engine.native.fields`). What is nested there is flattened
-here: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and ``name.count`` says how many there
-are. Integers, booleans and lengths are single entries of 64 bits; strings are text that ends in a zero byte.
+The fields are those that the native engine is given (`numasim.engine.native.native_engine.fields`). What is nested
+there is flattened here: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and
+``name.count`` says how many there are. Integers, booleans and lengths are single entries of 64 bits; strings are text
+that ends in a zero byte.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.plan import Plan
 from numasim.errors import InputError
+from numasim.plan.plan import Plan
 
 MAGIC = b"NSFIELD1"
 NAME_BYTES = 48
@@ -43,7 +44,7 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
     engine is not built.
     """
     try:
-        from numasim.engine.native import fields
+        from numasim.engine.native.native_engine import fields
     except ImportError:
         raise InputError("the native engine is not built here", expected=COMPILED) from None
     plan = plan.unfolded()
@@ -60,7 +61,7 @@ def _segment_parts(plan: Plan) -> dict[str, Array]:
     """``compute_ps`` [segments] and, where there are accesses, [nodes, segments] how long a segment waits on a node:
     ``settled_ps`` for the accesses whose homes are known, ``local_wait_ps`` for all of them if they were local.
     """
-    from numasim.engine.timing import local_waits_ps, segment_times
+    from numasim.plan.segment_times import local_waits_ps, segment_times
 
     times = segment_times(plan)
     if not len(plan.workload.accesses):

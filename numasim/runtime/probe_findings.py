@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import CheckError
-from numasim.runtime.program import answer, find_program
+from numasim.runtime.runtime_program import answer, find_program
 
 FORMAT = "numasim probe 1"
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from numasim.spec.units import GIGA, MILLION, PS_PER_NS
+from numasim.spec.unit_factors import GIGA, MILLION, PS_PER_NS
 
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}

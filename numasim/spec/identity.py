@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from numasim.errors import InputError
 from numasim.spec.base import canonical_json
-from numasim.spec.workload import WorkloadFile, WorkloadParameters
+from numasim.spec.models.workload_models import WorkloadFile, WorkloadParameters
 
 if TYPE_CHECKING:
-    from numasim.spec.run import RunSpec
-    from numasim.spec.sweep import SweepSpec
+    from numasim.spec.run_spec import RunSpec
+    from numasim.spec.sweep_spec import SweepSpec
 
 MODEL_VERSION = 5  # raised whenever the same specification would give other counters
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.spec import catalog
-from numasim.spec.document import load
-from numasim.spec.nodes import Node, merged
-from numasim.spec.validate import placed
+from numasim.spec.validation import placed
+from numasim.spec.yaml.document import load
+from numasim.spec.yaml.nodes import Node, merged
 
 CATALOG = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes"}
 

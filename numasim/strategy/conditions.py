@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.spec.base import ppm
-from numasim.spec.strategy import Chance, ChanceSpec, Condition, DispatchSpec, LengthCondition
-from numasim.strategy.plan import (
+from numasim.spec.models.strategy_model import Chance, ChanceSpec, Condition, DispatchSpec, LengthCondition
+from numasim.strategy.steal_plan import (
     BELOW_MAX_MARK,
     BELOW_MIN_MARK,
     CHANCE,

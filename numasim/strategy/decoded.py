@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numasim.strategy.plan import FLAG_ATTEMPT, FLAG_INVERT, NONE8, AmountKind, Anchor, Pick, StealPlan, Visit
 from numasim.strategy.similarity import DataRule
+from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NONE8, AmountKind, Anchor, Pick, StealPlan, Visit
 
 Segment = tuple[int, ...]
 NO_INDEX = -1

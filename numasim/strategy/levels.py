@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.machine.topology import Machine
-from numasim.spec.strategy import LAST_ITERATION, Amount, AmountSpec, DispatchSpec, LevelSpec, StrategySpec
+from numasim.spec.models.strategy_model import LAST_ITERATION, Amount, AmountSpec, DispatchSpec, LevelSpec, StrategySpec
 from numasim.strategy.conditions import ChanceTable, DataTable, WatchTable
-from numasim.strategy.families import Family, Pool, pool_of
-from numasim.strategy.plan import ALL16, FLAG_ATTEMPT, FLAG_INVERT, LEVEL, NONE8, AmountKind, Anchor, Pick, Visit
+from numasim.strategy.queue_families import Family, Pool, pool_of
 from numasim.strategy.relations import relation
 from numasim.strategy.rows import Arrangement, RowTable
-from numasim.strategy.units import Units
+from numasim.strategy.steal_plan import ALL16, FLAG_ATTEMPT, FLAG_INVERT, LEVEL, NONE8, AmountKind, Anchor, Pick, Visit
+from numasim.strategy.worker_units import Units
 
 AFTER_ME = "after-me"
 MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF}

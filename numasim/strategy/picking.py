@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from numasim.strategy.decoded import Level, Segment
-from numasim.strategy.plan import ALL16, Pick
+from numasim.strategy.steal_plan import ALL16, Pick
 from numasim.strategy.streams import Stream
 
 UNKNOWN = -1

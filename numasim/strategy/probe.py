@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass
-from numasim.spec.units import MILLION
+from numasim.spec.unit_factors import MILLION
 from numasim.strategy.decoded import Level, Row, Segment, decode_levels
 from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates
-from numasim.strategy.plan import ALL32, AmountKind, Anchor, Pick, StealPlan, Visit
 from numasim.strategy.similarity import Objects, Similarity
+from numasim.strategy.steal_plan import ALL32, AmountKind, Anchor, Pick, StealPlan, Visit
 from numasim.strategy.streams import Stream
 
 NO_ROOM = -1

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from numasim.spec.strategy import Vicinity
-from numasim.strategy.families import Pool
-from numasim.strategy.units import NOWHERE, Units
+from numasim.spec.models.strategy_model import Vicinity
+from numasim.strategy.queue_families import Pool
 from numasim.strategy.vicinity import vicinities
+from numasim.strategy.worker_units import NOWHERE, Units
 
 Mask = npt.NDArray[np.bool_]
 Relation = Callable[[Units, Pool, int], Mask]  # (units, pool, position) -> [queues of the pool], own queues included

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from numasim.strategy.families import Pool
-from numasim.strategy.units import Units
+from numasim.strategy.queue_families import Pool
+from numasim.strategy.worker_units import Units
 
 I64 = npt.NDArray[np.int64]
 WEIGHT_SCALE = 2**40  # weight of a queue is this over the latency to it in ps; sums stay far inside 64 bits

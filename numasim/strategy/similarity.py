@@ -11,8 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from numasim.spec.units import MILLION
-from numasim.strategy.plan import FLAG_HERE, FLAG_LOOKS, FLAG_SOURCE, FLAG_UNEVEN, Counted, NodeRank, StealPlan, Weigh
+from numasim.spec.unit_factors import MILLION
+from numasim.strategy.steal_plan import (
+    FLAG_HERE,
+    FLAG_LOOKS,
+    FLAG_SOURCE,
+    FLAG_UNEVEN,
+    Counted,
+    NodeRank,
+    StealPlan,
+    Weigh,
+)
 
 UNBOUND = -1  # the home of an object of which no page is placed
 
@@ -33,7 +42,7 @@ WEIGHT: dict[Weigh, Callable[[Objects], int]] = {
 
 
 class DataRule:
-    """What a dispatch rule asks of a task: a record of `numasim.strategy.plan.DATA` as plain Python values."""
+    """What a dispatch rule asks of a task: a record of `numasim.strategy.steal_plan.DATA` as plain Python values."""
 
     __slots__ = ("counted", "here", "looks", "min_bytes", "min_share_ppm", "rank", "source", "uneven", "weigh")
 

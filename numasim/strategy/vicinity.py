@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from numasim.strategy.units import Units
+from numasim.strategy.worker_units import Units
 
 I64 = npt.NDArray[np.int64]
 FARTHEST = np.iinfo(np.int64).max

@@ -13,8 +13,8 @@ from typing import Any
 
 from numasim.engine.result import Result
 from numasim.errors import NumasimError
-from numasim.sweep.parquet import EndedRun, failed, finished, parquet_bytes, rows_of
-from numasim.sweep.plan import Run
+from numasim.sweep.planned_runs import Run
+from numasim.sweep.store.parquet import EndedRun, failed, finished, parquet_bytes, rows_of
 
 TARGET_S = 1.0
 LONGEST_S = 2 * TARGET_S  # no further run of a batch begins after this

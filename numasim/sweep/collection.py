@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from numasim.spec.identity import MODEL_VERSION
 from numasim.sweep.batch import Runner, Task
-from numasim.sweep.parquet import COUNTERS, RUN
-from numasim.sweep.plan import Run
-from numasim.sweep.run import do_missing
-from numasim.sweep.shard import read_shards
-from numasim.sweep.store import Identity, Store, open_store
-from numasim.sweep.tables import rows_of_runs
+from numasim.sweep.planned_runs import Run
+from numasim.sweep.run_sweep import do_missing
+from numasim.sweep.store.parquet import COUNTERS, RUN
+from numasim.sweep.store.results_store import Identity, Store, open_store
+from numasim.sweep.store.results_tables import rows_of_runs
+from numasim.sweep.store.shard import read_shards
 from numasim.sweep.workers import chosen_workers
 
 MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specifications\n")

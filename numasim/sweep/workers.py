@@ -21,7 +21,7 @@ def chosen_workers(jobs: int | None, cluster: str | None, engine: str) -> Iterat
         return
     if jobs is not None:
         raise InputError("jobs and cluster are both given", expected="one of them: a cluster counts its own workers")
-    from numasim.sweep.cluster import cluster_workers
+    from numasim.sweep.cluster.dask_cluster import cluster_workers
 
     with cluster_workers(cluster, engine) as workers:
         yield workers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numasim.engine.result import Result
-from numasim.runtime.program import KernelRun
+from numasim.runtime.runtime_program import KernelRun
 
 OF_COLUMNS = ("makespan_ps", "steal_attempts", "steal_success", "steal_attempts_remote", "tasks")
 

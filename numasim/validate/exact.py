@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numasim.engine.result import Result
-from numasim.runtime.program import KernelRun
+from numasim.runtime.runtime_program import KernelRun
 
 WORD_COLUMNS = ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps", "hold_ps")  # of a row of `words`
 TABLES = ("node_attempts", "node_success", "node_bytes")

@@ -13,12 +13,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
-from numasim.report.grid import legend_below, panel_grid
-from numasim.report.statistics import Estimate
-from numasim.report.style import REFERENCE_COLOUR, line_colour, marker, styled
-from numasim.validate.compare import Comparison
-from numasim.validate.quantities import QUANTITIES
-from numasim.validate.validate import PartFindings
+from numasim.report.answers.statistics import Estimate
+from numasim.report.figures.grid import legend_below, panel_grid
+from numasim.report.figures.style import REFERENCE_COLOUR, line_colour, marker, styled
+from numasim.validate.comparison import Comparison
+from numasim.validate.run_validation import PartFindings
+from numasim.validate.validated_quantities import QUANTITIES
 
 COLUMNS, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"

@@ -16,10 +16,10 @@ from pydantic import Field
 from numasim.errors import InputError
 from numasim.spec import catalog
 from numasim.spec.base import CheckedModel, Model, PositiveCount, Seed
-from numasim.spec.document import load
-from numasim.spec.runtime import YesNo
-from numasim.spec.validate import validate
-from numasim.validate.quantities import QUANTITIES
+from numasim.spec.models.runtime_model import YesNo
+from numasim.spec.validation import validate
+from numasim.spec.yaml.document import load
+from numasim.validate.validated_quantities import QUANTITIES
 
 Text = Annotated[str, Field(min_length=1)]
 Share = Annotated[Decimal, Field(gt=0, le=1)]

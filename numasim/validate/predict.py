@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.draws import repeat_seed
-from numasim.engine.build import build_plan
-from numasim.engine.plan import Plan
-from numasim.runtime.compile import UNCOUPLED
+from numasim.plan.build_plan import build_plan
+from numasim.plan.plan import Plan
+from numasim.runtime.compile_plan import UNCOUPLED
 from numasim.spec.identity import MODEL_VERSION
-from numasim.spec.run import RunSpec, resolve
-from numasim.spec.single import read_machine, read_runtime, read_strategy
-from numasim.validate.cells import Cell, Part
+from numasim.spec.run_spec import RunSpec, resolve
+from numasim.spec.single_part import read_machine, read_runtime, read_strategy
+from numasim.validate.validation_cells import Cell, Part
 
 
 def spec_of(part: Part, cell: Cell, graph: Path) -> RunSpec:

@@ -17,18 +17,18 @@ from pathlib import Path
 
 import numpy as np
 
-from numasim.engine.plan import Plan
-from numasim.engine.run import simulate
+from numasim.engine.simulate import simulate
 from numasim.errors import CheckError
-from numasim.report.units import time_text
-from numasim.runtime.compile import write
-from numasim.runtime.program import KernelRun, Order, run_kernel
-from numasim.validate.cells import Cell, Part
+from numasim.plan.plan import Plan
+from numasim.report.unit_text import time_text
+from numasim.runtime.compile_plan import write
+from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.validate.counts import measured_counts, predicted_counts
-from numasim.validate.kept import KeptRuns
-from numasim.validate.moved import has_moved, hop_ps
+from numasim.validate.placement_check import has_moved, hop_ps
 from numasim.validate.predict import plan_of, seed_of, spec_of
-from numasim.validate.records import record
+from numasim.validate.recorded_graphs import record
+from numasim.validate.run_store import KeptRuns
+from numasim.validate.validation_cells import Cell, Part
 from numasim.workload.builder import frozen
 
 TOGETHER = 10  # rounds of one process, and of one recording
@@ -38,7 +38,7 @@ TRIES = 200  # rounds in a row that do not count
 def make_rounds(part: Part, cell: Cell, folder: Path, kept: KeptRuns, advance: Callable[[int], None]) -> None:
     """Make the rounds that are missing in ``kept``, and add those that count.
 
-    Raises CheckError where TRIES in a row do not, since the machine was another one: see `numasim.validate.moved`.
+    Raises CheckError where TRIES in a row do not, since the machine was another one: see `placement_check`.
     """
     in_vain = 0
     while (missing := part.repeats - len(kept.measured)) > 0:

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import CheckError
+from numasim.workload.families.sync_parameters import SharedWord
+from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import (
     FIRST_SHARED,
     I64,
@@ -26,8 +28,6 @@ from numasim.workload.graph import (
     Region,
     Workload,
 )
-from numasim.workload.layout import offsets, preorder, ragged
-from numasim.workload.shared import SharedWord
 
 Numbers = npt.NDArray[Any] | int
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Workload
-from numasim.workload.layout import offsets
-from numasim.workload.serial import by_task, serial_ps
+from numasim.workload.one_worker import by_task, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 NO_LATENCY_PS = 0

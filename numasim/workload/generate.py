@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from numasim.spec.workload import WorkloadFile, WorkloadParameters
-from numasim.workload.fft import fft
-from numasim.workload.fib import fib, folded_fib
+from numasim.spec.models.workload_models import WorkloadFile, WorkloadParameters
+from numasim.workload.families.fft import fft
+from numasim.workload.families.fib import fib, folded_fib
+from numasim.workload.families.independent import independent
+from numasim.workload.families.matmul import matmul
+from numasim.workload.families.nqueens import nqueens
+from numasim.workload.families.random_graphs import random_fork_join, random_layered
+from numasim.workload.families.sort import sort
+from numasim.workload.families.sparselu import sparselu_for, sparselu_single
+from numasim.workload.families.spinlock import spinlock
+from numasim.workload.families.strassen import strassen
+from numasim.workload.families.syncbench import syncbench
+from numasim.workload.families.uts import uts
 from numasim.workload.graph import Workload
-from numasim.workload.independent import independent
-from numasim.workload.matmul import matmul
-from numasim.workload.nqueens import nqueens
-from numasim.workload.random_graphs import random_fork_join, random_layered
-from numasim.workload.sort import sort
-from numasim.workload.sparselu import sparselu_for, sparselu_single
-from numasim.workload.spinlock import spinlock
-from numasim.workload.strassen import strassen
-from numasim.workload.syncbench import syncbench
-from numasim.workload.uts import uts
 
 GENERATORS: dict[str, Callable[..., Workload]] = {
     "matmul": matmul,

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.workload.layout import offsets
-from numasim.workload.shared import SharedWord
+from numasim.workload.families.sync_parameters import SharedWord
+from numasim.workload.forest_arrays import offsets
 
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]

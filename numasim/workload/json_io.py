@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from numasim.errors import InputError
 from numasim.workload.graph import Workload
+from numasim.workload.graph_rules import validate
 from numasim.workload.json_models import GraphFile, to_file, to_workload
-from numasim.workload.validate import validate
 
 
 def write(workload: Workload, path: Path) -> None:

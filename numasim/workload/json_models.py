@@ -12,6 +12,8 @@ from pydantic import BeforeValidator, Field
 from numasim.errors import InputError
 from numasim.spec.base import Model
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.workload.families.sync_parameters import MAX_PARTIES, Role, SharedWord
+from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import (
     Accesses,
     Deal,
@@ -24,9 +26,7 @@ from numasim.workload.graph import (
     Region,
     Workload,
 )
-from numasim.workload.layout import offsets
-from numasim.workload.shared import MAX_PARTIES, Role, SharedWord
-from numasim.workload.validate import parents
+from numasim.workload.graph_rules import parents
 
 FORMAT = "numasim task graph 1"
 ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}

@@ -9,7 +9,7 @@ import numpy as np
 
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.graph import FIRST_SHARED, I64, Kind, Op, Phase, RangeFamily, Workload
-from numasim.workload.serial import access_ps, by_task, item_blocks, segment_ps
+from numasim.workload.one_worker import access_ps, by_task, item_blocks, segment_ps
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.spec.workload import MAX_TASKS
+from numasim.spec.models.workload_models import MAX_TASKS
 from numasim.workload.builder import frozen
+from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Accesses, Op, Phase, Workload
-from numasim.workload.layout import offsets, ragged
 
 GIB = 2**30
 TASK_BYTES = 8 + 1 + 8 + 8  # op_ptr, kind, parent, successor_ptr

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from random_plans import STRATEGIES
 from task_graphs import Access, items
 
-from numasim.engine.effects import Effects
-from numasim.engine.plan import Plan
 from numasim.machine.topology import Machine
-from numasim.spec.placement import PlacementSpec
-from numasim.spec.units import MILLION
-from numasim.spec.workload import workload_spec
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.spec.models.placement_model import PlacementSpec
+from numasim.spec.models.workload_models import workload_spec
+from numasim.spec.unit_factors import MILLION
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Region, Workload
 

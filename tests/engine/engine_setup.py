@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.build import costs_ps
-from numasim.engine.effects import NO_EFFECTS, Effects
-from numasim.engine.plan import Plan
+from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.result import Result
-from numasim.engine.run import DEFAULT_ENGINE, ENGINES, Log, simulate
-from numasim.engine.trace import Rank
-from numasim.machine.build import build
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, Log, simulate
+from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
+from numasim.plan.build_plan import costs_ps
+from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.plan import Plan
 from numasim.spec.base import ppm, ps
-from numasim.spec.machine import MachineSpec
-from numasim.spec.run import resolve
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import StrategySpec
-from numasim.strategy.compile import compile_strategy, effective_runtime
-from numasim.strategy.locks import place_words
-from numasim.strategy.placement import place
+from numasim.spec.models.machine_model import MachineSpec
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.spec.run_spec import resolve
+from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
+from numasim.strategy.placement.compile_placement import place
+from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Workload
 
 NS = 1000
@@ -114,7 +114,7 @@ def plan_of(
     skip: bool = True,
     effects: Effects = NO_EFFECTS,
 ) -> Plan:
-    """A Plan put together from its parts, as `numasim.engine.build` does from a specification."""
+    """A Plan put together from its parts, as `numasim.plan.build_plan` does from a specification."""
     machine = machine or toy()
     strategy = shipped_strategy(strategy) if isinstance(strategy, str) else strategy
     given = shipped_runtime(how) if isinstance(how, str) else how

@@ -12,19 +12,19 @@ import numpy as np
 from engine_setup import Rows, event_by_event
 from random_recipes import RandomPlan
 
-from numasim.engine.collect import collect
-from numasim.engine.compare import Outcome, difference, disagreements
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.effects import Effects
-from numasim.engine.invariants import violations
-from numasim.engine.plan import Plan
-from numasim.engine.reference import ReferenceEngine, finished, makespan_ps
-from numasim.engine.run import ENGINES, Log
-from numasim.engine.trace import Trace
-from numasim.engine.watch import COLUMNS
-from numasim.spec.locks import BarrierName, LockName
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.engine_difference import Outcome, difference, disagreements
+from numasim.engine.check.invariants import violations
+from numasim.engine.collect_result import collect
+from numasim.engine.observe.trace_hash import Trace
+from numasim.engine.observe.watch import COLUMNS
+from numasim.engine.reference.reference import ReferenceEngine, finished, makespan_ps
+from numasim.engine.simulate import ENGINES, Log
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.spec.models.locks_model import BarrierName, LockName
+from numasim.workload.families.sync_parameters import Role
 from numasim.workload.graph import Op
-from numasim.workload.shared import Role
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)

@@ -13,8 +13,8 @@ from typing import Any
 
 from numasim.errors import InputError
 from numasim.workload.graph import Workload
+from numasim.workload.graph_rules import validate
 from numasim.workload.json_models import GraphFile, to_workload
-from numasim.workload.validate import validate
 
 Document = dict[str, Any]
 

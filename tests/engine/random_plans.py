@@ -11,12 +11,12 @@ from engine_setup import plan_of, shipped_runtime, shipped_strategy, toy
 from hypothesis import strategies as st
 from random_recipes import RandomPlan, random_plan
 
-from numasim.engine.plan import Plan
 from numasim.machine.topology import Machine
+from numasim.plan.plan import Plan
 from numasim.spec import catalog
-from numasim.spec.placement import PlacementSpec
-from numasim.spec.runtime import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
-from numasim.spec.workload import workload_spec
+from numasim.spec.models.placement_model import PlacementSpec
+from numasim.spec.models.runtime_model import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 

@@ -21,17 +21,17 @@ from random_grammar import (
 )
 from random_graphs import Document, graph_document, happens, workload_of
 
-from numasim.engine.effects import effects_of
-from numasim.engine.plan import Plan
 from numasim.errors import InputError
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
+from numasim.plan.effects import effects_of
+from numasim.plan.plan import Plan
 from numasim.spec import catalog
-from numasim.spec.machine import MachineSpec
-from numasim.spec.model import ModelSpec
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import StrategySpec
-from numasim.spec.workload import workload_spec
+from numasim.spec.models.effects_model import ModelSpec
+from numasim.spec.models.machine_model import MachineSpec
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 

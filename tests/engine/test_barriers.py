@@ -8,12 +8,12 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy
 from task_graphs import Use, body, graph, phase
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.run import ENGINES, simulate
-from numasim.engine.trace import Rank
-from numasim.spec.locks import BarrierName
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.spec.models.locks_model import BarrierName
+from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Op, Workload
-from numasim.workload.shared import Role, SharedWord
 
 KINDS = get_args(BarrierName)
 MEET = Use(Op.BARRIER)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numasim.engine.bins import BINS, MOST_SHIFT, Counts, Integrals, Steps
+from numasim.engine.observe.bins import BINS, MOST_SHIFT, Counts, Integrals, Steps
 
 SUBJECTS = 3
 Stretch = tuple[int, int, int, int]  # subject, begin, length, weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine_setup import NS, run, runtime
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.trace import Rank
+from numasim.engine.observe.trace_hash import Rank
 
 
 def test_spawns_into_a_full_queue_run_at_once() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from numasim.engine.build import build_plan
 from numasim.errors import InputError
-from numasim.spec.run import RunSpec, resolve
-from numasim.spec.single import read_workload
+from numasim.plan.build_plan import build_plan
+from numasim.spec.run_spec import RunSpec, resolve
+from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate
 from numasim.workload.json_io import write
 

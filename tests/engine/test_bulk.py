@@ -9,10 +9,10 @@ import pytest
 from engine_setup import NS, assert_agree, event_by_event, observe, plan_of, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, body, graph, items, phase, task
 
-from numasim.engine.invariants import violations
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES
-from numasim.engine.trace import Records
+from numasim.engine.check.invariants import violations
+from numasim.engine.observe.trace_hash import Records
+from numasim.engine.simulate import ENGINES
+from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal
 
 

@@ -15,9 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from task_graphs import Access, Run, body, graph, phase
 
-from numasim.engine.caches import CACHES, CHUNK_BYTES, PART_BYTES, Cache, Found, LruCache, Piece, Place, ShareCache
-from numasim.engine.effects import Effects
-from numasim.engine.run import ENGINES, simulate
+from numasim.engine.reference.memory.caches import (
+    CACHES,
+    CHUNK_BYTES,
+    PART_BYTES,
+    Cache,
+    Found,
+    LruCache,
+    Piece,
+    Place,
+    ShareCache,
+)
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.plan.effects import Effects
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 KIB = 1024

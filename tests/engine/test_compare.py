@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.compare import Record, difference, disagreements, first_parting, outcome
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES
-from numasim.engine.trace import Listener, Records, WindowSums, hash_sum
+from numasim.engine.check.engine_difference import Record, difference, disagreements, first_parting, outcome
+from numasim.engine.observe.trace_hash import Listener, Records, WindowSums, hash_sum
+from numasim.engine.simulate import ENGINES
+from numasim.plan.plan import Plan
 
 WORK = graph(task(*[task(300 * NS) for _ in range(6)], WAIT, 50 * NS))
 PLAN = plan_of(WORK, 3, "randomized", runtime(join="help", costs={"push_ns": 10}))
@@ -146,7 +146,7 @@ def test_the_sums_of_the_windows_are_those_of_their_records(records: list[Record
 
 
 def test_a_crowded_window_is_narrowed_until_it_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.engine.compare.MOST_KEPT", 3)
+    monkeypatch.setattr("numasim.engine.check.engine_difference.MOST_KEPT", 3)
     left = [Record(10**9 + i // 2, 0, i % 2, i, 0) for i in range(2000)]
     right = [*left[:1500], Record(10**9 + 750, 0, 0, 77, 0), *left[1501:]]
     parting = first_parting("left", in_batches(left, 100), "right", in_batches(right, 100))

@@ -8,9 +8,9 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
 from task_graphs import WAIT, Access, Run, graph, items, task
 
-from numasim.engine.run import ENGINES
-from numasim.engine.trace import Rank
-from numasim.spec.strategy import StrategySpec
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.simulate import ENGINES
+from numasim.spec.models.strategy_model import StrategySpec
 from numasim.workload.graph import Mode, Region
 
 PAGE = 4096

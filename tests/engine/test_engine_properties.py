@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from random_plans import JOINS, STRATEGIES, plans
 from task_graphs import Access, items
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.invariants import violations
-from numasim.engine.plan import Plan
-from numasim.spec.placement import PlacementSpec
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.invariants import violations
+from numasim.plan.plan import Plan
+from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Deal, Region
 
 LENIENT = [HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -20,16 +20,16 @@ from random_plans import JOINS, RUNTIMES, STRATEGIES, any_plans, with_join
 from random_recipes import RandomPlan, plan_from, random_recipe
 from task_graphs import WAIT, Access, Run, graph, items, task
 
-from numasim.engine.compare import difference
-from numasim.engine.effects import effects_of
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES
-from numasim.machine.build import build
+from numasim.engine.check.engine_difference import difference
+from numasim.engine.simulate import ENGINES
+from numasim.machine.build_machine import build
+from numasim.plan.effects import effects_of
+from numasim.plan.plan import Plan
 from numasim.spec.base import Model
-from numasim.spec.machine import MachineSpec
-from numasim.spec.model import CacheModel, ContentionModel, ModelSpec
-from numasim.spec.runtime import FullRule, JoinKind, ProducerKind, RuntimeSpec
-from numasim.spec.strategy import (
+from numasim.spec.models.effects_model import CacheModel, ContentionModel, ModelSpec
+from numasim.spec.models.machine_model import MachineSpec
+from numasim.spec.models.runtime_model import FullRule, JoinKind, ProducerKind, RuntimeSpec
+from numasim.spec.models.strategy_model import (
     DispatchPick,
     DispatchSpec,
     LevelSpec,

@@ -6,8 +6,8 @@ import pytest
 from engine_setup import FIRST, NS, run, runtime
 from task_graphs import graph, items, task
 
-from numasim.engine.trace import Rank
-from numasim.engine.worker import priority
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.reference.worker import priority
 from numasim.workload.graph import Deal
 
 

@@ -13,13 +13,13 @@ import pytest
 from engine_setup import plan_of, shipped_runtime, shipped_strategy
 from equality import OTHERS, REFERENCE
 
-from numasim.engine.compare import difference, disagreements
-from numasim.engine.run import simulate
-from numasim.machine.build import build
+from numasim.engine.check.engine_difference import difference, disagreements
+from numasim.engine.simulate import simulate
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.spec import catalog
-from numasim.spec.run import resolve
-from numasim.spec.workload import PARAMETERS, workload_spec
+from numasim.spec.models.workload_models import PARAMETERS, workload_spec
+from numasim.spec.run_spec import resolve
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 

@@ -11,10 +11,10 @@ from equality import OTHERS, REFERENCE
 from random_grammar import placement_document
 from test_every_cell import machine, workload
 
-from numasim.engine.compare import difference, disagreements
-from numasim.engine.run import simulate
+from numasim.engine.check.engine_difference import difference, disagreements
+from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.strategy.policies import POLICIES
+from numasim.strategy.placement.policies import POLICIES
 
 NEEDED: dict[str, dict[str, Any]] = {"bind": {"node": 1}, "first-touch-init": {"tasks": 5}}
 PROGRAMS = ("strassen", "random-layered", "sort", "matmul")

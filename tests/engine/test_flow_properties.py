@@ -10,11 +10,11 @@ from coupled_plans import AMPLE_GBS, SETTLED, UNCHANGED_PPM, coupled_plans, with
 from engine_setup import Seen, assert_agree, event_by_event, found, observe
 from hypothesis import HealthCheck, event, given, settings
 
-from numasim.engine.effects import NO_EFFECTS, Effects
-from numasim.engine.invariants import violations
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES
-from numasim.engine.timing import RangeTimes, segment_times
+from numasim.engine.check.invariants import violations
+from numasim.engine.simulate import ENGINES
+from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.plan import Plan
+from numasim.plan.segment_times import RangeTimes, segment_times
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

@@ -14,10 +14,10 @@ from engine_setup import NS, Seen, run, runtime, stealing, toy_with
 from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
 
 from numasim.draws import DrawClass, base, draw
-from numasim.engine.effects import Effects
-from numasim.engine.noise import noise_ppm, noisy_ps
-from numasim.engine.run import ENGINES
+from numasim.engine.simulate import ENGINES
 from numasim.machine.topology import Machine
+from numasim.plan.effects import Effects
+from numasim.plan.noise import noise_ppm, noisy_ps
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 KIB = 1024

@@ -12,14 +12,14 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
 from task_graphs import WAIT, Access, Run, Use, graph, items, task
 
-from numasim.engine.invariants import INVARIANTS, assert_valid, violations
-from numasim.engine.ledger import Executed
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES, simulate
+from numasim.engine.check.invariants import INVARIANTS, assert_valid, violations
+from numasim.engine.reference.ledger import Executed
+from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
-from numasim.spec.placement import PlacementSpec
+from numasim.plan.plan import Plan
+from numasim.spec.models.placement_model import PlacementSpec
+from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Op, Region
-from numasim.workload.shared import Role, SharedWord
 
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)
 PARTS = (
@@ -188,7 +188,7 @@ def test_every_invariant_is_shown_to_fail(plan: Plan, good: Seen) -> None:
 
 
 def test_checking_is_part_of_a_run_that_asks_for_it(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.engine.invariants.INVARIANTS", (lambda *_: iter(["broken"]),))
+    monkeypatch.setattr("numasim.engine.check.invariants.INVARIANTS", (lambda *_: iter(["broken"]),))
     assert simulate(plan).counters["tasks"] == 4
     with pytest.raises(CheckError, match="broken"):
         simulate(plan, check=True)

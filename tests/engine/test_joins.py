@@ -6,9 +6,9 @@ import pytest
 from engine_setup import FIRST, NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.run import ENGINES
-from numasim.engine.trace import Rank
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.simulate import ENGINES
 from numasim.workload.graph import Deal
 
 # task ids are preorder: 0 the root, 1 = A, 2 = B

@@ -25,17 +25,17 @@ from engine_setup import NS, Rows, plan_of, run_watched
 from hypothesis import HealthCheck, event, given, settings
 from task_graphs import Access, Run, graph, items, task
 
-from numasim.engine.collect import link_bytes
-from numasim.engine.effects import Effects
-from numasim.engine.over_time import OverTime
-from numasim.engine.plan import Plan
-from numasim.engine.resources import ResourceKind, resources_of
+from numasim.engine.collect_result import link_bytes
+from numasim.engine.observe.over_time import OverTime
+from numasim.engine.observe.watch import Watched
 from numasim.engine.result import Result
-from numasim.engine.run import ENGINES, simulate
-from numasim.engine.watch import Watched
-from numasim.machine.build import build
-from numasim.spec.single import read_machine
-from numasim.spec.units import PS_PER_S
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.machine.build_machine import build
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.plan.resources import ResourceKind, resources_of
+from numasim.spec.single_part import read_machine
+from numasim.spec.unit_factors import PS_PER_S
 from numasim.workload.graph import Deal, Mode, Region
 
 LEAST_PS = 2_000 * NS  # of what a segment computes; at its fastest it takes half of that

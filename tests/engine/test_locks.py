@@ -10,14 +10,14 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy
 from task_graphs import WAIT, Task, Use, body, graph, phase, task
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.run import ENGINES, simulate
-from numasim.machine.build import build
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec.locks import LockName
-from numasim.spec.run import resolve
+from numasim.spec.models.locks_model import LockName
+from numasim.spec.run_spec import resolve
+from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Op, Workload
-from numasim.workload.shared import Role, SharedWord
 
 KINDS = get_args(LockName)
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
-from numasim.engine.pages import split
+from numasim.engine.reference.memory.page_map import split
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 TWO_NODES = toy(sockets=2, cores=1)

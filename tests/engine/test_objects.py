@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from random_graphs import Draft, graph_document, workload_of
 from task_graphs import Access, Run, call, graph, task
 
-from numasim.engine.objects import ObjectMap, item_objects
-from numasim.engine.pages import PageMap
-from numasim.engine.plan import Plan
+from numasim.engine.reference.memory.object_map import ObjectMap
+from numasim.engine.reference.memory.page_map import PageMap
+from numasim.plan.plan import Plan
+from numasim.plan.task_objects import item_objects
 from numasim.strategy.similarity import UNBOUND, Objects
 from numasim.workload.graph import Kind, Mode, Op, Region
 

@@ -11,14 +11,14 @@ from equality import Rows
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.bins import BINS
-from numasim.engine.effects import Effects
-from numasim.engine.over_time import MOST_STEALS, STATES, OverTime
-from numasim.engine.plan import Plan
+from numasim.engine.observe.bins import BINS
+from numasim.engine.observe.over_time import MOST_STEALS, STATES, OverTime
+from numasim.engine.observe.watch import COLUMNS, Watched
 from numasim.engine.result import Result
-from numasim.engine.run import ENGINES, simulate
-from numasim.engine.watch import COLUMNS, Watched
+from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
 
 TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))
 PLANS = {

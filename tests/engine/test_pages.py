@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from page_oracle import BY_TOUCH, Document, PageOracle
 from task_graphs import Access, Run, body, graph, items, phase
 
-from numasim.engine.pages import PageMap
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES
+from numasim.engine.reference.memory.page_map import PageMap
+from numasim.engine.simulate import ENGINES
 from numasim.errors import InputError
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec.machine import MachineSpec
+from numasim.plan.plan import Plan
+from numasim.spec.models.machine_model import MachineSpec
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 PAGE = 64

@@ -6,8 +6,8 @@ import pytest
 from engine_setup import NS, run, runtime, stealing
 from task_graphs import WAIT, body, graph, items, phase, task
 
-from numasim.engine.run import ENGINES
-from numasim.engine.trace import Rank
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.simulate import ENGINES
 from numasim.workload.graph import Deal
 
 

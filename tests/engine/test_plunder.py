@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from task_graphs import Access, items
 
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES, simulate
-from numasim.spec.placement import PlacementSpec
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.plan.plan import Plan
+from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Deal, Region
 
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="only the native engine follows thieves in bulk")

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from random_plans import STRATEGIES
 from task_graphs import Access, items
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.effects import Effects
-from numasim.engine.invariants import violations
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES
-from numasim.spec.placement import PlacementSpec
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.invariants import violations
+from numasim.engine.simulate import ENGINES
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 KIB = 1024

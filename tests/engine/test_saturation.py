@@ -12,9 +12,9 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy_with
 from task_graphs import Access, Run, Task, body, graph, phase, task
 
-from numasim.engine.effects import Effects
-from numasim.engine.run import ENGINES
+from numasim.engine.simulate import ENGINES
 from numasim.machine.topology import Machine
+from numasim.plan.effects import Effects
 from numasim.workload.graph import Deal, Region, Workload
 
 PART = 1 << 22  # bytes of the data on each node

@@ -10,8 +10,8 @@ from engine_setup import run as simulated
 from task_graphs import body, graph, items, phase, task
 
 from numasim import draws
-from numasim.engine.trace import Rank
-from numasim.spec.strategy import StrategySpec
+from numasim.engine.observe.trace_hash import Rank
+from numasim.spec.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Workload
 
 IN_ORDER = {"from": "others", "pick": "in-order"}

@@ -8,7 +8,7 @@ import pytest
 from engine_setup import NS, Seen, plan_of, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, graph, items, task
 
-from numasim.strategy.locks import place_words
+from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Deal
 
 LEAVES = graph(task(*[task(1000 * NS) for _ in range(3)], 5000 * NS, WAIT))

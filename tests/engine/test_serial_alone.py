@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.draws import DrawClass, base, draw
-from numasim.engine.effects import Effects
-from numasim.engine.item_prices import ItemPrices, Seat
-from numasim.engine.noise import noisy_ps
-from numasim.engine.plan import Plan
-from numasim.engine.resources import resources_of
-from numasim.engine.run import ENGINES
+from numasim.engine.simulate import ENGINES
+from numasim.plan.effects import Effects
+from numasim.plan.item_prices import ItemPrices, Seat
+from numasim.plan.noise import noisy_ps
+from numasim.plan.plan import Plan
+from numasim.plan.resources import resources_of
 from numasim.workload.graph import Deal, Mode, Region, Workload
-from numasim.workload.serial import access_ps, segment_ps
-from numasim.workload.serial import serial_ps as declared_serial_ps
+from numasim.workload.one_worker import access_ps, segment_ps
+from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import pytest
 from engine_setup import plan_of, runtime, toy_with
 
-from numasim.engine.effects import Effects
-from numasim.engine.run import simulate
-from numasim.spec.workload import PARAMETERS, workload_spec
+from numasim.engine.simulate import simulate
+from numasim.plan.effects import Effects
+from numasim.spec.models.workload_models import PARAMETERS, workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from numasim.engine.sharing import ONE, Demands, max_min_shares
+from numasim.engine.reference.memory.max_min_shares import ONE, Demands, max_min_shares
 
 Units = st.integers(1, 10**11)
 CONTROLLER, LINK, PORT = 0, 1, 2

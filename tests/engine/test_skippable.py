@@ -23,16 +23,16 @@ from hypothesis import strategies as st
 from random_plans import STRATEGIES, oblivious_plans, plans
 from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
 
-from numasim.engine.build import build_plan
-from numasim.engine.effects import Effects
-from numasim.engine.invariants import violations
-from numasim.engine.plan import Plan
-from numasim.engine.run import ENGINES, simulate
-from numasim.engine.skippable import CONDITIONS, obstacle, skippable
+from numasim.engine.check.invariants import violations
+from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
-from numasim.spec.run import resolve
+from numasim.plan.build_plan import build_plan
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.plan.skippable import CONDITIONS, obstacle, skippable
+from numasim.spec.run_spec import resolve
+from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Phase, Region, Workload
-from numasim.workload.shared import Role, SharedWord
 
 TREE = graph(task(10 * NS, task(200 * NS), task(100 * NS), WAIT, 10 * NS))
 RANGE = items(50, 100 * NS, 300 * NS, Deal.CYCLIC)

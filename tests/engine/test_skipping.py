@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
 
-from numasim.engine.plan import Plan
 from numasim.engine.result import Result
-from numasim.engine.run import ENGINES, simulate
-from numasim.spec.placement import PlacementSpec
-from numasim.spec.workload import workload_spec
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.plan.plan import Plan
+from numasim.spec.models.placement_model import PlacementSpec
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from task_graphs import body, graph
 
 from numasim.draws import DrawClass, base, draw
-from numasim.engine.effects import Effects
-from numasim.engine.noise import noise_ppm
-from numasim.engine.plan import Plan
-from numasim.engine.speeds import Activity, Speeds
-from numasim.spec.units import MILLION
+from numasim.engine.reference.memory.speeds import Activity, Speeds
+from numasim.plan.effects import Effects
+from numasim.plan.noise import noise_ppm
+from numasim.plan.plan import Plan
+from numasim.spec.unit_factors import MILLION
 
 EXECUTES, POLLS, RESTS = Activity.EXECUTES, Activity.POLLS, Activity.RESTS
 STEPS = [{"active": 1, "ghz": 4}, {"active": 3, "ghz": 3}]

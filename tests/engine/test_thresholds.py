@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, graph, items, phase, task
 
-from numasim.engine.queues import TaskQueues
-from numasim.engine.reference import ReferenceEngine
-from numasim.engine.thresholds import Measured, computed_thresholds, first_thresholds
-from numasim.engine.trace import Trace
-from numasim.strategy.plan import Thresholds
+from numasim.engine.observe.trace_hash import Trace
+from numasim.engine.reference.reference import ReferenceEngine
+from numasim.engine.reference.task_queues import TaskQueues
+from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
+from numasim.strategy.steal_plan import Thresholds
 
 AUTO: dict[str, Any] = {"max": "auto", "min": "auto"}
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.trace import Rank, RecordSet, Trace, hash_sum, pack, record_hash
+from numasim.engine.observe.trace_hash import Rank, RecordSet, Trace, hash_sum, pack, record_hash
 
 WORD = st.integers(0, 2**64 - 1)
 RECORDS = st.lists(st.tuples(WORD, WORD, WORD, WORD, WORD), max_size=8)

@@ -15,13 +15,13 @@ from equality import MOST_WATCHED_EVENTS, OTHERS, watched
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.plan import Plan
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watch, Watched
 from numasim.engine.result import Result
-from numasim.engine.run import ENGINES, simulate
-from numasim.engine.trace import Rank
-from numasim.engine.watch import COLUMNS, NOBODY, STRETCHES, Watch, Watched
-from numasim.spec.workload import workload_spec
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.plan.plan import Plan
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Phase
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec.machine import MachineSpec
+from numasim.spec.models.machine_model import MachineSpec
 
 FOLDER = Path(__file__).parents[2] / "configs" / "machines"
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.draft import LOCAL_NS, draft_machine
 from numasim.machine.inventory import Cache, Inventory, Thread
 

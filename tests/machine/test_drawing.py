@@ -8,11 +8,11 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.drawing import draw
-from numasim.machine.layout import lay_out, mesh_shape
+from numasim.machine.drawing_grid import lay_out, mesh_shape
 from numasim.machine.topology import Machine
-from numasim.spec.machine import MachineSpec
+from numasim.spec.models.machine_model import MachineSpec
 
 FOLDER = Path(__file__).parents[2] / "configs" / "machines"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))

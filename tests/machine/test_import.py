@@ -11,13 +11,13 @@ from sysfs_trees import RING, TREES, Tree, put
 
 from numasim.cli import main
 from numasim.errors import InputError
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.draft import LINK_GBS, LOCAL_NS, Draft
 from numasim.machine.importing import import_machine
 from numasim.machine.inventory import as_list, number_list
-from numasim.spec.machine import MachineSpec
-from numasim.spec.single import read_machine
-from numasim.spec.sources import unsourced
+from numasim.spec.models.machine_model import MachineSpec
+from numasim.spec.models.sources import unsourced
+from numasim.spec.single_part import read_machine
 
 HWLOC = Path(__file__).parent / "hwloc"
 

@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numasim.errors import InputError
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.mapping import MAPPINGS, map_workers
 from numasim.machine.topology import Machine
-from numasim.spec.machine import MachineSpec
+from numasim.spec.models.machine_model import MachineSpec
 
 
 def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Machine:

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine
-from numasim.spec.machine import MachineSpec
+from numasim.spec.models.machine_model import MachineSpec
 
 RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_gbs": 1}]
 

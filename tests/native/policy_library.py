@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numasim.strategy.plan import StealPlan
 from numasim.strategy.similarity import Objects
+from numasim.strategy.steal_plan import StealPlan
 
 POLICY = Path(__file__).parents[2] / "numasim" / "native" / "policy"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from numasim.strategy.plan import (
+from numasim.strategy.similarity import Objects
+from numasim.strategy.steal_plan import (
     ALL16,
     ALL32,
     CHANCE,
@@ -34,7 +35,6 @@ from numasim.strategy.plan import (
     Visit,
     Weigh,
 )
-from numasim.strategy.similarity import Objects
 
 STEAL_ANCHORS = (Anchor.ME, Anchor.PARENT, Anchor.THIEF, Anchor.LAST)
 RULE_ANCHORS = (Anchor.ME, Anchor.ALL, Anchor.LIGHTEST, Anchor.DATA)

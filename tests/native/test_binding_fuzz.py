@@ -22,7 +22,7 @@ import pytest
 from engine_setup import plan_of
 from random_recipes import random_plan
 
-from numasim.spec.workload import workload_spec
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 
 CASES = 1500
@@ -118,7 +118,7 @@ def distort(chance: Random, fields: dict[str, Any]) -> None:
 
 def valid_plans(chance: Random) -> list[dict[str, Any]]:
     """The fields of plans of every kind, one with a folded program among them."""
-    from numasim.engine.native import fields
+    from numasim.engine.native.native_engine import fields
 
     folded = generate(workload_spec("fib", n=9, spawn_ns=1, leaf_ns=1, join_ns=1), folded=True)
     plans = [plan_of(folded, 4, "randomized"), *(random_plan(chance).plan for _ in range(PLANS))]

@@ -24,12 +24,12 @@ from policy_library import (
 )
 from strategy_setup import compiled, strategy
 
-from numasim.engine.execution import Execution
-from numasim.engine.queues import TaskQueues
-from numasim.engine.reference import dealt_items, dealt_to
-from numasim.engine.tables import LONGEST_WAIT_PS, Tables
-from numasim.engine.thresholds import Measured, computed_thresholds, first_thresholds
-from numasim.strategy.plan import Backoff, Full, Thresholds
+from numasim.engine.reference.execution import Execution
+from numasim.engine.reference.reference import dealt_items, dealt_to
+from numasim.engine.reference.tables import LONGEST_WAIT_PS, Tables
+from numasim.engine.reference.task_queues import TaskQueues
+from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
+from numasim.strategy.steal_plan import Backoff, Full, Thresholds
 from numasim.workload.graph import Deal
 
 GREATEST = 2**63 - 1

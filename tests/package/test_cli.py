@@ -9,13 +9,13 @@ import pytest
 
 from numasim.cli import BAD_INPUT, CHECK_FAILED, NOT_BUILT, OK, main
 from numasim.engine.result import COLUMNS
-from numasim.engine.run import ENGINES
+from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
-from numasim.report.plots import PLOTS
-from numasim.report.run_plots import RUN_PLOTS
+from numasim.report.figures.plots import PLOTS
+from numasim.report.figures.run_plots import RUN_PLOTS
 from numasim.spec import catalog
-from numasim.spec.workload import PARAMETERS
-from numasim.sweep.frame import SweepResult
+from numasim.spec.models.workload_models import PARAMETERS
+from numasim.sweep.store.frame import SweepResult
 
 INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT
 
@@ -88,7 +88,7 @@ def test_run_draws_the_standard_figures_and_how_the_run_develops() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_a_run_of_many_tasks_leaves_out_how_it_develops(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.report.watched_run.MOST_TASKS", 66)
+    monkeypatch.setattr("numasim.report.trace.watched_run.MOST_TASKS", 66)
     assert main(["run", "spec.yaml", "--json", "--plot", "figures"]) == OK
     assert {path.name for path in Path("figures").iterdir()} == FIGURES
     assert "67 tasks are too many for traces and for tables and figures over time: they are left out" in (

@@ -19,11 +19,13 @@ ORDER = (
     "machine",
     "workload",
     "strategy",
+    "plan",
     "native",
     "engine",
     "runtime",
     "sweep",
     "report",
+    "benchmark",
     "plot",
     "reproduce",
     "validate",
@@ -55,9 +57,9 @@ def imported_parts(source: str) -> Iterator[str]:
 
 def test_the_walk_sees_every_way_to_import() -> None:
     source = (
-        "import numasim.spec.run\n"
+        "import numasim.spec.run_spec\n"
         "from numasim import draws\n"
-        "from numasim.engine.run import simulate\n"
+        "from numasim.engine.simulate import simulate\n"
         "def f():\n    from numasim.api import run\n"
     )
     assert sorted(imported_parts(source)) == ["api", "draws", "engine", "spec"]

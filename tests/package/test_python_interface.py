@@ -22,7 +22,7 @@ PREAMBLES = {
     "nothing": "",
     "a run": "ns.run('sweep.yaml')",
     "a sweep": "ns.sweep('sweep.yaml', 'before', jobs=1)",
-    "the sub-package": "import numasim.sweep.frame",
+    "the sub-package": "import numasim.sweep.store.frame",
     "the figures": "ns.plot.PLOTS",
 }
 
@@ -52,7 +52,9 @@ if __name__ == '__main__':
 
 
 def test_the_sub_package_can_still_be_imported(tmp_path: Path) -> None:
-    program = "import numasim as ns; ns.sweep; from numasim.sweep.frame import SweepResult; print(SweepResult.__name__)"
+    program = (
+        "import numasim as ns; ns.sweep; from numasim.sweep.store.frame import SweepResult; print(SweepResult.__name__)"
+    )
     assert interpret(program, tmp_path) == "SweepResult\n"
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from numasim.cli import main
-from numasim.spec.model import ModelSpec
-from numasim.spec.sweep import load_sweep
+from numasim.spec.models.effects_model import ModelSpec
+from numasim.spec.sweep_spec import load_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

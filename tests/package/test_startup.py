@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from numasim.engine.run import ENGINES
+from numasim.engine.simulate import ENGINES
 
 PROGRAM = """\
 import json, sys

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from numasim.engine.result import TIME
-from numasim.report.answer import answer
+from numasim.report.answers.answer import answer
 
 
 def cell(frame, strategy, workers, workload="matmul n=256"):

@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console
 
-from numasim.report.answer import answer
-from numasim.report.answer_table import ROW_LIMIT, fold, render
-from numasim.report.cells import cell_columns
+from numasim.report.answers.answer import answer
+from numasim.report.answers.answer_table import ROW_LIMIT, fold, render
+from numasim.report.comparison_cells import cell_columns
 
 
 def printed(frame):

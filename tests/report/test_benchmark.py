@@ -15,16 +15,9 @@ import numpy as np
 import pytest
 import simpy
 
-from numasim.cli import BAD_INPUT, main
-from numasim.engine.run import DEFAULT_ENGINE, ENGINES
-from numasim.errors import CheckError
-from numasim.report.benchmark import rates, timed_command
-from numasim.report.benchmark.bare import timeouts_per_second
-from numasim.report.benchmark.commands import cost
-from numasim.report.benchmark.effects import CALM, FULL, SATURATED, effect_probes
-from numasim.report.benchmark.effort import COMMANDS, MODEST, Command, Effort
-from numasim.report.benchmark.families import array_bytes, family_memory, family_ratios, runtime_of, skip_of
-from numasim.report.benchmark.findings import (
+from numasim.benchmark import engine_rates, timed_command
+from numasim.benchmark.bare import timeouts_per_second
+from numasim.benchmark.benchmark_findings import (
     CommandCost,
     EffectRate,
     FamilyMemory,
@@ -34,17 +27,24 @@ from numasim.report.benchmark.findings import (
     Rate,
     SweepRate,
 )
-from numasim.report.benchmark.measure import measure
-from numasim.report.benchmark.plans import machine_of, plan_of
-from numasim.report.benchmark.printing import number, print_findings
-from numasim.report.benchmark.rates import fib_of
-from numasim.report.benchmark.sampling import Probe, take
-from numasim.report.benchmark.sweeps import steady_rate
-from numasim.report.benchmark.targets import targets
-from numasim.spec.machine import MachineSpec
-from numasim.spec.model import CacheModel, ContentionModel
-from numasim.spec.run import resolve
-from numasim.spec.workload import PARAMETERS
+from numasim.benchmark.commands import cost
+from numasim.benchmark.effect_rates import CALM, FULL, SATURATED, effect_probes
+from numasim.benchmark.effort import COMMANDS, MODEST, Command, Effort
+from numasim.benchmark.engine_rates import fib_of
+from numasim.benchmark.family_rates import array_bytes, family_memory, family_ratios, runtime_of, skip_of
+from numasim.benchmark.measure import measure
+from numasim.benchmark.printing import number, print_findings
+from numasim.benchmark.sampling import Probe, take
+from numasim.benchmark.sweep_costs import steady_rate
+from numasim.benchmark.targets import targets
+from numasim.benchmark.timed_plans import machine_of, plan_of
+from numasim.cli import BAD_INPUT, main
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
+from numasim.errors import CheckError
+from numasim.spec.models.effects_model import CacheModel, ContentionModel
+from numasim.spec.models.machine_model import MachineSpec
+from numasim.spec.models.workload_models import PARAMETERS
+from numasim.spec.run_spec import resolve
 
 TINY = Effort(
     samples=1,
@@ -125,9 +125,9 @@ def test_a_rate_is_measured_at_a_size_that_takes_long_enough(monkeypatch: pytest
         sizes.append(plan.workload.tasks)  # type: ignore[attr-defined]
         return Took(sizes[-1])
 
-    monkeypatch.setattr(rates, "simulate", simulated)
+    monkeypatch.setattr(engine_rates, "simulate", simulated)
     effort = replace(TINY, sample_s=0.1, workers=(2,))
-    for probe in rates.rate_probes(effort):
+    for probe in engine_rates.rate_probes(effort):
         tasks = probe.finding(1.0).tasks
         assert Took(tasks).engine_s >= 0.05, "half of what a sample should take"
         assert tasks < 32 * 100_000
@@ -138,12 +138,13 @@ def test_a_size_does_not_grow_beyond_the_largest(monkeypatch: pytest.MonkeyPatch
     class Instant:
         engine_s = 1e-6
 
-    monkeypatch.setattr(rates, "simulate", lambda plan, engine: Instant)
-    monkeypatch.setattr(rates, "LARGEST_FIB", {"eager": 6, "skipping": 9})
-    monkeypatch.setattr(rates, "MOST_INDEPENDENT", 1000)
+    monkeypatch.setattr(engine_rates, "simulate", lambda plan, engine: Instant)
+    monkeypatch.setattr(engine_rates, "LARGEST_FIB", {"eager": 6, "skipping": 9})
+    monkeypatch.setattr(engine_rates, "MOST_INDEPENDENT", 1000)
     effort = replace(TINY, sample_s=1.0)
     found = {
-        (each.mode, each.workload): each.tasks for each in (probe.finding(1.0) for probe in rates.rate_probes(effort))
+        (each.mode, each.workload): each.tasks
+        for each in (probe.finding(1.0) for probe in engine_rates.rate_probes(effort))
     }
     assert found == {
         ("eager", "independent"): 1000,
@@ -395,7 +396,7 @@ def test_everything_is_printed_for_people(capsys: pytest.CaptureFixture[str]) ->
 def test_the_command_prints_and_draws(
     tiny: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numasim.report.benchmark.measure.measure", lambda progress: tiny)
+    monkeypatch.setattr("numasim.benchmark.measure.measure", lambda progress: tiny)
     picture = tmp_path / "rates.png"
     assert main(["bench", "--json", "--plot", str(picture)]) == 0
     assert json.loads(capsys.readouterr().out)["samples"] == 1
@@ -406,7 +407,7 @@ def test_the_command_prints_and_draws(
 def test_a_picture_that_cannot_be_written_is_named_before_anything_is_measured(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numasim.report.benchmark.measure.measure", lambda progress: pytest.fail("it was measured"))
+    monkeypatch.setattr("numasim.benchmark.measure.measure", lambda progress: pytest.fail("it was measured"))
     assert main(["bench", "--plot", str(tmp_path / name)]) == BAD_INPUT
     assert name in capsys.readouterr().err
 

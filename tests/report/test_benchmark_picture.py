@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numasim.report.benchmark.findings import Findings, Rate
-from numasim.report.rates_plot import rate_text, rates_figure
+from numasim.benchmark.benchmark_findings import Findings, Rate
+from numasim.benchmark.rates_plot import rate_text, rates_figure
 
 POINTS = {"reference": (2, 24), "native": (2, 24, 128, 1024)}
 MODES = ("eager", "skipping")

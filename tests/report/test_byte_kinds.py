@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
-from numasim.report.byte_kinds import KINDS, byte_kinds
+from numasim.report.figures.byte_kinds import KINDS, byte_kinds
 
 KIND_GB = {"bytes_read": 4, "bytes_ownership": 3, "bytes_written": 2, "bytes_cache": 1}
 

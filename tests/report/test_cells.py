@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.report.cells import facet_columns, finished, groups, label, largest_panels, numbers, panels
+from numasim.report.comparison_cells import facet_columns, finished, groups, label, largest_panels, numbers, panels
 
 keys = st.sampled_from(["a", "b", None])
 

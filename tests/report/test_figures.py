@@ -13,13 +13,13 @@ from scipy import stats
 
 from numasim.engine.result import TIME
 from numasim.errors import InputError
-from numasim.report.bars import time_split, worker_time_split
 from numasim.report.components import COMPONENTS
-from numasim.report.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
-from numasim.report.grid import PANEL_LIMIT
-from numasim.report.heatmaps import node_bytes, node_steals
-from numasim.report.plots import PLOTS, Tables, plot, save, save_all
-from numasim.report.style import LINE_COLOURS, line_colour, marker
+from numasim.report.figures.bars import time_split, worker_time_split
+from numasim.report.figures.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
+from numasim.report.figures.grid import PANEL_LIMIT
+from numasim.report.figures.heatmaps import node_bytes, node_steals
+from numasim.report.figures.plots import PLOTS, Tables, plot, save, save_all
+from numasim.report.figures.style import LINE_COLOURS, line_colour, marker
 
 COUNTS = list(range(2, 25, 2))
 

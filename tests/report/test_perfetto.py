@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 from engine_setup import plan_of, shipped_runtime, shipped_strategy
 
-from numasim.engine.effects import Effects
-from numasim.engine.plan import Plan
-from numasim.engine.resources import resources_of
 from numasim.engine.result import Result
-from numasim.engine.run import simulate
-from numasim.machine.build import build
-from numasim.report.trace import trace_to
-from numasim.spec.single import read_machine
-from numasim.spec.workload import workload_spec
+from numasim.engine.simulate import simulate
+from numasim.machine.build_machine import build
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.plan.resources import resources_of
+from numasim.report.trace.perfetto import trace_to
+from numasim.spec.models.workload_models import workload_spec
+from numasim.spec.single_part import read_machine
 from numasim.workload.generate import generate
 
 QUERY = Path(__file__).with_name("perfetto_query.js")

@@ -16,17 +16,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
 import numasim as ns
-from numasim.engine.collect import link_bytes
-from numasim.engine.over_time import MOST_STEALS, STATES, OverTime
-from numasim.engine.resources import ResourceKind
+from numasim.engine.collect_result import link_bytes
+from numasim.engine.observe.over_time import MOST_STEALS, STATES, OverTime
 from numasim.engine.result import Result
-from numasim.report.curves_over_time import POINTS, curve
-from numasim.report.developments import queue_lengths, utilisation
-from numasim.report.gantt import LABELS, MOST_LINES, rows_by_node, timeline
-from numasim.report.load_panels import BUSIEST, TITLES, load_panels
-from numasim.report.load_panels import MOST_LINES as MOST_LINES_OF_LOADS
-from numasim.report.run_plots import RUN_PLOTS, save_run_plots
-from numasim.report.traffic import loads_of, node_traffic
+from numasim.plan.resources import ResourceKind
+from numasim.report.figures.curves_over_time import POINTS, curve
+from numasim.report.figures.developments import queue_lengths, utilisation
+from numasim.report.figures.gantt import LABELS, MOST_LINES, rows_by_node, timeline
+from numasim.report.figures.load_panels import BUSIEST, TITLES, load_panels
+from numasim.report.figures.load_panels import MOST_LINES as MOST_LINES_OF_LOADS
+from numasim.report.figures.run_plots import RUN_PLOTS, save_run_plots
+from numasim.report.figures.traffic import loads_of, node_traffic
 
 SPECS: dict[str, dict[str, Any]] = {
     "two nodes": {"machine": "xeon-e5-2620-2s", "workload": {"name": "strassen", "n": 512}, "workers": 24},

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from numasim.report.statistics import (
+from numasim.report.answers.statistics import (
     BOOTSTRAP_REPEATS,
     mean_interval,
     median_interval,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS
+from numasim.report.answers.summary import BAR_WIDTH, summary, text_bar
 from numasim.report.components import COMPONENTS
-from numasim.report.summary import BAR_WIDTH, summary, text_bar
 
 GLYPHS = [component.glyph for component in COMPONENTS]
 
@@ -96,5 +96,7 @@ def test_a_run_without_time_prints_blank_bars():
 
 
 def test_the_summary_needs_no_pandas():
-    code = "import sys, numasim.report.summary; sys.exit('pandas' in sys.modules or 'matplotlib' in sys.modules)"
+    code = (
+        "import sys, numasim.report.answers.summary; sys.exit('pandas' in sys.modules or 'matplotlib' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

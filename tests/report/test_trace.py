@@ -20,19 +20,19 @@ from hypothesis import HealthCheck, given, settings
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.effects import Effects
-from numasim.engine.plan import Plan
-from numasim.engine.resources import resources_of
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.observe.watch import Watch, Watched
 from numasim.engine.result import Result
-from numasim.engine.run import DEFAULT_ENGINE, ENGINES, simulate
-from numasim.engine.watch import Watch, Watched
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
 from numasim.errors import InputError
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.report.trace import MOST_QUEUES, TraceWriter, microseconds, trace_to
-from numasim.report.trace_lint import MOST_PROBLEMS, Lint, lint
-from numasim.spec.single import read_machine
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.plan.resources import resources_of
+from numasim.report.trace.perfetto import MOST_QUEUES, TraceWriter, microseconds, trace_to
+from numasim.report.trace.trace_lint import MOST_PROBLEMS, Lint, lint
+from numasim.spec.single_part import read_machine
 from numasim.workload.graph import Deal
 
 TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numasim.reproduce.cells import Cell, Role, Table
+from numasim.reproduce.table_cells import Cell, Role, Table
 
 SIMULATED_NOTHING: tuple[float, ...] = ()
 

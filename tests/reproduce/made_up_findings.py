@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from numasim.reproduce.calibration.record import FittedParameter
-from numasim.reproduce.cells import Cell, Role, Table
 from numasim.reproduce.findings import Ablation, Findings
-from numasim.reproduce.pages import write_pages
-from numasim.reproduce.scores import class_scores
-from numasim.reproduce.selection import ScoreRule
+from numasim.reproduce.pages.report_page import write_pages
+from numasim.reproduce.score.scores import class_scores
+from numasim.reproduce.study.selection import ScoreRule
+from numasim.reproduce.table_cells import Cell, Role, Table
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "experiments" / "thesis" / "published"
 SEEDS = 3

@@ -9,9 +9,9 @@ import pytest
 
 from numasim.errors import InputError
 from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import read_study
-from numasim.spec.run import RunSpec
+from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.study.study import read_study
+from numasim.spec.run_spec import RunSpec
 
 CALIBRATED = """\
 parameters:

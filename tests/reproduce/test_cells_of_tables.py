@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from numasim.reproduce.cells import Cell, Role, factor_error, relative_error
+from numasim.reproduce.table_cells import Cell, Role, factor_error, relative_error
 
 
 def cell(**fields: Any) -> Cell:

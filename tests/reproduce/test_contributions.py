@@ -11,14 +11,14 @@ import pytest
 
 import numasim as ns
 from numasim.draws import repeat_seed
-from numasim.engine.run import simulate_spec
+from numasim.engine.simulate import simulate_spec
 from numasim.errors import InputError
-from numasim.report.statistics import Estimate, mean_interval
-from numasim.reproduce.contributions import Case, Gain, gains
-from numasim.reproduce.gains_figure import gains_figure
-from numasim.reproduce.study import read_study
-from numasim.reproduce.variant_runs import variant_runs
-from numasim.spec.run import resolve
+from numasim.report.answers.statistics import Estimate, mean_interval
+from numasim.reproduce.figures.gains_figure import gains_figure
+from numasim.reproduce.plan.variant_runs import variant_runs
+from numasim.reproduce.score.contributions import Case, Gain, gains
+from numasim.reproduce.study.study import read_study
+from numasim.spec.run_spec import resolve
 
 CASES = [Case("tree", "small", {"workload.n": 5}), Case("large tree", "large")]
 MACHINES = ["xeon-e5-2620-2s", "opteron-8380-4s"]

@@ -11,8 +11,8 @@ from pathlib import Path
 from small_study import write_study
 
 from numasim.reproduce.reproduce import RUNS, reproduce
-from numasim.reproduce.study import read_study
-from numasim.sweep.store import SHARDS
+from numasim.reproduce.study.study import read_study
+from numasim.sweep.store.results_store import SHARDS
 
 
 def shards(directory: Path) -> int:

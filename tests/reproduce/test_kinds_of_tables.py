@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import numasim as ns
-from numasim.engine.run import simulate_spec
-from numasim.reproduce.cells import Cell, Table
+from numasim.engine.simulate import simulate_spec
 from numasim.reproduce.kinds.regression import least_squares
 from numasim.reproduce.kinds.t_test import paired_t_test
+from numasim.reproduce.plan.setting import Setting, Wanted
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.setting import Setting, Wanted
-from numasim.reproduce.study import Study, read_study
+from numasim.reproduce.study.study import Study, read_study
+from numasim.reproduce.table_cells import Cell, Table
 
 THESIS_MACHINE = {"machine": "xeon-e5-2620-2s", "workers": 24}
 

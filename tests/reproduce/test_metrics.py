@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
 
-from numasim.reproduce.cells import factor_error
-from numasim.reproduce.metrics import METRICS, FloatArray, Observations, Prediction, spearman
+from numasim.reproduce.score.metrics import METRICS, FloatArray, Observations, Prediction, spearman
+from numasim.reproduce.table_cells import factor_error
 
 VALUES = arrays(np.float64, 6, elements=st.integers(0, 8).map(float))
 

@@ -14,11 +14,11 @@ from cells_by_hand import cell, table
 from made_up_findings import TABLES, made_up, written
 
 from numasim.errors import InputError
-from numasim.reproduce import pages
-from numasim.reproduce.cells import Role, Score
-from numasim.reproduce.csv_files import scores_csv, table_csv
 from numasim.reproduce.findings import Findings
-from numasim.reproduce.pages import markdown, page, write_pages
+from numasim.reproduce.pages import report_page as pages
+from numasim.reproduce.pages.csv_files import scores_csv, table_csv
+from numasim.reproduce.pages.report_page import markdown, page, write_pages
+from numasim.reproduce.table_cells import Role, Score
 
 STEMS = {f"table-{identity.replace('.', '-')}" for identity in TABLES}
 

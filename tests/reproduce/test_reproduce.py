@@ -11,12 +11,12 @@ import pytest
 import numasim as ns
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
-from numasim.reproduce.cells import Cell, Role
 from numasim.reproduce.kinds import KINDS
+from numasim.reproduce.plan.reproduction_runs import union
+from numasim.reproduce.plan.setting import Setting
 from numasim.reproduce.reproduce import Reproduction, reproduce
-from numasim.reproduce.runs import union
-from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import read_study
+from numasim.reproduce.study.study import read_study
+from numasim.reproduce.table_cells import Cell, Role
 
 Make = Callable[..., Reproduction]
 
@@ -36,8 +36,8 @@ def cells(found: Reproduction, table: str) -> dict[tuple[str, str], Cell]:
 
 def simulated_alone(repeat: int, **spec: object) -> float:
     base = {"machine": "xeon-e5-2620-2s", "runtime": "ompi", "workers": 24, "seed": 3}
-    from numasim.engine.run import simulate_spec
-    from numasim.spec.run import resolve
+    from numasim.engine.simulate import simulate_spec
+    from numasim.spec.run_spec import resolve
 
     return simulate_spec(resolve({**base, **spec}), repeat_seed(3, repeat)).row()["makespan_ps"] / 1e12  # type: ignore[no-any-return]
 
@@ -112,7 +112,7 @@ def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:
 
 def test_a_second_call_does_no_run_again(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = make()
-    monkeypatch.setattr("numasim.reproduce.runs.simulate_spec", refused)
+    monkeypatch.setattr("numasim.reproduce.plan.reproduction_runs.simulate_spec", refused)
     assert make().tables == first.tables
     assert make("1.1").tables == tuple(table for table in first.tables if table.id == "1.1")
 
@@ -122,7 +122,7 @@ def refused(*_: object) -> None:
 
 
 def test_a_run_that_fails_leaves_its_cells_empty_and_says_why(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.reproduce.runs.simulate_spec", refused)
+    monkeypatch.setattr("numasim.reproduce.plan.reproduction_runs.simulate_spec", refused)
     found = cells(make("1.1"), "1.1")["small", "plain_s"]
     assert found.simulated == ()
     assert found.note == "failed: AssertionError: this run was done before"

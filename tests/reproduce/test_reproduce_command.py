@@ -10,8 +10,8 @@ from small_study import write_study
 
 from numasim.cli import BAD_INPUT, OK, main
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.scoring import findings_of
-from numasim.reproduce.study import read_study
+from numasim.reproduce.score.scoring import findings_of
+from numasim.reproduce.study.study import read_study
 
 Capture = pytest.CaptureFixture[str]
 CALIBRATED = """\

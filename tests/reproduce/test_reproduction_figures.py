@@ -14,12 +14,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from numasim.reproduce.ablation_figure import BETTER_COLOUR, FULL_COLOUR, WORSE_COLOUR, ablation_figure
-from numasim.reproduce.cells import Role, Score, Table
+from numasim.reproduce.figures.ablation_figure import BETTER_COLOUR, FULL_COLOUR, WORSE_COLOUR, ablation_figure
+from numasim.reproduce.figures.palette import HATCHES
+from numasim.reproduce.figures.score_figure import MISSED_COLOUR, score_figure
+from numasim.reproduce.figures.table_figure import table_figure
 from numasim.reproduce.findings import Ablation
-from numasim.reproduce.palette import HATCHES
-from numasim.reproduce.score_figure import MISSED_COLOUR, score_figure
-from numasim.reproduce.table_figure import table_figure
+from numasim.reproduce.table_cells import Role, Score, Table
 
 
 def drawn(what: Table) -> Figure:

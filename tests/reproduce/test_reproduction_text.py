@@ -9,9 +9,7 @@ from cells_by_hand import cell, table
 from made_up_findings import made_up
 from rich.console import Console
 
-from numasim.reproduce.cells import Role, Score
-from numasim.reproduce.text import legend, print_scores, print_table
-from numasim.reproduce.wording import (
+from numasim.reproduce.pages.number_text import (
     MARKS,
     beats_null,
     bound_text,
@@ -25,6 +23,8 @@ from numasim.reproduce.wording import (
     table_name,
     verdict,
 )
+from numasim.reproduce.pages.table_text import legend, print_scores, print_table
+from numasim.reproduce.table_cells import Role, Score
 
 NARROW, WIDE = 80, 120
 

@@ -10,9 +10,9 @@ import pytest
 from cells_by_hand import cell, table
 from scipy.stats import bootstrap
 
-from numasim.reproduce.cells import Role, Score, Table
-from numasim.reproduce.scores import class_scores, table_scores
-from numasim.reproduce.selection import ScoreRule
+from numasim.reproduce.score.scores import class_scores, table_scores
+from numasim.reproduce.study.selection import ScoreRule
+from numasim.reproduce.table_cells import Role, Score, Table
 
 TIMES = ScoreRule("times", "mape", 0.15)
 

@@ -12,15 +12,15 @@ from cells_by_hand import cell, table
 from small_sensitivity import write_sensitivity
 
 from numasim.draws import repeat_seed
-from numasim.engine.run import simulate_spec
+from numasim.engine.simulate import simulate_spec
 from numasim.errors import InputError
-from numasim.reproduce.effects import effect, speedup_gain
-from numasim.reproduce.robustness import HEADINGS, robustness
-from numasim.reproduce.sensitivity import EFFECT, SEEDS, Conclusion, Influence, Sensitivity, Side, sensitivity
-from numasim.reproduce.sensitivity_file import read_ranges
-from numasim.reproduce.study import read_study
-from numasim.reproduce.study_files import ContributionSpec
-from numasim.spec.run import resolve
+from numasim.reproduce.score.contribution_effects import effect, speedup_gain
+from numasim.reproduce.score.robustness import HEADINGS, robustness
+from numasim.reproduce.score.sensitivity import EFFECT, SEEDS, Conclusion, Influence, Sensitivity, Side, sensitivity
+from numasim.reproduce.score.sensitivity_file import read_ranges
+from numasim.reproduce.study.study import read_study
+from numasim.reproduce.study.study_files import ContributionSpec
+from numasim.spec.run_spec import resolve
 
 PUBLISHED_S = 2.0  # of the only row that is not left out
 STRATEGIES = {"plain": "randomized", "domains": "topology-aware"}
@@ -195,8 +195,8 @@ def test_a_range_that_is_not_there_is_an_error(look: Callable[..., Sensitivity],
 
 def test_every_range_of_the_thesis_changes_some_run() -> None:
     from numasim.reproduce.kinds import KINDS
-    from numasim.reproduce.sensitivity import planned_sides
-    from numasim.reproduce.setting import Setting
+    from numasim.reproduce.plan.setting import Setting
+    from numasim.reproduce.score.sensitivity import planned_sides
 
     study = read_study("thesis")
     ranges = read_ranges(study)

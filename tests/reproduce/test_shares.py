@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from cells_by_hand import cell, table
 
-from numasim.reproduce.cells import Cell, Role
-from numasim.reproduce.shares import Share, share_table
+from numasim.reproduce.score.shares import Share, share_table
+from numasim.reproduce.table_cells import Cell, Role
 
 WHOLES = ("far", "near")
 

@@ -12,12 +12,12 @@ from types import ModuleType
 import pytest
 
 from numasim.reproduce.calibration.bench import Bench
+from numasim.reproduce.calibration.calibration_runs import mean_task_ns
 from numasim.reproduce.calibration.readings import Readings, misread
 from numasim.reproduce.calibration.record import Calibration, StepScore, read_calibration
-from numasim.reproduce.calibration.runs import mean_task_ns
-from numasim.reproduce.cells import Role
-from numasim.reproduce.contents import Study
-from numasim.reproduce.study import read_study
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.study import read_study
+from numasim.reproduce.table_cells import Role
 from numasim.sweep.pool import InProcess
 
 THESIS = Path(__file__).resolve().parents[2] / "experiments" / "thesis"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from numasim.reproduce.cells import Role
 from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.setting import Setting, Wanted
-from numasim.reproduce.study import Study, StudyTable, read_study
-from numasim.reproduce.study_files import ElsewhereSpec
+from numasim.reproduce.plan.setting import Setting, Wanted
+from numasim.reproduce.study.study import Study, StudyTable, read_study
+from numasim.reproduce.study.study_files import ElsewhereSpec
+from numasim.reproduce.table_cells import Role
 
 FITTED = {  # model 7.1, steps 1 to 5
     ("3.1", "false_steal_count"),

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from numasim.reproduce.sensitivity import EFFECT, Conclusion, Influence, Sensitivity, Side
-from numasim.reproduce.tornado_figure import COLOURS, tornado_figure
+from numasim.reproduce.figures.tornado_figure import COLOURS, tornado_figure
+from numasim.reproduce.score.sensitivity import EFFECT, Conclusion, Influence, Sensitivity, Side
 
 SOURCE = "somebody"
 

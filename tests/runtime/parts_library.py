@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numasim.engine.plan import Plan
+from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import plan_fields, write_fields
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from numasim.runtime.program import KernelRun, Order, run_kernel
+from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.workload.graph import Workload
 from numasim.workload.json_io import read
 

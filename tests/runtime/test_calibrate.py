@@ -16,10 +16,10 @@ from numasim.errors import CheckError
 from numasim.machine.sysfs import read_sysfs
 from numasim.runtime.calibrate import Calibration, calibration
 from numasim.runtime.probe_findings import parse_probe, short
-from numasim.spec.machine import MachineSpec
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.single import read_machine, read_runtime
-from numasim.spec.sources import unsourced
+from numasim.spec.models.machine_model import MachineSpec
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.sources import unsourced
+from numasim.spec.single_part import read_machine, read_runtime
 
 TWO_NODES = TREES["two nodes with hardware threads"]  # 2 x 6 cores x 2 threads; core c has the threads c and c + 12
 ALONE = {"clock_read": 20, "pause": 25.5, "fiber_switch": 11, "page_fault": 600, "page_migration": 1200}
@@ -178,6 +178,6 @@ def test_the_machine_at_hand_is_measured_and_simulated(tmp_path: Path, program: 
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.runtime.program.PROGRAM", tmp_path / "numasim-runtime")
+    monkeypatch.setattr("numasim.runtime.runtime_program.PROGRAM", tmp_path / "numasim-runtime")
     assert main(["calibrate", "-o", str(tmp_path / "machine.yaml")]) == 2
     assert "the task runtime is not built here" in capsys.readouterr().err

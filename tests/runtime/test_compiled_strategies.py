@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numasim.engine.build import build_plan
 from numasim.errors import InputError
-from numasim.runtime.compile import compile_plan
+from numasim.plan.build_plan import build_plan
+from numasim.runtime.compile_plan import compile_plan
 from numasim.runtime.fields_file import plan_fields
 from numasim.spec import catalog
-from numasim.spec.run import resolve
-from numasim.spec.single import read_workload
+from numasim.spec.run_spec import resolve
+from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate
 from numasim.workload.json_io import write
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from numasim.runtime.program import Order, run_kernel
+from numasim.runtime.runtime_program import Order, run_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "numasim" / "runtime"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from recorded_graphs import recorded
 
-from numasim.spec.workload import PARAMETERS, workload_spec
+from numasim.spec.models.workload_models import PARAMETERS, workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Mode, Workload
 

@@ -11,13 +11,13 @@ import pytest
 from recorded_graphs import SMALL, recorded
 from virtual_equality import counts_of, counts_of_run
 
-from numasim.engine.build import build_plan
-from numasim.engine.plan import Plan
-from numasim.engine.run import simulate
+from numasim.engine.simulate import simulate
+from numasim.plan.build_plan import build_plan
+from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import write_plan
-from numasim.runtime.program import Order, run_kernel
+from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.spec import catalog
-from numasim.spec.run import resolve
+from numasim.spec.run_spec import resolve
 
 STRATEGIES = catalog.names("strategies")
 WORKERS = (2, 6, 24, 64)

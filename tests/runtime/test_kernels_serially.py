@@ -11,7 +11,7 @@ import pytest
 from recorded_graphs import SMALL, recorded
 
 import numasim as ns
-from numasim.runtime.program import Order, run_kernel
+from numasim.runtime.runtime_program import Order, run_kernel
 
 
 def kernels(program: Path) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from numasim.runtime.compile import compile_plan, write
-from numasim.runtime.program import KernelRun, Order, run_kernel
+from numasim.runtime.compile_plan import compile_plan, write
+from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 
 NQUEENS = {"n": 8, "cutoff": 3}
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from numasim.errors import CheckError, InputError
-from numasim.runtime import program as module
-from numasim.runtime.program import KernelRun, Order, find_program, parse, run_kernel
+from numasim.runtime import runtime_program as module
+from numasim.runtime.runtime_program import KernelRun, Order, find_program, parse, run_kernel
 
-COMMAND = [sys.executable, "-c", "import sys; from numasim.runtime.program import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", "import sys; from numasim.runtime.runtime_program import main; sys.exit(main())"]
 FIB = Order("fib", {"n": 20}, mode="virtual")
 ANSWER: dict[str, Any] = {
     "kernel": "fib",

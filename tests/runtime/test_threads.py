@@ -17,9 +17,9 @@ import pytest
 from runtime_sources import RUNTIME, compile_objects, compile_program, sources
 
 from numasim.errors import InputError
-from numasim.runtime.compile import compile_plan, write
+from numasim.runtime.compile_plan import compile_plan, write
 from numasim.runtime.fields_file import plan_fields, write_fields
-from numasim.runtime.program import KernelRun, Order, run_kernel
+from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.spec import catalog
 
 MACHINE = "xeon-e5-2620-2s"

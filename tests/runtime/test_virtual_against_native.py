@@ -21,13 +21,13 @@ from random_recipes import plan_from, random_recipe  # isort: skip
 from task_graphs import WAIT, graph, task  # isort: skip
 from test_every_cell import SMALL, machine, workload  # isort: skip
 
-from numasim.engine.deadlock import DeadlockError
-from numasim.engine.plan import Plan
-from numasim.engine.run import simulate
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.simulate import simulate
 from numasim.errors import InputError
+from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import write_plan
 from numasim.spec import catalog
-from numasim.spec.workload import PARAMETERS
+from numasim.spec.models.workload_models import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)

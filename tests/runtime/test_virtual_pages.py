@@ -17,11 +17,11 @@ from engine_setup import plan_of, runtime, shipped_strategy, stealing, toy, toy_
 from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
 from task_graphs import Access, Run, graph, phase, task  # isort: skip
 
-from numasim.engine.plan import Plan
-from numasim.engine.reference import ReferenceEngine
-from numasim.engine.trace import Trace
+from numasim.engine.observe.trace_hash import Trace
+from numasim.engine.reference.reference import ReferenceEngine
 from numasim.errors import InputError
-from numasim.spec.placement import PlacementSpec
+from numasim.plan.plan import Plan
+from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Mode, Region
 
 NS_ERROR_FIELD = -4

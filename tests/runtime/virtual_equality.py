@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from numasim.engine.plan import Plan
+from numasim.engine.reference.sync.sync_counts import WordCounts
 from numasim.engine.result import COUNTS, TIME, Result
-from numasim.engine.run import simulate
-from numasim.engine.words import WordCounts
+from numasim.engine.simulate import simulate
+from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import write_plan
-from numasim.runtime.program import KernelRun, Order, answer, parse
+from numasim.runtime.runtime_program import KernelRun, Order, answer, parse
 
 
 def run_plan(program: Path, plan: Plan) -> KernelRun:

@@ -25,8 +25,8 @@ from parts_library import (
     transfers_of,
 )
 
-from numasim.engine.plan import Plan
-from numasim.engine.trace import Rank
+from numasim.engine.observe.trace_hash import Rank
+from numasim.plan.plan import Plan
 from numasim.workload.graph import FIRST_SHARED, Op
 
 Record = tuple[int, int, int, int, int]  # time, rank, actor, first, second

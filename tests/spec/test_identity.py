@@ -10,8 +10,8 @@ import pytest
 
 from numasim.spec.base import canonical_json
 from numasim.spec.identity import MODEL_VERSION, identity, run_id, spec_hash
-from numasim.spec.run import load_run
-from numasim.spec.sweep import load_sweep
+from numasim.spec.run_spec import load_run
+from numasim.spec.sweep_spec import load_sweep
 
 Write = Callable[..., Path]
 

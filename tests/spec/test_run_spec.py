@@ -7,8 +7,8 @@ import pytest
 from numasim.errors import InputError
 from numasim.spec import catalog
 from numasim.spec.identity import run_id
-from numasim.spec.run import ModelSpec, load_run, resolve
-from numasim.spec.strategy import StrategySpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.spec.run_spec import ModelSpec, load_run, resolve
 
 Write = Callable[..., Path]
 

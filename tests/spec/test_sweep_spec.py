@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from numasim.errors import InputError
-from numasim.spec.sweep import SweepSpec, load_sweep
+from numasim.spec.sweep_spec import SweepSpec, load_sweep
 
 Write = Callable[..., Path]
 

@@ -7,11 +7,11 @@ from pydantic import Field, Tag, model_validator
 
 from numasim.errors import InputError
 from numasim.spec.base import Bytes, Model, Nanoseconds, PositiveCount
-from numasim.spec.document import parse
 from numasim.spec.keys import known_keys
-from numasim.spec.nodes import Source
-from numasim.spec.runtime import by_shape
-from numasim.spec.validate import validate
+from numasim.spec.models.runtime_model import by_shape
+from numasim.spec.validation import validate
+from numasim.spec.yaml.document import parse
+from numasim.spec.yaml.nodes import Source
 
 
 class Count(Model):

@@ -11,10 +11,10 @@ from ruamel.yaml import YAML
 
 from numasim import draws
 from numasim.machine.topology import Caches, Clock, Coherence, Links, Machine, Smt, WorkerMap
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import StrategySpec
-from numasim.strategy.compile import compile_strategy
-from numasim.strategy.plan import StealPlan
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.strategy.compile_strategy import compile_strategy
+from numasim.strategy.steal_plan import StealPlan
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 STRATEGIES = sorted(path.stem for path in (CONFIGS / "strategies").glob("*.yaml"))

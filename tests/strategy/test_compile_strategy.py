@@ -9,16 +9,16 @@ import pytest
 from strategy_setup import STRATEGIES, compiled, on_nodes, runtime, stealing, strategy, toy_machine
 
 from numasim.errors import InputError
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
 from numasim.spec.catalog import find
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import StrategySpec
-from numasim.strategy.compile import compile_strategy, effective_runtime
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.decoded import decode_levels
-from numasim.strategy.families import build_families
-from numasim.strategy.plan import (
+from numasim.strategy.queue_families import build_families
+from numasim.strategy.steal_plan import (
     BELOW_MAX_MARK,
     MAX_MARK,
     MIN_MARK,
@@ -30,8 +30,8 @@ from numasim.strategy.plan import (
     StealPlan,
     Thresholds,
 )
-from numasim.strategy.units import Units
 from numasim.strategy.vicinity import vicinities
+from numasim.strategy.worker_units import Units
 
 TWO_NODES = [0, 1, 0, 1, 0, 1]
 
@@ -49,7 +49,7 @@ def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
 def xeon() -> Machine:
     from ruamel.yaml import YAML
 
-    from numasim.spec.machine import MachineSpec
+    from numasim.spec.models.machine_model import MachineSpec
 
     text = YAML(typ="safe", pure=True).load(find("machines", "xeon-e5-2620-2s"))
     return build(MachineSpec.model_validate(text))

@@ -8,11 +8,11 @@ import pytest
 from strategy_setup import Snapshot, compiled, on_nodes, runtime, stealing, strategy, toy_machine
 
 from numasim.errors import InputError
-from numasim.spec.runtime import RuntimeSpec
-from numasim.strategy.compile import compile_strategy
-from numasim.strategy.plan import StealPlan
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 from numasim.strategy.similarity import UNBOUND, Objects
+from numasim.strategy.steal_plan import StealPlan
 
 READ, WRITE, BOTH = 1, 2, 3
 TWO_NODES = [0, 1, 0, 1]  # queues 0 and 2 on node 0, 1 and 3 on node 1

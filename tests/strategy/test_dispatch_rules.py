@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from strategy_setup import Snapshot, compiled, draw, runtime, stealing, strategy
 
-from numasim.strategy.plan import StealPlan
 from numasim.strategy.probe import Prober
+from numasim.strategy.steal_plan import StealPlan
 
 SEED = 5
 TWO_NODES = [0, 1, 0, 1]

@@ -14,9 +14,9 @@ from strategy_oracle import Memory, Oracle, Round, amount_of
 from strategy_setup import Snapshot, compiled, draw, on_nodes, stealing, strategy, toy_machine
 
 from numasim.draws import DrawClass
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import LengthCondition, StrategySpec
-from numasim.strategy.compile import compile_strategy
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import LengthCondition, StrategySpec
+from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 
 SEED = 11

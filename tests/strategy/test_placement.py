@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from strategy_setup import on_nodes, toy_machine
 
 from numasim.errors import InputError
-from numasim.spec.placement import PlacementSpec
-from numasim.spec.workload import workload_spec
-from numasim.strategy.placement import Placement, place
+from numasim.spec.models.placement_model import PlacementSpec
+from numasim.spec.models.workload_models import workload_spec
+from numasim.strategy.placement.compile_placement import Placement, place
 from numasim.workload.generate import generate
 from numasim.workload.graph import Region, Workload
 

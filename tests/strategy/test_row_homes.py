@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
-from numasim.spec.placement import PlacementSpec
-from numasim.spec.run import resolve
-from numasim.spec.workload import workload_spec
-from numasim.strategy.homes import row_homes
-from numasim.strategy.placement import place
+from numasim.spec.models.placement_model import PlacementSpec
+from numasim.spec.models.workload_models import workload_spec
+from numasim.spec.run_spec import resolve
+from numasim.strategy.placement.compile_placement import place
+from numasim.strategy.placement.homes import row_homes
 from numasim.workload.generate import generate
 
 ELEMENT_BYTES = 8

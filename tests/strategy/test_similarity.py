@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategy_setup import Snapshot, on_nodes, stealing, strategy, toy_machine
 
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import StrategySpec
-from numasim.strategy.compile import compile_strategy
-from numasim.strategy.plan import BELOW_MAX_MARK, BELOW_MIN_MARK, MAX_MARK, MIN_MARK, StealPlan
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 from numasim.strategy.similarity import UNBOUND, Objects
+from numasim.strategy.steal_plan import BELOW_MAX_MARK, BELOW_MIN_MARK, MAX_MARK, MIN_MARK, StealPlan
 
 READ, WRITE, BOTH = 1, 2, 3
 HIGH, LOW = 6, 2  # S and s of every queue

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from strategy_setup import STRATEGIES, runtime, strategy
 
 from numasim.machine.mapping import MAPPINGS
-from numasim.spec.placement import PlacementSpec
-from numasim.spec.runtime import RuntimeSpec
-from numasim.spec.strategy import StrategySpec
-from numasim.strategy.placement import POLICIES
+from numasim.spec.models.placement_model import PlacementSpec
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.strategy.placement.compile_placement import POLICIES
 
 OTHERS = [{"from": "others"}]
 

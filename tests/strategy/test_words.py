@@ -6,9 +6,9 @@ import pytest
 from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 
 from numasim.errors import InputError
-from numasim.spec.strategy import StrategySpec
-from numasim.strategy.compile import effective_runtime
-from numasim.strategy.words import in_words
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.strategy.compile_strategy import effective_runtime
+from numasim.strategy.describe.plan_description import in_words
 
 TWO_NODES = [0, 1, 0, 1]
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from toy_sweep import Part, ToyCell, toy_spec
 
-from numasim.sweep.axes import axis_column, label, named_column
-from numasim.sweep.plan import PlannedRow, Run
+from numasim.sweep.axis_columns import axis_column, label, named_column
+from numasim.sweep.planned_runs import PlannedRow, Run
 
 
 def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:

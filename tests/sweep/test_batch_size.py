@@ -9,7 +9,7 @@ from toy_sweep import run_toy, toy_spec
 from numasim.engine.result import Result
 from numasim.sweep import batch
 from numasim.sweep.batch import GROWTH, TARGET_S, Batch, BatchOutcome, BatchSize, Task, execute
-from numasim.sweep.plan import Run
+from numasim.sweep.planned_runs import Run
 
 
 def steady(per_run_s: float, batches: int, slots: int = 1) -> list[int]:

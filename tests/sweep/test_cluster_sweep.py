@@ -30,10 +30,11 @@ from toy_sweep import (
 
 from numasim import cli
 from numasim.errors import InputError
-from numasim.sweep import agreement, cluster, handshake
-from numasim.sweep.dispatch import DIED
-from numasim.sweep.run import SweepOutcome
-from numasim.sweep.tables import RESULTS
+from numasim.sweep.batch_dispatch import DIED
+from numasim.sweep.cluster import agreement, handshake
+from numasim.sweep.cluster import dask_cluster as cluster
+from numasim.sweep.run_sweep import SweepOutcome
+from numasim.sweep.store.results_tables import RESULTS
 
 REPEAT = 12
 Start = Callable[..., subprocess.Popen[str]]

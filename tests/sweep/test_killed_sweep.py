@@ -14,9 +14,9 @@ import pytest
 from test_run_sweep import TABLES, same_tables
 from toy_sweep import sweep_toy, toy_sweep
 
-from numasim.sweep.files import TEMPORARY
-from numasim.sweep.store import SHARDS
-from numasim.sweep.tables import RESULTS
+from numasim.sweep.store.results_store import SHARDS
+from numasim.sweep.store.results_tables import RESULTS
+from numasim.sweep.store.whole_files import TEMPORARY
 
 REPEAT = 12
 Start = Callable[..., subprocess.Popen[str]]

@@ -9,10 +9,10 @@ import pytest
 from toy_sweep import refuse, run_toy, sweep_toy, toy_sweep
 
 from numasim.errors import InputError
-from numasim.sweep.files import TEMPORARY, locked
-from numasim.sweep.provenance import FILE
-from numasim.sweep.store import SHARDS, SPEC
-from numasim.sweep.tables import RESULTS
+from numasim.sweep.store.provenance import FILE
+from numasim.sweep.store.results_store import SHARDS, SPEC
+from numasim.sweep.store.results_tables import RESULTS
+from numasim.sweep.store.whole_files import TEMPORARY, locked
 
 
 def contents(directory: Path) -> dict[str, bytes | None]:

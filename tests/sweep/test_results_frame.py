@@ -11,8 +11,8 @@ from toy_sweep import counter_value, fail_at_two_workers, sweep_toy, toy_sweep
 
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
-from numasim.sweep.frame import SweepResult, load
-from numasim.sweep.tables import RESULTS
+from numasim.sweep.store.frame import SweepResult, load
+from numasim.sweep.store.results_tables import RESULTS
 
 
 def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None:

@@ -25,11 +25,11 @@ from numasim.draws import repeat_seed
 from numasim.engine.result import COLUMNS, RATIOS, TEXT
 from numasim.errors import InputError
 from numasim.sweep import batch
-from numasim.sweep.dispatch import DIED
-from numasim.sweep.parquet import failed, parquet_bytes, rows_of
-from numasim.sweep.shard import write_shard
-from numasim.sweep.store import SHARDS
-from numasim.sweep.tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
+from numasim.sweep.batch_dispatch import DIED
+from numasim.sweep.store.parquet import failed, parquet_bytes, rows_of
+from numasim.sweep.store.results_store import SHARDS
+from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
+from numasim.sweep.store.shard import write_shard
 
 TABLES = (RESULTS, WORKERS, NODE_PAIRS)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from numasim.draws import repeat_seed
-from numasim.engine.run import simulate_spec
+from numasim.engine.simulate import simulate_spec
 from numasim.errors import InputError
-from numasim.spec.sweep import SweepSpec, load_sweep
-from numasim.sweep.frame import SweepResult
-from numasim.sweep.run import SweepOutcome, run_sweep
+from numasim.spec.sweep_spec import SweepSpec, load_sweep
+from numasim.sweep.run_sweep import SweepOutcome, run_sweep
+from numasim.sweep.store.frame import SweepResult
 
 YAML = """
 machine: xeon-e5-2620-2s

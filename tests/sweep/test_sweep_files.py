@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from numasim.errors import InputError
-from numasim.sweep.files import LOCK, TEMPORARY, locked, output_errors, remove_temporaries, write_whole
+from numasim.sweep.store.whole_files import LOCK, TEMPORARY, locked, output_errors, remove_temporaries, write_whole
 
 
 def test_written_content_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:

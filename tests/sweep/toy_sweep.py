@@ -21,7 +21,7 @@ from numasim.spec.base import Model
 
 if TYPE_CHECKING:
     from numasim.sweep.batch import Runner
-    from numasim.sweep.run import SweepOutcome
+    from numasim.sweep.run_sweep import SweepOutcome
 
 NODES = 2
 
@@ -153,7 +153,7 @@ def refuse(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
 def sweep_toy(
     sweep: ToySweep, directory: Any, runner: Runner = run_toy, jobs: int | None = 1, **options: Any
 ) -> SweepOutcome:
-    from numasim.sweep.run import run_sweep  # here, so that worker processes start without it
+    from numasim.sweep.run_sweep import run_sweep  # here, so that worker processes start without it
 
     return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
 

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from random_plans import plans
 from task_graphs import Access, Run, body, graph, phase
 
-from numasim.engine.plan import Plan
 from numasim.engine.result import TIME
-from numasim.spec.workload import workload_spec
+from numasim.plan.plan import Plan
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
 

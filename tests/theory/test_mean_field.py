@@ -23,7 +23,7 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy
 from task_graphs import Task, body, graph, phase, task
 
-from numasim.engine.trace import Rank
+from numasim.engine.observe.trace_hash import Rank
 from numasim.workload.graph import Deal, Workload
 
 SERVERS = 64

@@ -24,9 +24,9 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy_with
 from task_graphs import Access, Run, Task, body, graph, phase, task
 
-from numasim.engine.effects import Effects
-from numasim.engine.run import ENGINES
-from numasim.engine.trace import Rank
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.simulate import ENGINES
+from numasim.plan.effects import Effects
 from numasim.workload.graph import Deal, Region, Workload
 
 READ_BYTES = 6_400_000

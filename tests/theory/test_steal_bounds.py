@@ -13,7 +13,7 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
 from task_graphs import items
 
-from numasim.spec.workload import workload_spec
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 
 UNIT = 100 * NS

@@ -8,13 +8,13 @@ import pytest
 from engine_setup import plan_of, runtime, stealing, toy
 from task_graphs import Use, body, graph, phase
 
-from numasim.engine.run import ENGINES, simulate
-from numasim.machine.build import build
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.machine.word_access import lock_ps, numa_ratio, remote_excess_ps
-from numasim.spec.run import resolve
+from numasim.spec.run_spec import resolve
+from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Op, Workload
-from numasim.workload.shared import Role, SharedWord
 
 READS = 7
 

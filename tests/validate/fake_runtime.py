@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from numasim.draws import repeat_seed
-from numasim.engine.plan import Plan
-from numasim.engine.run import simulate
-from numasim.runtime.program import KernelRun, Order
-from numasim.spec.run import RunSpec
-from numasim.spec.single import read_workload
+from numasim.engine.simulate import simulate
+from numasim.plan.plan import Plan
+from numasim.runtime.runtime_program import KernelRun, Order
+from numasim.spec.run_spec import RunSpec
+from numasim.spec.single_part import read_workload
 from numasim.validate import predict as predictions
 from numasim.validate.exact import WORD_COLUMNS
 from numasim.workload.generate import generate
@@ -115,7 +115,7 @@ class FakeRuntime:
         """Put this runtime in the place of the compiled one."""
         program = folder / "numasim-runtime"
         program.write_text("a program")
-        monkeypatch.setattr("numasim.runtime.program.PROGRAM", program)
+        monkeypatch.setattr("numasim.runtime.runtime_program.PROGRAM", program)
         for module in ("runs", "rounds"):
             monkeypatch.setattr(f"numasim.validate.{module}.plan_of", self.plan_of)
         for module in ("runs", "rounds", "records"):

@@ -10,11 +10,11 @@ import pytest
 from fake_runtime import FakeRuntime, part_file
 
 from numasim.cli import CHECK_FAILED, OK, main
-from numasim.engine.build import build_plan
-from numasim.engine.plan import Plan
-from numasim.runtime.program import KernelRun, Order
-from numasim.spec.run import resolve
-from numasim.validate.moved import has_moved, hop_ps
+from numasim.plan.build_plan import build_plan
+from numasim.plan.plan import Plan
+from numasim.runtime.runtime_program import KernelRun, Order
+from numasim.spec.run_spec import resolve
+from numasim.validate.placement_check import has_moved, hop_ps
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch

@@ -12,14 +12,14 @@ from fake_runtime import FakeRuntime, part_file
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.engine.build import build_plan
-from numasim.engine.plan import Plan
-from numasim.engine.run import simulate
-from numasim.runtime.program import KernelRun, Order
-from numasim.spec.run import resolve
-from numasim.validate.cells import part_of
+from numasim.engine.simulate import simulate
+from numasim.plan.build_plan import build_plan
+from numasim.plan.plan import Plan
+from numasim.runtime.runtime_program import KernelRun, Order
+from numasim.spec.run_spec import resolve
 from numasim.validate.rounds import TOGETHER, at_speed
-from numasim.validate.validate import PartFindings, validate_parts
+from numasim.validate.run_validation import PartFindings, validate_parts
+from numasim.validate.validation_cells import part_of
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 

@@ -12,12 +12,12 @@ import pytest
 from fake_runtime import TWIN_PS, FakeRuntime, part_file, slower
 
 from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
-from numasim.engine.run import simulate
+from numasim.engine.simulate import simulate
 from numasim.errors import CheckError, InputError
-from numasim.runtime.program import KernelRun, Order
-from numasim.validate.cells import part_of
-from numasim.validate.pages import page
-from numasim.validate.validate import PartFindings, validate_parts
+from numasim.runtime.runtime_program import KernelRun, Order
+from numasim.validate.run_validation import PartFindings, validate_parts
+from numasim.validate.validation_cells import part_of
+from numasim.validate.validation_page import page
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from numasim.cli import CHECK_FAILED, OK, main
-from numasim.validate.cells import part_of
 from numasim.validate.part_files import part_names, read_part
+from numasim.validate.validation_cells import part_of
 
 Capture = pytest.CaptureFixture[str]
 

@@ -10,9 +10,9 @@ import pytest
 from fake_runtime import FakeRuntime, part_file, slower
 from playwright.sync_api import Page, sync_playwright
 
-from numasim.validate.cells import part_of
-from numasim.validate.pages import write_pages
-from numasim.validate.validate import validate_parts
+from numasim.validate.run_validation import validate_parts
+from numasim.validate.validation_cells import part_of
+from numasim.validate.validation_page import write_pages
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 

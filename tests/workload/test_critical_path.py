@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workload_setup import SMALL, make, program, small
 
 from numasim.workload.graph import Op, Workload
-from numasim.workload.serial import segment_ps, serial_ps
+from numasim.workload.one_worker import segment_ps, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from workload_setup import make
 
 from numasim.errors import InputError
-from numasim.spec.workload import workload_spec
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.builder import ACCESS_TYPES, Draft, Shape, accesses_of
 from numasim.workload.describe import describe
 from numasim.workload.generate import generate
 from numasim.workload.graph import Accesses, Kind, Op, Phase, Region, Workload
-from numasim.workload.serial import serial_ps
+from numasim.workload.graph_rules import validate
+from numasim.workload.one_worker import serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
-from numasim.workload.validate import validate
 
 Program = list[tuple[Op, int]]
 REGION_BYTES = 1 << 20

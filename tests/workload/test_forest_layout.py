@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numasim.workload.forest_arrays import levels, offsets, preorder, ragged
 from numasim.workload.graph import subtree_end
-from numasim.workload.layout import levels, offsets, preorder, ragged
 
 
 @st.composite

@@ -8,9 +8,9 @@ import pytest
 from workload_setup import make
 
 from numasim.api import run
+from numasim.workload.families.kernel_rates import compute_ps
 from numasim.workload.graph import Pattern
-from numasim.workload.rates import compute_ps
-from numasim.workload.serial import LINE_BYTES, MLP, segment_ps, serial_ps
+from numasim.workload.one_worker import LINE_BYTES, MLP, segment_ps, serial_ps
 
 LATENCY_PS = 77_300
 BASE = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": 1, "seed": 1}

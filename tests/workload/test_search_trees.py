@@ -12,8 +12,8 @@ from workload_setup import make
 
 from numasim.draws import DrawClass, base, draw
 from numasim.errors import InputError
-from numasim.workload import uts as uts_module
-from numasim.workload.serial import serial_ps
+from numasim.workload.families import uts as uts_module
+from numasim.workload.one_worker import serial_ps
 
 SOLUTIONS = {1: 1, 2: 0, 3: 0, 4: 2, 5: 10, 6: 4, 7: 40, 8: 92, 9: 352}  # OEIS A000170
 

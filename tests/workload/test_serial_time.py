@@ -13,7 +13,7 @@ from workload_setup import SMALL, make, serial_segments, small
 
 from numasim.draws import DrawClass, base, below, below_array, draw
 from numasim.workload.graph import Accesses, Workload
-from numasim.workload.serial import segment_ps, serial_ps
+from numasim.workload.one_worker import segment_ps, serial_ps
 from numasim.workload.span import span_ps
 
 OVERLAPPING = {0: 10_000, 1: 4_000, 2: 3_000, 3: 1_000}

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from workload_setup import make, program
 
+from numasim.workload.families.permutation import bots_permutation
 from numasim.workload.graph import Op, Workload
-from numasim.workload.permutation import bots_permutation
 
 
 def literal_permutation(n: int) -> list[int]:

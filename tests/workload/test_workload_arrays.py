@@ -13,7 +13,7 @@ from workload_setup import SMALL, make, small
 from numasim.errors import InputError
 from numasim.workload.describe import describe
 from numasim.workload.graph import Kind, Workload
-from numasim.workload.validate import validate
+from numasim.workload.graph_rules import validate
 
 
 def arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from workload_setup import make
 
 from numasim.errors import InputError
-from numasim.spec.workload import PARAMETERS, WorkloadFile, WorkloadSpec, workload_spec
+from numasim.spec.models.workload_models import PARAMETERS, WorkloadFile, WorkloadSpec, workload_spec
 from numasim.workload.generate import GENERATORS
 
 ADAPTER: TypeAdapter[Any] = TypeAdapter(WorkloadSpec)

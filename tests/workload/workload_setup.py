@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from numasim.spec.workload import workload_spec
+from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Op, Workload
 

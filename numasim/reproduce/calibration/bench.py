@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from numasim.reproduce.calibration.record import Calibration
-from numasim.reproduce.contents import Study
-from numasim.reproduce.setting import Setting, Wanted
+from numasim.reproduce.plan.setting import Setting, Wanted
+from numasim.reproduce.study.contents import Study
 from numasim.spec.overrides import from_mapping
-from numasim.sweep.plan import Run
+from numasim.sweep.planned_runs import Run
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from numasim.reproduce.cells import Role
-from numasim.reproduce.contents import Study
-from numasim.reproduce.names import unknown_name
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.names import unknown_name
+from numasim.reproduce.table_cells import Role
 
 
 @dataclass(frozen=True)

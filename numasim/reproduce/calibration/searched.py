@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from numasim.reproduce.calibration.parameter_search import Axis, Point
 from numasim.reproduce.calibration.record import FittedParameter
-from numasim.reproduce.calibration.search import Axis, Point
 
 
 @dataclass(frozen=True)

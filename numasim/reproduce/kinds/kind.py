@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from numasim.reproduce.contents import Study, StudyTable
-from numasim.reproduce.planned import PlannedTable
-from numasim.reproduce.setting import Setting
+from numasim.reproduce.plan.planned import PlannedTable
+from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.spec.base import Model
-from numasim.spec.nodes import Node
-from numasim.spec.validate import validate
+from numasim.spec.validation import validate
+from numasim.spec.yaml.nodes import Node
 
 M = TypeVar("M", bound=Model)
 

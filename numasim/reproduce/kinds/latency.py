@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.reproduce.cells import Cell
-from numasim.reproduce.contents import Study, StudyTable
 from numasim.reproduce.kinds.kind import Kind
-from numasim.reproduce.names import check_names
-from numasim.reproduce.planned import PlannedTable, cells_of, table_of
-from numasim.reproduce.setting import Setting
+from numasim.reproduce.plan.planned import PlannedTable, cells_of, table_of
+from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.study.contents import Study, StudyTable
+from numasim.reproduce.study.names import check_names
+from numasim.reproduce.table_cells import Cell
 from numasim.spec.base import Model
-from numasim.spec.single import read_machine
-from numasim.spec.units import PS_PER_NS
+from numasim.spec.single_part import read_machine
+from numasim.spec.unit_factors import PS_PER_NS
 
 UNITS = {"latency_ns": "ns"}
 

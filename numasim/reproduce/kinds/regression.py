@@ -11,17 +11,17 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from numasim.reproduce.cells import Cell, Table
-from numasim.reproduce.contents import Study, StudyTable
 from numasim.reproduce.kinds.kind import Kind
-from numasim.reproduce.names import check_names
-from numasim.reproduce.planned import PlannedTable, cells_of, joined, table_of, value
-from numasim.reproduce.quantities import QUANTITIES
-from numasim.reproduce.setting import NotSimulatedError, Setting, Wanted, assignments
-from numasim.reproduce.study_files import Fields
+from numasim.reproduce.plan.planned import PlannedTable, cells_of, joined, table_of, value
+from numasim.reproduce.plan.setting import NotSimulatedError, Setting, Wanted, assignments
+from numasim.reproduce.published_quantities import QUANTITIES
+from numasim.reproduce.study.contents import Study, StudyTable
+from numasim.reproduce.study.names import check_names
+from numasim.reproduce.study.study_files import Fields
+from numasim.reproduce.table_cells import Cell, Table
 from numasim.spec.base import Model
 from numasim.sweep.collection import Collected
-from numasim.sweep.plan import Run
+from numasim.sweep.planned_runs import Run
 
 STATISTICS = ("slope", "intercept", "r", "r_squared", "residual_sum_of_squares")
 UNITS = {"statistic": ""}

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from numasim.machine.build import build
+from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
-from numasim.reproduce.cells import Cell
-from numasim.reproduce.contents import Study, StudyTable
 from numasim.reproduce.kinds.kind import Kind
-from numasim.reproduce.names import check_names
-from numasim.reproduce.planned import PlannedTable, cells_of, table_of, wanted_for
-from numasim.reproduce.setting import Setting
+from numasim.reproduce.plan.planned import PlannedTable, cells_of, table_of, wanted_for
+from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.study.contents import Study, StudyTable
+from numasim.reproduce.study.names import check_names
+from numasim.reproduce.table_cells import Cell
 from numasim.spec.base import Count, Model, PositiveCount
-from numasim.strategy.homes import row_homes
-from numasim.strategy.placement import place
+from numasim.strategy.placement.compile_placement import place
+from numasim.strategy.placement.homes import row_homes
 from numasim.workload.generate import generate
 
 UNITS = {"rows_on_node": "rows"}

@@ -10,12 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from numasim.reproduce.cells import Cell, Table
-from numasim.reproduce.contents import Study, StudyTable
 from numasim.reproduce.kinds.kind import Kind
-from numasim.reproduce.names import check_names
-from numasim.reproduce.planned import PlannedCell, PlannedTable, cells_of, joined, planned, table_of, wanted_for
-from numasim.reproduce.setting import Setting
+from numasim.reproduce.plan.planned import PlannedCell, PlannedTable, cells_of, joined, planned, table_of, wanted_for
+from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.study.contents import Study, StudyTable
+from numasim.reproduce.study.names import check_names
+from numasim.reproduce.table_cells import Cell, Table
 from numasim.spec.base import Model
 from numasim.sweep.collection import Collected
 

@@ -8,7 +8,7 @@ import pytest
 
 from numasim.errors import InputError
 from numasim.reproduce.calibration.readings import Reading, Readings, misread
-from numasim.reproduce.study import read_study
+from numasim.reproduce.study.study import read_study
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from numasim.reproduce.calibration.record import (
     score,
     with_residuals,
 )
-from numasim.reproduce.setting import Setting, Wanted
-from numasim.reproduce.study import read_study
+from numasim.reproduce.plan.setting import Setting, Wanted
+from numasim.reproduce.study.study import read_study
 
 
 def parameter(name: str, field: str, value: float | str, step: int, rows: tuple[str, ...] = ()) -> FittedParameter:

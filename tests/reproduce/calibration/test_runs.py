@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from numasim.engine.build import build_plan
-from numasim.reproduce.calibration.runs import (
+from numasim.plan.build_plan import build_plan
+from numasim.reproduce.calibration.calibration_runs import (
     Kin,
     at_rate,
     counters,
@@ -19,8 +19,8 @@ from numasim.reproduce.calibration.runs import (
     serial_seconds,
     times_at,
 )
-from numasim.spec.run import resolve
-from numasim.sweep.plan import Run, repeated
+from numasim.spec.run_spec import resolve
+from numasim.sweep.planned_runs import Run, repeated
 
 MODELS: list[dict[str, Any]] = [
     {},

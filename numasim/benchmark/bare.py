@@ -1,0 +1,39 @@
+"""Bare SimPy: timeouts without a model, the least that a simulation on SimPy can do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from numasim.benchmark.effort import Effort
+from numasim.benchmark.sampling import Probe
+
+if TYPE_CHECKING:
+    import simpy
+
+PROCESSES = 24  # that wait
+
+
+def bare_probe(effort: Effort) -> Probe[float]:
+    """The probe of the rate of bare timeouts."""
+    timeouts = max(PROCESSES, int(effort.sample_s * timeouts_per_second(effort.first_tasks)))
+    return Probe(lambda: (timeouts_per_second(timeouts),), float)
+
+
+def timeouts_per_second(timeouts: int, processes: int = PROCESSES) -> float:
+    """The rate of a SimPy simulation in which ``processes`` wait again and again, ``timeouts`` times together."""
+    import simpy
+
+    env = simpy.Environment()
+    each = -(-timeouts // processes)
+    for number in range(processes):
+        env.process(_waiter(env, each, 1000 + number))
+    start = time.perf_counter()
+    env.run()
+    return each * processes / (time.perf_counter() - start)
+
+
+def _waiter(env: simpy.Environment, times: int, delay: int) -> Generator[simpy.Event, Any, None]:
+    for _ in range(times):
+        yield env.timeout(delay)

@@ -1,0 +1,47 @@
+"""Whole commands: what ``numasim run`` takes from the start of its process to its end, and the memory that it needs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from numasim.benchmark import timed_command
+from numasim.benchmark.benchmark_findings import CommandCost
+from numasim.benchmark.effort import Command, Effort
+from numasim.benchmark.sampling import Probe
+from numasim.benchmark.timed_plans import MACHINE_THREADS, NATIVE, spec_of
+from numasim.engine.simulate import ENGINES
+from numasim.errors import CheckError
+from numasim.sweep.environment import same_imports
+
+
+def command_probes(effort: Effort, folder: Path) -> list[Probe[CommandCost]]:
+    """A probe for every command; specifications are written to ``folder``.
+
+    There is none without the native engine: on the other one they would take minutes.
+    """
+    if NATIVE not in ENGINES:
+        return []
+    return [_probe(command, folder / f"{number}.yaml") for number, command in enumerate(effort.commands)]
+
+
+def cost(arguments: list[str]) -> tuple[float, float]:
+    """Seconds and peak memory in 10**6 bytes of ``numasim`` with ``arguments``. Raises CheckError where it fails."""
+    command = [sys.executable, timed_command.__file__, sys.executable, "-m", "numasim", *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=same_imports())
+    found = json.loads(done.stdout)
+    if found["status"]:
+        raise CheckError(f"numasim {' '.join(arguments)} failed: {found['error'].strip()}")
+    return found["seconds"], found["peak_mb"]
+
+
+def _probe(command: Command, file: Path) -> Probe[CommandCost]:
+    spec = spec_of(command.workload, MACHINE_THREADS, command.runtime, command.skip, model=command.model)
+    file.write_text(json.dumps(spec))
+    return Probe(
+        partial(cost, ["run", str(file), "--engine", NATIVE, "--json"]),
+        partial(CommandCost, command.name, NATIVE, most_s=command.most_s, most_mb=command.most_mb),
+    )

@@ -1,0 +1,77 @@
+"""All measurements in one run: everything that is timed takes its samples in turn."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from numasim import __version__
+from numasim.benchmark.bare import bare_probe
+from numasim.benchmark.benchmark_findings import Findings
+from numasim.benchmark.commands import command_probes
+from numasim.benchmark.effect_rates import effect_probes
+from numasim.benchmark.effort import Effort
+from numasim.benchmark.engine_rates import rate_probes
+from numasim.benchmark.family_rates import family_memory, family_probes, family_ratios
+from numasim.benchmark.sampling import Probe, take
+from numasim.benchmark.sweep_costs import overhead_probe, sweep_probes
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
+from numasim.sweep.progress import progress_bar
+
+
+def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
+    """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error."""
+    effort = effort or Effort()
+    with TemporaryDirectory() as folder:
+        sections: dict[str, list[Probe[Any]]] = {
+            "bare": [bare_probe(effort)],
+            "overhead": [overhead_probe(effort)],
+            "rates": rate_probes(effort),
+            "effect_rates": effect_probes(effort),
+            "family_times": family_probes(effort),
+            "commands": command_probes(effort, Path(folder)),
+            "sweep_rates": sweep_probes(effort),
+        }
+        found = _taken(sections, effort.samples, progress)
+    (bare,), (overhead,) = found.pop("bare"), found.pop("overhead")
+    return Findings(
+        host=host(),
+        samples=effort.samples,
+        bare_timeouts_per_second=bare,
+        family_ratios=tuple(family_ratios(found["family_times"])),
+        family_memory=tuple(family_memory(effort)),
+        sweep_overhead_ms=overhead,
+        peak_memory_mb=peak_memory_mb(),
+        **found,
+    )
+
+
+def _taken(sections: dict[str, list[Probe[Any]]], samples: int, progress: bool) -> dict[str, tuple[Any, ...]]:
+    probes = [probe for section in sections.values() for probe in section]
+    with progress_bar(samples * len(probes), progress) as advance:
+        findings = iter(take(probes, samples, advance))
+    return {name: tuple(next(findings) for _ in section) for name, section in sections.items()}
+
+
+def host() -> dict[str, str | int]:
+    """What was measured on, and with."""
+    return {
+        "numasim": __version__,
+        "engines": ", ".join(ENGINES),
+        "default_engine": DEFAULT_ENGINE,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processors": os.cpu_count() or 1,
+    }
+
+
+def peak_memory_mb() -> float:
+    """The largest resident set of this process so far, in 10**6 bytes."""
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

@@ -1,0 +1,105 @@
+"""Sweeps: what a run costs beside its simulation, and what a second process brings.
+
+Processes take a while to start, however long the sweep, and the last one to finish works alone. Throughput is therefore
+that of the middle of a sweep, between the ends of its first tenth of runs and of its last.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from numasim.benchmark.benchmark_findings import SweepRate
+from numasim.benchmark.effort import Effort
+from numasim.benchmark.sampling import Probe
+from numasim.benchmark.timed_plans import SEED, spec_of
+from numasim.engine.result import Result
+from numasim.engine.simulate import DEFAULT_ENGINE, simulate_spec
+from numasim.spec.run_spec import RunSpec, resolve
+from numasim.spec.sweep_spec import load_sweep
+from numasim.sweep.batch import Runner
+from numasim.sweep.run_sweep import run_sweep
+from numasim.sweep.store.frame import SweepResult
+
+PROCESSES = (1, 2)
+FEWEST_RUNS = 10
+WORKERS = 4
+SHORT_N, LONGEST_N = 5, 22  # of fib
+
+
+def overhead_probe(effort: Effort) -> Probe[float]:
+    """The probe of the overhead in milliseconds per run."""
+    return Probe(lambda: (overhead_ms(effort.overhead_runs),), float)
+
+
+def sweep_probes(effort: Effort) -> list[Probe[SweepRate]]:
+    """A probe for each number of processes, all of the same sweep."""
+    spec, run_s = _lasting(effort.throughput_run_s)
+    runs = max(FEWEST_RUNS, int(effort.throughput_s / run_s))
+    return [Probe(partial(_sample, spec, runs, count), partial(SweepRate, count)) for count in PROCESSES]
+
+
+def overhead_ms(runs: int) -> float:
+    """What a run of a sweep costs beside its simulation: reading, planning, storing and tabulating, in milliseconds."""
+    took_s, engine_s = _swept(_fib(SHORT_N), runs, 1, simulate_spec)
+    return 1000 * (took_s - sum(engine_s)) / runs
+
+
+def ending(spec: RunSpec, seed: int, engine: str, check: bool) -> Result:
+    """Do a run as every sweep does, but keep the moment of its end in the place of the engine's time."""
+    result = simulate_spec(spec, seed, engine, check)
+    result.engine_s = time.time()
+    return result
+
+
+def steady_rate(ends_s: Sequence[float]) -> float:
+    """Runs per second between the ends of the first and the last tenth of the runs, which ended at ``ends_s``."""
+    ends = sorted(ends_s)
+    first, last = len(ends) // 10, len(ends) - 1 - len(ends) // 10
+    return (last - first) / (ends[last] - ends[first])
+
+
+def _sample(spec: dict[str, Any], runs: int, processes: int) -> tuple[float]:
+    _, ends_s = _swept(spec, runs, processes, ending)
+    return (steady_rate(ends_s),)
+
+
+def _swept(spec: dict[str, Any], runs: int, jobs: int, runner: Runner) -> tuple[float, list[float]]:
+    """Seconds that a sweep of ``runs`` repeats takes, and what its table says of each run's time."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "sweep.yaml"
+        file.write_text(json.dumps({**spec, "repeat": runs}))
+        start = time.perf_counter()
+        outcome = run_sweep(
+            load_sweep(file),
+            Path(folder) / "results",
+            jobs=jobs,
+            engine=DEFAULT_ENGINE,
+            runner=runner,
+            progress=False,
+        )
+        took_s = time.perf_counter() - start
+        return took_s, SweepResult(outcome.directory).timing()["engine_s"].tolist()
+
+
+def _lasting(run_s: float) -> tuple[dict[str, Any], float]:
+    """A specification of a run that takes at least ``run_s``, if there is one, and what it took."""
+    for n in range(SHORT_N, LONGEST_N + 1):
+        spec = _fib(n)
+        resolved = resolve(spec)
+        simulate_spec(resolved, SEED, DEFAULT_ENGINE)  # the graph is built once and kept
+        start = time.perf_counter()
+        simulate_spec(resolved, SEED + 1, DEFAULT_ENGINE)
+        took_s = time.perf_counter() - start
+        if took_s >= run_s:
+            break
+    return spec, took_s
+
+
+def _fib(n: int) -> dict[str, Any]:
+    return spec_of({"name": "fib", "n": n}, WORKERS, "bare", "off")

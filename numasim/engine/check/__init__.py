@@ -1,0 +1,1 @@
+"""What every result obeys, and where two engines part."""

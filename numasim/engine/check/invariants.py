@@ -1,0 +1,289 @@
+"""What every result of every engine obeys (model 8, items 1 and 7). A broken invariant is a defect of numasim."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from numasim.engine.reference.ledger import Executed
+from numasim.engine.result import TIME, Result
+from numasim.errors import CheckError
+from numasim.plan.plan import Plan
+from numasim.plan.segment_times import traffic_factor
+from numasim.strategy.steal_plan import AmountKind
+from numasim.workload.graph import FIRST_SHARED, Op, RangeFamily, Workload
+from numasim.workload.one_worker import by_task
+
+Log = Sequence[Executed] | None
+Invariant = Callable[[Plan, Result, Log], Iterator[str]]
+
+
+def violations(plan: Plan, result: Result, log: Log = None) -> list[str]:
+    """One sentence for each invariant that ``result`` breaks; the log of executed stretches allows more checks."""
+    return [sentence for invariant in INVARIANTS for sentence in invariant(plan, result, log)]
+
+
+def assert_valid(plan: Plan, result: Result, log: Log = None) -> None:
+    """Raise CheckError with every violation."""
+    found = violations(plan, result, log)
+    if found:
+        raise CheckError("; ".join(found))
+
+
+def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """As many tasks finish as the workload has; with a log, every segment and item runs once a repeat."""
+    done, there = result.counters["tasks"], plan.workload.tasks
+    if done != there:
+        yield f"{done} tasks ran, but the workload has {there}"
+    if log is None:
+        return
+    ran = Counter((each.task, each.segment) for each in log)
+    work = plan.workload.unfolded()
+    expected = _expected_runs(work)
+    if result.passed_items:  # items that are alike have changed places, so that only their number is known
+        ran, expected = _items_as_one(ran, work.rows), _items_as_one(expected, work.rows)
+        ran[work.rows, 0] += result.passed_items
+    for key in sorted(ran.keys() | expected.keys()) if ran != expected else ():
+        if ran[key] != expected[key]:
+            yield f"task {key[0]} segment {key[1]} ran {ran[key]} times instead of {expected[key]}"
+            return
+
+
+def _items_as_one(runs: Counter[tuple[int, int]], rows: int) -> Counter[tuple[int, int]]:
+    """The runs of all range items, whose ids begin at ``rows``, as those of the first."""
+    merged: Counter[tuple[int, int]] = Counter()
+    for (task, segment), times in runs.items():
+        merged[min(task, rows), segment] += times
+    return merged
+
+
+def _expected_runs(work: Workload) -> Counter[tuple[int, int]]:
+    ends = work.subtree_end()
+    expected: Counter[tuple[int, int]] = Counter()
+    first_item = np.cumsum([work.rows, *(f.count for f in work.ranges)])
+    for phase in work.phases:
+        for root in phase.roots:
+            for task in range(root, int(ends[root])):
+                for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
+                    if work.op_code[at] == Op.RUN:
+                        expected[task, int(work.op_arg[at])] += phase.repeat
+        if phase.range_family is not None:
+            base = int(first_item[phase.range_family])
+            for item in range(base, base + work.ranges[phase.range_family].count):
+                expected[item, 0] += phase.repeat
+    return expected
+
+
+def one_thing_at_a_time(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """No worker works on two segments at once, and none after the end."""
+    by_worker: dict[int, list[Executed]] = defaultdict(list)
+    for each in log or ():
+        by_worker[each.worker].append(each)
+    for worker, stretches in sorted(by_worker.items()):
+        stretches.sort(key=lambda each: (each.start_ps, each.end_ps))
+        for before, after in pairwise(stretches):
+            if after.start_ps < before.end_ps:
+                yield f"worker {worker} runs task {after.task} at {after.start_ps} ps, before task {before.task} ends"
+                return
+        if stretches[-1].end_ps > result.counters["makespan_ps"]:
+            yield f"worker {worker} works beyond the makespan"
+
+
+def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """A task starts after its spawner reached the SPAWN, after its predecessors, and goes on after its children."""
+    if not log or any(phase.repeat > 1 for phase in plan.workload.phases):
+        return
+    work = plan.workload.unfolded()
+    start: dict[int, int] = {}
+    end: dict[int, int] = {}
+    segment_start = {(each.task, each.segment): each.start_ps for each in log}
+    segment_end = {(each.task, each.segment): each.end_ps for each in log}
+    for each in log:
+        start[each.task] = min(start.get(each.task, each.start_ps), each.start_ps)
+        end[each.task] = max(end.get(each.task, 0), each.end_ps)
+    yield from _program_order(work, start, end, segment_start, segment_end)
+    yield from _dependence_order(work, start, end)
+
+
+def _program_order(
+    work: Workload,
+    start: dict[int, int],
+    end: dict[int, int],
+    segment_start: dict[tuple[int, int], int],
+    segment_end: dict[tuple[int, int], int],
+) -> Iterator[str]:
+    for task in range(work.rows):
+        now = 0
+        children: list[int] = []
+        for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
+            op, operand = work.op_code[at], int(work.op_arg[at])
+            if op == Op.RUN:
+                begun = segment_start.get((task, operand), now)
+                if begun < now:
+                    yield f"task {task} runs segment {operand} too early, at {begun} ps"
+                    return
+                now = segment_end.get((task, operand), now)
+            elif op == Op.WAIT:
+                now = max([now, *(end[c] for c in children if c in end)])
+            elif op < FIRST_SHARED:
+                if operand in start and start[operand] < now:
+                    yield f"task {operand} starts at {start[operand]} ps, before task {task} spawns it"
+                    return
+                children.append(operand)
+                if op == Op.CALL:
+                    now = max(now, end.get(operand, now))
+
+
+def _dependence_order(work: Workload, start: dict[int, int], end: dict[int, int]) -> Iterator[str]:
+    for task in range(work.rows):
+        for successor in work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist():
+            if task in end and successor in start and start[successor] < end[task]:
+                yield f"task {successor} starts before its predecessor {task} ends"
+                return
+
+
+def time_bounds(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """The makespan is at least T1 / P and at least Tinf, which are times with all bytes local.
+
+    On a machine with remote memory nearer than local, and on workers faster than their like, tasks may take less.
+    """
+    c, workers = result.counters, plan.workers.workers
+    if not c["span_ps"] <= c["work_ps"]:
+        yield f"span {c['span_ps']} ps exceeds the work {c['work_ps']} ps"
+    if _may_beat_local_work(plan):
+        return
+    if c["makespan_ps"] * workers < c["work_ps"]:
+        yield f"makespan {c['makespan_ps']} ps is below work / workers"
+    if c["makespan_ps"] < c["span_ps"]:
+        yield f"makespan {c['makespan_ps']} ps is below the span {c['span_ps']} ps"
+
+
+def _may_beat_local_work(plan: Plan) -> bool:
+    """Whether some tasks may take less than their local work on a worker like any other."""
+    latency, caches = plan.machine.latency_ps, plan.machine.caches
+    near_caches = plan.effects.cache != "none" and caches.llc_remote_hit_ps < caches.llc_hit_ps
+    near_memory = bool((latency < np.diagonal(latency)[:, None]).any())
+    return near_memory or near_caches or plan.effects.worker_spread_ppm > 0
+
+
+def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """The parts of every worker's time are not negative and add up to the makespan."""
+    parts = np.array([result.workers[name] for name in TIME])[:, : plan.workers.workers]
+    for worker, total in enumerate(parts.sum(axis=0).tolist()):
+        if total != result.counters["makespan_ps"]:
+            yield f"the time of worker {worker} adds up to {total} ps, not to the makespan"
+            return
+    signed = [TIME.index("inflation_numa_ps")]  # remote memory is nearer than local where a machine file says so
+    if plan.effects.worker_spread_ppm:
+        signed.append(TIME.index("inflation_smt_ps"))
+    negative = np.argwhere(np.delete(parts, signed, axis=0) < 0)
+    if len(negative):
+        yield f"a part of the time of worker {int(negative[0][1])} is negative"
+
+
+def steals_add_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """Attempts are successes and failures, by distance and by node pair as well."""
+    c = result.counters
+    for suffix in ("", "_remote"):
+        attempts, success, false = (c[f"steal_{kind}{suffix}"] for kind in ("attempts", "success", "false"))
+        if attempts != success + false or min(attempts, success, false) < 0:
+            yield f"steal_attempts{suffix} {attempts} is not {success} successes + {false} false ones"
+    if c["tasks_stolen"] < c["steal_success"]:
+        yield "fewer tasks were stolen than steals succeeded"
+    one = (plan.steal.level["amount_kind"] == AmountKind.COUNT) & (plan.steal.level["amount"] == 1)
+    if one.all() and c["tasks_stolen"] != c["steal_success"]:
+        yield "every steal takes one task, but tasks_stolen is not steal_success"
+    yield from _pairs_add_up(plan, result)
+
+
+def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
+    for kind, pairs in (("attempts", result.node_attempts), ("success", result.node_success)):
+        if int(pairs.sum()) - int(np.trace(pairs)) != result.counters[f"steal_{kind}_remote"]:
+            yield f"the remote node pairs of steal_{kind} do not add up to its remote count"
+        counted = plan.steal.backoff.empty == "count" and kind == "attempts"
+        if int(pairs.sum()) != result.counters[f"steal_{kind}"] and not counted:
+            yield f"the node pairs of steal_{kind} do not add up to it"
+
+
+def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """What was moved, or found in a cache, is what the accesses declare, passes and write-backs included, and migrated
+    pages.
+    """
+    declared = _declared_bytes(plan.workload)
+    copied = result.counters["pages_migrated"] * plan.machine.page_bytes
+    moved = int(result.node_bytes.sum())
+    cached = result.counters["bytes_cache"] + result.counters["bytes_c2c"]
+    if moved + cached != declared + copied:
+        migrated = f" and {copied} migrated" if copied else ""
+        yield f"{moved} bytes were moved and {cached} found in caches, but the workload declares {declared}{migrated}"
+    kinds = sum(int(pairs.sum()) for pairs in result.traffic.values())
+    if result.traffic and kinds != moved + result.counters["bytes_c2c"]:
+        yield f"{kinds} bytes of all kinds are not the {moved} from memory and those from other caches"
+    if moved != result.counters["bytes_local"] + result.counters["bytes_remote"]:
+        yield "bytes_local and bytes_remote do not add up to the node pairs"
+
+
+def pages_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """Every page has one home: settled regions from the start, the others as their pages are placed."""
+    placement = plan.placement
+    before = sum(int(pages) for pages, homes in zip(placement.pages, placement.homes, strict=True) if homes is not None)
+    placed = before + result.counters["page_faults"]
+    if int(result.node_pages.sum()) != placed or (result.node_pages < 0).any():
+        yield f"{placed} pages were placed, but nodes hold {result.node_pages.tolist()}"
+    if placed > int(placement.pages.sum()):
+        yield f"{placed} pages were placed, but there are {int(placement.pages.sum())}"
+
+
+def _declared_bytes(work: Workload) -> int:
+    accesses = work.accesses
+    moved = accesses.row_bytes * accesses.rows * traffic_factor(accesses)
+    running = np.concatenate(([0], np.cumsum(moved)))
+    per_segment = running[work.segment_accesses[1:]] - running[work.segment_accesses[:-1]]
+    below = work.below(by_task(work, per_segment))
+    total = 0
+    for phase in work.phases:
+        once = 0 if phase.range_family is None else _range_bytes(work.ranges[phase.range_family])
+        once += sum(int(below[root]) for root in phase.roots)
+        total += once * phase.repeat
+    return total
+
+
+def _range_bytes(family: RangeFamily) -> int:
+    accesses = family.accesses
+    return family.count * int((accesses.row_bytes * accesses.rows * traffic_factor(accesses)).sum())
+
+
+def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """Every word counts what the run counts; with a log, no lock is held twice at once, nor otherwise than counted."""
+    for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
+        if int(result.words[name].sum()) != result.counters[f"lock_{name}"]:
+            yield f"the {name} of the shared words do not add up to lock_{name}"
+    if result.held is None:
+        return
+    for word, name in enumerate(plan.words.names):
+        held = result.held[result.held[:, 0] == word]
+        held = held[np.lexsort((held[:, 3], held[:, 2]))]
+        early = np.flatnonzero(held[1:, 2] < held[:-1, 3])
+        if len(early):
+            _, actor, start_ps, _ = held[early[0] + 1].tolist()
+            yield f"{name!r} is granted to {actor} at {start_ps} ps, while {int(held[early[0], 1])} holds it"
+        if int((held[:, 3] - held[:, 2]).sum()) != int(result.words["hold_ps"][word]):
+            yield f"{name!r} was not held for as long as was counted"
+        if len(held) != int(result.words["acquisitions"][word]):
+            yield f"{name!r} was held {len(held)} times, not as often as it was acquired"
+
+
+INVARIANTS: tuple[Invariant, ...] = (
+    every_task_runs,
+    one_thing_at_a_time,
+    parents_come_first,
+    time_bounds,
+    time_adds_up,
+    steals_add_up,
+    bytes_are_conserved,
+    pages_are_conserved,
+    locks_exclude,
+)

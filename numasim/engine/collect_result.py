@@ -1,0 +1,164 @@
+"""From the state of a finished run to its Result: sums over workers, tables per worker and node pair (model 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
+from numasim.machine.topology import Machine
+from numasim.plan.plan import Plan
+from numasim.plan.serial_time import Makespan, serial_ps
+from numasim.spec.unit_factors import PS_PER_S
+from numasim.workload.families.sync_parameters import Role
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What an engine counted in a run that has ended.
+
+    ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows,
+    ``producers`` likewise [producers], and their ``node``; the matrices are [thief or accessing node, victim or home
+    node]; ``traffic`` is that of `Result`, ``node_pages`` [nodes] are the pages of dynamic regions.
+    """
+
+    workers: Mapping[str, Array]
+    producers: Mapping[str, Array]
+    node_attempts: Array
+    node_success: Array
+    node_bytes: Array
+    traffic: Mapping[str, Array]
+    cached_bytes: int
+    makespan_ps: int
+    span_ps: int
+    page_faults: int
+    pages_migrated: int
+    node_pages: Array
+    passed_items: int
+    hashes: tuple[str, str | None]
+    events: int
+    word_counts: Array  # [words, WordCounts]
+    held: Array | None = None  # [stretches, Held]
+
+
+def collect(plan: Plan, finished: Finished, makespan_ps: Makespan) -> Result:
+    """The Result of a finished run; ``makespan_ps`` runs a plan on the same engine, for the serial time."""
+    total = {name: int(finished.workers[name].sum()) if name in finished.workers else 0 for name in (*COUNTS, *TIME)}
+    counters: dict[str, Any] = {
+        "makespan_ps": finished.makespan_ps,
+        "serial_ps": serial_ps(plan, total["work_local_ps"], makespan_ps),
+        "trace_hash": finished.hashes[0],
+        "event_hash": finished.hashes[1],
+        "span_ps": finished.span_ps,
+        "work_ps": total["work_local_ps"],
+        **total,
+        "steal_false": total["steal_attempts"] - total["steal_success"],
+        "steal_false_remote": total["steal_attempts_remote"] - total["steal_success_remote"],
+        **memory_counters(plan.machine, finished),
+        **lock_counters(finished.word_counts),
+        "mode": mode_of(plan, finished.passed_items),
+        "events": finished.events,
+    }
+    return Result(
+        counters=counters,
+        workers=worker_table(plan, finished),
+        node_bytes=finished.node_bytes,
+        node_attempts=finished.node_attempts,
+        passed_items=finished.passed_items,
+        node_success=finished.node_success,
+        traffic=dict(finished.traffic),
+        node_pages=plan.placement.settled_pages + finished.node_pages,
+        words=word_table(plan, finished.word_counts),
+        held=finished.held,
+    )
+
+
+def lock_counters(word_counts: Array) -> dict[str, int]:
+    """The counters of all shared words together; the time that they are held is in their table alone."""
+    total = WordCounts(*word_counts.sum(axis=0).tolist())
+    return {
+        "lock_acquisitions": total.acquisitions,
+        "lock_handoffs_local": total.handoffs_local,
+        "lock_handoffs_remote": total.handoffs_remote,
+        "lock_wait_ps": total.wait_ps,
+    }
+
+
+def word_table(plan: Plan, word_counts: Array) -> dict[str, Array]:
+    """What each shared word is and has counted, one entry a word."""
+    return {
+        "word": np.array(plan.words.names, object),
+        "role": np.array([Role(role).name.lower() for role in plan.words.role.tolist()], object),
+        "node": plan.words.home.astype(np.int64),
+        **dict(zip(WordCounts._fields, word_counts.T, strict=True)),
+    }
+
+
+def worker_table(plan: Plan, finished: Finished) -> dict[str, Array]:
+    """Counters by name, one entry per worker, then one per producer that is not a worker itself."""
+    workers, producers = plan.workers.workers, len(finished.producers["node"])
+
+    def column(name: str) -> Array:
+        none = np.zeros(workers, np.int64), np.zeros(producers, np.int64)
+        return np.concatenate([finished.workers.get(name, none[0]), finished.producers.get(name, none[1])])
+
+    table: dict[str, Array] = {
+        "role": np.array(["worker"] * workers + ["producer"] * producers),
+        "node": np.concatenate([plan.workers.node, finished.producers["node"]]).astype(np.int64),
+    }
+    table |= {name: column(name) for name in (*COUNTS, *TIME)}
+    table["steal_false"] = table["steal_attempts"] - table["steal_success"]
+    return table
+
+
+def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
+    """Bytes by distance, and how busy the busiest memory controller and link were."""
+    moved, makespan_ps = finished.node_bytes, finished.makespan_ps
+    local = int(np.trace(moved))
+    return {
+        "bytes_local": local,
+        "bytes_remote": int(moved.sum()) - local,
+        "bytes_cache": finished.cached_bytes,
+        "bytes_c2c": int(finished.traffic["cache"].sum()) if finished.traffic else 0,
+        "page_faults": finished.page_faults,
+        "pages_migrated": finished.pages_migrated,
+        "imc_busy_max": busiest(moved.sum(axis=0), machine.imc_bytes_per_s, makespan_ps),
+        "link_busy_max": busiest(link_bytes(machine, finished), machine.links.bytes_per_s, makespan_ps),
+    }
+
+
+def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
+    """The largest ratio of bytes moved to the bytes that could have moved; above 1 where contention is `none`."""
+    pairs = zip(moved.tolist(), bytes_per_s.tolist(), strict=True)
+    ratios = [ratio(b * PS_PER_S, rate * makespan_ps) for b, rate in pairs]
+    return max((r for r in ratios if r is not None), default=None)
+
+
+def link_bytes(machine: Machine, run: Finished | Result) -> Array:
+    """[links] bytes that crossed each link.
+
+    What a node reads takes the route from its home, what it writes back the route there; where the two are not told
+    apart, both are counted on the way from the home.
+    """
+    traffic = run.traffic
+    towards = traffic["read"] + traffic["ownership"] + traffic["cache"] if traffic else run.node_bytes
+    carried = np.zeros(len(machine.links.source), np.int64)
+    _carry(machine, towards.T, carried)
+    if traffic:
+        _carry(machine, traffic["written"], carried)
+    return carried
+
+
+def _carry(machine: Machine, moved: Array, carried: Array) -> None:
+    """Add what is ``moved`` [from node, to node] to the links on its routes."""
+    links = machine.links
+    for source, target in zip(*np.nonzero(moved), strict=True):
+        at = source * machine.nodes + target
+        carried[links.route[links.route_ptr[at] : links.route_ptr[at + 1]]] += moved[source, target]

@@ -1,0 +1,142 @@
+"""What couples the running segments of a plan, as arrays for the native engine.
+
+The prices of range items, which are found in closed form, are tabulated here; all else is looked up or computed there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.plan.item_prices import ItemPrices, Seat
+from numasim.plan.plan import Plan
+from numasim.plan.price import OWNERSHIP, mlp_of
+from numasim.plan.resources import Path, Resources, resources_of
+from numasim.spec.unit_factors import MILLION
+
+Fields = dict[str, Any]
+
+
+def effect_fields(plan: Plan) -> Fields:
+    """The fields of a plan that say what couples it; of one that nothing couples, no more than that."""
+    if not plan.coupled:
+        return {"coupled": False}
+    resources = resources_of(plan)
+    effects = plan.effects
+    return {
+        "coupled": True,
+        "cache": effects.cache,
+        "contention": effects.contention,
+        "queueing": effects.queueing != "none",
+        "overlap_ppm": effects.overlap_ppm,
+        "task_noise_ppm": effects.task_noise_ppm,
+        "load_ps": np.ascontiguousarray(plan.machine.latency_ps, np.int64).ravel(),
+        **_segments(plan),
+        **_caches(plan),
+        **_resources(resources),
+        **_speeds(plan),
+        **_prices(plan, resources),
+    }
+
+
+def _segments(plan: Plan) -> Fields:
+    work = plan.workload
+    return {
+        "segment_compute_ps": work.segment_compute_ps,
+        "segment_accesses": work.segment_accesses,
+        "access_mode": work.accesses.mode,
+        "access_passes": work.accesses.passes.astype(np.int64),
+        "access_misses": np.array(mlp_of(plan), np.int64)[work.accesses.pattern],
+    }
+
+
+def _caches(plan: Plan) -> Fields:
+    caches, cached = plan.machine.caches, plan.effects.cache != "none"
+    return {
+        "llc_bytes": caches.llc_bytes,
+        "l2_bytes": caches.l2_bytes if cached else -1,
+        "llc_hit_ps": caches.llc_hit_ps,
+        "llc_remote_hit_ps": caches.llc_remote_hit_ps,
+        "llc_domains": int(plan.machine.llc_of_core.max()) + 1,
+        "llc_domain": plan.workers.llc.astype(np.uint32),
+    }
+
+
+def _resources(resources: Resources) -> Fields:
+    return {
+        "resource_capacity": np.array(resources.capacity, np.int64),
+        "paths": [_paths(paths) for paths in (resources.reads, resources.writes, resources.moves)],
+        "llc_port": np.array(resources.llc, np.int32),
+        "faults": resources.faults,
+        "fault_alpha_ppm": resources.fault_alpha_ppm,
+    }
+
+
+def _paths(by_pair: Sequence[Sequence[Path]]) -> Fields:
+    """Lists of resources by pair of nodes, in CSR form."""
+    paths = [path for row in by_pair for path in row]
+    return {
+        "first": np.cumsum([0, *map(len, paths)], dtype=np.int64),
+        "resource": np.array([resource for path in paths for resource in path], np.uint32),
+    }
+
+
+def _speeds(plan: Plan) -> Fields:
+    smt, clock, effects = plan.machine.smt, plan.machine.clock, plan.effects
+    shared, turbo = effects.smt != "none", effects.clock == "turbo"
+    return {
+        "core": plan.workers.core.astype(np.uint32),
+        "socket": plan.workers.socket.astype(np.uint32),
+        "slows_memory": effects.smt == "memory",
+        "executing_ppm": smt.busy_ppm if shared else MILLION,
+        "polling_ppm": smt.poll_ppm if shared else MILLION,
+        "clock_active": _steps(clock.active if turbo else ()),
+        "clock_hz": _steps(clock.hz if turbo else ()),
+        "clock_base_hz": clock.base_hz,
+        "worker_spread_ppm": effects.worker_spread_ppm,
+    }
+
+
+def _steps(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.ascontiguousarray(values, np.int64)
+
+
+def _prices(plan: Plan, resources: Resources) -> Fields:
+    """The prices of all families at each seat, and the seat of each worker."""
+    domains, nodes = plan.workers.llc.tolist(), plan.workers.node.tolist()
+    sharers = Counter(domains)
+    places = [Seat(node, domain, sharers[domain]) for node, domain in zip(nodes, domains, strict=True)]
+    seats = {seat: number for number, seat in enumerate(dict.fromkeys(places))}
+    families = plan.workload.ranges
+    return {
+        "seats": [
+            {"families": [_family(ItemPrices(plan, resources, family, seat)) for family in families]} for seat in seats
+        ],
+        "seat": np.array([seats[place] for place in places], np.uint32),
+    }
+
+
+def _family(prices: ItemPrices) -> Fields:
+    mean = prices.mean
+    used = sorted(mean.units.items())
+    return {
+        "local_wait_ps": prices.local_wait_ps,
+        "mean_compute_ps": mean.compute_ps,
+        "mean_wait_ps": mean.wait_ps,
+        "resource": np.array([resource for resource, _ in used], np.uint32),
+        "units": np.array([units for _, units in used], np.int64),
+        "accesses": [
+            {
+                "owned": access.kind == OWNERSHIP,
+                "wait_ps": access.wait_ps,
+                "fetched": access.fetched.ravel(),
+                "written": access.written.ravel(),
+                "cached_bytes": access.cached_bytes,
+            }
+            for access in prices.accesses
+        ],
+    }

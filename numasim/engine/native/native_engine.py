@@ -1,0 +1,311 @@
+"""The native engine: a Plan's arrays into the compiled module ``numasim.native._engine``, and a Result out of it.
+
+The engine itself is C++ and C11 in ``numasim/native``; it is equal to the reference engine in everything but speed.
+This module knows the names under which the arrays travel, and nothing of the simulation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.collect_result import Finished, collect
+from numasim.engine.native.effect_fields import effect_fields
+from numasim.engine.native.page_fields import access_fields, region_fields
+from numasim.engine.observe.trace_hash import Listener, hexadecimal
+from numasim.engine.observe.watch import Watcher
+from numasim.engine.reference.ledger import Executed
+from numasim.engine.reference.tables import Tables
+from numasim.engine.result import Result
+from numasim.errors import InputError
+from numasim.native import _engine
+from numasim.plan.plan import MIN_STEP_PS, Plan
+from numasim.plan.segment_times import RangeTimes, SegmentTimes, segment_times
+from numasim.plan.task_objects import ItemObject, item_objects, task_objects
+from numasim.workload.graph import Phase, Workload
+
+Fields = dict[str, Any]
+NOTHING = np.zeros(0, np.int64)
+
+
+def run(
+    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
+) -> tuple[Result, list[Executed] | None]:
+    """Simulate ``plan``; see `numasim.engine.simulate.simulate`."""
+    try:
+        found = _engine.run(fields(plan), keep_log and not plan.skipping, listener, watcher)
+    except _engine.Deadlock as deadlock:
+        raise DeadlockError(plan, *deadlock.args) from None
+    except OverflowError as error:
+        raise InputError(str(error), expected="shorter tasks, or fewer of them") from None
+    log = [Executed(*row) for row in found["log"].tolist()] if "log" in found else None
+    return collect(plan, _finished(found), makespan_ps), log
+
+
+def makespan_ps(plan: Plan) -> int:
+    """How long a run of ``plan`` takes."""
+    return int(_engine.run(fields(plan), False, None)["makespan_ps"])
+
+
+def state_bytes(plan: Plan) -> dict[str, int]:
+    """What a run of ``plan`` holds for the tasks that are under way: ``engine`` bytes for ``live_tasks`` at the peak.
+
+    Frames, places in queues and dependences, that is; what there is once a worker or a queue does not count.
+    """
+    found = _engine.run(fields(plan), False, None)
+    return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
+
+
+def fields(plan: Plan) -> Fields:
+    """Everything that the compiled engine reads, by name."""
+    return {**_seedless(_Cell(plan)), "seed": plan.seed}
+
+
+class _Cell:
+    """A plan, equal to those that are made of the same parts and differ in the seed alone."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._parts = tuple(getattr(plan, part.name) for part in dataclasses.fields(plan) if part.name != "seed")
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self._parts)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Cell) and all(map(operator.is_, self._parts, other._parts))
+
+
+@lru_cache(maxsize=2)
+def _seedless(cell: _Cell) -> Fields:
+    """The fields that the repeats of a cell, or those of its serial run, have in common."""
+    plan = cell.plan
+    tables = Tables(plan)
+    return {
+        "workers": plan.workers.workers,
+        "nodes": plan.machine.nodes,
+        "node": np.ascontiguousarray(plan.workers.node, np.int32),
+        "rows": plan.workload.rows,
+        "skip": plan.skip,
+        "skipping": plan.skipping,
+        "join": plan.join,
+        "producer": plan.producer,
+        "inline_resume_ppm": plan.inline_resume_ppm,
+        "own_dispatch": tables.own_dispatch,
+        "sees_marks_only": tables.sees_marks_only,
+        "one_queue_each": tables.one_queue_each,
+        "room": tables.room,
+        "phases": [_phase(phase) for phase in plan.workload.phases],
+        "families": [_family(RangeTimes(plan, family), plan) for family in plan.workload.ranges],
+        **_graph(plan.workload),
+        **_segments(plan, segment_times(plan)),
+        **effect_fields(plan),
+        **_costs(plan, tables),
+        **_strategy(plan),
+        **(_objects(plan) if plan.steal.looks_at_data else {}),
+        **_waiting(plan, tables),
+        **_words(plan),
+    }
+
+
+def _graph(work: Workload) -> Fields:
+    graph = {
+        "folded": work.folded,
+        "op_ptr": work.op_ptr,
+        "op_code": work.op_code,
+        "op_arg": work.op_arg,
+        "kind": work.kind,
+        "segment_kernel": work.segment_kernel,
+    }
+    if work.folded:
+        return graph
+    return {
+        **graph,
+        "parent": work.parent,
+        "successor_ptr": work.successor_ptr,
+        "successor": work.successor,
+    }
+
+
+def _phase(phase: Phase) -> Fields:
+    return {
+        "roots": np.array(phase.roots, np.int64),
+        "family": -1 if phase.range_family is None else phase.range_family,
+        "deal": int(phase.deal),
+        "serial": phase.serial,
+        "repeat": phase.repeat,
+    }
+
+
+def _segments(plan: Plan, times: SegmentTimes) -> Fields:
+    by_node = zip(times.total_ps, times.local_ps, strict=True)
+    looks_at_accesses = bool(plan.placement.dynamic.any()) or plan.coupled
+    return {
+        "segments": plan.workload.segments,
+        "segment_times": [{"total_ps": total, "local_ps": local} for total, local in by_node],
+        "traffic": times.traffic.ravel() if len(plan.workload.accesses) and not plan.coupled else NOTHING,
+        "looks_at_accesses": looks_at_accesses,
+        **({**access_fields(plan), **region_fields(plan)} if looks_at_accesses else {}),
+        **(_open_accesses(plan, times) if times.open_accesses else {"open_ptr": NOTHING}),
+    }
+
+
+def _open_accesses(plan: Plan, times: SegmentTimes) -> Fields:
+    counts = np.zeros(plan.workload.segments, np.int64)
+    for segment, accesses in times.open_accesses.items():
+        counts[segment] = len(accesses)
+    return {
+        "open_ptr": np.concatenate([[0], np.cumsum(counts)]),
+        "open_access": np.concatenate([times.open_accesses[s] for s in sorted(times.open_accesses)]).astype(np.int64),
+        "compute_ps": times.compute_ps,
+        "settled_ps": times.settled_ps.ravel(),
+        "latency_ps": plan.machine.latency_ps.ravel(),
+    }
+
+
+def _family(times: RangeTimes, plan: Plan) -> Fields:
+    used = set(plan.workers.node.tolist())
+    nodes = range(plan.machine.nodes)
+    return {
+        "count": times.family.count,
+        "kernel": times.family.kernel,
+        "low_ps": times.family.low_ps,
+        "high_ps": times.family.high_ps,
+        "local_wait_ps": np.array(times.local_wait_ps, np.int64),
+        "accesses": [
+            {
+                "divisor": table.divisor,
+                "by_quotient": table.by_quotient,
+                "by_remainder": table.by_remainder,
+                "traffic": table.traffic.ravel(),
+                "nodes": [{"wait_ps": table.wait_ps(node) if node in used else NOTHING} for node in nodes],
+            }
+            for table in times.tables
+        ],
+    }
+
+
+def _costs(plan: Plan, tables: Tables) -> Fields:
+    costs = plan.costs
+    names = ("push_ps", "pop_ps", "join_ps", "wait_ps", "resume_ps", "take_ps", "move_ps", "wake_ps", "wake_remote_ps")
+    near, far = tables.probe_costs_ps
+    return {
+        **{name: getattr(costs, name) for name in (*names, "locate_ps", "signal_ps", "fault_ps", "migrate_ps", "line")},
+        "probe_near_ps": near,
+        "probe_far_ps": far,
+        "least_probe_ps": MIN_STEP_PS,
+        "line_ps": tables.line_matrix_ps.ravel() if costs.line or len(plan.words) else NOTHING,
+    }
+
+
+def _strategy(plan: Plan) -> Fields:
+    steal = plan.steal
+    return {
+        "level": _bytes(steal.level),
+        "row": steal.row,
+        "seg": steal.seg,
+        "queue": steal.queue,
+        "weight": steal.weight,
+        "watch": np.ascontiguousarray(steal.watch, np.int32).ravel(),
+        "chance": _bytes(steal.chance),
+        "data": _bytes(steal.data),
+        "position_node": steal.node,
+        "domains": steal.domains,
+        "latency_ps": steal.latency_ps.ravel(),
+        "queues": _bytes(steal.queues),
+        "own": steal.own,
+        "steal_levels": steal.steal_levels,
+        "refill": -1 if steal.refill is None else steal.refill,
+        "work_first": steal.work_first,
+    }
+
+
+def _objects(plan: Plan) -> Fields:
+    table = task_objects(plan)
+    return {
+        "object_ptr": table.ptr,
+        "object_home": table.home,
+        "object_mode": table.mode,
+        "object_count": table.count,
+        "object_bytes": table.bytes,
+        "object_access": table.access,
+        "item_objects": [
+            {"objects": [_item_object(each) for each in item_objects(plan, family)]} for family in plan.workload.ranges
+        ],
+    }
+
+
+def _item_object(each: ItemObject) -> Fields:
+    return {field.name: getattr(each, field.name) for field in dataclasses.fields(each)}
+
+
+def _bytes(records: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(records).view(np.uint8).ravel()
+
+
+def _waiting(plan: Plan, tables: Tables) -> Fields:
+    thresholds, backoff = plan.steal.thresholds, plan.steal.backoff
+    return {
+        "max_tasks": -1 if thresholds.max_tasks is None else thresholds.max_tasks,
+        "min_tasks": -1 if thresholds.min_tasks is None else thresholds.min_tasks,
+        "fraction_ppm": thresholds.fraction_ppm,
+        "threshold_rule": thresholds.rule,
+        "threshold_time": thresholds.when,
+        "backoff_first_ps": backoff.first_ps,
+        "backoff_factor": backoff.factor,
+        "backoff_max_ps": -1 if backoff.max_ps is None else backoff.max_ps,
+        "backoff_after_probe": backoff.after == "probe",
+        "backoff_counts_empty": backoff.empty == "count",
+        "poll_ps": plan.poll_ps,
+        "scan_ps": tables.scan_ps,
+    }
+
+
+def _words(plan: Plan) -> Fields:
+    words, costs = plan.words, plan.costs
+    return {
+        "word_role": words.role,
+        "word_home": words.home,
+        "worker_home": words.worker_home,
+        "word_parties": words.parties,
+        "words_declared": words.declared,
+        "level_lock": words.level_lock.ravel(),
+        "queue_lock": words.queue_lock,
+        "lock_kind": words.kind,
+        "lock_batch": words.batch,
+        "lock_fair": words.fair,
+        "barrier_kind": words.barrier,
+        "spin_ps": words.spin_ps,
+        "pause_ps": costs.pause_ps,
+        "futex_ps": costs.futex_ps,
+        "words_cached": words.cached,
+        "word_memory_ps": plan.machine.latency_ps.ravel(),
+    }
+
+
+def _finished(found: Fields) -> Finished:
+    every = (found["steps_hash"] + found["details_hash"]) % 2**64
+    return Finished(
+        workers=found["workers"],
+        producers=found["producers"],
+        node_attempts=found["node_attempts"],
+        node_success=found["node_success"],
+        node_bytes=found["node_bytes"],
+        traffic=found["traffic"],
+        cached_bytes=found["cached_bytes"],
+        makespan_ps=found["makespan_ps"],
+        span_ps=found["span_ps"],
+        page_faults=found["page_faults"],
+        pages_migrated=found["pages_migrated"],
+        node_pages=found["node_pages"],
+        passed_items=found["passed_items"],
+        hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
+        events=found["events"],
+        word_counts=found["words"],
+        held=np.array(sorted(found["held"].tolist()), np.int64).reshape(-1, 4) if "held" in found else None,
+    )

@@ -1,0 +1,78 @@
+"""What the native engine reads of accesses, regions and page placement, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.plan.plan import Plan
+from numasim.plan.segment_times import MLP_BY_PATTERN, settled_bytes, traffic_factor
+from numasim.strategy.placement.compile_placement import Stage
+from numasim.strategy.placement.homes import Homes
+from numasim.workload.graph import Mode
+
+Fields = dict[str, Any]
+NOTHING = np.zeros(0, np.int64)
+
+
+def access_fields(plan: Plan) -> Fields:
+    """The accesses of segments, for a run that looks at them one by one."""
+    accesses = plan.workload.accesses
+    return {
+        "access_region": accesses.region,
+        "access_offset": accesses.offset,
+        "access_row_bytes": accesses.row_bytes,
+        "access_rows": accesses.rows,
+        "access_stride": accesses.stride,
+        "access_writes": (accesses.mode != Mode.READ).astype(np.uint8),
+        "access_factor": traffic_factor(accesses),
+        "access_mlp": MLP_BY_PATTERN[accesses.pattern],
+        "settled_bytes": settled_bytes(plan).ravel() if plan.coupled else NOTHING,
+    }
+
+
+def region_fields(plan: Plan) -> Fields:
+    """The homes of regions before the run, and what is done with those that are dynamic."""
+    placement, capacity = plan.placement, plan.placement.capacity
+    home_ptr, home = _by_region(plan, placement.homes)
+    return {
+        "page_bytes": plan.machine.page_bytes,
+        "region_pages": placement.pages,
+        "region_dynamic": placement.dynamic.astype(np.uint8),
+        "unit_pages": np.array([placement.unit_pages(r) for r in range(len(placement.pages))], np.int64),
+        "home_ptr": home_ptr,
+        "home": home,
+        "stages": [_stage(plan, stage) for stage in placement.stages],
+        "free_pages": NOTHING if capacity is None else capacity.free,
+        "nodes_by_distance": NOTHING if capacity is None else capacity.order.ravel(),
+    }
+
+
+def _stage(plan: Plan, stage: Stage) -> Fields:
+    wish_ptr, wish = _by_region(plan, stage.wish)
+    return {
+        "phase": stage.phase,
+        "reads_place": stage.reads_place,
+        "marks": stage.marks,
+        "wish_ptr": wish_ptr,
+        "wish": wish,
+    }
+
+
+def _by_region(plan: Plan, homes: Sequence[Homes | None]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """(pointer, nodes) of the dynamic regions: none where nothing is said, one for all pages, or one for each unit."""
+    parts = [_units(plan, r, each) if plan.placement.dynamic[r] else [] for r, each in enumerate(homes)]
+    pointer = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
+    return pointer.astype(np.int64), np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)
+
+
+def _units(plan: Plan, region: int, homes: Homes | None) -> Sequence[int] | npt.NDArray[np.int16]:
+    if homes is None:
+        return []
+    if homes.single is not None:
+        return [homes.single]
+    pages = int(plan.placement.pages[region])
+    return homes.of_pages(pages)[:: plan.placement.unit_pages(region)]

@@ -1,0 +1,168 @@
+"""The two hashes of a run (model 1.3).
+
+A record is five 64-bit words ``(t, rank, actor, a0, a1)``. Its hash is a mix chain over the words; the hash of a set of
+records is their sum modulo 2**64, so the order in which an engine emits them does not matter. ``trace_hash`` covers the
+records that every mode of every engine produces, ``event_hash`` all of them. `WindowSums` are partial sums over time,
+from which the place where two runs part can be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from struct import Struct
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.draws import GAMMA, MASK, mix, mix_array
+from numasim.engine.observe.watch import Watch, Watcher
+
+WORDS = 5
+FLUSH_RECORDS = 8_192  # few enough to stay in the cache, enough for NumPy to pay
+pack = Struct("=5Q").pack  # one record
+
+Records = npt.NDArray[np.uint64]
+Listener = Callable[[Records], None]
+
+
+class Rank(IntEnum):
+    """Kinds of events, in the order in which they happen within one instant (model 1.2)."""
+
+    SEG_END = 0
+    GRANT = 1
+    RELEASE = 2
+    WAKE = 3
+    PUT = 4
+    LOOK = 5
+    POLL = 6
+    EPOCH = 7
+    END_OF_INSTANT = 8  # a hook, never a record
+
+
+STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # of the records that every mode produces
+
+
+def record_hash(words: Sequence[int]) -> int:
+    """The hash of one record: ``h = mix((h + GAMMA) ^ word)`` over its words, from 0."""
+    value = 0
+    for word in words:
+        value = mix((value + GAMMA & MASK) ^ word)
+    return value
+
+
+def record_hashes(records: Records) -> Records:
+    """[n] the `record_hash` of each row of ``records`` [n, 5]."""
+    value = np.zeros(len(records), np.uint64)
+    for column in records.T:
+        value = mix_array((value + np.uint64(GAMMA)) ^ column)
+    return value
+
+
+def hash_sum(records: Records) -> int:
+    """The sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
+    return int(record_hashes(records).sum(dtype=np.uint64))
+
+
+def hexadecimal(total: int) -> str:
+    """A hash as 16 hex digits."""
+    return f"{total:016x}"
+
+
+class RecordSet:
+    """Records gathered as packed bytes and hashed in batches; the engine appends `pack` (t, rank, actor, a0, a1)."""
+
+    __slots__ = ("_listener", "count", "hashed", "rows", "total")
+
+    def __init__(self, listener: Listener | None = None) -> None:
+        self.rows: list[bytes] = []
+        self.total = 0
+        self.count = 0
+        self.hashed = True
+        self._listener = listener
+
+    def add(self, records: Records) -> None:
+        """Hash ``records`` [n, 5]."""
+        if self.hashed:
+            self.total = (self.total + hash_sum(records)) & MASK
+        self.count += len(records)
+        if self._listener:
+            self._listener(records)
+
+    def flush(self) -> None:
+        """Hash what has gathered and forget it."""
+        if self.rows and not self.hashed and not self._listener:
+            self.rows.clear()
+        elif self.rows:
+            self.add(np.frombuffer(b"".join(self.rows), np.uint64).reshape(-1, WORDS))
+            self.rows.clear()
+
+
+class Trace:
+    """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` is for those who
+    want to see what a run does.
+    """
+
+    __slots__ = ("details", "steps", "watch")
+
+    def __init__(self, listener: Listener | None = None, watcher: Watcher | None = None) -> None:
+        self.steps = RecordSet(listener)
+        self.details = RecordSet(listener)
+        self.watch = Watch(watcher) if watcher else None
+
+    def forgo_details(self) -> None:
+        """Give up ``event_hash``, because not all events will be gone through; listeners get what there is."""
+        self.details.hashed = False
+
+    def flush_full(self) -> None:
+        """Hash the buffers that have grown long."""
+        for records in (self.steps, self.details):
+            if len(records.rows) >= FLUSH_RECORDS:
+                records.flush()
+
+    def hashes(self) -> tuple[str, str | None]:
+        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where details were forgone."""
+        self.steps.flush()
+        self.details.flush()
+        if self.watch:
+            self.watch.flush()
+        every = (self.steps.total + self.details.total) & MASK
+        return f"{self.steps.total:016x}", f"{every:016x}" if self.details.hashed else None
+
+
+class WindowSums:
+    """The records of a trace counted, and their hashes summed, in each of `WINDOWS` windows of time from ``begin_ps``.
+
+    The windows are ``1 << shift`` ps wide, and twice as wide whenever the trace outgrows them: memory is bounded, and
+    neither the order nor the number of the records needs to be known beforehand.
+    """
+
+    WINDOWS = 4096
+
+    def __init__(self, begin_ps: int = 0, end_ps: int = MASK) -> None:
+        """Begin empty; records before ``begin_ps`` and from ``end_ps`` on are left out."""
+        self.begin_ps = begin_ps
+        self.shift = 0
+        self.counts = np.zeros(self.WINDOWS, np.uint64)
+        self.totals = np.zeros(self.WINDOWS, np.uint64)
+        self._end_ps = end_ps
+
+    def add(self, records: Records) -> None:
+        """Count and hash ``records`` [n, 5]; a `Listener`."""
+        inside = records[(records[:, 0] >= np.uint64(self.begin_ps)) & (records[:, 0] < np.uint64(self._end_ps))]
+        if not len(inside):
+            return
+        since = inside[:, 0] - np.uint64(self.begin_ps)
+        while int(since.max()) >> self.shift >= self.WINDOWS:
+            self.widen()
+        window = since >> np.uint64(self.shift)
+        np.add.at(self.counts, window, np.uint64(1))
+        np.add.at(self.totals, window, record_hashes(inside))
+
+    def widen(self) -> None:
+        """Make every window twice as wide."""
+        self.shift += 1
+        for sums in (self.counts, self.totals):
+            pairs = sums.reshape(-1, 2).sum(axis=1, dtype=np.uint64)
+            sums[: len(pairs)] = pairs
+            sums[len(pairs) :] = 0

@@ -1,0 +1,91 @@
+"""What a run does, told while it goes on: rows of whole numbers, in batches, for traces and tables over time (model 6).
+
+A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` says what they
+are. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside them, whose
+number is that of the workers): they follow one another without a gap from 0 to the makespan, so that their sums are
+the time split. All else happens at one time. Rows of one actor come in order of time; those of several actors in the
+order in which they become known, a stretch when it ends.
+
+A watched run goes through every event, also where it could skip ahead or pass over items: its result is the same, only
+`mode`, `events` and `event_hash` tell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from numasim.engine.reference.worker import Worker
+
+I64 = npt.NDArray[np.int64]
+Watcher = Callable[[I64], None]  # called with batches [n, COLUMNS]
+
+COLUMNS = 7
+KIND, ACTOR, BEGIN, END, FIRST, SECOND, THIRD = range(COLUMNS)
+FLUSH_ROWS = 8_192
+NOBODY = -1  # the victim of a steal from a queue that several workers share
+
+
+class Watched(IntEnum):
+    """Kinds of rows; in brackets the actor, and what ``first``, ``second`` and ``third`` are."""
+
+    WORK = 0  # [worker] task, segment, kernel of a segment or an item that was executed
+    OVERHEAD = 1  # [worker] operations of the runtime
+    IDLE = 2  # [worker] failed attempts, those of them on other nodes, ps of probing (the rest is back-off)
+    PARKED = 3  # [worker] asleep in a blocking join, or a producer that waits for room
+    BARRIER = 4  # [worker] waits while worker 0 is in a serial phase
+    STEAL = 5  # [thief] queue, victim or NOBODY, tasks
+    LENGTH = 6  # [queue] tasks in it from now on
+    LOAD = 7  # [resource] bytes per second, or faults per second, used of it from now on
+    PHASE = 8  # [phase, repeats counted] from its begin to its end
+
+
+STRETCHES = (Watched.WORK, Watched.OVERHEAD, Watched.IDLE, Watched.PARKED, Watched.BARRIER)
+
+
+class Watch:
+    """Gathers rows and hands them to a `Watcher` in batches."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._rows: list[tuple[int, ...]] = []
+
+    def tell(
+        self, kind: Watched, actor: int, begin_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
+    ) -> None:
+        """Add a row."""
+        self._rows.append((kind, actor, begin_ps, end_ps, first, second, third))
+        if len(self._rows) >= FLUSH_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over what has gathered."""
+        if self._rows:
+            self._watcher(np.array(self._rows, np.int64))
+            self._rows.clear()
+
+    def load(self, time_ps: int, resource: int, used: int) -> None:
+        """From ``time_ps`` on, ``used`` bytes (or faults) per second of ``resource`` are in use."""
+        self.tell(Watched.LOAD, resource, time_ps, time_ps, used)
+
+    def length(self, time_ps: int, queue: int, tasks: int) -> None:
+        """From ``time_ps`` on, there are ``tasks`` in ``queue``."""
+        self.tell(Watched.LENGTH, queue, time_ps, time_ps, tasks)
+
+    def stretch(self, w: Worker, kind: Watched, end_ps: int, first: int = 0, second: int = 0, third: int = 0) -> None:
+        """The worker's stretch from ``w.began`` to ``end_ps``; what no row has told of before is overhead."""
+        begin_ps = min(w.began, end_ps)
+        self.overhead(w, begin_ps)
+        self.tell(kind, w.id, begin_ps, end_ps, first, second, third)
+        w.told = end_ps
+
+    def overhead(self, w: Worker, end_ps: int) -> None:
+        """What no row has told of up to ``end_ps`` was overhead."""
+        if end_ps > w.told:
+            self.tell(Watched.OVERHEAD, w.id, w.told, end_ps)
+            w.told = end_ps

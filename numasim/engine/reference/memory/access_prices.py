@@ -1,0 +1,142 @@
+"""What a segment moves, and how long it waits for it: caches, pages and latencies together (model 2.3 to 2.5).
+
+The first pass over an access asks the last-level cache chunk by chunk (`caches` in this package); of further passes
+the second-level cache serves all where the whole footprint of the segment fits into it, else the last-level cache its
+share. The rest comes from the homes of the pages, each in proportion to the bytes that it has. What is written is
+fetched for ownership and written back. A miss takes the latency between the nodes, ``mlp / 1000`` of one access at a
+time; a controller that is busy with others' misses may add the mean wait of an M/D/1 queue to it.
+
+Bytes that the second-level cache serves cost no time of their own: a kernel's compute rate has them in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.reference.memory.caches import CHUNK_BYTES, PART_BYTES, Piece, Place, cache_of
+from numasim.engine.reference.memory.page_map import PageMap, split
+from numasim.plan.plan import Plan
+from numasim.plan.price import (
+    CACHE,
+    OWNERSHIP,
+    READ,
+    WRITTEN,
+    Moved,
+    Price,
+    Traffic,
+    in_proportion,
+    misses_ps,
+    mlp_of,
+)
+from numasim.plan.resources import Resources
+from numasim.workload.graph import Mode
+
+I64 = npt.NDArray[np.int64]
+
+MOST_BUSY_PPM = 950_000  # beyond it the wait of an M/D/1 queue is taken as here
+
+
+class Memory:
+    """The caches and pages of a run, and what its segments find there."""
+
+    def __init__(self, plan: Plan, pages: PageMap, resources: Resources, traffic: Traffic) -> None:
+        self._plan = plan
+        self._resources = resources
+        self._traffic = traffic
+        self._cache = cache_of(plan)
+        self._pages = pages
+        self._mlp = mlp_of(plan)
+        self._latency = plan.machine.latency_ps.tolist()
+        self._l2_bytes = plan.machine.caches.l2_bytes if plan.effects.cache != "none" else -1
+        self.queueing_ps = [0] * plan.machine.nodes  # what a miss waits at each controller
+
+    def price(self, segment: int, compute_ps: int, place: Place) -> Price:
+        """What a segment costs that starts now at ``place``; caches and pages are as it leaves them."""
+        pointer, accesses = self._plan.workload.segment_accesses, self._plan.workload.accesses
+        mine = range(int(pointer[segment]), int(pointer[segment + 1]))
+        footprint = sum(int(accesses.row_bytes[j]) * int(accesses.rows[j]) for j in mine)
+        price = Price(compute_ps)
+        for j in mine:
+            self._access(price, j, place, footprint)
+        return price
+
+    def _access(self, price: Price, j: int, place: Place, footprint: int) -> None:
+        accesses = self._plan.workload.accesses
+        total = int(accesses.row_bytes[j]) * int(accesses.rows[j])
+        if not total:
+            return
+        by_home = self._homes(price, j, place.node)
+        mode, region, passes = Mode(int(accesses.mode[j])), int(accesses.region[j]), int(accesses.passes[j])
+        pieces = self._pieces(j)
+        found = self._cache.first_pass(place, region, pieces, writes=mode != Mode.READ)
+        moved = sum(found.moved.values())
+        again = total * (passes - 1)
+        near = again if footprint <= self._l2_bytes else 0
+        llc = found.hit
+        if again and not near:
+            part, whole = self._cache.later_pass(place, region, pieces, footprint)
+            llc += again * part // whole
+        fetched = total + again - near - llc - moved
+        written = fetched + moved if mode != Mode.READ else 0
+        times = 1 if mode == Mode.READ else 2
+        self._traffic.cached_bytes += times * (near + llc)
+        mlp = self._mlp[int(accesses.pattern[j])]
+        memory = Moved(in_proportion(fetched, by_home), in_proportion(written, by_home))
+        self._from_memory(price, place.node, mode, memory, mlp)
+        self._from_caches(price, place, times * llc, found.moved, mlp)
+
+    def _homes(self, price: Price, j: int, node: int) -> list[int]:
+        """[nodes] the bytes of an access by home; what it finds unplaced is placed."""
+        touch = self._pages.touch(j, node)
+        costs, page_bytes = self._plan.costs, self._plan.machine.page_bytes
+        moved = touch.migrated.tolist()
+        price.placed += touch.placed
+        price.migrated += sum(moved)
+        price.fault_ps += touch.placed * costs.fault_ps + sum(moved) * costs.migrate_ps
+        if self._resources.faults >= 0:
+            price.use((self._resources.faults,), touch.placed)
+        self._traffic.bytes[READ][node] += touch.migrated * page_bytes
+        for home, pages in enumerate(moved):
+            price.use(self._resources.reads[node][home], pages * page_bytes)
+        return touch.bytes_by_home.tolist()  # type: ignore[no-any-return]
+
+    def _pieces(self, j: int) -> list[Piece]:
+        accesses = self._plan.workload.accesses
+        offset, row_bytes = int(accesses.offset[j]), int(accesses.row_bytes[j])
+        return pieces_of(*split(offset, row_bytes, int(accesses.rows[j]), int(accesses.stride[j]), PART_BYTES))
+
+    def _from_memory(self, price: Price, node: int, mode: Mode, moved: Moved, mlp: int) -> None:
+        kind = OWNERSHIP if mode == Mode.WRITE else READ
+        self._traffic.bytes[kind][node] += moved.fetched
+        self._traffic.bytes[WRITTEN][node] += moved.written
+        for home, (read, back) in enumerate(zip(*moved, strict=True)):
+            price.use(self._resources.reads[node][home], read)
+            price.use(self._resources.writes[node][home], back)
+            price.wait_ps += misses_ps(read + back, self._latency[node][home], mlp)
+            price.queued_ps += misses_ps(read + back, self.queueing_ps[home], mlp)
+        price.local_wait_ps += misses_ps(sum(map(sum, moved)), self._latency[node][node], mlp)
+
+    def _from_caches(self, price: Price, place: Place, hit: int, moved: dict[int, int], mlp: int) -> None:
+        caches = self._plan.machine.caches
+        near_ps = misses_ps(hit, caches.llc_hit_ps, mlp)
+        price.wait_ps += near_ps
+        price.local_wait_ps += near_ps
+        port = self._resources.llc[place.domain]
+        if port >= 0:
+            price.use((port,), hit)
+        for sender, amount in sorted(moved.items()):
+            self._traffic.bytes[CACHE][place.node, sender] += amount
+            price.use(self._resources.moves[place.node][sender], amount)
+            price.wait_ps += misses_ps(amount, caches.llc_remote_hit_ps, mlp)
+            price.local_wait_ps += misses_ps(amount, caches.llc_hit_ps, mlp)
+
+
+def pieces_of(parts: I64, sizes: I64) -> list[Piece]:
+    """What ``sizes`` [n] bytes of the parts ``parts`` [n] of a region are of its chunks."""
+    found: dict[int, Piece] = {}
+    for part, size in zip(parts.tolist(), sizes.tolist(), strict=True):
+        chunk, bit = divmod(part, CHUNK_BYTES // PART_BYTES)
+        _, total, touched = found.get(chunk, (chunk, 0, 0))
+        found[chunk] = Piece(chunk, total + size, touched | 1 << bit)
+    return [found[chunk] for chunk in sorted(found)]

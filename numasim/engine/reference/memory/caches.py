@@ -1,0 +1,250 @@
+"""Last-level caches (model 2.4): what of an access is found in the own domain's cache, in another's, or in memory.
+
+Memory is followed in chunks of 64 KiB, which age and leave as a whole. What of a chunk has been brought in is followed
+in parts of 1 KiB, so that neither blocks that share a chunk nor rows of a wide matrix find what nobody has fetched.
+Three models:
+
+- ``none``: every pass goes to memory.
+- ``share``: a chunk is in the cache of a domain that has touched it as long as it and what has been brought into that
+  cache since fit into it. One stamp a chunk and domain, and one comparison: no list has to be kept. Of further passes
+  over an access, a worker's fair share serves its part: the cache over the number of workers that have work in its
+  domain.
+- ``lru``: every domain keeps its chunks in order of use and drops the least recently used ones. It says how good
+  ``share`` is.
+
+A write takes the chunk from all other domains. Writing fetches what is written first (read for ownership) and writes it
+back some time; both count as traffic where the chunk was not found. A dirty chunk that another domain has comes from
+there and stays dirty in the reader's cache.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from numasim.plan.plan import Plan
+
+CHUNK_BYTES = 1 << 16
+PART_BYTES = CHUNK_BYTES // 64  # a chunk's parts are the bits of a word
+
+
+class Piece(NamedTuple):
+    """What an access touches of a chunk: so many bytes, in these parts."""
+
+    chunk: int
+    bytes: int
+    parts: int
+
+
+Pieces = Iterable[Piece]  # each chunk once, in ascending order
+
+
+class Place(NamedTuple):
+    """Where an access comes from: ``share_bytes`` is the worker's fair share of its domain's cache."""
+
+    domain: int
+    node: int
+    share_bytes: int
+
+
+@dataclass(slots=True)
+class Found:
+    """What one pass over an access found: bytes in the own cache, bytes by sending node from others' caches."""
+
+    hit: int = 0
+    moved: dict[int, int] = field(default_factory=dict)
+
+
+class Cache(Protocol):
+    """The last-level caches of a machine."""
+
+    def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
+        """Walk an access once."""
+
+    def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
+        """The fraction, as (part, whole), of each further pass that the last-level cache serves."""
+
+
+class NoCache:
+    """Every pass goes to memory."""
+
+    def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
+        """Find nothing."""
+        return Found()
+
+    def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
+        """Find nothing."""
+        return 0, 1
+
+
+def found_of(piece: Piece, parts: int, held: int) -> int:
+    """The bytes of ``piece`` that a cache has which holds ``held`` bytes of the chunk, in ``parts`` of it."""
+    here = piece.bytes * (piece.parts & parts).bit_count() // piece.parts.bit_count()
+    return min(here, held)
+
+
+class ChunkCache(ABC):
+    """Caches that are asked chunk by chunk, ``(region, chunk)``."""
+
+    def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
+        """Walk an access once."""
+        found = Found()
+        for piece in pieces:
+            self._touch(place, region, piece, writes, found)
+        return found
+
+    @abstractmethod
+    def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
+        """Look for a piece of ``region`` and add what was found to ``found``."""
+
+
+@dataclass(slots=True)
+class Copy:
+    """A chunk in one domain's cache; ``stamp`` is the time of the domain when it was touched last, from ``node``."""
+
+    stamp: int
+    bytes: int
+    parts: int
+    node: int
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Where a chunk may be: its copies by domain, and the domain whose copy is dirty, or -1."""
+
+    copies: dict[int, Copy] = field(default_factory=dict)
+    dirty: int = -1
+
+
+class ShareCache(ChunkCache):
+    """Chunks age with what their domain brings in.
+
+    A domain's time is in bytes. A chunk is pushed back by all that is brought in after it, and by every older chunk
+    that is touched and so comes to the front: of the chunks in a cache about ``age / size`` are younger than one of
+    that age. So much of what comes to the front counts as brought in; without it a cache whose contents are used often
+    enough would hold more than its size.
+    """
+
+    def __init__(self, llc_bytes: int, domains: int) -> None:
+        self._llc_bytes = llc_bytes
+        self._time = [0] * domains
+        self._chunks: defaultdict[tuple[int, int], Chunk] = defaultdict(Chunk)
+
+    def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
+        chunk, mine = self._chunks[region, piece.chunk], place.domain
+        kept, parts, passed = piece.bytes, piece.parts, piece.bytes
+        copy = self._present(chunk, mine)
+        if copy is not None:
+            here = found_of(piece, copy.parts, copy.bytes)
+            found.hit += here
+            kept, parts = copy.bytes + piece.bytes - here, copy.parts | piece.parts
+            passed = piece.bytes - here + copy.bytes * self._age(copy, mine) // self._llc_bytes
+        else:
+            self._fetch(chunk, piece, mine, found)
+        self._time[mine] += passed
+        if writes:
+            chunk.copies, chunk.dirty = {}, mine
+        chunk.copies[mine] = Copy(self._time[mine], min(CHUNK_BYTES, kept), parts, place.node)
+
+    def _fetch(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
+        """Take a chunk that is dirty in another domain from there."""
+        other = self._present(chunk, chunk.dirty)
+        if other is not None:
+            found.moved[other.node] = found.moved.get(other.node, 0) + found_of(piece, other.parts, other.bytes)
+            chunk.dirty = mine
+
+    def _age(self, copy: Copy, domain: int) -> int:
+        return self._time[domain] - copy.stamp
+
+    def _present(self, chunk: Chunk, domain: int) -> Copy | None:
+        copy = chunk.copies.get(domain)
+        return copy if copy is not None and self._age(copy, domain) + copy.bytes <= self._llc_bytes else None
+
+    def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
+        """The worker's share of the cache over the footprint of its segment."""
+        return min(place.share_bytes, footprint), max(1, footprint)
+
+
+@dataclass(slots=True)
+class Line:
+    """A chunk in one domain's cache."""
+
+    bytes: int
+    parts: int
+    dirty: bool
+    node: int
+
+
+class LruCache(ChunkCache):
+    """Every domain keeps chunks in order of use."""
+
+    def __init__(self, llc_bytes: int, domains: int) -> None:
+        self._llc_bytes = llc_bytes
+        self._chunks: list[OrderedDict[tuple[int, int], Line]] = [OrderedDict() for _ in range(domains)]
+        self._filled = [0] * domains
+
+    def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
+        mine, key = self._chunks[place.domain], (region, piece.chunk)
+        line = mine.get(key)
+        if line is not None:
+            mine.move_to_end(key)
+            here = found_of(piece, line.parts, line.bytes)
+            found.hit += here
+        else:
+            line = mine[key] = Line(0, 0, False, place.node)
+            here = self._fetch(place, key, piece, line, found)
+        grown = min(CHUNK_BYTES, line.bytes + piece.bytes - here)
+        self._filled[place.domain] += grown - line.bytes
+        line.bytes, line.parts, line.node = grown, line.parts | piece.parts, place.node
+        if writes:
+            line.dirty = True
+            self._drop_elsewhere(place.domain, key)
+        self._evict(place.domain)
+
+    def _fetch(self, place: Place, key: tuple[int, int], piece: Piece, line: Line, found: Found) -> int:
+        """Take a chunk that is dirty in another domain from there; the bytes that come."""
+        for chunks in self._chunks:
+            other = chunks.get(key)
+            if other is not None and other is not line and other.dirty:
+                here = found_of(piece, other.parts, other.bytes)
+                found.moved[other.node] = found.moved.get(other.node, 0) + here
+                self._filled[place.domain] += here
+                line.bytes, line.dirty, other.dirty = here, True, False
+                return here
+        return 0
+
+    def _drop_elsewhere(self, domain: int, key: tuple[int, int]) -> None:
+        for other, chunks in enumerate(self._chunks):
+            if other != domain:
+                line = chunks.pop(key, None)
+                self._filled[other] -= line.bytes if line is not None else 0
+
+    def _evict(self, domain: int) -> None:
+        chunks = self._chunks[domain]
+        while self._filled[domain] > self._llc_bytes:
+            _, line = chunks.popitem(last=False)
+            self._filled[domain] -= line.bytes
+
+    def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
+        """What a second walk over the access finds; a third would find the same."""
+        found, whole = Found(), 0
+        for piece in pieces:
+            whole += piece.bytes
+            self._touch(place, region, piece, False, found)
+        return found.hit, max(1, whole)
+
+
+CACHES: dict[str, Callable[[int, int], Cache]] = {  # of the size and number of last-level caches
+    "none": lambda llc_bytes, domains: NoCache(),
+    "share": ShareCache,
+    "lru": LruCache,
+}
+
+
+def cache_of(plan: Plan) -> Cache:
+    """The last-level caches of the plan's machine; a machine without any finds nothing."""
+    llc_bytes, domains = plan.machine.caches.llc_bytes, int(plan.machine.llc_of_core.max()) + 1
+    return CACHES[plan.effects.cache](llc_bytes, domains) if llc_bytes else NoCache()

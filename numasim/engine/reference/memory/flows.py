@@ -1,0 +1,344 @@
+"""Stretches of work as flows: what they take is found out while they run (model 2.5, 2.6, 2.9 and 1.2's hook).
+
+A worker's segment or range item is a flow from its start to its end. What it needs is settled at the end of the instant
+in which it starts, when everything of that instant has happened, so that the order of events within it plays no part:
+
+1. Starting flows are priced in ascending worker id: caches, pages and the wait for memory.
+2. Every flow's nominal time follows from its worker's speed.
+3. Shares of controllers, links, caches and the address space are found anew.
+4. Flows that started, or whose share or nominal time has changed, get the time at which they end.
+
+Readings of the model that are decided here:
+
+- Overhead that is owed when a flow starts passes first, undisturbed; what the flow asks for counts from its start.
+- Progress is taken off only where the share or the nominal time changes, rounded down; a nominal time that changes
+  scales what is left of the flow, rounded up.
+- Page faults are part of the nominal time, and overhead in the split of times.
+- A worker that goes on with an item of the same range in the same instant keeps its flow: what it asks for is the mean
+  of the range's items, so that nothing changes for others, and under contention `snapshot` its share stays.
+- Under contention `snapshot` a flow keeps the share that it would get when it starts if all were shared out anew. (If
+  what others had then were taken as given, who starts last would get nothing for as long as it runs.)
+- The queueing of model 2.5 is that of the controllers' loads when the flow starts, those that start with it left out;
+  it counts as contention. Items of ranges, whose prices are known beforehand, do not queue.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from simpy import Event
+
+from numasim.draws import DrawClass, base, draw
+from numasim.engine.observe.trace_hash import Rank, Trace
+from numasim.engine.observe.watch import Watch
+from numasim.engine.reference.ledger import Executed
+from numasim.engine.reference.memory.access_prices import MOST_BUSY_PPM, Memory
+from numasim.engine.reference.memory.caches import Place
+from numasim.engine.reference.memory.max_min_shares import ONE, Demands, max_min_shares
+from numasim.engine.reference.memory.page_map import PageMap
+from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
+from numasim.engine.reference.timeline import SEG_END, Timeline
+from numasim.engine.reference.worker import ActorEvent, Worker, priority
+from numasim.plan.item_prices import ItemPrices, Seat
+from numasim.plan.noise import noisy_ps
+from numasim.plan.plan import Plan
+from numasim.plan.price import Price, Traffic
+from numasim.plan.resources import resources_of
+from numasim.spec.unit_factors import MILLION, PS_PER_S
+from numasim.workload.one_worker import LINE_BYTES
+
+GRAPH = -1  # the range of a flow that is a segment of the graph
+
+
+@dataclass(slots=True, eq=False)
+class Flow:
+    """A worker's stretch of work; times in picoseconds.
+
+    ``nominal_ps`` is what it takes at the worker's present speed if nothing holds it back, ``left_ps`` what is left of
+    that since ``since_ps``, ``done_ps`` what was done before. ``undisturbed_ps`` is what it takes at full speed without
+    page faults, ``local_ps`` likewise with all its bytes local, ``queued_ps`` what queueing adds to it. The share of a
+    flow that is ``held`` does not change.
+    """
+
+    task: int
+    segment: int
+    family: int
+    work_start_ps: int
+    share: int = ONE
+    held: bool = False
+    price: Price = field(default_factory=lambda: Price(0))
+    asks: Price = field(default_factory=lambda: Price(0))
+    demands: Demands = ()
+    speed: Speed | None = None
+    nominal_ps: int = 0
+    left_ps: int = 0
+    since_ps: int = 0
+    done_ps: int = 0
+    undisturbed_ps: int = 0
+    queued_ps: int = 0
+    local_ps: int = 0
+
+    def progress(self, now_ps: int) -> None:
+        """Take off what has been done by now."""
+        if now_ps > self.since_ps:
+            done = min(self.left_ps, (now_ps - self.since_ps) * self.share >> 20)
+            self.left_ps -= done
+            self.done_ps += done
+            self.since_ps = now_ps
+
+    def end_ps(self) -> int:
+        """When it ends if nothing changes."""
+        return self.since_ps - (-(self.left_ps << 20) // self.share)
+
+    def steady_ps(self) -> int:
+        """What the whole of it takes while nothing changes."""
+        return -(-(self.nominal_ps << 20) // self.share)
+
+
+class Flows(Timeline):
+    """Work whose time is found out while it runs; idle in a run that is not coupled."""
+
+    def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
+        super().__init__(plan, trace, keep_log)
+        self.coupled = plan.coupled
+        self.starting: list[Worker] = []
+        self.settles = False  # whether the hook at the end of this instant is on its way
+        self.pages = PageMap(plan)
+        self.traffic = Traffic(plan.machine.nodes)
+        self.compute_ps = self.times.compute_ps.tolist()
+        if self.coupled:
+            self.resources = resources_of(plan)
+            self.memory = Memory(plan, self.pages, self.resources, self.traffic)
+            self.speeds = Speeds(plan)
+            self.loads_told = Counter[int]()
+            self.item_prices = self._price_items()
+            self.ran_priced: dict[ItemPrices, list[int]] = {prices: [] for each in self.item_prices for prices in each}
+
+    @abstractmethod
+    def _worked(self, w: Worker, flow: Flow) -> None:
+        """A flow has been priced: its local time counts for the critical path."""
+
+    def _price_items(self) -> list[list[ItemPrices]]:
+        """[workers][families] prices; workers for whom they are the same share them."""
+        plan, made = self.plan, {}
+        sharers = Counter(w.domain for w in self.workers)
+        for w in self.workers:
+            if (w.node, w.domain) not in made:
+                made[w.node, w.domain] = [
+                    ItemPrices(plan, self.resources, family, Seat(w.node, w.domain, sharers[w.domain]))
+                    for family in plan.workload.ranges
+                ]
+        return [made[w.node, w.domain] for w in self.workers]
+
+    # ---- starts and ends -------------------------------------------------------------------------------------------
+
+    def _start_flow(self, w: Worker, task: int, segment: int, family: int = GRAPH) -> None:
+        """Start a stretch of work, with the overhead that is owed in front of it."""
+        before, owed = w.flow, w.owed_ps
+        w.owed_ps = 0
+        w.overhead_ps += owed
+        w.segment = segment
+        w.flow = flow = Flow(task, segment, family, self.now + owed)
+        goes_on = before is not None and before.family == family != GRAPH and w.rank == SEG_END and w.due == self.now
+        if goes_on and before is not None:
+            flow.share, flow.held = before.share, before.held
+        w.rank, w.due = SEG_END, self.now
+        w.works, w.began = True, flow.work_start_ps
+        self.starting.append(w)
+        self._settle_later()
+
+    def _end_flow(self, w: Worker) -> None:
+        """Split the time of a flow that has ended (model 6)."""
+        flow = w.flow
+        assert flow is not None
+        _count_work(w, flow, flow.done_ps + flow.left_ps, self.now - flow.work_start_ps)
+        if self.ledger.log is not None:
+            self.ledger.log.append(Executed(flow.task, flow.segment, w.id, flow.work_start_ps, self.now))
+        w.works = False
+        self._settle_later()
+
+    def _pass_flows(self, w: Worker, taken: int, due_ps: int) -> None:
+        """End the flow of an item and ``taken`` - 1 like it; the next one ends at ``due_ps``, if there was any."""
+        flow = w.flow
+        assert flow is not None
+        if not taken:
+            return
+        wall_ps = flow.steady_ps()
+        _count_work(w, flow, flow.done_ps + flow.left_ps, w.due - flow.work_start_ps)
+        _count_work(w, flow, flow.nominal_ps, wall_ps, times=taken - 1)
+        self.item_prices[w.id][flow.family].count(np.zeros(1, np.int64), self.traffic, taken)
+        flow.work_start_ps = flow.since_ps = due_ps - wall_ps
+        flow.left_ps, flow.done_ps = flow.nominal_ps, 0
+
+    def _settle_later(self) -> None:
+        """Have what is shared settled at the end of this instant."""
+        if self.coupled and not self.settles:
+            self.settles = True
+            event = ActorEvent(self.env)
+            event.callbacks = [self._on_settle]
+            self.env.schedule(event, priority(Rank.END_OF_INSTANT, 1), 0)  # type: ignore[arg-type]
+
+    # ---- the end of an instant -------------------------------------------------------------------------------------
+
+    def _on_settle(self, _: Event) -> None:
+        self.settles = False
+        starting = sorted(self.starting, key=lambda w: w.id)
+        self.starting = []
+        self._price(starting)
+        changed = self._apply_speeds() | self._apply_shares()
+        for w in starting:
+            self._schedule_end(w)
+        for ident in sorted(changed - {w.id for w in starting}):
+            self._cancel(self.workers[ident])
+            self._schedule_end(self.workers[ident])
+        if self.watch:
+            self._tell_loads(self.watch)
+
+    def _tell_loads(self, watch: Watch) -> None:
+        """Tell what is in use of each resource, where that has changed."""
+        loads = self._loads()
+        for resource in sorted(loads.keys() | self.loads_told.keys()):
+            if loads[resource] != self.loads_told[resource]:
+                watch.load(self.now, resource, loads[resource])
+        self.loads_told = loads
+
+    def _loads(self) -> Counter[int]:
+        """Units per second of each resource that are in use."""
+        load = Counter[int]()
+        for w in self.workers:
+            if w.works and w.flow is not None:
+                for resource, q in w.flow.demands:
+                    load[resource] += q * w.flow.share >> 20
+        return load
+
+    def _price(self, starting: list[Worker]) -> None:
+        """Find out what the starting flows need; each leaves caches and pages changed for the next."""
+        if self.plan.effects.queueing != "none":
+            self._queue(self._loads())
+        sharers = Counter(w.domain for w in self.workers if w.works)
+        for w in starting:
+            flow = w.flow
+            assert flow is not None
+            if flow.family == GRAPH:
+                share = self.plan.machine.caches.llc_bytes // sharers[w.domain]
+                compute = self._noisy(self.compute_ps[flow.segment], flow.task, flow.segment)
+                flow.price = flow.asks = self.memory.price(flow.segment, compute, Place(w.domain, w.node, share))
+            else:
+                self._price_item(w, flow)
+            combined_ps, price = self.plan.effects.combined_ps, flow.price
+            flow.undisturbed_ps = combined_ps(price.compute_ps, price.wait_ps)
+            flow.local_ps = combined_ps(price.compute_ps, price.local_wait_ps)
+            flow.queued_ps = combined_ps(price.compute_ps, price.wait_ps + price.queued_ps) - flow.undisturbed_ps
+            self.ledger.page_faults += price.placed
+            self.ledger.pages_migrated += price.migrated
+            w.began = flow.work_start_ps + price.fault_ps  # faults are told as overhead
+            self._worked(w, flow)
+
+    def _price_item(self, w: Worker, flow: Flow) -> None:
+        prices = self.item_prices[w.id][flow.family]
+        item = flow.task - self.tables.range_base[flow.family]
+        compute, wait = prices.item(item)
+        flow.price = Price(compute, wait, prices.local_wait_ps)
+        flow.asks = prices.mean
+        self.ran_priced[prices].append(item)
+
+    def _noisy(self, compute_ps: int, stream: int, number: int) -> int:
+        deviation = self.plan.effects.task_noise_ppm
+        if not deviation:
+            return compute_ps
+        return noisy_ps(compute_ps, draw(base(self.plan.seed, DrawClass.DURATION, stream), number), deviation)
+
+    def _queue(self, load: Counter[int]) -> None:
+        """The mean wait of an M/D/1 queue at each controller, for the load of what runs already."""
+        for node in range(self.plan.machine.nodes):
+            capacity = self.resources.capacity[node]
+            busy = min(MOST_BUSY_PPM, load[node] * MILLION // capacity)
+            service_ps = LINE_BYTES * PS_PER_S // capacity
+            self.memory.queueing_ps[node] = busy * service_ps // (2 * (MILLION - busy))
+
+    def _nominal_ps(self, price: Price, speed: Speed) -> int:
+        compute_ps = -(-price.compute_ps * MILLION // speed.compute_ppm)
+        wait_ps = -(-(price.wait_ps + price.queued_ps) * MILLION // speed.memory_ppm)
+        return self.plan.effects.combined_ps(compute_ps, wait_ps) + price.fault_ps
+
+    # ---- speeds and shares -----------------------------------------------------------------------------------------
+
+    def _activity(self, w: Worker) -> Activity:
+        if w.rests:
+            return Activity.RESTS
+        return Activity.POLLS if w.idle or w.spins else Activity.EXECUTES
+
+    def _apply_speeds(self) -> set[int]:
+        """Give every flow its worker's speed; the workers whose flows have another nominal time now."""
+        changed = set()
+        for w, speed in zip(self.workers, self.speeds.of_all([self._activity(w) for w in self.workers]), strict=True):
+            flow = w.flow
+            if not w.works or flow is None or flow.speed == speed:
+                continue
+            nominal = self._nominal_ps(flow.price, speed)
+            if flow.speed is not None:
+                flow.progress(self.now)
+                flow.left_ps = -(-flow.left_ps * nominal // flow.nominal_ps) if flow.nominal_ps else nominal
+            else:
+                flow.since_ps, flow.left_ps = flow.work_start_ps, nominal
+            flow.speed, flow.nominal_ps = speed, nominal
+            asked = nominal if flow.family == GRAPH else self._nominal_ps(flow.asks, speed)
+            flow.demands = demands_of(flow.asks, asked)
+            changed.add(w.id)
+        return changed
+
+    def _apply_shares(self) -> set[int]:
+        """Share out anew what flows use together; the workers whose shares have changed."""
+        if self.plan.effects.contention == "none":
+            return set()
+        running = [(w, w.flow) for w in self.workers if w.works and w.flow is not None]
+        shares = max_min_shares(self._capacity(), [flow.demands for _, flow in running])
+        changed = set()
+        for (w, flow), share in zip(running, shares, strict=True):
+            if share != flow.share and not flow.held:
+                flow.progress(self.now)
+                flow.share = share
+                changed.add(w.id)
+            flow.held = self.plan.effects.contention == "snapshot"
+        return changed
+
+    def _capacity(self) -> list[int]:
+        """The capacity of each resource; the address space manages less the more nodes use it."""
+        capacity, faults = list(self.resources.capacity), self.resources.faults
+        if faults >= 0:
+            flows = [(w.node, w.flow) for w in self.workers if w.works and w.flow is not None]
+            users = {node for node, flow in flows if dict(flow.demands).get(faults)}
+            slower = MILLION + self.resources.fault_alpha_ppm * max(0, len(users) - 1)
+            capacity[faults] = max(1, capacity[faults] * MILLION // slower)
+        return capacity
+
+    def _schedule_end(self, w: Worker) -> None:
+        assert w.flow is not None
+        self._schedule(w, SEG_END, w.flow.end_ps() - self.now)
+
+    def _fold(self) -> None:
+        super()._fold()
+        if self.coupled:
+            for prices, items in self.ran_priced.items():
+                if items:
+                    prices.count(np.array(items), self.traffic)
+                    items.clear()
+
+
+def _count_work(w: Worker, flow: Flow, done_ps: int, wall_ps: int, times: int = 1) -> None:
+    """Split the time of a flow, ``times`` times over: ``done_ps`` at the speeds it had, ``wall_ps`` by the clock."""
+    w.work_local_ps += times * flow.local_ps
+    w.inflation_numa_ps += times * (flow.undisturbed_ps - flow.local_ps)
+    w.overhead_ps += times * flow.price.fault_ps
+    w.inflation_smt_ps += times * (done_ps - flow.undisturbed_ps - flow.queued_ps - flow.price.fault_ps)
+    w.inflation_contention_ps += times * (wall_ps - done_ps + flow.queued_ps)
+
+
+def demands_of(price: Price, nominal_ps: int) -> Demands:
+    """Units per second of each resource that is used, in ascending order of resources."""
+    if not nominal_ps:
+        return ()
+    return tuple((resource, units * PS_PER_S // nominal_ps) for resource, units in sorted(price.units.items()))

@@ -1,0 +1,90 @@
+"""How fast each worker computes: shared cores, clocks that fall with load, workers unlike each other (model 2.6).
+
+Speeds are in ppm of a worker alone on its core at the machine's highest clock, to which compute times refer. A worker
+that is slower than others is so in all that it does, since it is the system that takes time from it. Else memory is as
+fast at any clock; only who shares a core may have to wait longer, if so wished. A worker
+executes while it has work in hand, overheads included; it polls while it searches or backs off, and rests while it
+sleeps in a join or has no part in a serial phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from numasim.draws import DrawClass, base, draw
+from numasim.plan.noise import noise_ppm
+from numasim.plan.plan import Plan
+from numasim.spec.unit_factors import MILLION
+
+
+class Activity(IntEnum):
+    """What a worker does."""
+
+    EXECUTES = 0
+    POLLS = 1
+    RESTS = 2
+
+
+class Speed(NamedTuple):
+    """How fast a worker computes and how fast memory answers it, in ppm, at least 1."""
+
+    compute_ppm: int
+    memory_ppm: int
+
+
+class Speeds:
+    """The speed of every worker, given what all of them do."""
+
+    def __init__(self, plan: Plan) -> None:
+        smt, clock, effects = plan.machine.smt, plan.machine.clock, plan.effects
+        shared = effects.smt != "none"
+        self._beside = {
+            Activity.EXECUTES: smt.busy_ppm if shared else MILLION,
+            Activity.POLLS: smt.poll_ppm if shared else MILLION,
+            Activity.RESTS: MILLION,
+        }
+        core, self._socket = plan.workers.core.tolist(), plan.workers.socket.tolist()
+        self._mates = [[v for v in range(len(core)) if v != w and core[v] == core[w]] for w in range(len(core))]
+        on_core = {c: [v for v in range(len(core)) if core[v] == c] for c in core}
+        self._cores_of = [
+            [on_core[c] for c in sorted({core[v] for v in range(len(core)) if self._socket[v] == s})]
+            for s in range(max(self._socket) + 1)
+        ]
+        self._slows_memory = effects.smt == "memory"
+        turbo = effects.clock == "turbo"
+        self._steps: list[tuple[int, int]] = (
+            list(zip(clock.active.tolist(), clock.hz.tolist(), strict=True)) if turbo else []
+        )
+        self._base_hz = clock.base_hz
+        self._own = [_own_ppm(plan, w) for w in range(len(core))]
+
+    def of_all(self, activity: Sequence[Activity]) -> list[Speed]:
+        """[workers] speeds."""
+        clocks = [self._clock_ppm(cores, activity) for cores in self._cores_of]
+        return [self._of(w, activity, clocks[self._socket[w]]) for w in range(len(activity))]
+
+    def _of(self, w: int, activity: Sequence[Activity], clock_ppm: int) -> Speed:
+        shared = MILLION
+        for mate in self._mates[w]:
+            shared = shared * self._beside[activity[mate]] // MILLION
+        compute = shared * clock_ppm // MILLION * self._own[w] // MILLION
+        memory = (shared if self._slows_memory else MILLION) * self._own[w] // MILLION
+        return Speed(max(1, compute), max(1, memory))
+
+    def _clock_ppm(self, cores: Sequence[Sequence[int]], activity: Sequence[Activity]) -> int:
+        """The clock of a socket over the highest one: it falls with the number of cores that do not rest."""
+        if not self._steps:
+            return MILLION
+        active = sum(any(activity[v] != Activity.RESTS for v in core) for core in cores)
+        hz = next((hz for most, hz in self._steps if active <= most), self._base_hz)
+        return hz * MILLION // self._steps[0][1]
+
+
+def _own_ppm(plan: Plan, worker: int) -> int:
+    """The speed of a worker among its like."""
+    if not plan.effects.worker_spread_ppm:
+        return MILLION
+    number = draw(base(plan.seed, DrawClass.WORKER_SPEED, worker), 0)
+    return MILLION + noise_ppm(number, plan.effects.worker_spread_ppm)

@@ -1,0 +1,1 @@
+"""Synchronisation objects during a run: locks, atomic words, conditions, barriers."""

@@ -1,0 +1,145 @@
+"""When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4).
+
+- `central`: everybody counts on one line; the last one opens, and the others read the line one after the other.
+- `flag`: everybody sets a flag of its own; the first party scans the flags in order, then opens a word that the others
+  read one after the other (OMPi).
+- `tree`: a party goes up when its two children have come, and down when its parent has; the parent of party i is party
+  (i - 1) div 2.
+- `per-domain`: `central` within each node, then among the last of each node; those open their nodes (thesis section
+  6.3.1).
+
+Parties are in ascending order of their workers. Times of lines are those of `cache_lines` in this package; a line
+that is written again comes from whoever has read it last. Reads of one line are served one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple
+
+from numasim.engine.reference.sync.cache_lines import Line, LineTimes
+
+
+class Arrival(NamedTuple):
+    """A worker has come to a barrier."""
+
+    time_ps: int
+    worker: int
+
+
+class Opening(NamedTuple):
+    """When the barrier opens, and when each worker goes on."""
+
+    time_ps: int
+    leave_ps: dict[int, int]
+
+
+@dataclass(slots=True)
+class BarrierState:
+    """Who has come to a barrier; ``lines`` are those that it is made of, by the worker or node that each is for."""
+
+    id: int
+    home: int
+    homes: Sequence[int]  # [workers] where a word that is kept for each lives
+    parties: int
+    arrivals: list[Arrival] = field(default_factory=list)
+    lines: dict[int, Line] = field(default_factory=dict)
+    episode: int = 0
+
+    def line(self, of: int, worker: int) -> Line:
+        """The line number ``of``, kept for ``worker``."""
+        if of not in self.lines:
+            self.lines[of] = Line(self.homes[worker])
+        return self.lines[of]
+
+    @property
+    def shared(self) -> Line:
+        """The line of all parties."""
+        if SHARED not in self.lines:
+            self.lines[SHARED] = Line(self.home)
+        return self.lines[SHARED]
+
+
+SHARED = -1
+
+
+def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple[int, int]:
+    """(time, last worker) when all have counted on one line in the order of their arrival."""
+    now = 0
+    for arrival in arrivals:
+        now = max(now, arrival.time_ps) + times.move(line, arrival.worker)
+    return now, arrivals[-1].worker
+
+
+def read_out(times: LineTimes, line: Line, time_ps: int, readers: Sequence[int]) -> dict[int, int]:
+    """When each of ``readers`` has read the line that its owner wrote at ``time_ps``; the last one keeps it."""
+    writer, leave = line.owner, {}
+    for reader in readers:
+        line.owner = writer
+        time_ps += times.move(line, reader)
+        leave[reader] = time_ps
+    return leave
+
+
+def _central(times: LineTimes, barrier: BarrierState) -> Opening:
+    line = barrier.shared
+    opened, last = count_in(times, line, sorted(barrier.arrivals))
+    others = sorted(arrival.worker for arrival in barrier.arrivals if arrival.worker != last)
+    return Opening(opened, {last: opened, **read_out(times, line, opened, others)})
+
+
+def _flag(times: LineTimes, barrier: BarrierState) -> Opening:
+    master, *others = sorted(barrier.arrivals, key=lambda arrival: arrival.worker)
+    now = master.time_ps
+    for arrival in others:
+        flag = barrier.line(arrival.worker, arrival.worker)
+        written = arrival.time_ps + times.move(flag, arrival.worker)
+        now = max(now, written) + times.move(flag, master.worker)
+    word = barrier.shared
+    opened = now + times.move(word, master.worker)
+    return Opening(opened, {master.worker: opened, **read_out(times, word, opened, [each.worker for each in others])})
+
+
+def _tree(times: LineTimes, barrier: BarrierState) -> Opening:
+    parties = sorted(barrier.arrivals, key=lambda arrival: arrival.worker)
+    ready = [arrival.time_ps for arrival in parties]
+    for child in reversed(range(1, len(parties))):
+        parent = (child - 1) // 2
+        line = barrier.line(parties[child].worker, parties[child].worker)
+        written = ready[child] + times.move(line, parties[child].worker)
+        ready[parent] = max(ready[parent], written) + times.move(line, parties[parent].worker)
+    leave = {parties[0].worker: ready[0]}
+    now = dict(leave)  # when each party can write to its next child
+    for child in range(1, len(parties)):
+        parent, worker = parties[(child - 1) // 2].worker, parties[child].worker
+        line = barrier.line(worker, worker)
+        now[parent] += times.move(line, worker)
+        leave[worker] = now[worker] = now[parent]
+    return Opening(ready[0], leave)
+
+
+def _per_domain(times: LineTimes, barrier: BarrierState) -> Opening:
+    by_node = sorted(barrier.arrivals, key=lambda arrival: (times.node[arrival.worker], arrival))
+    domains = {node: list(parties) for node, parties in groupby(by_node, key=lambda each: times.node[each.worker])}
+    leaders = []
+    for node, parties in domains.items():
+        line = barrier.line(node, min(arrival.worker for arrival in parties))
+        leaders.append(Arrival(*count_in(times, line, parties)))
+    word = barrier.shared
+    opened, last = count_in(times, word, sorted(leaders))
+    others = sorted(leader.worker for leader in leaders if leader.worker != last)
+    leave = {last: opened, **read_out(times, word, opened, others)}
+    for (node, parties), leader in zip(domains.items(), leaders, strict=True):
+        followers = sorted(arrival.worker for arrival in parties if arrival.worker != leader.worker)
+        leave |= read_out(times, barrier.line(node, leader.worker), leave[leader.worker], followers)
+    return Opening(opened, leave)
+
+
+BARRIERS: dict[str, Callable[[LineTimes, BarrierState], Opening]] = {
+    "central": _central,
+    "flag": _flag,
+    "tree": _tree,
+    "per-domain": _per_domain,
+}

@@ -1,0 +1,173 @@
+"""Who gets a lock next, and how long that takes, for every kind of lock (model 5.2 and 5.3).
+
+A free lock goes to whoever asks first and is granted when its line has come. A lock that is released while others wait
+goes, after the transfer of the line and what the kind adds, to
+
+- `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first (A-28). The
+  tries of the other `tas` waiters are on the line as well: each takes its transfer once every transfer, or pause if
+  that is longer, so that the release finds transfer**2 / max(transfer, pause) of its time in front of it; the winner
+  tries again after half a pause on average.
+- `ticket`: the first; the others read the word again, half of them before it.
+- `mcs`: the first, which spins on a line of its own.
+- `mutex`: the first; if it has spun for longer than it spins, it is parked and has to be woken, over the distance from
+  the lock's home.
+- `cohort`: the first of the releasing node up to ``batch`` times in a row, then the first of another node.
+- a word of atomic operations: the first, and it is done when it has the line.
+
+Waiters are in the order of their arrival, those that arrive at one instant in the order of their ids; a lock that is
+free goes to the first whose event comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from simpy import Event
+
+from numasim.engine.reference.ledger import Held
+from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
+from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.plan.plan import Plan
+from numasim.workload.families.sync_parameters import Role
+
+
+class Waiter(NamedTuple):
+    """An actor that waits for a lock, and what it goes on with."""
+
+    since_ps: int
+    actor: int
+    then: Callable[[int], None]
+
+
+@dataclass(slots=True, eq=False)
+class Server:
+    """The state of one lock, and what it has counted.
+
+    ``busy`` is true from the moment when it is promised until it is released without a waiter; ``next`` gets it at
+    ``due``; ``run`` counts grants in a row within one node.
+    """
+
+    id: int
+    line: Line
+    role: Role
+    event: Event = field(init=False)
+    waiters: list[Waiter] = field(default_factory=list)
+    busy: bool = False
+    next: Waiter | None = None
+    due: int = 0
+    holder: int = NOBODY
+    granted_ps: int = 0
+    run: int = 0
+    acquisitions: int = 0
+    wait_ps: int = 0
+    hold_ps: int = 0
+
+    def enqueue(self, waiter: Waiter) -> None:
+        """Let the waiter in behind all that came before it."""
+        at = len(self.waiters)
+        while at and self.waiters[at - 1][:2] > waiter[:2]:
+            at -= 1
+        self.waiters.insert(at, waiter)
+
+    def grant(self, times: LineTimes, waiter: Waiter, now: int) -> None:
+        """The lock is the waiter's."""
+        self.next = None
+        self.holder, self.granted_ps = waiter.actor, now
+        self.acquisitions += 1
+        self.wait_ps += now - waiter.since_ps
+        times.move(self.line, waiter.actor)
+
+    def release(self, now: int) -> Held:
+        """Nobody has the lock; who had it, and how long."""
+        held = Held(self.id, self.holder, self.granted_ps, now)
+        self.hold_ps += now - self.granted_ps
+        self.holder = NOBODY
+        return held
+
+    @property
+    def counts(self) -> WordCounts:
+        """What it has counted."""
+        return WordCounts.of([self.line], self.acquisitions, self.wait_ps, self.hold_ps)
+
+
+class Grant(NamedTuple):
+    """The place of the chosen waiter, and the time until it has the lock."""
+
+    place: int
+    delay_ps: int
+
+
+class LockRules:
+    """What the kinds of locks need to know of a plan."""
+
+    def __init__(self, plan: Plan, times: LineTimes) -> None:
+        words, costs = plan.words, plan.costs
+        self.times = times
+        self.fair, self.batch, self.spin_ps = words.fair, words.batch, words.spin_ps
+        self.pause_ps, self.futex_ps = costs.pause_ps, costs.futex_ps
+
+    def transfers_ps(self, server: Server) -> list[int]:
+        """[waiters] time until each has the line."""
+        return [self.times.to_ps(server.line, waiter.actor) for waiter in server.waiters]
+
+    def winner(self, transfers_ps: list[int]) -> int:
+        """The place of the waiter that wins the race for the line."""
+        return 0 if self.fair else transfers_ps.index(min(transfers_ps))
+
+
+def _test_and_set(rules: LockRules, server: Server, now: int) -> Grant:
+    transfers = rules.transfers_ps(server)
+    place = rules.winner(transfers)
+    own = transfers.pop(place)
+    queued = sum(step * step // max(step, rules.pause_ps) for step in transfers if step)
+    return Grant(place, own + rules.pause_ps // 2 + queued)
+
+
+def _test_and_test_and_set(rules: LockRules, server: Server, now: int) -> Grant:
+    transfers = rules.transfers_ps(server)
+    place = rules.winner(transfers)
+    return Grant(place, transfers[place])
+
+
+def _ticket(rules: LockRules, server: Server, now: int) -> Grant:
+    first, *others = rules.transfers_ps(server)
+    return Grant(0, first + sum(others) // 2)
+
+
+def _in_line(rules: LockRules, server: Server, now: int) -> Grant:
+    return Grant(0, rules.times.to_ps(server.line, server.waiters[0].actor))
+
+
+def _mutex(rules: LockRules, server: Server, now: int) -> Grant:
+    first = server.waiters[0]
+    delay = rules.times.to_ps(server.line, first.actor)
+    if now - first.since_ps > rules.spin_ps:
+        delay += rules.futex_ps + rules.times.wake_ps(server.line, first.actor)
+    return Grant(0, delay)
+
+
+def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
+    node = rules.times.node
+    here = node[server.line.owner]
+    local = next((at for at, waiter in enumerate(server.waiters) if node[waiter.actor] == here), None)
+    other = next((at for at, waiter in enumerate(server.waiters) if node[waiter.actor] != here), None)
+    stays = local is not None and (server.run < rules.batch or other is None)
+    place = local if stays else other
+    assert place is not None  # somebody waits
+    server.run = server.run % rules.batch + 1 if stays else 0
+    return Grant(place, rules.times.to_ps(server.line, server.waiters[place].actor))
+
+
+Kind = Callable[[LockRules, Server, int], Grant]
+LINE = "line"
+KINDS: dict[str, Kind] = {
+    LINE: _in_line,
+    "tas": _test_and_set,
+    "ttas": _test_and_test_and_set,
+    "ticket": _ticket,
+    "mcs": _in_line,
+    "mutex": _mutex,
+    "cohort": _cohort,
+}

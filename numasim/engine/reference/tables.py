@@ -1,0 +1,150 @@
+"""What the reference engine looks up on its hot path: plain lists made once from the Plan."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.observe.watch import NOBODY
+from numasim.machine.distance import line_transfer_ps
+from numasim.plan.plan import MIN_STEP_PS, Plan
+from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, Pick, has_own_dispatch
+from numasim.strategy.sync_places import NO_LOCK
+
+LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of them fit 63 bits
+
+
+class Tables:
+    """Costs by worker and queue, ends of queues, the ids of range items."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        steal, work, costs = plan.steal, plan.workload, plan.costs
+        queues = steal.queues
+        self.own = [None if q == NO_QUEUE else int(q) for q in steal.own]
+        self._home = queues["home"].tolist()
+        self.owner = queues["owner"].tolist()
+        self.own_end = queues["own_end"].tolist()
+        self.full = queues["full"].tolist()
+        capacity = queues["capacity"].tolist()
+        self.room = sum(capacity) if all(capacity) else 2**62  # tasks that all queues hold together
+        self.one_queue_each = sorted(q for q in self.own if q is not None) == list(range(len(queues)))
+        self.overflowed = [False] * len(queues)
+        self.attempt = [bool(flags & FLAG_ATTEMPT) for flags in steal.level["flags"].tolist()]
+        ends = {True: queues["steal_end"].tolist(), False: self.own_end}
+        self.probe_end = [ends[attempt] for attempt in self.attempt]
+        self.work_first = steal.work_first
+        # Where tasks are dispatched by data, the fill of the own queue says nothing of the queue that a task goes to.
+        self.inlines = bool((queues["full"] == Full.INLINE).any()) and not steal.looks_at_data
+        self.refill = steal.refill
+        self.own_dispatch = has_own_dispatch(steal)
+        self.own_never_full = self.own_dispatch and not any(capacity)
+        levels = steal.level[: steal.steal_levels]
+        watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
+        self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))
+        self.stretches = plan.skip and not plan.coupled and not len(plan.words) and self._may_stretch(plan)
+        self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
+        self.queue_lock = plan.words.queue_lock.tolist() or [NO_LOCK] * len(queues)
+        self.push_ps = costs.push_ps
+        self.pop_ps = costs.pop_ps
+        self.join_ps = costs.join_ps
+        self.line = costs.line
+        self._line_ps = line_transfer_ps(plan.machine, plan.workers)
+        self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
+        self.scan_ps = max(MIN_STEP_PS, self.probe_costs_ps[0])
+        self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
+
+    def _sees_marks_only(self, plan: Plan, watched: bool) -> bool:
+        """Whether idle workers can find tasks in queues that a watch has marked, and nowhere else."""
+        return watched and self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
+
+    def _may_stretch(self, plan: Plan) -> bool:
+        """Whether nobody sees a queue's length but whoever probes it, owners take all that is theirs, and thieves take
+        from the other end.
+        """
+        steal = plan.steal
+        if (steal.queues["own_end"] == steal.queues["steal_end"]).any():
+            return False
+        sighted = np.isin(steal.level["pick"], (Pick.LONGEST, Pick.SHORTEST)).any() or len(steal.watch)
+        return self.own_dispatch and self.one_queue_each and not sighted and self.refill == 0 and plan.join != "strict"
+
+    def victim(self, q: int) -> int:
+        """The worker whose own queue ``q`` is, or NOBODY."""
+        owner: int = self.owner[q]
+        return owner if self.own[owner] == q else NOBODY
+
+    def home(self, q: int, node: int) -> int:
+        """The node of queue ``q``; a queue of the whole machine is at home on the asking ``node``."""
+        home: int = self._home[q]
+        return node if home < 0 else home
+
+    def item(self, task: int) -> tuple[int, int]:
+        """(family, item) of the range-item id ``task``."""
+        if len(self.range_base) == 2:
+            return 0, task - self.range_base[0]
+        family = bisect_right(self.range_base, task) - 1
+        return family, task - self.range_base[family]
+
+    def index_and_count(self, task: int) -> tuple[int, int]:
+        """Which of how many ``task`` is, for the dispatch picks `cyclic` and `block`."""
+        if task < self.range_base[0]:
+            return task, self.range_base[0]
+        family, item = self.item(task)
+        return item, self.range_base[family + 1] - self.range_base[family]
+
+    def wait_ps(self, fails: int, probed: bool) -> int:
+        """The wait after the ``fails``-th fruitless round in a row; one without a probe takes a local probe's time."""
+        rule = self._plan.steal.backoff
+        wait = rule.first_ps * rule.factor ** min(fails - 1, 62) or self._plan.poll_ps
+        wait = min(wait, rule.max_ps if rule.max_ps is not None else LONGEST_WAIT_PS)
+        return wait if probed else max(wait, self.scan_ps)
+
+    def next_wait_ps(self, fails: int, probed: bool) -> tuple[int, bool]:
+        """`wait_ps`, and whether it stays the same for all later rounds."""
+        wait = self.wait_ps(fails, probed)
+        return wait, wait == self.wait_ps(fails + 62, probed)
+
+    def line_ps(self, worker: int) -> list[int]:
+        """[workers] time to move a cache line from the core of each worker to that of ``worker``."""
+        times: list[int] = self._line_ps[:, worker].tolist()
+        return times
+
+    def search_locks(self, level: int, q: int) -> tuple[int, ...]:
+        """The locks that a probe of queue ``q`` by ``level`` passes: that of the level, then that of the queue."""
+        words = self._plan.words
+        locks = (words.level_lock[level, q] if len(words.level_lock) else NO_LOCK, self.queue_lock[q])
+        return tuple(int(lock) for lock in locks if lock != NO_LOCK)
+
+    @property
+    def line_matrix_ps(self) -> npt.NDArray[np.int64]:
+        """[workers, workers] time to move a cache line to the core of each worker from that of each."""
+        return np.ascontiguousarray(self._line_ps.T, np.int64)
+
+    @property
+    def probe_costs_ps(self) -> tuple[int, int]:
+        """What a probe of a queue at home and of one elsewhere takes, line transfers not included."""
+        costs = self._plan.costs
+        return self._plan.machine.probe_ps or (costs.probe_ps, costs.probe_remote_ps)
+
+    def probe_ps(self, worker: int) -> list[int]:
+        """[queues] time from sending a probe of each queue to its taking effect."""
+        near, far = self.probe_costs_ps
+        base = [far if self._is_remote(worker, q) else near for q in range(len(self._home))]
+        return [max(MIN_STEP_PS, step) for step in self._with_line(worker, base)]
+
+    def take_ps(self, worker: int) -> list[int]:
+        """[queues] overhead of taking the first task of each queue."""
+        return self._with_line(worker, [self._plan.costs.take_ps] * len(self._home))
+
+    def _with_line(self, worker: int, base: list[int]) -> list[int]:
+        if not self.line:
+            return base
+        line = self.line_ps(worker)
+        return [step + line[owner] for step, owner in zip(base, self.owner, strict=True)]
+
+    def _is_remote(self, worker: int, q: int) -> bool:
+        node = int(self._plan.workers.node[worker])
+        return self.home(q, node) != node

@@ -1,0 +1,130 @@
+"""The task queues of a run: their contents, lengths, watch bits and thresholds.
+
+An entry is a task id or a Python ``range`` of range-item ids that stands for as many tasks. The length is always the
+number of tasks. Watch bits follow strategy.md: set at length >= at, cleared at length <= until, so that `announced` is
+latched. Thresholds S and s of a queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from numasim.engine.reference.thresholds import first_thresholds
+from numasim.strategy.steal_plan import BELOW_MAX_MARK, BELOW_MIN_MARK, MIN_MARK, StealPlan
+
+UNBOUNDED_TASKS = 2**62
+
+
+class TaskQueues:
+    """All queues of one run. ``entries``, ``length`` and ``watch`` are read directly on the hot path."""
+
+    __slots__ = (
+        "_bounds",
+        "capacity",
+        "entries",
+        "high",
+        "iteration",
+        "length",
+        "low",
+        "peak",
+        "piece",
+        "pushes",
+        "total",
+        "watch",
+    )
+
+    def __init__(self, plan: StealPlan, piece: int = 1) -> None:
+        """Begin with empty queues; ``piece`` items of a range become single entries when one of them is taken."""
+        count = len(plan.queues)
+        self.entries: list[deque[int | range]] = [deque() for _ in range(count)]
+        self.length = [0] * count
+        self.total = 0
+        self.iteration = 0
+        self.piece = piece
+        self.pushes = [0] * count
+        self.peak = [0] * count
+        self.capacity = [int(c) or UNBOUNDED_TASKS for c in plan.queues["capacity"]]
+        self.high, self.low = first_thresholds(plan.thresholds, self.capacity)
+        self._bounds = [(int(at), int(until)) for at, until in plan.watch]
+        self.watch = [bytearray(count) for _ in self._bounds]
+
+    def push(self, q: int, task: int) -> None:
+        """Put a task at the back of queue ``q``."""
+        self.entries[q].append(task)
+        self.length[q] += 1
+        self.total += 1
+        if self._bounds:
+            self._pushed(q, 1)
+
+    def push_range(self, q: int, items: range) -> None:
+        """Put a range of tasks at the back of queue ``q``."""
+        if len(items):
+            self.entries[q].append(items)
+            self.length[q] += len(items)
+            self.total += len(items)
+            self._pushed(q, len(items))
+
+    def pop(self, q: int, back: int) -> int:
+        """Take the task at the back (1) or the front (0) of queue ``q``, which is not empty."""
+        entries = self.entries[q]
+        task = entries.pop() if back else entries.popleft()
+        if type(task) is range:
+            task = self._open(entries, task, back)
+        self.length[q] -= 1
+        self.total -= 1
+        if self._bounds:
+            self.mark(q)
+        return task
+
+    def _open(self, entries: deque[int | range], items: range, back: int) -> int:
+        """Put the range back but for a few items at its end, which become entries of their own; the first is taken."""
+        count = min(self.piece, len(items))
+        rest, few = (items[:-count], items[-count:]) if back else (items[count:], items[:count])
+        if rest:
+            (entries.append if back else entries.appendleft)(rest)
+        if back:
+            entries.extend(few[:-1])
+            return few[-1]
+        entries.extendleft(few[:0:-1])
+        return few[0]
+
+    def drop(self, q: int, back: int, count: int) -> None:
+        """Take ``count`` tasks off the range at one end of queue ``q``."""
+        entries = self.entries[q]
+        items = entries.pop() if back else entries.popleft()
+        assert isinstance(items, range)
+        rest = items[: len(items) - count] if back else items[count:]
+        if rest:
+            (entries.append if back else entries.appendleft)(rest)
+        self.length[q] -= count
+        self.total -= count
+
+    def peek(self, q: int, back: int) -> int:
+        """The task that `pop` would take."""
+        entry = self.entries[q][-1 if back else 0]
+        return entry[-1 if back else 0] if isinstance(entry, range) else entry
+
+    def mark(self, q: int) -> None:
+        """Bring the watch bits of queue ``q`` up to date with its length."""
+        n = self.length[q]
+        for bits, (at, until) in zip(self.watch, self._bounds, strict=True):
+            if n >= self._bound(q, at):
+                bits[q] = 1
+            elif n <= self._bound(q, until):
+                bits[q] = 0
+
+    def set_thresholds(self, q: int, high: int, low: int) -> None:
+        """Give queue ``q`` the thresholds S = ``high`` and s = ``low``."""
+        self.high[q], self.low[q] = high, low
+        self.mark(q)
+
+    def _pushed(self, q: int, count: int) -> None:
+        self.pushes[q] += count
+        self.peak[q] = max(self.peak[q], self.length[q])
+        self.mark(q)
+
+    def _bound(self, q: int, mark: int) -> int:
+        if mark >= 0:
+            return mark
+        level = self.low[q] if mark in (MIN_MARK, BELOW_MIN_MARK) else self.high[q]
+        return level - (mark in (BELOW_MAX_MARK, BELOW_MIN_MARK))

@@ -1,0 +1,120 @@
+"""From a validated machine specification to the arrays that everything else computes with (model 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+
+from numasim.machine.routing import find_routes
+from numasim.machine.topology import Caches, Clock, Coherence, IntArray, Links, Machine, Smt
+from numasim.spec.base import bytes_per_s, ps
+from numasim.spec.models.interconnect import DirectedLink
+from numasim.spec.models.machine_model import LONE, MachineSpec
+from numasim.spec.unit_factors import GIGA
+
+
+def build(spec: MachineSpec) -> Machine:
+    """Build the machine that ``spec`` describes. All arrays are read-only."""
+    node_of_core = np.repeat(np.arange(spec.node_count), spec.nodes.cores)
+    socket_of_node = np.repeat(np.arange(spec.sockets), spec.nodes.per_socket)
+    links = _links(spec)
+    return Machine(
+        name=spec.name,
+        page_bytes=spec.page,
+        line_bytes=spec.line,
+        socket_of_node=_frozen(socket_of_node),
+        node_of_core=_frozen(node_of_core),
+        llc_of_core=_frozen(_LLC_DOMAIN[spec.caches.llc_scope](node_of_core, socket_of_node)),
+        core_of_thread=_frozen(np.tile(np.arange(len(node_of_core)), spec.nodes.threads_per_core)),
+        sibling_of_thread=_frozen(np.repeat(np.arange(spec.nodes.threads_per_core), len(node_of_core))),
+        memory_bytes=_frozen(np.full(spec.node_count, spec.nodes.memory)),
+        imc_bytes_per_s=_frozen(np.full(spec.node_count, bytes_per_s(spec.nodes.imc_bandwidth_gbs))),
+        latency_ps=_frozen(_latency_ps(spec, links)),
+        links=links,
+        caches=_caches(spec),
+        coherence=_coherence(spec),
+        clock=_clock(spec),
+        smt=Smt(spec.smt.busy_ppm, spec.smt.poll_ppm) if spec.smt else Smt(LONE, LONE),
+        probe_ps=(ps(spec.probe.same_node_ns), ps(spec.probe.other_node_ns)) if spec.probe else None,
+    )
+
+
+_LLC_DOMAIN: dict[str, Callable[[IntArray, IntArray], IntArray]] = {
+    "socket": lambda node_of_core, socket_of_node: socket_of_node[node_of_core],
+    "node": lambda node_of_core, socket_of_node: node_of_core,
+    "core": lambda node_of_core, socket_of_node: np.arange(len(node_of_core)),
+    "none": lambda node_of_core, socket_of_node: np.arange(len(node_of_core)),
+}
+
+
+def _frozen(values: object) -> IntArray:
+    array = np.ascontiguousarray(values, np.int64)
+    array.setflags(write=False)
+    return array
+
+
+def _links(spec: MachineSpec) -> Links:
+    links = spec.directed_links()
+    source = _frozen([link.source for link in links])
+    target = _frozen([link.target for link in links])
+    pointer, route = find_routes(spec.node_count, source, target, spec.routes)
+    return Links(
+        source=source,
+        target=target,
+        bytes_per_s=_frozen([bytes_per_s(link.bandwidth_gbs) for link in links]),
+        latency_ps=_frozen([_link_latency_ps(spec, link) for link in links]),
+        route_ptr=_frozen(pointer),
+        route=_frozen(route),
+    )
+
+
+def _link_latency_ps(spec: MachineSpec, link: DirectedLink) -> int:
+    """Take the link's own latency, else the machine's per hop, else what the measured matrix adds between its ends."""
+    if link.latency_ns is not None:
+        return ps(link.latency_ns)
+    if spec.hop_latency_ns is not None:
+        return ps(spec.hop_latency_ns)
+    assert spec.latency_ns is not None
+    near, far = spec.latency_ns[link.source][link.source], spec.latency_ns[link.source][link.target]
+    return ps(max(Decimal(0), far - near))
+
+
+def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
+    if spec.latency_ns is not None:
+        return np.array([[ps(latency_ns) for latency_ns in row] for row in spec.latency_ns], np.int64)
+    assert spec.local_latency_ns is not None
+    local_ns = spec.local_latency_ns
+    base_ns = spec.remote_base_latency_ns if spec.remote_base_latency_ns is not None else local_ns
+    travelled = np.concatenate(([0], np.cumsum(links.latency_ps[links.route])))
+    latency_ps = ps(base_ns) + np.diff(travelled[links.route_ptr]).reshape(spec.node_count, spec.node_count)
+    np.fill_diagonal(latency_ps, ps(local_ns))
+    return latency_ps
+
+
+def _caches(spec: MachineSpec) -> Caches:
+    caches = spec.caches
+    return Caches(
+        l1_bytes=caches.l1,
+        l2_bytes=caches.l2,
+        llc_bytes=caches.llc,
+        llc_hit_ps=ps(caches.llc_hit_ns),
+        llc_remote_hit_ps=ps(caches.llc_remote_hit_ns),
+        llc_bytes_per_s=bytes_per_s(caches.llc_bandwidth_gbs) if caches.llc_bandwidth_gbs else 0,
+    )
+
+
+def _coherence(spec: MachineSpec) -> Coherence:
+    given = spec.coherence
+    cross_socket_ns = given.same_socket_ns if given.cross_socket_ns is None else given.cross_socket_ns
+    return Coherence(ps(given.same_core_ns), ps(given.same_socket_ns), ps(cross_socket_ns))
+
+
+def _clock(spec: MachineSpec) -> Clock:
+    turbo = spec.clock.turbo
+    return Clock(
+        base_hz=int(spec.clock.base_ghz * GIGA),
+        active=_frozen([step.active for step in turbo]),
+        hz=_frozen([int(step.ghz * GIGA) for step in turbo]),
+    )

@@ -1,0 +1,114 @@
+"""From a run specification to a Plan: every part built or compiled for the machine and the number of workers.
+
+What depends on one part alone is remembered, so that the repeats and cells of a sweep share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from numasim.machine.build_machine import build as build_machine
+from numasim.machine.mapping import map_workers
+from numasim.machine.topology import Machine
+from numasim.plan.effects import effects_of
+from numasim.plan.plan import Costs, Plan
+from numasim.spec.base import ppm, ps
+from numasim.spec.identity import workload_json
+from numasim.spec.models.runtime_model import CostSpec
+from numasim.spec.models.workload_models import TeamParameters
+from numasim.spec.run_spec import RunSpec
+from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
+from numasim.strategy.placement.compile_placement import place
+from numasim.strategy.sync_places import place_words
+from numasim.workload.generate import generate
+from numasim.workload.graph import Workload
+from numasim.workload.one_worker import serial_ps
+
+
+def build_plan(spec: RunSpec, seed: int) -> Plan:
+    """The Plan of one run with ``seed``; its workload is folded where the family can be.
+
+    Raises InputError where the parts of ``spec`` do not fit together.
+    """
+    # The mean duration of a task is all that the seed decides beforehand.
+    waits_for_task = effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task"
+    return _plan(_Same(spec), seed if waits_for_task else 0).reseeded(seed)
+
+
+class _Same:
+    """A specification that is looked up by being the same object, as it is in all repeats of a cell."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.spec is self.spec
+
+    def __hash__(self) -> int:
+        return id(self.spec)
+
+
+@lru_cache(maxsize=2)
+def _plan(same: _Same, seed: int) -> Plan:
+    spec = same.spec
+    machine = _machine(_Keyed.of(spec.machine))
+    parameters = spec.workload
+    if isinstance(parameters, TeamParameters):
+        parameters = parameters.for_team(spec.workers)
+    workload = _workload(_Keyed(workload_json(parameters), parameters))
+    workers = map_workers(machine, spec.workers, spec.strategy.mapping)
+    runtime = effective_runtime(spec.strategy, spec.runtime)
+    task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0
+    steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
+    return Plan(
+        machine=machine,
+        workers=workers,
+        workload=workload,
+        steal=steal,
+        words=place_words(spec.strategy, steal, workers, workload.words),
+        placement=place(spec.strategy.placement, machine, workers, workload, seed),
+        costs=costs_ps(runtime.costs),
+        join=runtime.join,
+        producer=runtime.producer,
+        poll_ps=ps(runtime.poll_ns),
+        inline_resume_ppm=ppm(runtime.resume),
+        skip=spec.model.skip == "auto",
+        seed=seed,
+        effects=effects_of(spec.model),
+    )
+
+
+def costs_ps(spec: CostSpec) -> Costs:
+    """The runtime's costs in picoseconds."""
+    times = {name.removesuffix("_ns") + "_ps": ps(value) for name, value in spec if name.endswith("_ns")}
+    return Costs(line=spec.line, faults_per_s=spec.faults_per_s, fault_alpha_ppm=ppm(spec.fault_alpha), **times)
+
+
+def _mean_task_ps(workload: Workload, machine: Machine, seed: int) -> int:
+    return max(1, serial_ps(workload, int(machine.latency_ps[0, 0]), seed) // max(1, workload.tasks))
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """A specification that is looked up by its contents."""
+
+    contents: str
+    spec: Any = field(compare=False)
+
+    @classmethod
+    def of(cls, spec: BaseModel) -> _Keyed:
+        return cls(type(spec).__name__ + spec.model_dump_json(), spec)
+
+
+@lru_cache(maxsize=8)
+def _machine(keyed: _Keyed) -> Machine:
+    return build_machine(keyed.spec)
+
+
+@lru_cache(maxsize=4)
+def _workload(keyed: _Keyed) -> Workload:
+    return generate(keyed.spec, folded=True)

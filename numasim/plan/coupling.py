@@ -1,0 +1,54 @@
+"""Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks, noise.
+
+Where nothing does, how long a segment takes follows from its node alone and is known before the run
+(`numasim.plan.segment_times`); elsewhere segment durations are computed at run time by a flow-level model
+(`numasim.engine.reference.memory.flows`). It is a property of the plan, so that every engine decides alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from numasim.spec.unit_factors import MILLION
+
+if TYPE_CHECKING:
+    from numasim.plan.plan import Plan
+
+
+def coupled(plan: Plan) -> bool:
+    """Whether the times of segments are found out while they run."""
+    return any(effect(plan) for effect in EFFECTS)
+
+
+def _moves_bytes(plan: Plan) -> bool:
+    work = plan.workload
+    return len(work.accesses) > 0 or any(len(family.accesses) for family in work.ranges)
+
+
+def _memory(plan: Plan) -> bool:
+    effects = plan.effects
+    changed = effects.cache != "none" or effects.contention != "none" or effects.queueing != "none"
+    return _moves_bytes(plan) and (changed or (effects.overlap_ppm, effects.mlp_ppm) != (MILLION, MILLION))
+
+
+def _address_space(plan: Plan) -> bool:
+    """Page faults may wait for each other."""
+    return plan.effects.contention != "none" and plan.costs.faults_per_s > 0 and bool(plan.placement.dynamic.any())
+
+
+def _shared_cores(plan: Plan) -> bool:
+    smt = plan.machine.smt
+    slows = plan.effects.smt != "none" and min(smt.busy_ppm, smt.poll_ppm) < MILLION
+    return slows and len(set(plan.workers.core.tolist())) < plan.workers.workers
+
+
+def _clock(plan: Plan) -> bool:
+    return plan.effects.clock == "turbo" and len(plan.machine.clock.active) > 0
+
+
+def _noise(plan: Plan) -> bool:
+    return plan.effects.task_noise_ppm > 0 or plan.effects.worker_spread_ppm > 0
+
+
+EFFECTS: tuple[Callable[[Plan], bool], ...] = (_memory, _address_space, _shared_cores, _clock, _noise)

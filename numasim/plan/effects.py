@@ -1,0 +1,49 @@
+"""The effects of the machine that a plan is simulated with, as integers (model 2.4 to 2.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numasim.spec.base import ppm
+from numasim.spec.models.effects_model import ModelSpec
+from numasim.spec.unit_factors import MILLION
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What of the machine a run takes into account; the names are those of `ModelSpec` in the specification."""
+
+    cache: str = "none"
+    contention: str = "none"
+    queueing: str = "none"
+    local_share_ppm: int = 0
+    smt: str = "none"
+    clock: str = "fixed"
+    overlap_ppm: int = MILLION
+    mlp_ppm: int = MILLION
+    task_noise_ppm: int = 0
+    worker_spread_ppm: int = 0
+
+    def combined_ps(self, compute_ps: int, wait_ps: int) -> int:
+        """Computing and waiting for memory, of which the share ``overlap`` of the shorter hides behind the longer."""
+        exposed = min(compute_ps, wait_ps) * (MILLION - self.overlap_ppm) + MILLION // 2
+        return max(compute_ps, wait_ps) + exposed // MILLION
+
+
+NO_EFFECTS = Effects()
+
+
+def effects_of(spec: ModelSpec) -> Effects:
+    """The effects that a specification asks for."""
+    return Effects(
+        cache=spec.cache,
+        contention=spec.contention,
+        queueing=spec.queueing,
+        local_share_ppm=ppm(spec.local_share),
+        smt=spec.smt,
+        clock=spec.clock,
+        overlap_ppm=ppm(spec.overlap),
+        mlp_ppm=ppm(spec.mlp),
+        task_noise_ppm=ppm(spec.task_noise),
+        worker_spread_ppm=ppm(spec.worker_spread),
+    )

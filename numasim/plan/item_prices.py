@@ -1,0 +1,172 @@
+"""What the items of an implicit range cost under caches and shared bandwidth, in closed form (model 1.8 and 2.4).
+
+The items of a family sweep over its regions again and again. Where all of them fit into a last-level cache together,
+the first pass of every access is served by it, else none is; of further passes a worker's share of it serves its part,
+with as many workers as run in its domain. So every item has a price of its own that no other item changes, and what a
+worker asks of controllers and links while it runs through a family is the mean over its items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.draws import DrawClass, base_array, draw_array
+from numasim.plan.noise import noisy_array_ps
+from numasim.plan.plan import Plan
+from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
+from numasim.plan.resources import Resources
+from numasim.plan.segment_times import AccessTable, traffic_factor
+from numasim.workload.graph import Mode, RangeFamily
+from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
+
+I64 = npt.NDArray[np.int64]
+
+BLOCK_BITS = 12  # the times of so many items, as a power of two, are computed together
+BLOCK_ITEMS = 1 << BLOCK_BITS
+ITEMS_AT_ONCE = 1 << 16  # bounds the memory that summing up a range takes
+
+
+class Seat(NamedTuple):
+    """Where workers are that find the same prices; ``workers`` of them share the domain's cache."""
+
+    node: int
+    domain: int
+    workers: int
+
+
+@dataclass(frozen=True)
+class AccessPrices:
+    """One access template, tabulated as in its `AccessTable`; ``fetched`` and ``written`` are [rows, nodes] bytes."""
+
+    table: AccessTable
+    kind: str  # of what is fetched
+    fetched: I64
+    written: I64
+    cached_bytes: int
+    llc_bytes: int
+    wait_ps: I64  # [rows]
+
+
+class ItemPrices:
+    """The items of one family as they are for workers at ``seat``."""
+
+    def __init__(self, plan: Plan, resources: Resources, family: RangeFamily, seat: Seat) -> None:
+        self._family = family
+        self._seed = plan.seed
+        self._effects = plan.effects
+        self._blocks: dict[int, tuple[list[int], list[int]]] = {}
+        self._node = seat.node
+        self._llc = resources.llc[seat.domain]
+        self._resources = resources
+        caches, accesses = plan.machine.caches, family.accesses
+        cached = plan.effects.cache != "none"
+        footprint = int((accesses.row_bytes * accesses.rows).sum())
+        swept = sum(plan.workload.regions[r].bytes for r in sorted(set(accesses.region.tolist())))
+        self._fits_l2 = cached and footprint <= caches.l2_bytes
+        self._fits_llc = cached and 0 < swept <= caches.llc_bytes
+        share = caches.llc_bytes // seat.workers if cached else 0
+        self._later = (min(share, footprint), max(1, footprint))
+        self._mlp = mlp_of(plan)
+        self._latency = plan.machine.latency_ps[seat.node]
+        self._hit_ps = caches.llc_hit_ps
+        self.local_wait_ps = 0
+        self.accesses = [self._price(plan, j) for j in range(len(accesses))]
+        self.mean = self._mean()
+
+    def item(self, item: int) -> tuple[int, int]:
+        """(compute time, memory time) of ``item``, in ps."""
+        block = self._blocks.get(item >> BLOCK_BITS)
+        if block is None:
+            first = item >> BLOCK_BITS << BLOCK_BITS
+            items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
+            block = self._compute_ps(items).tolist(), self.wait_ps(items).tolist()
+            self._blocks[item >> BLOCK_BITS] = block
+        return block[0][item & BLOCK_ITEMS - 1], block[1][item & BLOCK_ITEMS - 1]
+
+    def local_sum_ps(self) -> int:
+        """What all items take together if all their bytes are local."""
+        count = self._family.count
+        if self._family.low_ps == self._family.high_ps and not self._effects.task_noise_ppm:
+            return count * self._effects.combined_ps(self._family.low_ps, self.local_wait_ps)
+        total = 0
+        for first in range(0, count, ITEMS_AT_ONCE):
+            compute = self._compute_ps(np.arange(first, min(first + ITEMS_AT_ONCE, count)))
+            total += sum(self._effects.combined_ps(time_ps, self.local_wait_ps) for time_ps in compute.tolist())
+        return total
+
+    def _compute_ps(self, items: I64) -> I64:
+        compute = item_compute_ps(self._family, items, self._seed)
+        if self._effects.task_noise_ppm:
+            numbers = draw_array(base_array(self._seed, DrawClass.DURATION, items), 1)
+            compute = noisy_array_ps(compute, numbers, self._effects.task_noise_ppm)
+        return compute
+
+    def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
+        """Count what ``items`` move, ``times`` times."""
+        for access in self.accesses:
+            rows = access.table.index(items)
+            traffic.bytes[access.kind][self._node] += times * access.fetched[rows].sum(axis=0)
+            traffic.bytes[WRITTEN][self._node] += times * access.written[rows].sum(axis=0)
+            traffic.cached_bytes += times * len(items) * access.cached_bytes
+
+    def wait_ps(self, items: I64) -> I64:
+        """[items] memory time."""
+        wait = np.zeros(len(items), np.int64)
+        for access in self.accesses:
+            wait += access.wait_ps[access.table.index(items)]
+        return wait
+
+    def _price(self, plan: Plan, j: int) -> AccessPrices:
+        accesses, table = self._family.accesses, AccessTable(plan, self._family, j)
+        mode, passes, mlp = Mode(int(accesses.mode[j])), int(accesses.passes[j]), self._mlp[int(accesses.pattern[j])]
+        total = int(accesses.row_bytes[j] * accesses.rows[j])
+        by_home = table.traffic // int(traffic_factor(accesses)[j])
+        again = total * (passes - 1)
+        near = again if self._fits_l2 else 0
+        part, whole = self._later
+        llc = (total if self._fits_llc else 0) + (0 if near else again * part // whole)
+        fetched = cut_by_home(total + again - near - llc, by_home)
+        written = fetched if mode != Mode.READ else np.zeros_like(fetched)
+        times = 1 if mode == Mode.READ else 2
+        near_ps = misses_ps(times * llc, self._hit_ps, mlp)
+        moved = fetched + written
+        lines = -(-moved // LINE_BYTES)
+        wait = (-(-lines * self._latency * 1000 // mlp)).sum(axis=1) + near_ps
+        self.local_wait_ps += near_ps + misses_ps(int(moved[0].sum()), int(self._latency[self._node]), mlp)
+        kind = OWNERSHIP if mode == Mode.WRITE else READ
+        return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
+
+    def _mean(self) -> Price:
+        """The mean item: what a worker asks for while it runs through the family."""
+        count, family = self._family.count, self._family
+        price = Price((family.low_ps + family.high_ps) // 2)
+        for access in self.accesses:
+            often = how_often(access.table, count)
+            price.wait_ps += int((often * access.wait_ps).sum()) // count
+            for home, (read, back) in enumerate(zip(often @ access.fetched, often @ access.written, strict=True)):
+                price.use(self._resources.reads[self._node][home], int(read) // count)
+                price.use(self._resources.writes[self._node][home], int(back) // count)
+            if self._llc >= 0:
+                price.use((self._llc,), access.llc_bytes)
+        return price
+
+
+def cut_by_home(amount: int, by_home: I64) -> I64:
+    """[rows, nodes] ``amount`` cut like each row of ``by_home``: whole numbers that add up to it."""
+    return np.array([in_proportion(amount, row) for row in by_home.tolist()], np.int64)
+
+
+def how_often(table: AccessTable, count: int) -> I64:
+    """[rows] how many of ``count`` items use each row of the table."""
+    rows = np.arange(len(table.traffic))
+    if table.by_quotient and table.by_remainder:
+        return (rows < count).astype(np.int64)
+    if table.by_quotient:
+        return np.minimum(table.divisor, count - rows * table.divisor)
+    if table.by_remainder:
+        return (count - rows + table.divisor - 1) // table.divisor
+    return np.array([count])

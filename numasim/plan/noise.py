@@ -1,0 +1,40 @@
+"""Random relative deviations, close to normal, in integers (model 1.4).
+
+One random number gives one deviation: the sum of its four 16-bit lanes, less its mean, over its standard deviation. It
+is scaled, rounded towards zero, and kept between -90 and +300 per cent.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.draws import U64Array
+from numasim.spec.unit_factors import MILLION
+
+I64 = npt.NDArray[np.int64]
+
+LEAST_PPM, MOST_PPM = -900_000, 3_000_000
+LANES_MEAN, LANES_DEVIATION = 131_070, 37_837  # of the sum of four uniform 16-bit numbers
+
+
+def noise_ppm(number: int, deviation_ppm: int) -> int:
+    """The relative deviation that ``number`` draws."""
+    lanes = sum(number >> shift & 0xFFFF for shift in (0, 16, 32, 48)) - LANES_MEAN
+    scaled = abs(lanes) * deviation_ppm // LANES_DEVIATION
+    return min(MOST_PPM, max(LEAST_PPM, -scaled if lanes < 0 else scaled))
+
+
+def noisy_ps(time_ps: int, number: int, deviation_ppm: int) -> int:
+    """A time with the deviation that ``number`` draws."""
+    return time_ps * (MILLION + noise_ppm(number, deviation_ppm)) // MILLION
+
+
+def noisy_array_ps(time_ps: I64, numbers: U64Array, deviation_ppm: int) -> I64:
+    """`noisy_ps` on every element, for times below 2**41 ps."""
+    lanes = np.full(numbers.shape, -LANES_MEAN)
+    for shift in (0, 16, 32, 48):
+        lanes += (numbers >> np.uint64(shift) & np.uint64(0xFFFF)).astype(np.int64)
+    noise = np.clip(np.sign(lanes) * (np.abs(lanes) * deviation_ppm // LANES_DEVIATION), LEAST_PPM, MOST_PPM)
+    noisy: I64 = time_ps * (MILLION + noise) // MILLION
+    return noisy

@@ -1,0 +1,88 @@
+"""What a piece of work costs, the bytes that it moves by kind, and the memory-level parallelism of access patterns
+(model 2.4 and 2.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.plan.plan import Plan
+from numasim.plan.resources import Path
+from numasim.spec.unit_factors import MILLION
+from numasim.workload.graph import Pattern
+from numasim.workload.one_worker import LINE_BYTES, MLP
+
+I64 = npt.NDArray[np.int64]
+
+KINDS = ("read", "ownership", "written", "cache")  # of traffic between nodes; the last from cache to cache
+READ, OWNERSHIP, WRITTEN, CACHE = KINDS
+
+
+@dataclass(slots=True)
+class Price:
+    """What a segment costs: times in picoseconds, units by resource. ``local_wait_ps`` is the wait if all its bytes
+    were local, ``queued_ps`` what it waits for controllers in addition, ``fault_ps`` the time of its ``placed`` and
+    ``migrated`` pages.
+    """
+
+    compute_ps: int
+    wait_ps: int = 0
+    local_wait_ps: int = 0
+    queued_ps: int = 0
+    fault_ps: int = 0
+    placed: int = 0
+    migrated: int = 0
+    units: dict[int, int] = field(default_factory=dict)
+
+    def use(self, path: Path, amount: int) -> None:
+        """Count what moves along ``path``."""
+        if amount:
+            for resource in path:
+                self.units[resource] = self.units.get(resource, 0) + amount
+
+
+class Moved(NamedTuple):
+    """[nodes] bytes that were fetched from each home and written back to it."""
+
+    fetched: list[int]
+    written: list[int]
+
+
+class Traffic:
+    """Bytes by kind and pair of nodes, [accessing node, home or sender], and bytes that caches served."""
+
+    def __init__(self, nodes: int) -> None:
+        self.bytes = {kind: np.zeros((nodes, nodes), np.int64) for kind in KINDS}
+        self.cached_bytes = 0
+
+    def from_memory(self) -> I64:
+        """[accessing node, home] bytes of all kinds but those from other caches."""
+        return self.bytes[READ] + self.bytes[OWNERSHIP] + self.bytes[WRITTEN]
+
+
+def misses_ps(amount: int, latency_ps: int, mlp: int) -> int:
+    """How long ``amount`` bytes take that come line by line."""
+    lines = -(-amount // LINE_BYTES)
+    return -(-lines * latency_ps * 1000 // mlp)
+
+
+def in_proportion(amount: int, parts: Sequence[int]) -> list[int]:
+    """``amount`` cut like ``parts``: whole numbers that add up to it."""
+    whole, before, found = sum(parts), 0, []
+    done = 0
+    for part in parts:
+        before += part
+        cut = amount * before // whole if whole else 0
+        found.append(cut - done)
+        done = cut
+    return found
+
+
+def mlp_of(plan: Plan) -> list[int]:
+    """[patterns] misses under way at once, times 1000."""
+    return [max(1, MLP[pattern] * plan.effects.mlp_ppm // MILLION) for pattern in Pattern]

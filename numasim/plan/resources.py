@@ -1,0 +1,110 @@
+"""What running segments share: memory controllers, links, last-level caches, the address space (model 2.5).
+
+A resource has a capacity in bytes per second (the address space: page faults per second). Bytes that a node reads from
+a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
+there. Where a part of each controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of
+all other nodes together share what is left: a second resource, which only they use beside the controller itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from numasim.plan.plan import Plan
+from numasim.spec.unit_factors import MILLION
+
+Path = tuple[int, ...]
+
+
+class ResourceKind(StrEnum):
+    """What a resource is, in the order of ids."""
+
+    CONTROLLER = "controller"
+    REMOTE = "remote flows"  # what is left of a controller for the flows of other nodes
+    LINK = "link"
+    CACHE = "cache"
+    FAULTS = "address space"
+
+    @property
+    def unit(self) -> str:
+        """The unit of its capacity and of its load."""
+        return "faults/s" if self == ResourceKind.FAULTS else "bytes/s"
+
+
+class Resource(NamedTuple):
+    """One resource; its capacity is in its kind's unit."""
+
+    kind: ResourceKind
+    name: str
+    capacity: int
+
+
+@dataclass(frozen=True)
+class Resources:
+    """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order,
+    last-level caches, the address space; those that the plan does not limit are left out.
+
+    ``listed`` are all of them and ``capacity`` theirs, in units per second; ``reads[node][home]`` and
+    ``writes[node][home]`` list what a byte uses, ``moves[node][other]`` what a byte uses that one node's cache sends to
+    another's; ``llc[domain]`` and ``faults`` are ids, or -1 where there is no such resource.
+    """
+
+    listed: tuple[Resource, ...]
+    capacity: tuple[int, ...]
+    reads: tuple[tuple[Path, ...], ...]
+    writes: tuple[tuple[Path, ...], ...]
+    moves: tuple[tuple[Path, ...], ...]
+    llc: tuple[int, ...]
+    faults: int
+    fault_alpha_ppm: int  # by how much less, in ppm, the address space manages for each further node that uses it
+
+
+def resources_of(plan: Plan) -> Resources:
+    """The resources of the plan's machine."""
+    machine, share_ppm = plan.machine, plan.effects.local_share_ppm
+    listed = tuple(_listed(plan))
+    first = {resource.kind: at for at, resource in reversed(list(enumerate(listed)))}
+    domains = int(machine.llc_of_core.max()) + 1
+    port = first.get(ResourceKind.CACHE, -1)
+    nodes = range(machine.nodes)
+
+    def controller(node: int, home: int) -> Path:
+        return (home, machine.nodes + home) if share_ppm and node != home else (home,)
+
+    def route(source: int, target: int) -> Path:
+        links, at = machine.links, source * machine.nodes + target
+        return tuple(
+            first[ResourceKind.LINK] + int(link) for link in links.route[links.route_ptr[at] : links.route_ptr[at + 1]]
+        )
+
+    return Resources(
+        listed=listed,
+        capacity=tuple(resource.capacity for resource in listed),
+        reads=tuple(tuple(controller(a, h) + route(h, a) for h in nodes) for a in nodes),
+        writes=tuple(tuple(controller(a, h) + route(a, h) for h in nodes) for a in nodes),
+        moves=tuple(tuple(route(b, a) for b in nodes) for a in nodes),
+        llc=tuple(range(port, port + domains)) if port >= 0 else (-1,) * domains,
+        faults=first.get(ResourceKind.FAULTS, -1),
+        fault_alpha_ppm=plan.costs.fault_alpha_ppm,
+    )
+
+
+def _listed(plan: Plan) -> Iterator[Resource]:
+    machine, share_ppm = plan.machine, plan.effects.local_share_ppm
+    links, controllers = machine.links, machine.imc_bytes_per_s.tolist()
+    for node, rate in enumerate(controllers):
+        yield Resource(ResourceKind.CONTROLLER, f"controller {node}", rate)
+    if share_ppm:
+        for node, rate in enumerate(controllers):
+            left = max(1, rate * (MILLION - share_ppm) // MILLION)
+            yield Resource(ResourceKind.REMOTE, f"controller {node}, remote flows", left)
+    for a, b, rate in zip(links.source.tolist(), links.target.tolist(), links.bytes_per_s.tolist(), strict=True):
+        yield Resource(ResourceKind.LINK, f"link {a} to {b}", rate)
+    if machine.caches.llc_bytes_per_s:
+        for domain in range(int(machine.llc_of_core.max()) + 1):
+            yield Resource(ResourceKind.CACHE, f"cache {domain}", machine.caches.llc_bytes_per_s)
+    if plan.costs.faults_per_s:
+        yield Resource(ResourceKind.FAULTS, "address space", plan.costs.faults_per_s)

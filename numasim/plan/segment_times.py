@@ -1,0 +1,253 @@
+"""How long a segment takes on which node, and which bytes it moves (model 2.3 to 2.5; contention and cache `none`).
+
+A segment computes for C and waits for memory for M; the two overlap completely (roofline), so it takes max(C, M). M
+sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access
+pattern are under way at once. Every pass over a footprint goes to memory; what is written is also read for ownership,
+so it moves twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.plan.plan import Plan
+from numasim.strategy.placement.compile_placement import Placement
+from numasim.workload.graph import Accesses, Mode, Pattern, RangeFamily
+from numasim.workload.one_worker import LINE_BYTES, MLP, access_ps, item_compute_ps
+
+I64 = npt.NDArray[np.int64]
+
+BLOCK_BITS = 14  # the times of so many range items, as a power of two, are computed together
+BLOCK_MASK = (1 << BLOCK_BITS) - 1
+MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
+
+
+def traffic_factor(accesses: Accesses) -> I64:
+    """[accesses] how often each byte of the footprint moves: passes, doubled by writing."""
+    return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
+
+
+def settled_bytes(plan: Plan) -> I64:
+    """[accesses, nodes] the footprint of each access on each home; nothing for accesses that are not settled."""
+    accesses = plan.workload.accesses
+    return plan.placement.bytes_by_home(
+        accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride
+    )
+
+
+def traffic_by_home(accesses: Accesses, placement: Placement) -> I64:
+    """[accesses, nodes] bytes moved from and to each home; an access to an unplaced region moves none yet."""
+    footprint = placement.bytes_by_home(
+        accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride
+    )
+    return np.asarray(footprint * traffic_factor(accesses)[:, None])
+
+
+def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
+    """[accesses] memory time of ``traffic`` [accesses, nodes] as seen from a node with ``latency_ps`` [nodes]."""
+    lines = -(-traffic // LINE_BYTES)
+    waits = -(-lines * latency_ps[None, :] * 1000 // mlp[:, None])
+    return np.asarray(waits.sum(axis=1), np.int64)
+
+
+class AccessTimes:
+    """What single accesses move, and how long they wait for it, once it is known where their bytes are."""
+
+    def __init__(self, plan: Plan) -> None:
+        accesses = plan.workload.accesses
+        self._factor = traffic_factor(accesses)
+        self._mlp = MLP_BY_PATTERN[accesses.pattern]
+        self._latency = plan.machine.latency_ps
+
+    def of(self, access: int, node: int, footprint: I64) -> tuple[I64, int]:
+        """([nodes] bytes moved from and to each home, memory time as seen from ``node``) of a footprint [nodes]."""
+        traffic = footprint * self._factor[access]
+        wait = wait_ps(traffic[None, :], self._latency[node], self._mlp[access : access + 1])
+        return traffic, int(wait[0])
+
+
+def segment_sums(values: I64, pointer: I64) -> I64:
+    """[segments, ...] sums of the rows of ``values`` that the CSR ``pointer`` gives each segment."""
+    if not len(values):
+        return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # takes no memory until it is written to
+    running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
+    np.cumsum(values, axis=0, out=running[1:])
+    return running[pointer[1:]] - running[pointer[:-1]]
+
+
+@dataclass(frozen=True)
+class SegmentTimes:
+    """Times of the graph's segments.
+
+    ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold where no access of the segment waits for a first
+    touch; ``open_accesses[segment]`` lists the accesses that do (none for most), whose wait is added when it starts:
+    ``compute_ps[segment]`` and ``settled_ps[node, segment]`` are then the parts that are known. Nodes without workers
+    have empty arrays; where no segment has an access, all others share one.
+    """
+
+    compute_ps: I64  # [segments]
+    total_ps: list[I64]
+    local_ps: list[I64]
+    settled_ps: I64  # [nodes, segments]
+    open_accesses: dict[int, list[int]]
+    traffic: I64  # [segments, nodes] bytes of the settled accesses
+
+
+def segment_times(plan: Plan) -> SegmentTimes:
+    """Times of every graph segment on every node that has workers; of coupled runs the bodies alone.
+
+    What memory takes there is found out while it runs (numasim/engine/reference/memory/flows.py).
+    """
+    work, machine = plan.workload, plan.machine
+    if plan.coupled:
+        return _bodies(plan)
+    traffic = traffic_by_home(work.accesses, plan.placement)
+    compute = work.segment_compute_ps
+    settled = np.zeros((machine.nodes, work.segments), np.int64)
+    total = [np.zeros(0, np.int64)] * machine.nodes
+    local = [np.zeros(0, np.int64)] * machine.nodes
+    for node in sorted(set(plan.workers.node.tolist())):
+        if not len(work.accesses):
+            total[node] = local[node] = compute
+            continue
+        settled[node], alone = _waits(plan, node, traffic)
+        total[node] = np.maximum(compute, settled[node])
+        local[node] = np.maximum(compute, alone)
+    return SegmentTimes(
+        compute_ps=compute,
+        total_ps=total,
+        local_ps=local,
+        settled_ps=settled,
+        open_accesses=_open_accesses(plan),
+        traffic=segment_sums(traffic, work.segment_accesses)
+        if len(traffic)
+        else np.zeros((work.segments, machine.nodes), np.int64),
+    )
+
+
+def _bodies(plan: Plan) -> SegmentTimes:
+    work, nodes = plan.workload, plan.machine.nodes
+    nothing = np.zeros((work.segments, nodes), np.int64)  # takes no memory until it is written to
+    times = [work.segment_compute_ps] * nodes
+    return SegmentTimes(work.segment_compute_ps, times, times, nothing.T, {}, nothing)
+
+
+def _waits(plan: Plan, node: int, traffic: I64) -> tuple[I64, I64]:
+    """([segments] memory time on ``node`` of the settled accesses, [segments] that of all if they were local)."""
+    accesses, pointer = plan.workload.accesses, plan.workload.segment_accesses
+    latency = plan.machine.latency_ps[node]
+    wait = wait_ps(traffic, latency, MLP_BY_PATTERN[accesses.pattern])
+    return segment_sums(wait, pointer), segment_sums(access_ps(accesses, int(latency[node])), pointer)
+
+
+def local_waits_ps(plan: Plan) -> I64:
+    """[nodes, segments] memory time of every segment if all its bytes were local to the node that it runs on."""
+    accesses, pointer = plan.workload.accesses, plan.workload.segment_accesses
+    latencies = plan.machine.latency_ps.diagonal().tolist()
+    return np.stack([segment_sums(access_ps(accesses, latency), pointer) for latency in latencies])
+
+
+def _open_accesses(plan: Plan) -> dict[int, list[int]]:
+    """The accesses of each segment whose pages are placed by the first touch during the run."""
+    work = plan.workload
+    waiting = np.flatnonzero(plan.placement.dynamic[work.accesses.region])
+    segment = np.searchsorted(work.segment_accesses, waiting, side="right") - 1
+    found: dict[int, list[int]] = {}
+    for s, j in zip(segment.tolist(), waiting.tolist(), strict=True):
+        found.setdefault(s, []).append(j)
+    return found
+
+
+class RangeTimes:
+    """Times and traffic of the items of one range family, computed block by block on demand.
+
+    ``tables`` has one entry for each access of the template; ``local_wait_ps[node]`` is the memory time of an item on
+    ``node`` if all its bytes were local.
+    """
+
+    def __init__(self, plan: Plan, family: RangeFamily) -> None:
+        self.family = family
+        self._seed = plan.seed
+        self._latency = plan.machine.latency_ps
+        self.tables = [AccessTable(plan, family, j) for j in range(len(family.accesses))]
+        local = [access_ps(family.accesses, int(self._latency[a, a])) for a in range(plan.machine.nodes)]
+        self.local_wait_ps = [int(wait.sum()) for wait in local]
+        self._blocks: list[dict[int, tuple[list[int], list[int]]]] = [{} for _ in range(plan.machine.nodes)]
+        self.moves_bytes = bool(self.tables)
+        self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self.tables)
+
+    def item(self, node: int, item: int) -> tuple[int, int]:
+        """(time, time if all bytes were local) of ``item`` on ``node``, in ps."""
+        block = self._blocks[node].get(item >> BLOCK_BITS)
+        if block is None:
+            block = self._blocks[node][item >> BLOCK_BITS] = self._block(node, item >> BLOCK_BITS)
+        at = item & BLOCK_MASK
+        return block[0][at], block[1][at]
+
+    def _block(self, node: int, number: int) -> tuple[list[int], list[int]]:
+        last = min((number + 1) << BLOCK_BITS, self.family.count)
+        total, local = self.items(node, np.arange(number << BLOCK_BITS, last))
+        return total.tolist(), local.tolist()
+
+    def items(self, node: int, items: I64) -> tuple[I64, I64]:
+        """([items] times, [items] times if all bytes were local) on ``node``, in ps."""
+        compute = item_compute_ps(self.family, items, self._seed)
+        wait = np.zeros(len(items), np.int64)
+        for table in self.tables:
+            wait += table.wait_ps(node)[table.index(items)]
+        return np.maximum(compute, wait), np.maximum(compute, self.local_wait_ps[node])
+
+    def traffic(self, items: I64) -> I64:
+        """[nodes] bytes that the items move from and to each home."""
+        total = np.zeros(len(self._latency), np.int64)
+        for table in self.tables:
+            counts = np.bincount(table.index(items), minlength=len(table.traffic))
+            total += counts @ table.traffic
+        return total
+
+
+class AccessTable:
+    """One access template, tabulated over the distinct offsets that the items of the family give it.
+
+    ``traffic`` [rows, nodes] is what an item moves from and to each home; its row is the item's quotient by
+    ``divisor``, its remainder, the item itself where it goes by both, or 0.
+    """
+
+    def __init__(self, plan: Plan, family: RangeFamily, j: int) -> None:
+        self._latency = plan.machine.latency_ps
+        self._mlp = MLP_BY_PATTERN[family.accesses.pattern[j : j + 1]]
+        self.divisor = int(family.divisor[j])
+        self.by_quotient = bool(family.step_div[j])
+        self.by_remainder = bool(family.step_mod[j])
+        self.traffic = self._tabulate(plan, family, j)
+        self._wait: dict[int, I64] = {}
+
+    def _tabulate(self, plan: Plan, family: RangeFamily, j: int) -> I64:
+        one = family.accesses
+        factor = int(traffic_factor(one)[j])
+        if plan.placement.is_alike(int(one.region[j])):
+            self.by_quotient = self.by_remainder = False
+        quotients = -(-family.count // self.divisor) if self.by_quotient else 1
+        remainders = min(self.divisor, family.count) if self.by_remainder else 1
+        at = np.arange(quotients * remainders)
+        offset = one.offset[j] + at // remainders * family.step_div[j] + at % remainders * family.step_mod[j]
+        same = [np.full(len(at), values[j]) for values in (one.region, one.row_bytes, one.rows, one.stride)]
+        return plan.placement.bytes_by_home(same[0], offset, *same[1:]) * factor
+
+    def index(self, items: I64) -> I64:
+        """The row of the table for each item."""
+        if self.by_quotient and self.by_remainder:
+            return items
+        if self.by_quotient:
+            return items // self.divisor
+        return items % self.divisor if self.by_remainder else np.zeros(len(items), np.int64)
+
+    def wait_ps(self, node: int) -> I64:
+        """[rows] memory time as seen from ``node``."""
+        if node not in self._wait:
+            mlp = np.full(len(self.traffic), self._mlp[0])
+            self._wait[node] = wait_ps(self.traffic, self._latency[node], mlp)
+        return self._wait[node]

@@ -1,0 +1,200 @@
+"""Whether a run can skip ahead: where nothing couples the workers, only steals need be events (model 1.7).
+
+What a worker does between two steals is then a function of its own queue alone: how far it has come at any instant, and
+what its queue holds, follows from when it began. Each condition names one thing that would break this. It is a property
+of the plan, so that every engine decides alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from numasim.strategy.steal_plan import FLAG_ATTEMPT, AmountKind, Anchor, End, Pick, has_own_dispatch
+from numasim.workload.graph import I64, Deal, Op, Phase, Workload
+
+if TYPE_CHECKING:
+    from numasim.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must hold of a plan that is skipped through; ``otherwise`` says what couples the workers if it does not."""
+
+    holds: Callable[[Plan], bool]
+    otherwise: str
+
+
+def skippable(plan: Plan) -> bool:
+    """Whether an engine may skip ahead in runs of ``plan``."""
+    return obstacle(plan) is None
+
+
+def obstacle(plan: Plan) -> str | None:
+    """What keeps runs of ``plan`` from skipping ahead, the first of possibly many, or None."""
+    return next((condition.otherwise for condition in CONDITIONS if not condition.holds(plan)), None)
+
+
+def _uncoupled(plan: Plan) -> bool:
+    return not plan.coupled
+
+
+def _one_queue_each(plan: Plan) -> bool:
+    return np.array_equal(np.sort(plan.steal.own), np.arange(len(plan.steal.queues)))
+
+
+def _new_tasks_stay(plan: Plan) -> bool:
+    return has_own_dispatch(plan.steal)
+
+
+def _no_watch(plan: Plan) -> bool:
+    return not len(plan.steal.watch)
+
+
+def _no_chance(plan: Plan) -> bool:
+    return not len(plan.steal.chance)
+
+
+def _no_lengths(plan: Plan) -> bool:
+    levels = plan.steal.level[: plan.steal.steal_levels]
+    return not np.isin(levels["pick"], (Pick.LONGEST, Pick.SHORTEST)).any()
+
+
+def _no_parent(plan: Plan) -> bool:
+    levels = plan.steal.level[: plan.steal.steal_levels]
+    return not (levels["anchor"] == Anchor.PARENT).any()
+
+
+def _attempts_only(plan: Plan) -> bool:
+    levels = plan.steal.level[: plan.steal.steal_levels]
+    return bool((levels["flags"] & FLAG_ATTEMPT).all())
+
+
+def _one_task_a_steal(plan: Plan) -> bool:
+    levels = plan.steal.level[: plan.steal.steal_levels]
+    one = (levels["amount_kind"] == AmountKind.COUNT) & (levels["amount"] == 1) & (levels["leave"] == 0)
+    return bool(one.all())
+
+
+def _no_refill(plan: Plan) -> bool:
+    return plan.steal.refill == 0
+
+
+def _help_first(plan: Plan) -> bool:
+    return not plan.steal.work_first
+
+
+def _thieves_at_the_far_end(plan: Plan) -> bool:
+    return not (plan.steal.queues["own_end"] == plan.steal.queues["steal_end"]).any()
+
+
+def _no_producer(plan: Plan) -> bool:
+    return plan.producer == "none" or not plan.workload.ranges
+
+
+def _plain_phases(plan: Plan) -> bool:
+    return all(
+        not phase.serial and bool(phase.roots) != (phase.range_family is not None) for phase in plan.workload.phases
+    )
+
+
+def _a_root_each(plan: Plan) -> bool:
+    return all(_most_roots(phase, plan.workers.workers) <= 1 for phase in plan.workload.phases)
+
+
+def _most_roots(phase: Phase, workers: int) -> int:
+    """How many roots the worker gets that is given most."""
+    return len(phase.roots) if phase.deal == Deal.MASTER else -(-len(phase.roots) // workers)
+
+
+def _no_dependences(plan: Plan) -> bool:
+    return not len(plan.workload.successor)
+
+
+def _settled_pages(plan: Plan) -> bool:
+    return not plan.placement.dynamic[plan.workload.accesses.region].any()
+
+
+def _one_local_time(plan: Plan) -> bool:
+    local = np.diag(plan.machine.latency_ps)[plan.workers.node]
+    return not len(plan.workload.accesses) or bool((local == local[0]).all())
+
+
+def _no_words(plan: Plan) -> bool:
+    return not len(plan.words)
+
+
+def _last_child_resumes(plan: Plan) -> bool:
+    return plan.join == "continuation" or not _has_roots(plan)
+
+
+def _boundless(plan: Plan) -> bool:
+    return not plan.steal.queues["capacity"].any() or not _has_roots(plan)
+
+
+def _last_in_first_out(plan: Plan) -> bool:
+    return bool((plan.steal.queues["own_end"] == End.BACK).all()) or not _has_roots(plan)
+
+
+def _free_of_overhead(plan: Plan) -> bool:
+    costs = plan.costs
+    paid = costs.push_ps or costs.pop_ps or costs.join_ps or costs.wait_ps or costs.resume_ps or costs.line
+    return not paid or not _has_roots(plan)
+
+
+def _no_calls(plan: Plan) -> bool:
+    return not (plan.workload.op_code == Op.CALL).any()
+
+
+def _fully_strict(plan: Plan) -> bool:
+    work = plan.workload
+    return bool((_last_of(work, Op.SPAWN) <= _last_of(work, Op.WAIT)).all())
+
+
+def _last_of(work: Workload, code: Op) -> I64:
+    """[rows] the place of the last op of this code in each row's program, or -1."""
+    places = np.flatnonzero(work.op_code == code)
+    row = np.searchsorted(work.op_ptr, places, side="right") - 1
+    last = np.full(work.rows, -1, np.int64)
+    last[row] = places  # of several the last one stays
+    return last
+
+
+def _has_roots(plan: Plan) -> bool:
+    return any(phase.roots for phase in plan.workload.phases)
+
+
+CONDITIONS: tuple[Condition, ...] = (
+    Condition(_uncoupled, "caches, bandwidth, shared cores, clocks or noise couple the workers"),
+    # whoever looks at a queue must learn no more of it than whether a task is there
+    Condition(_one_queue_each, "queues are shared"),
+    Condition(_new_tasks_stay, "new tasks do not go to the spawning worker's own queue first"),
+    Condition(_no_watch, "the strategy watches the lengths of queues"),
+    Condition(_no_chance, "the strategy takes levels by chance"),
+    Condition(_no_lengths, "the strategy compares the lengths of queues"),
+    Condition(_no_parent, "thieves ask who spawned their last task"),
+    Condition(_attempts_only, "a level takes from the worker's own unit"),
+    # a steal must leave the order of what its victim does as it was
+    Condition(_one_task_a_steal, "a steal does not take exactly one task"),
+    Condition(_no_refill, "workers look for work before their queue is empty"),
+    Condition(_help_first, "workers put continuations into their queues"),
+    Condition(_thieves_at_the_far_end, "thieves take from the owner's end of a queue"),
+    Condition(_no_producer, "a producer fills the queues during the run"),
+    # the work of one worker must be known when it begins
+    Condition(_plain_phases, "a phase is serial, or mixes tasks with a range"),
+    Condition(_a_root_each, "a worker is given several bodies"),
+    Condition(_no_dependences, "tasks depend on others than their children"),
+    Condition(_no_words, "workers wait for shared words such as locks"),
+    Condition(_settled_pages, "pages are placed by first touch while the tasks run"),
+    Condition(_one_local_time, "local memory is not equally near everywhere, so the span hangs on who ran what"),
+    # a subtree must take as long as its segments, one after the other
+    Condition(_last_child_resumes, "joins are not continuations"),
+    Condition(_boundless, "queues have a capacity"),
+    Condition(_last_in_first_out, "workers do not take their own last task first"),
+    Condition(_free_of_overhead, "pushing, popping or joining takes time"),
+    Condition(_no_calls, "tasks call others inline"),
+    Condition(_fully_strict, "a task ends before all its children have been waited for"),
+)

@@ -1,0 +1,189 @@
+"""What a new task is about: its objects, and the nodes they are at home on (thesis sections 5.3 to 5.5; model 4.5).
+
+The objects of a task are the pieces of memory that its own segments access, those of the calls that it makes inline
+among them, those of the tasks that it spawns not; a piece that several segments access is one object. The objects of a
+range item are those of its family's templates. An object is at home on the node that most of its bytes are on, of
+several the lower one, and unbound while none of its pages is placed. Homes that are known before the run are a table;
+those of regions that are placed while it runs are looked up when the task is dispatched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.plan.plan import Plan
+from numasim.plan.segment_times import AccessTable, settled_bytes
+from numasim.strategy.similarity import UNBOUND, Objects
+from numasim.workload.graph import Accesses, Kind, Op, RangeFamily, Workload
+
+I64 = npt.NDArray[np.int64]
+
+OPEN = -2  # the home of an object that is looked up
+
+
+@dataclass(frozen=True)
+class TaskObjects:
+    """The objects of graph tasks in CSR form: those of row r are entries ``ptr[r]`` to ``ptr[r + 1] - 1``.
+
+    An entry is all objects of the row that have one home and are used in one way, or one object whose home is OPEN, of
+    which ``access`` is an access.
+    """
+
+    ptr: I64  # [rows + 1]
+    home: npt.NDArray[np.int32]  # node, or OPEN
+    mode: npt.NDArray[np.uint8]
+    count: I64
+    bytes: I64
+    access: I64  # -1 where the home is known
+
+
+@dataclass(frozen=True)
+class ItemObject:
+    """One object of every item of a family. Its home is ``home[row]``, and the row as in `AccessTable`."""
+
+    divisor: int
+    by_quotient: bool
+    by_remainder: bool
+    home: npt.NDArray[np.int32]  # [rows]
+    mode: int
+    bytes: int
+
+    def of(self, item: int) -> Objects:
+        """The object of ``item``."""
+        if self.by_quotient and self.by_remainder:
+            row = item
+        elif self.by_quotient:
+            row = item // self.divisor
+        else:
+            row = item % self.divisor if self.by_remainder else 0
+        return Objects(int(self.home[row]), self.mode, 1, self.bytes)
+
+
+def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
+    """[objects] the home of each object with ``bytes_by_node`` [objects, nodes]."""
+    home = bytes_by_node.argmax(axis=1)
+    return np.where(bytes_by_node.any(axis=1), home, UNBOUND).astype(np.int32)
+
+
+# ---- graph tasks ---------------------------------------------------------------------------------------------------
+
+
+def task_objects(plan: Plan) -> TaskObjects:
+    """The objects of every row of the plan's workload."""
+    work = plan.workload
+    row, access, mode = _distinct(work.accesses, *_accesses_of_rows(work))
+    home = home_of(settled_bytes(plan)) if len(access) else np.zeros(0, np.int32)
+    home = np.where(plan.placement.dynamic[work.accesses.region], OPEN, home)[access] if len(access) else home
+    size = (work.accesses.row_bytes * work.accesses.rows)[access]
+    return _grouped(work.rows, row, np.where(home == OPEN, access, -1), home, mode, size)
+
+
+def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
+    """([n] row, [n] access) of what each row accesses, calls included; those of no bytes are left out."""
+    row, body = _bodies(work)
+    segment_ptr, segments = _ops_of_rows(work, Op.RUN)
+    row, segment = _expanded(row, body, segment_ptr)
+    row, access = _expanded(row, segments[segment], work.segment_accesses)
+    touches = (work.accesses.row_bytes[access] > 0) & (work.accesses.rows[access] > 0)
+    return row[touches], access[touches]
+
+
+def _bodies(work: Workload) -> tuple[I64, I64]:
+    """([n] row, [n] row of a program that is part of it): each row's own and those that it calls, at any depth."""
+    call_ptr, callees = _ops_of_rows(work, Op.CALL)
+    row = np.flatnonzero(work.kind != Kind.CALL)
+    body = row
+    rows, bodies = [row], [body]
+    while len(callees):
+        row, call = _expanded(row, body, call_ptr)
+        if not len(row):
+            break
+        row, body = np.unique(np.stack([row, callees[call]]), axis=1)
+        rows.append(row)
+        bodies.append(body)
+    return np.concatenate(rows), np.concatenate(bodies)
+
+
+def _ops_of_rows(work: Workload, code: Op) -> tuple[I64, I64]:
+    """([rows + 1] CSR pointer, arguments) of the ops of this code."""
+    places = np.flatnonzero(work.op_code == code)
+    return np.searchsorted(places, work.op_ptr), work.op_arg[places].astype(np.int64)
+
+
+def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
+    """([m] owner, [m] entry) of all entries ``ptr[key]`` to ``ptr[key + 1] - 1`` of each owner."""
+    count = ptr[key + 1] - ptr[key]
+    before = np.cumsum(count) - count
+    entry = np.arange(count.sum()) + np.repeat(ptr[key] - before, count)
+    return np.repeat(owner, count), entry
+
+
+def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:
+    """([n] row, [n] access, [n] mode) of what the rows access, each piece of memory once and with all its modes."""
+    if not len(row):
+        return row, access, np.zeros(0, np.uint8)
+    shape = (accesses.stride, accesses.rows, accesses.row_bytes, accesses.offset, accesses.region)
+    keys = (*(part[access] for part in shape), row)
+    order = np.lexsort(keys)
+    first = np.append(True, np.any([part[order[1:]] != part[order[:-1]] for part in keys], axis=0))
+    mode = np.bitwise_or.reduceat(accesses.mode[access[order]], np.flatnonzero(first))
+    chosen = order[first]
+    return row[chosen], access[chosen], mode
+
+
+def _grouped(
+    rows: int, row: I64, access: I64, home: npt.NDArray[np.int32], mode: npt.NDArray[np.uint8], size: I64
+) -> TaskObjects:
+    """The objects with those of one row, home and mode together, unless their home is looked up (``access`` >= 0)."""
+    order = np.lexsort((access, mode, home, row))
+    row, access, home, mode, size = row[order], access[order], home[order], mode[order], size[order]
+    same = [part[1:] == part[:-1] for part in (row, home, mode, access)]
+    first = np.flatnonzero(np.append(True, ~np.all(same, axis=0))) if len(row) else np.zeros(0, np.int64)
+    return TaskObjects(
+        ptr=np.searchsorted(row[first], np.arange(rows + 1)).astype(np.int64),
+        home=home[first].astype(np.int32),
+        mode=mode[first],
+        count=np.diff(np.append(first, len(row))),
+        bytes=np.add.reduceat(size, first) if len(row) else size,
+        access=access[first],
+    )
+
+
+# ---- range items ---------------------------------------------------------------------------------------------------
+
+
+def item_objects(plan: Plan, family: RangeFamily) -> tuple[ItemObject, ...]:
+    """The objects of the items of ``family``; templates of the same bytes are one."""
+    modes: dict[tuple[int, ...], int] = {}
+    first: dict[tuple[int, ...], int] = {}
+    for j in range(len(family.accesses)):
+        key = _template(family, j)
+        first.setdefault(key, j)
+        modes[key] = modes.get(key, 0) | int(family.accesses.mode[j])
+    return tuple(_item_object(plan, family, j, modes[key]) for key, j in first.items() if _size(family, j))
+
+
+def _template(family: RangeFamily, j: int) -> tuple[int, ...]:
+    one = family.accesses
+    parts: Sequence[npt.NDArray[np.integer]] = (one.region, one.offset, one.row_bytes, one.rows, one.stride)
+    return tuple(int(part[j]) for part in (*parts, family.divisor, family.step_div, family.step_mod))
+
+
+def _size(family: RangeFamily, j: int) -> int:
+    return int(family.accesses.row_bytes[j] * family.accesses.rows[j])
+
+
+def _item_object(plan: Plan, family: RangeFamily, j: int, mode: int) -> ItemObject:
+    table = AccessTable(plan, family, j)
+    return ItemObject(
+        divisor=table.divisor,
+        by_quotient=table.by_quotient,
+        by_remainder=table.by_remainder,
+        home=home_of(table.traffic),
+        mode=mode,
+        bytes=_size(family, j),
+    )

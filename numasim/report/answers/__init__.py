@@ -1,0 +1,1 @@
+"""Answers in tables and words, with intervals."""

@@ -1,0 +1,31 @@
+"""The figures of a single run that was watched, by name, and all of them written to a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from numasim.engine.observe.over_time import OverTime
+from numasim.engine.result import Result
+from numasim.report.figures.developments import queue_lengths, utilisation
+from numasim.report.figures.gantt import timeline
+from numasim.report.figures.plots import NO_METADATA, save
+from numasim.report.figures.traffic import node_traffic
+
+RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
+    "timeline": lambda _, over_time: timeline(over_time),
+    "utilisation": lambda _, over_time: utilisation(over_time),
+    "queue_lengths": lambda _, over_time: queue_lengths(over_time),
+    "node_traffic": lambda result, over_time: node_traffic(over_time.plan.machine, result),
+}
+
+
+def save_run_plots(result: Result, over_time: OverTime, directory: Path) -> list[Path]:
+    """Write every figure as PNG and SVG to ``directory``, which is there, and return the paths."""
+    return [
+        save(figure, directory / f"{name}.{kind}")
+        for name, figure in ((name, draw(result, over_time)) for name, draw in RUN_PLOTS.items())
+        for kind in NO_METADATA
+    ]

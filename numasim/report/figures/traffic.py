@@ -1,0 +1,178 @@
+"""The bytes of a run on the machine that moved them: load of controllers and links on the drawn topology (model 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from numasim.engine.collect_result import link_bytes
+from numasim.engine.result import Result
+from numasim.machine.drawing import bend, between
+from numasim.machine.drawing_grid import Layout, lay_out
+from numasim.machine.topology import Machine
+from numasim.report.figures.style import styled
+from numasim.report.unit_text import bytes_text
+from numasim.spec.unit_factors import PS_PER_S
+
+COLOUR_MAP = "YlOrBr"
+LEAST_WIDTH = 6.5  # inches
+HEADER, FOOTER = 0.75, 0.2
+ASIDE = 0.11  # inches, of each direction of a link from its middle
+THINNEST, THICKEST = 0.8, 5.0  # points
+MOST_LABELLED = 24  # links, both directions counted; more labels would touch each other
+
+F64 = npt.NDArray[np.float64]
+Colour = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Bytes and, in percent of what could have been moved during the run, the load of every controller and link."""
+
+    controller_bytes: npt.NDArray[np.int64]
+    controller_percent: F64
+    link_bytes: npt.NDArray[np.int64]
+    link_percent: F64
+    away_percent: F64  # [nodes] of the bytes of a node's memory, those that cores of other nodes moved
+
+
+def loads_of(machine: Machine, result: Result) -> Loads:
+    """What each controller and link of the machine moved."""
+    moved, makespan_ps = result.node_bytes, max(1, int(result.counters["makespan_ps"]))
+    served, carried = moved.sum(axis=0), link_bytes(machine, result)
+
+    def percent(amount: npt.NDArray[np.int64], rate: npt.NDArray[np.int64]) -> F64:
+        return 100 * amount * PS_PER_S / (rate.astype(np.float64) * makespan_ps)
+
+    away = served - np.diag(moved)
+    return Loads(
+        controller_bytes=served,
+        controller_percent=percent(served.astype(np.float64), machine.imc_bytes_per_s),
+        link_bytes=carried,
+        link_percent=percent(carried.astype(np.float64), machine.links.bytes_per_s),
+        away_percent=100 * away / np.maximum(1, served),
+    )
+
+
+class Colours:
+    """The colour of a load in percent, up to the ``most`` that there is."""
+
+    def __init__(self, most: float) -> None:
+        self.most = most
+        self.mappable = ScalarMappable(Normalize(0, most), colormaps[COLOUR_MAP])
+
+    def of(self, percent: float) -> Colour:
+        """Red, green, blue and opacity."""
+        red, green, blue, opacity = colormaps[COLOUR_MAP](percent / self.most)
+        return float(red), float(green), float(blue), float(opacity)
+
+
+@styled
+def node_traffic(machine: Machine, result: Result) -> Figure:
+    """Draw the machine with the load of its memory controllers and links as colour, and the bytes that they moved."""
+    layout, loads = lay_out(machine), loads_of(machine, result)
+    width, height = layout.extent
+    figure = Figure(
+        figsize=(max(width, LEAST_WIDTH) + 1.2, height + HEADER + FOOTER),
+    )
+    page = figure.get_figwidth(), figure.get_figheight()
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0, FOOTER / page[1], 1 - 1.2 / page[0], height / page[1]))
+    left = (max(width, LEAST_WIDTH) - width) / 2
+    axes.set_xlim(-left, width + left)
+    axes.set_ylim(0, height)
+    axes.set_axis_off()
+    most = max(1.0, float(loads.controller_percent.max()), float(loads.link_percent.max(initial=0)))
+    colours = Colours(most)
+    for link in range(len(machine.links.source)):
+        _draw_link(axes, machine, layout, loads, colours, link)
+    for node in range(machine.nodes):
+        _draw_node(axes, layout, loads, colours, node)
+    figure.text(0.2 / page[0], 1 - 0.3 / page[1], _title(machine, result), fontsize=10.5, weight="bold")
+    bar = figure.colorbar(colours.mappable, cax=figure.add_axes((1 - 0.95 / page[0], 0.15, 0.16 / page[0], 0.6)))
+    bar.set_label("mean load (% of capacity)")
+    bar.outline.set_visible(False)
+    return figure
+
+
+def _title(machine: Machine, result: Result) -> str:
+    total = int(result.node_bytes.sum())
+    remote = total - int(np.trace(result.node_bytes))
+    share = f", {100 * remote / total:.1f} % of them to or from another node" if total else ""
+    return f"{machine.name}: {bytes_text(total)} moved{share}"
+
+
+def _draw_node(axes: Axes, layout: Layout, loads: Loads, colours: Colours, node: int) -> None:
+    x, y = layout.centre[node]
+    percent = float(loads.controller_percent[node])
+    fill = colours.of(percent)
+    axes.add_patch(
+        FancyBboxPatch(
+            (x - layout.width / 2, y - layout.height / 2),
+            layout.width,
+            layout.height,
+            boxstyle="round,pad=0,rounding_size=0.06",
+            facecolor=fill,
+            edgecolor="#4D4D4D",
+            linewidth=0.8,
+            zorder=3,
+        )
+    )
+    ink = "white" if np.dot(fill[:3], (0.2126, 0.7152, 0.0722)) < 0.4 else "black"
+    lines = [f"node {node}" if layout.detailed else str(node)]
+    if layout.detailed:
+        moved = bytes_text(int(loads.controller_bytes[node]))
+        lines += [
+            f"controller {percent:.1f} %",
+            f"{moved} of its memory",
+            f"{loads.away_percent[node]:.1f} % for others",
+        ]
+    for at, text in enumerate(lines):
+        down = (at - (len(lines) - 1) / 2) * 0.24
+        weight = "bold" if at == 0 else "normal"
+        axes.text(x, y - down, text, ha="center", va="center", fontsize=9, color=ink, weight=weight, zorder=6)
+
+
+def _draw_link(axes: Axes, machine: Machine, layout: Layout, loads: Loads, colours: Colours, link: int) -> None:
+    """Draw one direction of a link beside the other, as thick as it is busy."""
+    source, target = int(machine.links.source[link]), int(machine.links.target[link])
+    low, high = min(source, target), max(source, target)
+    ends = between(layout, low, high)
+    curvature = bend(layout, low, high, ends)
+    if source > target:
+        ends, curvature = ends[::-1], -curvature
+    along = ends[1] - ends[0]
+    length = float(np.hypot(*along))
+    right = np.array([along[1], -along[0]]) / max(length, 1e-9)
+    ends = ends + ASIDE * right
+    percent = float(loads.link_percent[link])
+    width = THINNEST + (THICKEST - THINNEST) * percent / colours.most
+    axes.add_patch(
+        FancyArrowPatch(
+            tuple(ends[0]),
+            tuple(ends[1]),
+            arrowstyle="-|>",
+            connectionstyle=f"arc3,rad={curvature}",
+            mutation_scale=8 + 2 * width,  # of the arrowhead
+            linewidth=width,
+            facecolor=colours.of(percent),
+            edgecolor=colours.of(0.35 * colours.most + 0.65 * percent),
+            shrinkA=0,
+            shrinkB=0,
+            zorder=2,
+        )
+    )
+    if layout.detailed and len(machine.links.source) <= MOST_LABELLED:
+        text = f"{bytes_text(int(loads.link_bytes[link]))}\n{percent:.1f} %"
+        slanting = bool((abs(along) > 0.3).all()) and not curvature
+        aside = curvature / 2 * length + 0.2 + 0.2 * abs(right[0])  # text is wider than it is high
+        x, y = ends[0] + (0.3 if slanting else 0.5) * along + aside * right
+        axes.text(x, y, text, ha="center", va="center", fontsize=7.5, zorder=5, linespacing=1.05)

@@ -1,0 +1,1 @@
+"""Traces of single runs for Perfetto."""

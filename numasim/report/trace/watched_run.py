@@ -1,0 +1,54 @@
+"""A run that is looked into: a trace of it is written and tables over time are kept while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from numasim.engine.observe.over_time import OverTime
+from numasim.engine.observe.watch import I64, Watcher
+from numasim.engine.result import Result
+from numasim.engine.simulate import require_engine, simulate
+from numasim.errors import InputError
+from numasim.plan.plan import Plan
+from numasim.report.trace.perfetto import trace_to
+
+MOST_TASKS = 4_000_000  # about a gigabyte of trace, half a minute of tables
+
+
+def require_few_tasks(plan: Plan) -> None:
+    """Raise InputError for a run that would take too long, or too much of a disk, to be looked into."""
+    tasks = plan.workload.tasks
+    if tasks > MOST_TASKS:
+        problem = f"{tasks:,} tasks are too many for traces and for tables and figures over time"
+        raise InputError(problem, expected=f"a workload of at most {MOST_TASKS:,} tasks")
+
+
+def simulate_watched(plan: Plan, engine: str, check: bool, trace: Path | None, over_time: bool) -> Result:
+    """Run ``plan``, every event of it. ``trace`` is the file to write, if any; with ``over_time`` the result has the
+    tables. Raises InputError for a run of too many tasks, an engine that does not exist, and a file that cannot be
+    written.
+    """
+    require_engine(engine)
+    require_few_tasks(plan)
+    watchers: list[Watcher] = []
+    with ExitStack() as files:
+        if trace is not None:
+            watchers.append(files.enter_context(trace_to(trace, plan)))
+        tables = OverTime(plan) if over_time else None
+        if tables is not None:
+            watchers.append(tables)
+        result = simulate(plan, engine, check=check, watch=_all(watchers))
+    if tables is not None:
+        tables.close(int(result.counters["makespan_ps"]))
+    result.over_time = tables
+    return result
+
+
+def _all(watchers: Sequence[Watcher]) -> Watcher:
+    def tell(rows: I64) -> None:
+        for watcher in watchers:
+            watcher(rows)
+
+    return tell

@@ -1,0 +1,105 @@
+"""The runs of a calibration, each a function of a specification so that worker processes can do them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numasim.engine.simulate import simulate, simulate_spec
+from numasim.plan.build_plan import build_plan
+from numasim.plan.serial_time import alone
+from numasim.reproduce.calibration.parameter_search import rising_root, rounded
+from numasim.reproduce.published_quantities import QUANTITIES, Outcome
+from numasim.spec.unit_factors import PS_PER_NS, PS_PER_S
+from numasim.sweep.planned_runs import Run
+from numasim.workload.one_worker import serial_ps as declared_serial_ps
+
+RATE_DIGITS = 4
+RATE_TOLERANCE = 5e-4  # mean relative error of serial times
+
+
+def counters(run: Run) -> dict[str, Any]:
+    """The counters of one run."""
+    return simulate_spec(run.spec, run.seed).counters
+
+
+def serial_ps(run: Run) -> int:
+    """Time of a program of tasks on one worker alone, as ``serial_ps`` of its parallel runs has it."""
+    return int(simulate(alone(build_plan(run.spec, run.seed))).counters["makespan_ps"])
+
+
+def mean_task_ns(run: Run) -> int:
+    """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` has it."""
+    plan = build_plan(run.spec, run.seed)
+    total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), run.seed)
+    return total_ps // plan.workload.tasks // PS_PER_NS
+
+
+def told(run: Run, quantity: str) -> float:
+    """What one run says of a quantity that tables tell, in its unit."""
+    return QUANTITIES[quantity].of(Outcome(run.spec, counters(run)))
+
+
+def at_rate(run: Run, name: str, value: Any) -> Run:
+    """The same run with another value of one parameter of its workload."""
+    return replace(run, spec=replace(run.spec, workload=run.spec.workload.model_copy(update={name: value})))
+
+
+@dataclass(frozen=True)
+class Kin:
+    """Programs whose kernels share one rate: the parameter of their workloads; by row, repeats and serial seconds."""
+
+    rate: str
+    runs: Mapping[str, Sequence[Run]]
+    serial_s: Mapping[str, float]
+
+    def without(self, row: str) -> Kin:
+        """The others."""
+        return replace(self, runs={name: run for name, run in self.runs.items() if name != row})
+
+
+@dataclass(frozen=True)
+class Times:
+    """Simulated seconds by row, at one rate; those of parallel runs are means over repeats."""
+
+    rate: int
+    serial_s: Mapping[str, float]
+    parallel_s: Mapping[str, float]
+
+
+def rate_now(kin: Kin) -> int:
+    """The rate that the runs have."""
+    return int(getattr(next(iter(kin.runs.values()))[0].spec.workload, kin.rate))
+
+
+def serial_rate(kin: Kin, start: int) -> int:
+    """The rate at which the relative errors of the serial times cancel out, looked for from ``start`` on."""
+
+    def error(rate: int) -> float:
+        seconds = serial_seconds(kin, rate)
+        return sum(each / kin.serial_s[row] - 1 for row, each in seconds.items()) / len(seconds)
+
+    return rounded(rising_root(error, start, tolerance=RATE_TOLERANCE), RATE_DIGITS)
+
+
+def serial_seconds(kin: Kin, rate: int) -> dict[str, float]:
+    """Serial times by row, at a rate."""
+    return {row: serial_ps(at_rate(runs[0], kin.rate, rate)) / PS_PER_S for row, runs in kin.runs.items()}
+
+
+def parallel_s(runs: Sequence[Run]) -> float:
+    """Mean execution time of some runs."""
+    return math.fsum(told(run, "makespan_s") for run in runs) / len(runs)
+
+
+def times_at(kin: Kin, rate: int) -> Times:
+    """Serial and parallel times at a rate."""
+    repeats = {row: [at_rate(run, kin.rate, rate) for run in runs] for row, runs in kin.runs.items()}
+    return Times(rate, serial_seconds(kin, rate), {row: parallel_s(runs) for row, runs in repeats.items()})
+
+
+def fitted_times(kin: Kin, start: int, rate: int | None) -> Times:
+    """Times at ``rate``, or at the rate that the serial times ask for where it is None."""
+    return times_at(kin, serial_rate(kin, start) if rate is None else rate)

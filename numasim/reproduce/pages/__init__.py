@@ -1,0 +1,1 @@
+"""Pages, Markdown and CSV files of a reproduction."""

@@ -1,0 +1,90 @@
+"""Scores and tables as CSV, for programs: one row a score, one row a cell, numbers in full."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from numasim.reproduce.findings import Findings
+from numasim.reproduce.pages.number_text import beats_null, met, simulated_estimate
+from numasim.reproduce.score.scores import ALL_TABLES, table_scores
+from numasim.reproduce.table_cells import Score, Table
+
+SCORE_COLUMNS = (
+    "table",
+    "quantity",
+    "metric",
+    "value",
+    "bound",
+    "cells",
+    "low",
+    "high",
+    "null",
+    "against_null",
+    "met",
+    "beats_null",
+    "column",
+    "role",
+)
+CELL_COLUMNS = (
+    "row",
+    "column",
+    "variant",
+    "quantity",
+    "unit",
+    "role",
+    "score",
+    "published",
+    "simulated",
+    "low",
+    "high",
+    "seeds",
+    "relative_error",
+    "null",
+    "note",
+)
+
+
+def scores_csv(findings: Findings) -> str:
+    """Return the scores of the classes, over all tables, then those of every column of every table."""
+    classes = [_score_row(ALL_TABLES, score, "", "predicted") for score in findings.scores]
+    columns = [
+        _score_row(found.table, found.score, found.column, found.role)
+        for found in table_scores(findings.tables, findings.rules)
+    ]
+    return csv_text(SCORE_COLUMNS, classes + columns)
+
+
+def table_csv(table: Table) -> str:
+    """Return the cells of a table, row by row; the estimate is mean and 95 % interval over the seeds."""
+    rows = []
+    for cell in table.cells:
+        found = simulated_estimate(cell)
+        identity = (cell.row, cell.column, cell.variant, cell.quantity, cell.unit, cell.role, cell.score)
+        estimate = (cell.mean, found.low, found.high, len(cell.simulated), cell.relative_error)
+        rows.append((*identity, cell.published, *estimate, cell.null, cell.note))
+    return csv_text(CELL_COLUMNS, rows)
+
+
+def _score_row(table: str, score: Score, column: str, role: str) -> tuple[Any, ...]:
+    found = (score.metric, score.value, score.bound, score.cells, score.low, score.high)
+    judged = (score.null, score.against_null, met(score), beats_null(score))
+    return (table, score.name, *found, *judged, column, role)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows below the names of their columns; what is not known is empty, answers are yes and no."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_plain(value) for value in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value

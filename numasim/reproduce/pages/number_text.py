@@ -1,0 +1,168 @@
+"""Numbers, errors and names of columns as people read them: on the terminal, in Markdown and in HTML alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from numasim.report.answers.statistics import Estimate, mean_interval
+from numasim.report.unit_text import MISSING
+from numasim.reproduce.pages.table_layout import Group
+from numasim.reproduce.score.metrics import METRICS
+from numasim.reproduce.table_cells import Cell, Role, Score, Table
+
+MARKS = {Role.INPUT: "=", Role.FITTED: "~", Role.PREDICTED: "→"}
+EXPLANATIONS = {
+    Role.INPUT: "The value describes the machine or the program, so it was given to the simulation.",
+    Role.FITTED: "A few parameters were chosen so that the simulation comes near to these values. That it does proves"
+    " nothing.",
+    Role.PREDICTED: "No fit has seen this value. How near the simulation comes is what it is worth.",
+}
+UNIT_WORDS = {"1": "", "count": ""}
+PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # that names of published columns end in
+SMALL = 1e-3  # below, a ratio has an exponent
+NEARLY_ALL = 0.995  # above, a ratio needs more digits to differ from one
+
+
+def number_text(value: float | None, unit: str = "") -> str:
+    """Write ``value`` with four significant digits, counts without decimals, ratios near one with six decimals."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if unit == "1" and NEARLY_ALL < value < 1:
+        return f"{value:.6f}"
+    if value and abs(value) < SMALL:
+        return f"{value:.2e}"
+    return f"{value:,.{max(0, 3 - _exponent(value))}f}" if unit != "count" or abs(value) < 10 else f"{value:,.0f}"
+
+
+def _exponent(value: float) -> int:
+    return min(3, math.floor(math.log10(abs(value)))) if value else 3
+
+
+def published_text(cell: Cell) -> str:
+    """Write the published value as it was printed, up to trailing zeros."""
+    whole = cell.published.is_integer() and abs(cell.published) >= 1000
+    return f"{cell.published:,.0f}" if whole else f"{cell.published:.10g}"
+
+
+def simulated_estimate(cell: Cell) -> Estimate:
+    """Return mean and 95 % interval over the seeds."""
+    import numpy as np
+
+    return mean_interval(np.array(cell.simulated, np.float64))
+
+
+def simulated_text(cell: Cell) -> str:
+    """Write mean and half the width of its 95 % interval."""
+    found = simulated_estimate(cell)
+    text = number_text(found.value, cell.unit)
+    half = found.high - found.value
+    return text if math.isnan(half) or half == 0 else f"{text} ±{_half_text(half, found.value)}"
+
+
+def _half_text(half: float, value: float) -> str:
+    return f"{100 * half / abs(value):.2g}%" if value else f"{half:.2g}"
+
+
+def error_text(cell: Cell) -> str:
+    """Write the error as fits the unit: a factor for counts, a difference for ratios, else percent."""
+    if math.isnan(cell.mean):
+        return MISSING
+    if cell.unit == "count":
+        return f"x{(cell.mean + 1) / (cell.published + 1):.2f}"
+    if cell.unit == "1":
+        return f"{cell.difference:+.3f}"
+    return MISSING if math.isnan(cell.relative_error) else f"{cell.relative_error:+.1%}"
+
+
+def column_label(cell: Cell) -> str:
+    """Write the name of a column as words: ``randomized execution time (s)``."""
+    unit = UNIT_WORDS.get(cell.unit, cell.unit)
+    printed = next((known for known in PRINTED_UNITS if cell.column.endswith(f"_{known.lower()}")), "")
+    words = cell.column.removesuffix(f"_{printed.lower()}").replace("_", " ")
+    if printed and printed != unit:
+        return f"{words} ({printed}, taken as {unit})"
+    return f"{words} ({unit})" if unit else words
+
+
+def score_number(score: Score, value: float | None) -> str:
+    """Write a value on the scale of the score's metric."""
+    if value is None or math.isnan(value):
+        return MISSING
+    return f"{value:.1%}" if METRICS[score.metric].percent else f"{value:.3f}"
+
+
+def interval_text(score: Score) -> str:
+    """Write the interval of a score, a dash without repeats."""
+    if math.isnan(score.low):
+        return MISSING
+    return f"{score_number(score, score.low)} to {score_number(score, score.high)}"
+
+
+def bound_text(score: Score) -> str:
+    """Write what the study asks for."""
+    sign = "≥" if METRICS[score.metric].rising else "≤"
+    return MISSING if score.bound is None else f"{sign} {score_number(score, score.bound)}"
+
+
+def met(score: Score) -> bool | None:
+    """Return whether the bound is met; None where there is none."""
+    return None if score.bound is None else METRICS[score.metric].meets(score.value, score.bound)
+
+
+def beats_null(score: Score) -> bool | None:
+    """Return whether we are better than the null model on the cells that have one; None where none has."""
+    if score.null is None or score.against_null is None:
+        return None
+    return METRICS[score.metric].beats(score.against_null, score.null)
+
+
+def yes_no(answer: bool | None) -> str:
+    """Write an answer, a dash where there is none."""
+    return MISSING if answer is None else "yes" if answer else "no"
+
+
+def verdict(scores: Sequence[Score]) -> str:
+    """Say in a sentence how many bounds are met and how often the null model is beaten."""
+    bounds = [answer for answer in map(met, scores) if answer is not None]
+    rivals = [answer for answer in map(beats_null, scores) if answer is not None]
+    return f"{sum(bounds)} of {len(bounds)} bounds are met; the null model is beaten in {sum(rivals)} of {len(rivals)}."
+
+
+def metrics_of(scores: Sequence[Score]) -> tuple[str, ...]:
+    """Return the metrics that occur, each once."""
+    return tuple(dict.fromkeys(score.metric for score in scores))
+
+
+def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
+    """Return what has to be said of single scores."""
+    partial = tuple(
+        f"{score.name}: compared with the null model on the cells that have one, where we score"
+        f" {score_number(score, score.against_null)}"
+        for score in scores
+        if score.against_null is not None and score.against_null != score.value
+    )
+    return partial + tuple(f"{score.name}: {score.remark}" for score in scores if score.remark)
+
+
+def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
+    """Return the scores whose bound is missed or that the null model beats, of which there is something to say."""
+    return tuple(score for score in scores if score.tried and False in (met(score), beats_null(score)))
+
+
+def same_score(score: Score, others: Sequence[Score]) -> Score | None:
+    """Return the score of the same class among others."""
+    return next((other for other in others if other.name == score.name), None)
+
+
+def table_name(table: Table) -> str:
+    """Return what a table is called: ``Table 3.4`` for 3.4, ``T-test 3.6.1`` for t-test-3-6-1."""
+    kind = table.id.rstrip("0123456789.-")
+    number = table.id.removeprefix(kind).strip("-").replace("-", ".")
+    return f"{kind or 'table'} {number}".strip().capitalize()
+
+
+def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple[str, ...]:
+    """Return the columns that a table has and its figure has not."""
+    drawn = {group.column for group in shown}
+    return tuple(column_label(group.first) for group in groups if group.column not in drawn)

@@ -1,0 +1,1 @@
+"""Which runs the cells of a study need."""

@@ -1,0 +1,98 @@
+"""Quantities that published tables tell, by name: each a number with a unit that one finished run answers.
+
+Counters are those of `numasim.engine.result.COLUMNS` (model 6). Where a paper leaves open what it counted, each reading
+is a quantity of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numasim.spec.run_spec import RunSpec
+from numasim.spec.unit_factors import GIGA, PS_PER_NS, PS_PER_S, PS_PER_US
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run: what was simulated, and its counters."""
+
+    spec: RunSpec
+    counters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is told, in which unit, and how a run answers it."""
+
+    meaning: str
+    unit: str
+    of: Callable[[Outcome], float]
+
+
+def _counter(name: str, per_unit: int = 1) -> Callable[[Outcome], float]:
+    return lambda outcome: float(outcome.counters[name]) / per_unit
+
+
+def _share(part: str, whole: str) -> Callable[[Outcome], float]:
+    """``part`` over ``whole``, 0 where there is nothing to have a part in."""
+
+    def share(outcome: Outcome) -> float:
+        counters = outcome.counters
+        return float(counters[part] / counters[whole]) if counters[whole] else 0.0
+
+    return share
+
+
+def _rest(whole: str, part: str) -> Callable[[Outcome], float]:
+    return lambda outcome: float(outcome.counters[whole] - outcome.counters[part])
+
+
+def _speedup(outcome: Outcome) -> float:
+    return float(outcome.counters["serial_ps"] / outcome.counters["makespan_ps"])
+
+
+def _overhead_us(outcome: Outcome) -> float:
+    """Of one construct: the time beyond that of the delays on the critical path, over the number of constructs."""
+    from numasim.spec.models.workload_models import TeamParameters
+    from numasim.workload.generate import generate
+
+    parameters = outcome.spec.workload
+    assert isinstance(parameters, TeamParameters)
+    facts = generate(parameters.for_team(outcome.spec.workers)).facts
+    return float((outcome.counters["makespan_ps"] - facts["reference_ps"]) / facts["constructs"] / PS_PER_US)
+
+
+def _handoff_ns(outcome: Outcome) -> float:
+    return float(outcome.counters["makespan_ps"] / outcome.counters["lock_acquisitions"] / PS_PER_NS)
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "makespan_s": Quantity("execution time", "s", _counter("makespan_ps", PS_PER_S)),
+    "serial_s": Quantity("serial execution time", "s", _counter("serial_ps", PS_PER_S)),
+    "speedup": Quantity("serial time over execution time", "", _speedup),
+    "steal_attempts": Quantity("steal attempts", "count", _counter("steal_attempts")),
+    "steal_success": Quantity("successful steals", "count", _counter("steal_success")),
+    "steal_false": Quantity("steal attempts that find nothing", "count", _counter("steal_false")),
+    "steal_miss_ratio": Quantity("false steals over attempts", "1", _share("steal_false", "steal_attempts")),
+    "steal_attempts_remote": Quantity("steal attempts on other nodes", "count", _counter("steal_attempts_remote")),
+    "steal_attempts_local": Quantity(
+        "steal attempts on the own node", "count", _rest("steal_attempts", "steal_attempts_remote")
+    ),
+    "steal_success_remote": Quantity("successful steals from other nodes", "count", _counter("steal_success_remote")),
+    "steal_success_local": Quantity(
+        "successful steals from the own node", "count", _rest("steal_success", "steal_success_remote")
+    ),
+    "steal_remote_success_ratio": Quantity(
+        "successful steals from other nodes over attempts", "1", _share("steal_success_remote", "steal_attempts")
+    ),
+    "remote_gb": Quantity("bytes from other nodes", "GB", _counter("bytes_remote", GIGA)),
+    "remote_line_gb": Quantity(
+        "lines of locks and conditions that cross nodes",
+        "GB",
+        lambda outcome: float(outcome.counters["lock_handoffs_remote"] * outcome.spec.machine.line / GIGA),
+    ),
+    "overhead_us": Quantity("overhead of one construct", "us", _overhead_us),
+    "lock_access_ns": Quantity("time from one acquisition of a lock to the next", "ns", _handoff_ns),
+}

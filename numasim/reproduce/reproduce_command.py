@@ -1,0 +1,29 @@
+"""What the command `reproduce` prints and writes once all is simulated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from numasim.reproduce.pages.report_page import figure_count, write_pages
+from numasim.reproduce.pages.table_text import WIDTH, legend, print_scores, print_table
+from numasim.reproduce.reproduce import Reproduction
+from numasim.reproduce.score.scoring import findings_of
+from numasim.sweep.progress import progress_bar
+
+
+def report(found: Reproduction, directory: Path) -> None:
+    """Print tables and scores, write the pages to ``directory``, and say where they are."""
+    findings = findings_of(found)
+    console = Console()
+    console.width = console.width if console.is_terminal else max(console.width, WIDTH)
+    for table in findings.tables:
+        print_table(table, console)
+    console.print(legend())
+    console.print()
+    if findings.scores:
+        print_scores(findings.scores, console)
+    with progress_bar(figure_count(findings), wanted=True, what="figures") as advance:
+        page = write_pages(findings, directory, lambda: advance(1))
+    console.print(f"report: {page}", highlight=False, soft_wrap=True)

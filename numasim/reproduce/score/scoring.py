@@ -1,0 +1,81 @@
+"""From a reproduction to findings: its scores, those of its ablations, and what was fitted, as reports take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numasim
+from numasim.reproduce.findings import Ablation, Findings
+from numasim.reproduce.reproduce import Reproduction
+from numasim.reproduce.score.scores import class_scores
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.selection import ScoreRule
+from numasim.reproduce.table_cells import Table
+
+
+def findings_of(found: Reproduction) -> Findings:
+    """Score a reproduction. On another machine than the study's nothing is: nothing was published of it."""
+    study, setting = found.study, found.setting
+    rules = score_rules(study)
+    comparable = setting.machine is None or setting.machine == study.file.machine
+    return Findings(
+        title=study.file.title,
+        source=study.file.source,
+        machine=setting.machine or study.file.machine,
+        published_machine=study.file.machine,
+        quick=setting.quick,
+        without=setting.without,
+        runs=found.runs,
+        tables=found.tables,
+        rules=rules,
+        scores=class_scores(found.tables, rules) if comparable else (),
+        ablations=tuple(_ablations(study, found.ablations.items(), rules)) if comparable else (),
+        parameters=study.parameters,
+        command=_command(found),
+        version=numasim.__version__,
+    )
+
+
+def score_rules(study: Study) -> tuple[ScoreRule, ...]:
+    """Return how the study wants its classes scored."""
+    return tuple(
+        ScoreRule(
+            name=name,
+            metric=asked.metric,
+            bound=None if asked.bound is None else float(asked.bound),
+            of=asked.of or "",
+            tables=asked.tables,
+            part=asked.part or "",
+            tried=asked.tried,
+        )
+        for name, asked in study.file.scores.items()
+    )
+
+
+def _ablations(
+    study: Study, tables: Iterable[tuple[str, Sequence[Table]]], rules: Sequence[ScoreRule]
+) -> Iterable[Ablation]:
+    for name, ablated in tables:
+        changes = study.file.ablations.get(name, {})
+        fields = ", ".join(f"{field}: {plain(value)}" for field, value in changes.items())
+        yield Ablation(name, fields, class_scores(ablated, rules))
+
+
+def plain(value: object) -> str:
+    """Write a value of a specification as YAML has it on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items()) + "}"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _command(found: Reproduction) -> str:
+    """Return the command that makes the same report again."""
+    study, setting = found.study, found.setting
+    tables = [] if len(study.chosen) == len(study.tables) else [f"--table {table}" for table in study.chosen]
+    options = [
+        *tables,
+        *(["--quick"] if setting.quick else []),
+        *([f"--machine {setting.machine}"] if setting.machine else []),
+        *(f"--without {name}" for name in setting.without),
+    ]
+    return " ".join(["numasim reproduce", study.name, *options])

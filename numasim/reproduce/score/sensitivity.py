@@ -1,0 +1,206 @@
+"""Which conclusions of a reproduction hang on what was fitted, on data of vendors, and on readings of the paper.
+
+A conclusion is the mean effect of a contribution, which holds as long as it keeps its sign, or the score of a class,
+which holds as long as its bound stays met or missed. One thing is changed at a time, to either end of its range, and
+the tables are made once more with one repeat; what comes of that shows how far each conclusion moves (a tornado chart).
+Changes that would act together are not found in this way.
+
+A program that is scheduled otherwise takes a little longer or shorter, whatever it was that changed its schedule. How
+much that is, other seeds tell: a bar that stays within their range shows no more than chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
+from numasim.reproduce.plan.setting import Change, Setting
+from numasim.reproduce.reproduce import simulate
+from numasim.reproduce.score.contribution_effects import effect
+from numasim.reproduce.score.metrics import METRICS
+from numasim.reproduce.score.scores import class_scores
+from numasim.reproduce.score.scoring import plain, score_rules
+from numasim.reproduce.score.sensitivity_file import SIDES, ChangedRange, FittedRange, Ranges, read_ranges
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.names import check_known
+from numasim.reproduce.table_cells import Table
+from numasim.spec.yaml.nodes import Node, Place, from_python
+
+EFFECT = "effect"
+SEEDS = 3  # of what is modelled, to see what is chance
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """Something that a reproduction says: its value as modelled, and in which case it would say something else."""
+
+    name: str
+    metric: str  # `EFFECT`, or the metric of the class
+    value: float  # of the seed that all changes are tried with
+    seeds: tuple[float, ...]  # of each seed alone
+    bound: float | None  # it holds while it stays on the same side of this; None: always
+
+    def holds(self, value: float) -> bool:
+        """Whether the same is concluded from ``value``."""
+        if self.bound is None or math.isnan(value):
+            return self.bound is None
+        return self._says(value) == self._says(self.value)
+
+    def _says(self, value: float) -> bool:
+        assert self.bound is not None
+        return value > self.bound if self.metric == EFFECT else METRICS[self.metric].meets(value, self.bound)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One end of a range, as it is set, and the values of the conclusions there."""
+
+    label: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Influence:
+    """Something that was changed, and the ends of its range."""
+
+    name: str
+    kind: str  # fitted, vendor or reading
+    source: str  # of the range
+    sides: Mapping[str, Side]  # low, high, or one of them
+
+    def reach(self, conclusion: Conclusion) -> float:
+        """How long its bar is: from least to most of both sides and the value as modelled."""
+        values = [side.values.get(conclusion.name, math.nan) for side in self.sides.values()]
+        known = [conclusion.value, *(value for value in values if not math.isnan(value))]
+        return max(known) - min(known)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """All conclusions, all influences, and of how many runs they come."""
+
+    conclusions: tuple[Conclusion, ...]
+    influences: tuple[Influence, ...]
+    runs: int
+
+    def sorted_for(self, conclusion: Conclusion) -> tuple[Influence, ...]:
+        """The influences that move ``conclusion``, the one that does most first."""
+        moving = (each for each in self.influences if each.reach(conclusion) > 0)
+        return tuple(sorted(moving, key=lambda each: -each.reach(conclusion)))
+
+
+@dataclass(frozen=True)
+class PlannedSide:
+    """An end of a range before it is simulated: ``side`` is low or high, ``label`` says what it is."""
+
+    name: str
+    side: str
+    label: str
+    changes: tuple[Change, ...]
+
+
+def sensitivity(
+    study: Study,
+    directory: str | Path,
+    *,
+    only: Collection[str] = (),
+    rows: Sequence[str] = (),
+    jobs: int | None = None,
+    engine: str = DEFAULT_ENGINE,
+    progress: bool = False,
+) -> Sensitivity:
+    """Change everything that ``sensitivity.yaml`` of ``study`` lists, one at a time; runs are kept as `reproduce` does.
+
+    ``only`` names what to change, ``rows`` which rows of the programs to simulate; none given: all, but those that a
+    quick reproduction leaves out. Raises `InputError` for names that there are not, and for fields that no run has.
+    """
+    require_engine(engine)
+    ranges = read_ranges(study)
+    check_known("range", only, ranges.names)
+    planned = [each for each in planned_sides(study, ranges) if not only or each.name in only]
+    base = Setting(study, quick=True, repeat=SEEDS, rows=tuple(rows))
+    settings = [base, *(replace(base, repeat=1, changes=each.changes) for each in planned)]
+    wanted = [(setting, ranges.file.tables) for setting in settings]
+    (as_modelled, *changed), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
+    values = [values_of(study, tables) for tables in changed]
+    return Sensitivity(conclusions_of(study, as_modelled), tuple(_influences(ranges, planned, values)), runs)
+
+
+def conclusions_of(study: Study, tables: Sequence[Table]) -> tuple[Conclusion, ...]:
+    """Return what ``tables`` say as modelled, for each seed; what they have no cells of is left out."""
+    seeds = [values_of(study, of_seed(tables, seed)) for seed in range(SEEDS)]
+    bounds = {rule.name: (rule.metric, rule.bound) for rule in score_rules(study)}
+    bounds |= dict.fromkeys(study.file.contributions, (EFFECT, 0.0))
+    return tuple(
+        Conclusion(name, bounds[name][0], value, tuple(seed[name] for seed in seeds), bounds[name][1])
+        for name, value in seeds[0].items()
+        if not math.isnan(value)
+    )
+
+
+def values_of(study: Study, tables: Sequence[Table]) -> dict[str, float]:
+    """Return the effects of the contributions and the scores of the classes, by name."""
+    effects = {name: effect(tables, each) for name, each in study.file.contributions.items()}
+    return effects | {score.name: score.value for score in class_scores(tables, score_rules(study))}
+
+
+def of_seed(tables: Sequence[Table], seed: int) -> tuple[Table, ...]:
+    """Return the tables as if only one of their seeds had been simulated."""
+    return tuple(
+        replace(table, cells=tuple(replace(cell, simulated=cell.simulated[seed : seed + 1]) for cell in table.cells))
+        for table in tables
+    )
+
+
+def planned_sides(study: Study, ranges: Ranges) -> Iterable[PlannedSide]:
+    """Yield every end of every range, with what is set there."""
+    for number, fitted in enumerate(ranges.file.fitted):
+        for side in SIDES:
+            written = ranges.document.follow(("fitted", number, side))
+            assert written is not None
+            yield _scaled(study, fitted, side, written.place)
+    for number, change in enumerate(ranges.file.changes):
+        for side in SIDES:
+            if getattr(change, side):
+                yield _changed(ranges.document, number, change, side)
+
+
+def _scaled(study: Study, fitted: FittedRange, side: str, place: Place) -> PlannedSide:
+    factor = fitted.low if side == "low" else fitted.high
+    parameters = [parameter for parameter in study.parameters if parameter.name in fitted.parameters]
+    values = [_times(parameter.value, factor) for parameter in parameters]
+    changes = [
+        Change(from_python({parameter.field: value}, place), parameter.programs, parameter.rows)
+        for parameter, value in zip(parameters, values, strict=True)
+    ]
+    return PlannedSide(fitted.name, side, f"x {factor}", tuple(changes))
+
+
+def _times(value: str | int | Decimal, factor: Decimal) -> int | Decimal:
+    """Scale a fitted value; a whole number stays one."""
+    return round(value * factor) if isinstance(value, int) else (Decimal(value) * factor).normalize()
+
+
+def _changed(document: Node, number: int, change: ChangedRange, side: str) -> PlannedSide:
+    fields = document.follow(("changes", number, side))
+    assert fields is not None
+    labels: Mapping[str, str] = {str(key): label for key, label in change.labels.items()}
+    values = ", ".join(map(plain, getattr(change, side).values()))
+    one = Change(fields, change.programs, change.rows, change.variants)
+    return PlannedSide(change.name, side, labels.get(side, values), (one,))
+
+
+def _influences(
+    ranges: Ranges, planned: Sequence[PlannedSide], values: Sequence[Mapping[str, float]]
+) -> Iterable[Influence]:
+    sides: dict[str, dict[str, Side]] = {}
+    for each, found in zip(planned, values, strict=True):
+        sides.setdefault(each.name, {})[each.side] = Side(each.label, found)
+    kinds = {each.name: ("fitted", each.source) for each in ranges.file.fitted}
+    kinds |= {each.name: (each.kind, each.source) for each in ranges.file.changes}
+    for name, ends in sides.items():
+        yield Influence(name, *kinds[name], ends)

@@ -1,0 +1,120 @@
+"""``sensitivity.yaml`` of a study: what might as well have been otherwise, each with a range that is as likely.
+
+``fitted`` multiplies what the calibration found, so that a new calibration needs no new range; ``changes`` are fields
+of runs, for data of vendors and for readings of what a paper leaves open. They have a low and a high side, or one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from numasim.errors import InputError
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.names import check_names
+from numasim.reproduce.study.study_files import Fields, Names, Text
+from numasim.spec.base import CheckedModel, Model
+from numasim.spec.validation import placed, validate
+from numasim.spec.yaml.document import load
+from numasim.spec.yaml.nodes import Node
+
+FILE = "sensitivity.yaml"
+SIDES = ("low", "high")
+
+Factor = Annotated[Decimal, Field(gt=0)]
+
+
+class FittedRange(CheckedModel):
+    """Parameters of the calibration, times ``low`` and times ``high``."""
+
+    name: Text
+    parameters: Annotated[Names, Field(min_length=1)]
+    low: Factor
+    high: Factor
+    source: Text
+
+    def _problems(self) -> Any:
+        if not self.low < 1 < self.high:
+            yield f"low is to be below 1 and high above it, but they are {self.low} and {self.high}"
+
+
+class ChangedRange(CheckedModel):
+    """Fields to set, in the runs of these programs, rows and variants where any are named.
+
+    ``labels`` name the sides where the values themselves say too little.
+    """
+
+    name: Text
+    kind: Literal["vendor", "reading"]
+    low: Fields = Field(default_factory=dict)
+    high: Fields = Field(default_factory=dict)
+    labels: dict[Literal["low", "high"], Text] = Field(default_factory=dict)
+    programs: Names = ()
+    rows: Names = ()
+    variants: Names = ()
+    source: Text
+
+    def _problems(self) -> Any:
+        if not (self.low or self.high):
+            yield "either low or high has to change something"
+
+
+class SensitivityFile(Model):
+    """The tables whose scores and effects are looked at, and what is changed, one at a time."""
+
+    tables: Annotated[Names, Field(min_length=1)]
+    fitted: tuple[FittedRange, ...] = ()
+    changes: tuple[ChangedRange, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """The file, with the places of its fields."""
+
+    file: SensitivityFile
+    document: Node
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that is changed."""
+        return (*(each.name for each in self.file.fitted), *(each.name for each in self.file.changes))
+
+
+def read_ranges(study: Study) -> Ranges:
+    """Read the ranges of a study. Raises `InputError` with its place for anything that is wrong, or where none are."""
+    document = load(study.folder / FILE)
+    file = validate(SensitivityFile, document)
+    check_names(document, ("tables",), "table", file.tables, study.tables)
+    parameters = [parameter.name for parameter in study.parameters]
+    for number, fitted in enumerate(file.fitted):
+        check_names(document, ("fitted", number, "parameters"), "fitted parameter", fitted.parameters, parameters)
+    for number, change in enumerate(file.changes):
+        _check_change(study, document, number, change)
+    _check_unique(document, file)
+    return Ranges(file, document)
+
+
+def _check_change(study: Study, document: Node, number: int, change: ChangedRange) -> None:
+    programs = [study.programs[name] for name in study.programs if not change.programs or name in change.programs]
+    known: Mapping[str, list[str]] = {
+        "program": list(study.programs),
+        "row": [row for program in programs for row in program.file.rows],
+        "variant": [variant for program in programs for variant in program.file.variants],
+    }
+    for what, names in (("program", change.programs), ("row", change.rows), ("variant", change.variants)):
+        check_names(document, ("changes", number, f"{what}s"), what, names, known[what])
+
+
+def _check_unique(document: Node, file: SensitivityFile) -> None:
+    places = [("fitted", number, each.name) for number, each in enumerate(file.fitted)]
+    places += [("changes", number, each.name) for number, each in enumerate(file.changes)]
+    seen: set[str] = set()
+    for part, number, name in places:
+        if name in seen:
+            problem = f"there are two ranges named {name!r}"
+            raise placed(InputError(problem, path=(part, number, "name"), value=name), document)
+        seen.add(name)

@@ -1,0 +1,1 @@
+"""A study as it is on disk: tables, programs, published values."""

@@ -1,0 +1,93 @@
+"""A study in memory: its files as models, with the places of their fields, and what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from numasim.reproduce.calibration.record import FittedParameter
+from numasim.reproduce.study.names import unknown_name
+from numasim.reproduce.study.published import PublishedTable
+from numasim.reproduce.study.study_files import (
+    ColumnSpec,
+    ElsewhereSpec,
+    ProgramFile,
+    QuotientSpec,
+    StudyFile,
+    TableFile,
+)
+from numasim.spec.yaml.nodes import Node
+
+
+@dataclass(frozen=True)
+class Program:
+    """What tables run; ``document`` has the places of its fields."""
+
+    name: str
+    file: ProgramFile
+    document: Node
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """A table or figure of the study, and what was published; ``labels`` name its rows."""
+
+    id: str
+    file: TableFile
+    document: Node
+    published: PublishedTable
+    labels: tuple[str, ...]
+    inconsistencies: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What readers have to know: inconsistencies of the publication, then readings of it."""
+        return (*self.inconsistencies, *self.file.notes)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study; ``chosen`` are the tables that were asked for, in the order of the study."""
+
+    name: str
+    folder: Path
+    file: StudyFile
+    document: Node
+    programs: Mapping[str, Program]
+    parameters: tuple[FittedParameter, ...]
+    tables: Mapping[str, StudyTable]
+    chosen: tuple[str, ...]
+
+    def published(self, table: str, column: str) -> dict[str, float]:
+        """The published value of ``column`` in each row of ``table``. InputError where one is no number."""
+        of = self.tables[table]
+        source = of.file.columns[column].published or column
+        if isinstance(source, ElsewhereSpec):
+            there = self.published(source.table, source.column)
+            return {label: _at(there, label, source) for label in of.labels}
+        values = [_value(of.published, row, source) for row in range(len(of.labels))]
+        return dict(zip(of.labels, values, strict=True))
+
+    def null(self, table: str, column: ColumnSpec) -> dict[str, float]:
+        """What the null model says of ``column`` in each row of ``table``; a row of which it says nothing is absent."""
+        if column.baseline:
+            return self.published(table, column.baseline)
+        if column.null_from:
+            return self.published(column.null_from.table, column.null_from.column)
+        return {}
+
+
+def _at(values: Mapping[str, float], label: str, source: ElsewhereSpec) -> float:
+    if label not in values:
+        raise unknown_name(f"table {source.table} has no row {label!r}", label, values)
+    return values[label]
+
+
+def _value(published: PublishedTable, row: int, source: str | QuotientSpec) -> float:
+    if isinstance(source, QuotientSpec):
+        under = published.number(row, source.under)
+        if not under:
+            raise published.refuse(row, source.under, "a number that can be divided by")
+        return published.number(row, source.over) / under
+    return published.number(row, source)

@@ -1,0 +1,83 @@
+"""Which cells a score is taken over: those of a class, those that change against a baseline, or a row's variants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from numasim.reproduce.table_cells import Cell, Role, Table
+
+
+@dataclass(frozen=True)
+class ScoreRule:
+    """A class of quantities and how it is scored."""
+
+    name: str
+    metric: str  # one of `METRICS`
+    bound: float | None = None
+    of: str = ""  # the class whose cells count, where it is not its own
+    tables: tuple[str, ...] = ()  # only these; none given: all
+    part: str = ""  # the quantity whose share is pooled
+    tried: str = ""  # what there is to say where the bound is missed
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell, and the one of the same row that its change is taken against."""
+
+    cell: Cell
+    baseline: Cell | None
+
+
+def pairs_of(tables: Sequence[Table]) -> list[Pair]:
+    """Return every cell that is not an input and was simulated to a number: a ratio of nothing to nothing is none."""
+    found = []
+    for table in tables:
+        at = {(cell.row, cell.column): cell for cell in table.cells}
+        cells = (cell for cell in table.cells if cell.role is not Role.INPUT and not math.isnan(cell.mean))
+        found += [Pair(cell, at.get((cell.row, cell.baseline))) for cell in cells]
+    return found
+
+
+def by_column(pairs: Iterable[Pair]) -> Iterable[list[Pair]]:
+    """Group the cells of a table that are scored together: those of a column that have one role and one class."""
+    groups: dict[tuple[str, Role, str], list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault((pair.cell.column, pair.cell.role, pair.cell.score), []).append(pair)
+    return groups.values()
+
+
+def select(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
+    """Return the cells that ``rule`` scores."""
+    among = [pair for pair in pairs if not rule.tables or pair.cell.table in rule.tables]
+    return _SELECTIONS.get(rule.metric, _of_class)(among, rule)
+
+
+def _of_class(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
+    name = rule.of or rule.name
+    return [pair for pair in pairs if pair.cell.score == name and pair.cell.role is Role.PREDICTED]
+
+
+def _with_baseline(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
+    """Every scored cell that changes against something simulated, of one class or of all."""
+    scored = (pair for pair in pairs if pair.cell.score and pair.cell.role is Role.PREDICTED)
+    among = (pair for pair in scored if rule.of in ("", pair.cell.score))
+    return [pair for pair in among if pair.baseline is not None and not math.isnan(pair.baseline.mean)]
+
+
+def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
+    """Every variant once a row, the fitted ones too, of the quantities of a class."""
+    quantities = {pair.cell.quantity for pair in _of_class(pairs, rule)}
+    found: dict[tuple[str, str], Pair] = {}
+    for pair in pairs:
+        cell = pair.cell
+        if cell.quantity in quantities and cell.variant:
+            found.setdefault((cell.row, cell.variant), pair)
+    return list(found.values())
+
+
+_SELECTIONS: dict[str, Callable[[Sequence[Pair], ScoreRule], list[Pair]]] = {
+    "sign-agreement": _with_baseline,
+    "rank-correlation": _of_variants,
+}

@@ -1,0 +1,116 @@
+"""A study as it is on disk: tables with their published values, programs, calibration; everything checked.
+
+experiments/NAME/study.yaml             title, machine, scores, ablations, inconsistencies
+experiments/NAME/programs/*.yaml        what tables run
+experiments/NAME/tables/*.yaml          one a table or figure; `table-3-4.yaml` is table 3.4, others go by their name
+experiments/NAME/published/*.csv        the values as printed
+experiments/NAME/calibrated.yaml        fitted parameters, where there are any
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.reproduce.calibration.record import Calibration, FittedParameter
+from numasim.reproduce.study.check_names import check_study
+from numasim.reproduce.study.contents import Program, Study, StudyTable
+from numasim.reproduce.study.names import check_known, check_names, unknown_name
+from numasim.reproduce.study.published import read_published
+from numasim.reproduce.study.study_files import ProgramFile, StudyFile, TableFile
+from numasim.spec.catalog import SUFFIXES
+from numasim.spec.validation import validate
+from numasim.spec.yaml.document import load
+
+__all__ = ["Program", "Study", "StudyTable", "read_study", "study_names"]
+
+STUDY = "study.yaml"
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+def study_names() -> tuple[str, ...]:
+    """The names of the shipped studies."""
+    return tuple(sorted(path.parent.name for path in _shipped().glob(f"*/{STUDY}")))
+
+
+def read_study(name: str, tables: Collection[str] = ()) -> Study:
+    """Read the shipped study ``name``, or that in the folder ``name`` if it is a path; ``tables``: those to reproduce.
+
+    Raises `InputError` with its place for anything that is wrong in any of its files, whatever tables are chosen.
+    """
+    folder = _folder(name)
+    document = load(folder / STUDY)
+    file = validate(StudyFile, document)
+    programs = {path.stem: _program(path) for path in _files(folder / "programs")}
+    found = {_table_id(path): _table(path, folder, file) for path in _files(folder / "tables")}
+    ordered = {table: found[table] for table in sorted(found, key=_order)}
+    check_known("table", tables, ordered)
+    chosen = tuple(table for table in ordered if not tables or table in tables)
+    study = Study(folder.name, folder, file, document, programs, _parameters(folder, programs), ordered, chosen)
+    check_study(study)
+    return study
+
+
+def _shipped() -> Path:
+    inside = _PACKAGE / "experiments"
+    return inside if inside.is_dir() else _PACKAGE.parent / "experiments"
+
+
+def _folder(name: str) -> Path:
+    if "/" in name or "\\" in name or (Path(name) / STUDY).is_file():
+        return Path(name)
+    if name in study_names():
+        return _shipped() / name
+    expected = f"one of {', '.join(study_names())}, or a path such as ./mine to a folder with {STUDY}"
+    raise InputError(f"there is no study {name!r}", expected=expected, value=name, known=study_names())
+
+
+def _files(folder: Path) -> list[Path]:
+    found = sorted(path for path in folder.glob("*") if path.suffix in SUFFIXES)
+    if not found:
+        raise InputError("has no YAML files", place=str(folder), expected="one for each program and each table")
+    return found
+
+
+def _program(path: Path) -> Program:
+    document = load(path)
+    return Program(path.stem, validate(ProgramFile, document), document)
+
+
+def _table_id(path: Path) -> str:
+    kind, _, number = path.stem.partition("-")
+    return number.replace("-", ".") if kind == "table" and number else path.stem
+
+
+def _table(path: Path, folder: Path, study: StudyFile) -> StudyTable:
+    document = load(path)
+    file = validate(TableFile, document)
+    published = read_published(folder / "published" / file.published)
+    for key in file.rows.key:
+        if key not in published.columns:
+            problem, place = f"{file.published} has no column {key!r}", str(document.keys["rows"])
+            raise unknown_name(problem, key, published.columns, path=("rows",), place=place)
+    table = _table_id(path)
+    touching = tuple(each.text for each in study.inconsistencies if table in each.tables)
+    return StudyTable(table, file, document, published, published.labels(file.rows.key), touching)
+
+
+def _order(table: str) -> tuple[bool, list[int], str]:
+    """Tables by their numbers, then everything else by its name."""
+    numbers = table.split(".")
+    numbered = all(number.isdecimal() for number in numbers)
+    return not numbered, [int(number) for number in numbers] if numbered else [], table
+
+
+def _parameters(folder: Path, programs: Mapping[str, Program]) -> tuple[FittedParameter, ...]:
+    path = folder / "calibrated.yaml"
+    if not path.is_file():
+        return ()
+    document = load(path)
+    parameters = validate(Calibration, document).parameters
+    for number, each in enumerate(parameters):
+        check_names(document, ("parameters", number, "programs"), "program", each.programs, programs)
+        rows = [row for program in each.programs for row in programs[program].file.rows]
+        check_names(document, ("parameters", number, "rows"), "row", each.rows, rows)
+    return parameters

@@ -1,0 +1,168 @@
+"""The files of a study as models: the study itself, the programs that its tables run, the tables.
+
+Fields of a run are written as a specification has them: ``workload: {...}`` replaces a field, ``workload.n: 1024``
+changes one inside it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from numasim.reproduce.table_cells import Role
+from numasim.spec.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.spec.models.runtime_model import YesNo
+
+Text = Annotated[str, Field(min_length=1)]
+Fields = dict[str, Any]  # of a run: dotted name -> value
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
+
+
+class ScoreSpec(CheckedModel):
+    """How a class of quantities is scored, and how good a prediction has to be.
+
+    ``of`` is the class whose cells count where it is not the score's own, ``tables`` those whose cells do, if not all;
+    ``part`` is the quantity whose share is told, where the metric is one of shares. ``tried`` says why the bound may be
+    missed and which other mechanisms were tried; pages show it where it is.
+    """
+
+    metric: Text
+    bound: Decimal | None = None
+    of: Text | None = None
+    tables: Names = ()
+    part: Text | None = None
+    tried: str = ""
+
+    def _problems(self) -> Any:
+        if self.metric == "pooled-share" and not self.part:
+            yield "a pooled share needs part, the quantity whose share it is"
+
+
+class ContributionSpec(Model):
+    """What the study contributes: ``variant`` of a program over the one that it improves on."""
+
+    program: Text
+    variant: Text
+    over: Text
+
+
+class InconsistencySpec(Model):
+    """What the published study itself leaves open or contradicts, and which tables that touches."""
+
+    text: Text
+    tables: Annotated[Names, Field(min_length=1)]
+
+
+class StudyFile(Model):
+    """``study.yaml``."""
+
+    title: Text
+    source: Text
+    machine: Text
+    seed: Seed = 0
+    repeat: PositiveCount = 1
+    scores: dict[str, ScoreSpec] = Field(default_factory=dict)
+    ablations: dict[str, Fields] = Field(default_factory=dict)
+    contributions: dict[str, ContributionSpec] = Field(default_factory=dict)
+    inconsistencies: tuple[InconsistencySpec, ...] = ()
+
+
+class QuickSpec(Model):
+    """What a quick reproduction does otherwise: fewer repeats, fields on top of all others, rows left out."""
+
+    repeat: PositiveCount = 1
+    changes: Fields = Field(default_factory=dict, alias="set")
+    without: Names = ()
+
+
+class ProgramFile(Model):
+    """One file of ``programs/``: a run, the rows that tables name, and the variants that the study compares.
+
+    With ``all_threads`` a run has a worker on every hardware thread of its machine, whichever machine that is.
+    ``exceptions`` are fields that one row has on top of others under a variant.
+    """
+
+    spec: Fields
+    all_threads: YesNo = False
+    rows: dict[str, Fields] = Field(default_factory=dict)
+    variants: dict[str, Fields] = Field(default_factory=dict)
+    exceptions: dict[str, dict[str, Fields]] = Field(default_factory=dict)  # by variant and row
+    quick: QuickSpec = QuickSpec()
+
+
+class RowsSpec(Model):
+    """The key columns; with ``field`` the key is the value of that field of a run, else it names a row of a program."""
+
+    key: Annotated[Names, Field(min_length=1)]
+    field: Text | None = None
+
+
+class QuotientSpec(Model):
+    """A published value that follows from two columns: ``over`` / ``under``."""
+
+    over: Text
+    under: Text
+
+
+class ElsewhereSpec(Model):
+    """The value of ``column`` in the row of the same name of another table."""
+
+    table: Text
+    column: Text
+
+
+Published = Text | QuotientSpec | ElsewhereSpec
+
+
+class ColumnSpec(CheckedModel):
+    """One column of values: which quantity of which runs, and what it is to the simulation.
+
+    ``published`` says where the published values are, if not in the column of the same name. ``fitted`` are rows of a
+    predicted column that were used to fit. ``null_from`` is the null model's value where no ``baseline`` is.
+    """
+
+    quantity: Text
+    role: Role
+    variant: Text | None = None
+    changes: Fields = Field(default_factory=dict, alias="set")
+    published: Published | None = None
+    score: str = ""
+    baseline: str = ""
+    null_from: ElsewhereSpec | None = None
+    fitted: Names = ()
+    note: str = ""
+
+    def _problems(self) -> Any:
+        if self.fitted and self.role != Role.PREDICTED:
+            yield f"fitted names rows of a predicted column, but this one is {self.role}"
+        if self.score and self.role != Role.PREDICTED:
+            yield f"only what is predicted is scored, but this column is {self.role}"
+        if self.baseline and self.null_from:
+            yield "the null model is the baseline's value, so null_from goes without a baseline"
+
+
+def _rows(value: Any) -> Any:
+    return {"key": value} if isinstance(value, str | list | tuple) else value
+
+
+class TableFile(Model):
+    """One file of ``tables/``; ``options`` (``with:``) are those of the kind."""
+
+    title: Text
+    source: Text
+    kind: Text = "runs"
+    published: Text
+    program: Text | None = None
+    rows: Annotated[RowsSpec, BeforeValidator(_rows)]
+    columns: Annotated[dict[str, ColumnSpec], Field(min_length=1)]
+    repeat: PositiveCount | None = None
+    options: dict[str, Any] = Field(default_factory=dict, alias="with")
+    notes: tuple[Text, ...] = ()

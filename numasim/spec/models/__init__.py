@@ -1,0 +1,1 @@
+"""The models of a specification: machines, workloads, strategies, runtimes, effects."""

@@ -1,0 +1,235 @@
+"""A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and where every number comes from.
+
+Models the machine graph of model 2.1 and the tile mesh of model 2.7. Latencies between nodes are either measured (a
+matrix, which wins) or composed: ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the
+latencies of the links on the route.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from numasim.errors import InputError
+from numasim.spec.base import Bytes, Count, GigabytesPerSecond, Gigahertz, Label, Model, Nanoseconds, PositiveCount, Ppm
+from numasim.spec.models.interconnect import (
+    DirectedLink,
+    LinkSpec,
+    MeshSpec,
+    check_links,
+    check_mesh,
+    check_routes,
+    directed_links,
+)
+from numasim.spec.models.sources import check_source_fields
+
+MAX_NODES = 1024
+MAX_THREADS = 65_536
+LONE = 1_000_000  # ppm: the speed of a hardware thread whose siblings do nothing
+
+Speed = Annotated[Ppm, Field(ge=1)]
+Row = tuple[Nanoseconds, ...]
+
+
+class NodesSpec(Model):
+    """The NUMA nodes, all alike: each has its cores, its memory and one memory controller (IMC)."""
+
+    per_socket: PositiveCount = Field(1, le=MAX_NODES)
+    cores: PositiveCount = Field(le=MAX_THREADS, description="cores of one node")
+    threads_per_core: PositiveCount = Field(1, le=8, description="hardware threads of one core")
+    memory: Bytes = Field(description="memory of one node, such as 16GiB")
+    imc_bandwidth_gbs: GigabytesPerSecond = Field(description="sustained bandwidth of one node's memory controller")
+
+
+class CachesSpec(Model):
+    """Cache sizes; ``llc_scope`` says which cores share one last-level cache (LLC)."""
+
+    l1: Bytes = Field(0, description="first-level data cache of one core")
+    l2: Bytes = Field(0, description="second-level cache of one core")
+    llc: Bytes = Field(0, description="one last-level cache beyond the second level")
+    llc_scope: Literal["socket", "node", "core", "none"] = "none"
+    llc_hit_ns: Nanoseconds = Decimal(0)
+    llc_remote_hit_ns: Nanoseconds = Decimal(0)
+    llc_bandwidth_gbs: GigabytesPerSecond | None = Field(None, description="of one last-level cache; default no limit")
+
+    @model_validator(mode="after")
+    def _scope_fits_size(self) -> CachesSpec:
+        if (self.llc > 0) != (self.llc_scope != "none"):
+            raise ValueError("llc and llc_scope go together: a size with socket, node or core; no size with none")
+        return self
+
+
+class CoherenceSpec(Model):
+    """Time to move one cache line between two cores."""
+
+    same_core_ns: Nanoseconds
+    same_socket_ns: Nanoseconds
+    cross_socket_ns: Nanoseconds | None = None
+
+
+class TurboStep(Model):
+    """With at most ``active`` busy cores on a socket, its cores run at ``ghz``."""
+
+    active: PositiveCount
+    ghz: Gigahertz
+
+
+class ClockSpec(Model):
+    """The base clock and, fewest active cores first, the turbo steps."""
+
+    base_ghz: Gigahertz
+    turbo: tuple[TurboStep, ...] = ()
+
+
+class SmtSpec(Model):
+    """Speed of a hardware thread in ppm of a lone one, beside a busy or a polling sibling."""
+
+    busy_ppm: Speed
+    poll_ppm: Speed
+
+
+class ProbeSpec(Model):
+    """Time of one steal probe where it was measured on the machine."""
+
+    same_node_ns: Nanoseconds
+    other_node_ns: Nanoseconds
+
+
+class MachineSpec(Model):
+    """One machine; ``sources`` maps dotted fields (each covers what is beneath it) to where their values come from."""
+
+    name: Label
+    sockets: PositiveCount = Field(le=MAX_NODES)
+    nodes: NodesSpec
+    caches: CachesSpec
+    latency_ns: tuple[Row, ...] | None = Field(
+        None, description="measured: row is the reading core's node, column the memory's"
+    )
+    local_latency_ns: Nanoseconds | None = Field(None, description="load from the own node's memory")
+    remote_base_latency_ns: Nanoseconds | None = Field(
+        None, description="load from another node's memory without its links; default local_latency_ns"
+    )
+    hop_latency_ns: Nanoseconds | None = Field(None, description="latency of a link that gives none")
+    links: tuple[LinkSpec, ...] = ()
+    mesh: MeshSpec | None = None
+    routes: tuple[tuple[Count, ...], ...] = Field(
+        (), description="explicit routes, each a list of nodes from end to end"
+    )
+    coherence: CoherenceSpec
+    clock: ClockSpec
+    smt: SmtSpec | None = Field(None, description="needed where cores have more than one thread")
+    probe: ProbeSpec | None = None
+    page: Bytes = 4096
+    line: Bytes = 64
+    sources: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def node_count(self) -> int:
+        """Number of NUMA nodes of the whole machine."""
+        return self.sockets * self.nodes.per_socket
+
+    @property
+    def threads(self) -> int:
+        """Number of hardware threads of the whole machine."""
+        return self.node_count * self.nodes.cores * self.nodes.threads_per_core
+
+    def directed_links(self) -> list[DirectedLink]:
+        """Every link in each of its directions, the mesh's first, then in file order."""
+        return directed_links(self.mesh, self.links)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> MachineSpec:
+        _check_size(self)
+        _check_pages(self)
+        check_mesh(self.mesh, self.node_count)
+        links = self.directed_links()
+        check_links(links, self.node_count)
+        check_routes(self.routes, links)
+        _check_latency(self, links)
+        _check_needed(self)
+        _check_turbo(self)
+        check_source_fields(self.sources, self)
+        return self
+
+
+def _check_size(spec: MachineSpec) -> None:
+    if spec.node_count > MAX_NODES:
+        raise InputError(
+            f"{spec.sockets} sockets of {spec.nodes.per_socket} nodes are {spec.node_count} nodes",
+            path=("nodes",),
+            expected=f"at most {MAX_NODES} nodes",
+        )
+    if spec.threads > MAX_THREADS:
+        raise InputError(
+            f"the machine has {spec.threads} hardware threads", path=("nodes",), expected=f"at most {MAX_THREADS}"
+        )
+
+
+def _check_pages(spec: MachineSpec) -> None:
+    for field, size in (("page", spec.page), ("line", spec.line)):
+        if size < 1 or size & (size - 1):
+            raise InputError(f"{size} bytes is no power of two", path=(field,), expected="a size such as 64B or 4KiB")
+    if spec.line > spec.page:
+        raise InputError(f"a line of {spec.line} bytes is larger than a page", path=("line",))
+
+
+def _check_latency(spec: MachineSpec, links: list[DirectedLink]) -> None:
+    if spec.latency_ns is not None:
+        _check_matrix(spec.latency_ns, spec.node_count)
+        return
+    if spec.local_latency_ns is None:
+        raise InputError(
+            "no latency is given", path=(), expected="latency_ns (a measured matrix) or local_latency_ns with links"
+        )
+    for link in links:
+        if link.latency_ns is None and spec.hop_latency_ns is None:
+            raise InputError(
+                f"the link from node {link.source} to node {link.target} has no latency",
+                path=link.path,
+                expected="latency_ns on the link, hop_latency_ns for all links, or a measured matrix latency_ns",
+            )
+
+
+def _check_matrix(matrix: tuple[Row, ...], nodes: int) -> None:
+    shape = f"{nodes} rows of {nodes} latencies, one row a node"
+    if len(matrix) != nodes:
+        raise InputError(f"the matrix has {len(matrix)} rows", path=("latency_ns",), expected=shape)
+    for index, row in enumerate(matrix):
+        if len(row) != nodes:
+            raise InputError(f"the row has {len(row)} latencies", path=("latency_ns", index), expected=shape)
+
+
+def _check_needed(spec: MachineSpec) -> None:
+    if spec.sockets > 1 and spec.coherence.cross_socket_ns is None:
+        raise InputError(
+            "a machine with several sockets needs cross_socket_ns",
+            path=("coherence",),
+            expected="the time of one cache line from socket to socket",
+        )
+    if spec.nodes.threads_per_core > 1 and spec.smt is None:
+        raise InputError(
+            f"cores with {spec.nodes.threads_per_core} hardware threads need smt",
+            path=("nodes", "threads_per_core"),
+            expected="smt: {busy_ppm, poll_ppm}, a thread's speed beside a busy and a polling sibling",
+        )
+
+
+def _check_turbo(spec: MachineSpec) -> None:
+    cores = spec.nodes.per_socket * spec.nodes.cores
+    active, ghz = 0, None
+    for index, step in enumerate(spec.clock.turbo):
+        if step.active <= active or (ghz is not None and step.ghz > ghz):
+            raise InputError(
+                "turbo steps are out of order",
+                path=("clock", "turbo", index),
+                expected="steps with ever more active cores and ever lower clocks",
+            )
+        if step.active > cores or step.ghz < spec.clock.base_ghz:
+            raise InputError(
+                f"{step.active} active cores at {step.ghz} GHz is no turbo step of this socket",
+                path=("clock", "turbo", index),
+                expected=f"at most {cores} active cores and at least {spec.clock.base_ghz} GHz",
+            )
+        active, ghz = step.active, step.ghz

@@ -1,0 +1,103 @@
+"""Page placement as data: a policy, how it is applied, and the phases at which it changes (model 2.2, 4.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, Tag
+
+from numasim.spec.base import Bytes, CheckedModel, Count, PositiveCount
+from numasim.spec.models.runtime_model import YesNo, by_shape
+
+PolicyName = Literal[
+    "first-touch",
+    "first-touch-master",
+    "first-touch-init",
+    "parallel-first-touch",
+    "interleave",
+    "bind",
+    "block",
+    "random",
+    "next-touch",
+    "hash-home",
+    "deferred",
+]
+TAKES = {  # the keys of a policy and the policies that they go with
+    "nodes": ("interleave", "random", "hash-home"),
+    "node": ("bind",),
+    "tasks": ("first-touch-init",),
+    "grain": ("hash-home",),
+}
+NEEDS = {"bind": ("node", "one node", "node: 0"), "first-touch-init": ("tasks", "a number of tasks", "tasks: 64")}
+MOST_TASKS = 2**20  # of a parallel initialisation
+MOST_GRANULE = 2**20
+
+
+class PolicySpec(CheckedModel):
+    """A page placement policy.
+
+    ``nodes`` are those of interleave, random and hash-home (default: all), ``node`` is that of bind, ``tasks`` the
+    number of like tasks by which first-touch-init initialises memory, ``grain`` the bytes that hash-home keeps together
+    (default: 64, a line).
+    """
+
+    policy: PolicyName
+    nodes: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
+    node: Count | None = None
+    tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = None
+    grain: Annotated[Bytes, Field(ge=1)] | None = None
+
+    def _problems(self) -> Iterator[str]:
+        key, what, example = NEEDS.get(self.policy, (None, "", ""))
+        if key is not None and getattr(self, key) is None:
+            yield f"policy: {self.policy} needs {what}, as in {{policy: {self.policy}, {example}}}"
+        for name, policies in TAKES.items():
+            if getattr(self, name) is not None and self.policy not in policies:
+                yield f"{name} goes with policy: {' or '.join(policies)}, not with policy: {self.policy}"
+
+    @property
+    def named_nodes(self) -> tuple[int, ...]:
+        """The nodes that the policy names."""
+        return (*(self.nodes or ()), *(() if self.node is None else (self.node,)))
+
+
+class ChangeSpec(PolicySpec):
+    """The policy for what is unplaced from a phase on; next-touch also lets all placed pages migrate once."""
+
+    phase: Annotated[
+        Annotated[str, Tag("text")] | Annotated[Count, Tag("number")],
+        by_shape("a phase is its number, from zero, or its name"),
+    ]
+
+
+class PlacementSpec(PolicySpec):
+    """The page placement of a run.
+
+    ``granule`` pages are placed together while the program runs; ``touch_on_read: no`` lets reads of unplaced pages
+    place nothing; ``overflow: next`` looks at the memory of nodes: a page for which its node has no room goes to the
+    next one by distance that has, and stays where it is wanted where none has.
+    """
+
+    granule: Annotated[PositiveCount, Field(le=MOST_GRANULE)] = 16
+    touch_on_read: YesNo = True
+    overflow: Literal["none", "next"] = "none"
+    changes: Annotated[tuple[ChangeSpec, ...], Field(max_length=64)] = ()
+
+    @property
+    def policies(self) -> tuple[PolicySpec, ...]:
+        """The policy of the beginning and those of the changes."""
+        return (self, *self.changes)
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        hashed = any(each.policy == "hash-home" for each in self.policies)
+        if hashed and (self.changes or self.overflow != "none"):
+            yield "hash-home gives a page no one home, so it goes neither with changes nor with overflow: next"
+
+
+def _policy(value: Any) -> Any:
+    return {"policy": value} if isinstance(value, str) else value
+
+
+Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_type=PolicyName | PlacementSpec)]

@@ -1,0 +1,269 @@
+"""One simulation, completely specified: machine, workload, strategy, runtime, workers, model options and seed.
+
+A `Resolver` turns a placed document and changes to it into a `RunSpec`. It validates every distinct part once, so that
+the thousands of cells of a sweep share their machines and strategies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from numasim.errors import InputError
+from numasim.spec import catalog
+from numasim.spec.base import Model, PositiveCount, Seed
+from numasim.spec.models.effects_model import ModelSpec
+from numasim.spec.models.machine_model import MachineSpec
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.spec.models.workload_models import PARAMETERS, TeamParameters, WorkloadFile, WorkloadParameters
+from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
+from numasim.spec.parts import CATALOG, PartReader
+from numasim.spec.validation import validate
+from numasim.spec.yaml.document import load
+from numasim.spec.yaml.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
+
+PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
+
+
+class Settings(Model):
+    """The fields of a run that are no parts."""
+
+    workers: PositiveCount
+    model: ModelSpec = ModelSpec()
+    seed: Seed = 0
+    repeat: PositiveCount = 1
+
+
+FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, "sweep")
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """The resolved contents of one simulation; ``repeat`` is how often it is run, each time with a seed of its own."""
+
+    machine: MachineSpec
+    workload: WorkloadParameters | WorkloadFile
+    strategy: StrategySpec
+    runtime: RuntimeSpec
+    workers: int
+    model: ModelSpec
+    seed: int
+    repeat: int
+
+
+def load_run(path: str | Path, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:
+    """Return the run in the YAML file ``path`` (or the shipped sweep of that name, without its axes).
+
+    ``sets`` are ``field=value`` texts as on the command line, ``changes`` dotted fields with plain Python values.
+    InputError for anything that is wrong, with its place.
+    """
+    return Resolver().run(read_spec(path), all_assignments(sets, changes))
+
+
+def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpec:
+    """Return the run that plain Python data describes; relative paths start at the folder ``relative_to``."""
+    return Resolver().run(from_python(mapping, Place(Source("", Path(relative_to)))), ())
+
+
+def read_spec(path: str | Path) -> Node:
+    """Return the document of a run or sweep; its top-level fields are known ones."""
+    document = load(catalog.find_spec(str(path)))
+    document.mapping(what=f"a mapping with the fields {', '.join(FIELDS)}")
+    refuse_unknown_fields(document)
+    return document
+
+
+def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> list[Assignment]:
+    """Return the changes from keyword arguments, then those from ``--set``, which win."""
+    return [*from_mapping(changes or {}), *(from_text(text) for text in sets)]
+
+
+def refuse_unknown_fields(document: Node) -> None:
+    """InputError for a top-level field that is no field of a run or sweep."""
+    for key, place in document.keys.items():
+        check_field(key, place)
+
+
+def check_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: FieldPath = ()) -> None:
+    """InputError unless ``key``, written at ``place`` in the mapping at ``path``, is one of ``known``."""
+    if key not in known:
+        raise InputError(
+            f"there is no field {str(key)!r} here",
+            path=path,
+            place=str(place) or None,
+            expected=f"one of {', '.join(known)}",
+            value=str(key),
+            known=known,
+        )
+
+
+@dataclass
+class Resolver:
+    """Resolves run documents and remembers every part by the nodes that it was made of."""
+
+    reader: PartReader = field(default_factory=PartReader)
+    _expanded: dict[tuple[str, Node], Node] = field(default_factory=dict)
+    _made: dict[tuple[Any, ...], tuple[Any, Node]] = field(default_factory=dict)
+
+    def run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
+        """Return the run of ``base`` after ``assignments``; those of whole fields come first, whatever their order."""
+        whole = [each for each in assignments if len(each.path) == 1]
+        inner = [each for each in assignments if len(each.path) > 1]
+        for each in assignments:
+            check_field(each.path[0], each.place)
+        document = put_all(base, whole)
+        refuse_unknown_fields(document)
+        settings = self._settings(document, _below(inner, *Settings.model_fields))
+        workload = self._workload(document, _below(inner, "workload"))
+        parts = {part: self._part(part, document, _below(inner, part), workload) for part in PARTS}
+        spec = RunSpec(workload=workload, **parts, **dict(settings))
+        _check(spec, document)
+        return spec
+
+    def expand(self, part: str, node: Node) -> Node:
+        """Return the whole mapping of a machine, strategy or runtime."""
+        if (part, node) not in self._expanded:
+            self._expanded[part, node] = self.reader.expand(part, node)
+        return self._expanded[part, node]
+
+    def _remember(self, key: tuple[Any, ...], make: Any) -> Any:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def _settings(self, document: Node, inner: tuple[Assignment, ...]) -> Settings:
+        given: dict[Key, Node] = {key: node for key, node in document.mapping().items() if key in Settings.model_fields}
+        made: Settings = self._remember(
+            ("settings", *given, *given.values(), *inner), lambda: _validated_settings(document, given, inner)
+        )
+        return made
+
+    def _workload(self, document: Node, inner: tuple[Assignment, ...]) -> WorkloadParameters | WorkloadFile:
+        node = _required(document, "workload")
+        made: WorkloadParameters | WorkloadFile = self._remember(
+            ("workload", node, *inner), lambda: validated_workload(put_all(workload_mapping(node), inner, 1))
+        )
+        return made
+
+    def _part(self, part: str, document: Node, inner: tuple[Assignment, ...], workload: Any) -> Any:
+        node = document.child(part)
+        if node is None and part == "runtime":
+            key: tuple[Any, ...] = (part, workload.default_runtime, *inner)
+            node = Node(workload.default_runtime, document.place)
+            return self._remember(key, lambda: self._validated(part, node, inner))
+        node = _required(document, part)
+        return self._remember((part, node, *inner), lambda: self._validated(part, node, inner))
+
+    def _validated(self, part: str, node: Node, inner: tuple[Assignment, ...]) -> Model:
+        return validate(PARTS[part], put_all(self.expand(part, node), inner, 1), (part,))
+
+
+def _below(assignments: Iterable[Assignment], *tops: str) -> tuple[Assignment, ...]:
+    return tuple(each for each in assignments if each.path[0] in tops)
+
+
+def _required(document: Node, name: str) -> Node:
+    node = document.child(name)
+    if node is None:
+        raise InputError(
+            "this field is missing", path=(name,), place=str(document.place) or None, expected=_hint(document, name)
+        )
+    return node
+
+
+def _hint(document: Node, name: str) -> str:
+    axes = document.child("sweep")
+    if axes and axes.child(name):
+        return f"one value of the sweep's axis, chosen by --set {name}=..."
+    return f"the name of a {name}, a path or a mapping" if name in CATALOG else "a value for it"
+
+
+def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Assignment, ...]) -> Settings:
+    if "workers" not in given:
+        _required(document, "workers")
+    keys = {key: document.keys[key] for key in given}
+    return validate(Settings, put_all(Node(dict(given), document.place, keys), inner))
+
+
+def workload_mapping(node: Node) -> Node:
+    """Return a workload as a mapping: a bare name is that of a benchmark without parameters."""
+    if isinstance(node.content, str):
+        return Node({"name": node}, node.place, {"name": node.place})
+    node.mapping(("workload",), "a mapping such as {name: matmul, n: 256} or {file: graph.json}")
+    return node
+
+
+def validated_workload(node: Node) -> WorkloadParameters | WorkloadFile:
+    """Return the checked parameters of the benchmark, or the graph file, that the mapping ``node`` names."""
+    content = node.mapping()
+    if "file" in content and "name" not in content:
+        return _graph_file(node)
+    name = content.get("name")
+    if name is None:
+        raise InputError(
+            "the name is missing",
+            path=("workload",),
+            place=str(node.place) or None,
+            expected="{name: matmul, n: 256} or {file: graph.json}",
+        )
+    if not isinstance(name.content, str) or name.content not in PARAMETERS:
+        raise InputError(
+            f"there is no workload {shown(name.plain())}",
+            path=("workload", "name"),
+            place=str(name.place) or None,
+            expected=f"one of {', '.join(PARAMETERS)}",
+            value=name.content,
+            known=PARAMETERS,
+        )
+    return validate(PARAMETERS[name.content], node, ("workload",))
+
+
+def _graph_file(node: Node) -> WorkloadFile:
+    spec = validate(WorkloadFile, node, ("workload",))
+    place = node.mapping()["file"].place
+    path = place.source.folder / spec.file
+    if not path.is_file():
+        neighbours = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(
+            f"there is no file {str(path)!r}",
+            path=("workload", "file"),
+            place=str(place) or None,
+            expected="a task graph in JSON",
+            value=path.name,
+            known=neighbours,
+        )
+    return spec.model_copy(update={"file": str(path)})
+
+
+def _check(spec: RunSpec, document: Node) -> None:
+    if spec.workers > spec.machine.threads:
+        raise InputError(
+            f"got {spec.workers} workers, but {spec.machine.name!r} has {spec.machine.threads} hardware threads",
+            path=("workers",),
+            place=str(document.mapping()["workers"].place) or None,
+            expected=f"1 to {spec.machine.threads}",
+        )
+    if isinstance(spec.workload, TeamParameters) and spec.workload.team > spec.workers:
+        raise InputError(
+            f"got {spec.workload.team} threads, which wait for each other, but {spec.workers} workers",
+            path=("workload", "threads"),
+            place=str(document.mapping()["workload"].place) or None,
+            expected=f"1 to {spec.workers}, or nothing for one on each worker",
+        )
+    _check_placement(spec, document)
+
+
+def _check_placement(spec: RunSpec, document: Node) -> None:
+    nodes = spec.machine.node_count
+    for policy in spec.strategy.placement.policies:
+        for node in policy.named_nodes:
+            if node >= nodes:
+                raise InputError(
+                    f"there is no node {node} on machine {spec.machine.name!r}",
+                    path=("strategy", "placement"),
+                    place=str(document.mapping()["strategy"].place) or None,
+                    expected=f"0 to {nodes - 1}",
+                )

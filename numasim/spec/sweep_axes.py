@@ -1,0 +1,197 @@
+"""The ``sweep:`` mapping of a document: axes, zipped groups, included and excluded cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import chain
+from typing import Annotated, Any
+
+from pydantic import Field, Strict
+
+from numasim.errors import InputError, dotted
+from numasim.spec.base import Model, canonical_json
+from numasim.spec.overrides import Assignment, field_path
+from numasim.spec.run_spec import FIELDS, check_field
+from numasim.spec.validation import validate
+from numasim.spec.yaml.nodes import Key, Node, Place, shown
+
+Number = Annotated[int, Strict()] | Annotated[Decimal, Strict()]
+Point = tuple[Assignment, ...]  # the assignments that one position on a dimension stands for
+SPECIAL = ("zip", "include", "exclude")
+NO_AXES = ("sweep", "repeat")
+MOST_VALUES = 100_000
+VALUES = "a list of values, or {from: 2, to: 24, step: 2}"
+CELL = "a mapping of axes to values, such as {strategy: randomized, workers: 24}"
+
+
+class RangeSpec(Model):
+    """The values from, from + step, ... up to and including to."""
+
+    start: Number = Field(alias="from")
+    stop: Number = Field(alias="to")
+    step: Annotated[Number, Field(gt=0)] = 1
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Cells whose every named axis has one of the values are left out; ``place`` is that of the entry."""
+
+    values: dict[str, list[Any]]
+    place: Place
+
+    def matches(self, axes: dict[str, Any]) -> bool:
+        """Whether a cell with the values ``axes`` is left out."""
+        return all(name in axes and axes[name] in allowed for name, allowed in self.values.items())
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The dimensions to multiply, the last fastest; the extra cells; the exclusions; the names in file order."""
+
+    names: tuple[str, ...]
+    dimensions: tuple[tuple[Point, ...], ...]
+    include: tuple[Point, ...]
+    exclude: tuple[Exclusion, ...]
+
+
+def axis_name(assignment: Assignment) -> str:
+    """Return the axis of an assignment as text: ``workload.n``."""
+    return dotted(assignment.path)
+
+
+def read_axes(sweep: Node) -> Axes:
+    """Return the axes that the value of ``sweep:`` describes; InputError with its place for anything that is wrong."""
+    content = sweep.mapping(("sweep",), "a mapping of axes to lists of values")
+    if not content:
+        raise _error("there is no axis", ("sweep",), sweep.place, "at least one axis, such as workers: [2, 4, 8]")
+    dimensions = tuple(chain.from_iterable(_dimensions(sweep, key) for key in content))
+    include = tuple(_point(entry) for entry in _entries(sweep, "include"))
+    points = [dimension[0] for dimension in dimensions]
+    _refuse_twice(points)
+    names = tuple(dict.fromkeys(axis_name(each) for point in (*points, *include) for each in point))
+    exclude = tuple(_exclusion(entry, names) for entry in _entries(sweep, "exclude"))
+    return Axes(names, dimensions, include, exclude)
+
+
+def _dimensions(sweep: Node, key: Key) -> Iterator[tuple[Point, ...]]:
+    if key == "zip":
+        yield from (_group(entry) for entry in _groups(sweep.mapping()[key]))
+    elif key not in SPECIAL:
+        yield tuple((each,) for each in _axis(sweep, key, ("sweep",)))
+
+
+def _groups(node: Node) -> list[Node]:
+    return node.content if isinstance(node.content, list) else [node]
+
+
+def _group(group: Node) -> tuple[Point, ...]:
+    content = group.mapping(("sweep", "zip"), "a mapping of axes to lists of equal length")
+    if not content:
+        raise _error("there is no axis", ("sweep", "zip"), group.place, "axes with lists of equal length")
+    axes = {key: _axis(group, key, ("sweep", "zip")) for key in content}
+    first, length = next((key, len(axis)) for key, axis in axes.items())
+    for key, axis in axes.items():
+        if len(axis) != length:
+            problem = f"this axis has {len(axis)} values, but {first!r} beside it has {length}"
+            raise _error(problem, ("sweep", "zip", key), group.keys[key], "axes of equal length under zip")
+    return tuple(zip(*axes.values(), strict=True))
+
+
+def _axis(parent: Node, key: Key, above: tuple[Key, ...]) -> list[Assignment]:
+    path = _axis_path(key, parent.keys[key])
+    node, place = parent.mapping()[key], parent.keys[key]
+    values = _values(node, (*above, key))
+    if not values:
+        raise _error("this axis has no values", (*above, key), node.place, VALUES)
+    _refuse_equal(values, (*above, key))
+    return [Assignment(path, value, place) for value in values]
+
+
+def _axis_path(key: Key, place: Place) -> tuple[Key, ...]:
+    path = field_path(str(key), place)
+    if path[0] in NO_AXES:
+        raise _error(f"{path[0]} cannot be an axis", ("sweep",), place, f"one of {', '.join(_axis_fields())}")
+    check_field(path[0], place, (*_axis_fields(), *SPECIAL), ("sweep",))
+    return path
+
+
+def _axis_fields() -> list[str]:
+    return [name for name in FIELDS if name not in NO_AXES]
+
+
+def _values(node: Node, path: tuple[Key, ...]) -> list[Node]:
+    if isinstance(node.content, list):
+        return node.content
+    if isinstance(node.content, dict) and {"from", "to", "step"} & set(node.content):
+        return _range(validate(RangeSpec, node, path), node.place, path)
+    hint = (
+        f"; nested fields are dotted, such as {dotted((path[-1],))}.n: [1, 2]" if isinstance(node.content, dict) else ""
+    )
+    raise _error(f"got {shown(node.plain())}", path, node.place, VALUES + hint)
+
+
+def _range(spec: RangeSpec, place: Place, path: tuple[Key, ...]) -> list[Node]:
+    count = int((spec.stop - spec.start) // spec.step) + 1 if spec.stop >= spec.start else 0
+    if not 0 < count <= MOST_VALUES:
+        problem = f"the range from {spec.start} to {spec.stop} in steps of {spec.step} has {count} values"
+        raise _error(problem, path, place, f"1 to {MOST_VALUES} values")
+    return [Node(spec.start + spec.step * index, place) for index in range(count)]
+
+
+def _refuse_equal(values: Iterable[Node], path: tuple[Key, ...]) -> None:
+    seen: set[str] = set()
+    for node in values:
+        text = canonical_json(node.plain())
+        if text in seen:
+            raise _error(f"the value {shown(node.plain())} stands here twice", path, node.place, "each value once")
+        seen.add(text)
+
+
+def _refuse_twice(points: Iterable[Point]) -> None:
+    seen: set[str] = set()
+    for each in chain.from_iterable(points):
+        if axis_name(each) in seen:
+            raise _error(f"the axis {axis_name(each)!r} is given twice", ("sweep",), each.place, "each axis once")
+        seen.add(axis_name(each))
+
+
+def _entries(sweep: Node, key: str) -> list[Node]:
+    node = sweep.child(key)
+    if node is None:
+        return []
+    if not isinstance(node.content, list) or not node.content:
+        raise _error(f"got {shown(node.plain())}", ("sweep", key), node.place, f"a list of cells, each {CELL}")
+    for entry in node.content:
+        if not entry.mapping(("sweep", key), CELL):
+            raise _error("got an empty mapping", ("sweep", key), entry.place, CELL)
+    return node.content
+
+
+def _point(entry: Node) -> Point:
+    return tuple(
+        Assignment(_axis_path(key, entry.keys[key]), value, entry.keys[key]) for key, value in entry.mapping().items()
+    )
+
+
+def _exclusion(entry: Node, names: tuple[str, ...]) -> Exclusion:
+    values: dict[str, list[Any]] = {}
+    for key, node in entry.mapping().items():
+        name = dotted(field_path(str(key), entry.keys[key]))
+        if name not in names:
+            raise InputError(
+                f"there is no axis {name!r} in this sweep",
+                path=("sweep", "exclude"),
+                place=str(entry.keys[key]) or None,
+                expected=f"one of {', '.join(names)}",
+                value=name,
+                known=names,
+            )
+        plain = node.plain()
+        values[name] = plain if isinstance(plain, list) else [plain]
+    return Exclusion(values, entry.place)
+
+
+def _error(problem: str, path: tuple[Key, ...], place: Place, expected: str) -> InputError:
+    return InputError(problem, path=path, place=str(place) or None, expected=expected)

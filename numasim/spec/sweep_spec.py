@@ -1,0 +1,174 @@
+"""A sweep: one run document and axes, expanded to cells in a fixed order.
+
+The plain axes are multiplied, the last varying fastest; each group under ``zip`` counts as one more axis whose fields
+advance together; ``include`` adds single cells; ``exclude`` takes cells away last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from numasim.errors import InputError
+from numasim.spec import catalog
+from numasim.spec.base import canonical_json
+from numasim.spec.overrides import Assignment, put_all
+from numasim.spec.parts import CATALOG
+from numasim.spec.run_spec import Resolver, RunSpec, all_assignments, read_spec, workload_mapping
+from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
+from numasim.spec.yaml.nodes import Node, shown
+
+MOST_CELLS = 1_000_000
+NAMES = ("name", "sources")  # of a part, no contents
+NO_CONTENTS = ("sweep", "repeat")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of axis values, as plain data, and the run that it stands for."""
+
+    index: int
+    axes: dict[str, Any]
+    spec: RunSpec
+
+
+@dataclass(frozen=True)
+class SweepSpec:
+    """The cells of a sweep in order; ``contents`` is the document without axes and repeats, ``text`` its source."""
+
+    axes: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    seed: int
+    repeat: int
+    contents: dict[str, Any]
+    text: str
+
+    @property
+    def runs(self) -> int:
+        """Number of runs: cells times repeats."""
+        return len(self.cells) * self.repeat
+
+
+def load_sweep(path: str | Path, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
+    """Return the sweep in the YAML file ``path``, or the shipped one of that name; without ``sweep:`` it is one cell.
+
+    ``sets`` and ``changes`` are as for `load_run`. InputError for anything that is wrong; a cell that cannot be run is
+    named by its axis values.
+    """
+    document = read_spec(path)
+    assignments = all_assignments(sets, changes)
+    of_sweep = [each for each in assignments if each.path[0] == "sweep"]
+    document = put_all(document, of_sweep)
+    text = catalog.find_spec(str(path)).read_text("utf-8-sig") + _notes(sets, changes)
+    return expand(document, [each for each in assignments if each.path[0] != "sweep"], text)
+
+
+def expand(document: Node, assignments: Sequence[Assignment], text: str) -> SweepSpec:
+    """Return the sweep that ``document`` describes after ``assignments`` to its fields."""
+    sweep = document.child("sweep")
+    axes = read_axes(sweep) if sweep else Axes((), ((),), ((),), ())
+    _refuse_set_axes(axes, assignments)
+    points = _points(axes, sweep or document)
+    resolver = Resolver()
+    cells = tuple(_cell(resolver, document, assignments, index, point) for index, point in enumerate(points))
+    first = cells[0].spec
+    return SweepSpec(axes.names, cells, first.seed, first.repeat, _contents(resolver, document, assignments), text)
+
+
+def _notes(sets: Sequence[str], changes: Mapping[str, Any] | None) -> str:
+    """Return the changes from outside as comments, so that the kept text tells the whole sweep."""
+    lines = [f"# {name} = {value!r}" for name, value in (changes or {}).items()] + [f"# --set {text}" for text in sets]
+    return "".join("\n" + line for line in lines)
+
+
+def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
+    for each in assignments:
+        if axis_name(each) in axes.names:
+            name = axis_name(each)
+            raise InputError(
+                f"{name} is an axis of this sweep",
+                place=str(each.place) or None,
+                expected=f"another field, or sweep.{name}=[...] to change the axis",
+            )
+
+
+def _points(axes: Axes, sweep: Node) -> list[Point]:
+    """Return the cells' assignments, counted before they are made."""
+    count = prod(map(len, axes.dimensions)) + len(axes.include)
+    if count > MOST_CELLS:
+        expected = f"at most {MOST_CELLS:,}"
+        raise InputError(f"the sweep has {count:,} cells", path=("sweep",), place=str(sweep.place), expected=expected)
+    multiplied = (tuple(chain.from_iterable(each)) for each in product(*axes.dimensions)) if axes.dimensions else ()
+    points = list(_kept([*multiplied, *axes.include], axes))
+    if not points:
+        expected = "an exclude that leaves at least one cell"
+        raise InputError("the sweep has no cells", path=("sweep",), place=str(sweep.place), expected=expected)
+    return points
+
+
+def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
+    used: set[int] = set()
+    kept = []
+    for point in points:
+        values = _values(point) if axes.exclude else {}
+        matching = {index for index, exclusion in enumerate(axes.exclude) if exclusion.matches(values)}
+        used |= matching
+        if not matching:
+            kept.append(point)
+    for index, exclusion in enumerate(axes.exclude):
+        if index not in used:
+            raise InputError(
+                "no cell has these values",
+                path=("sweep", "exclude", index),
+                place=str(exclusion.place),
+                expected="values of the axes, or no such entry",
+            )
+    return iter(kept)
+
+
+def _values(point: Point) -> dict[str, Any]:
+    return {axis_name(each): each.value.plain() for each in point}
+
+
+def _cell(resolver: Resolver, document: Node, base: Sequence[Assignment], index: int, point: Point) -> Cell:
+    try:
+        spec = resolver.run(document, (*base, *point))
+    except InputError as error:
+        raise _in_cell(error, index, point) from None
+    return Cell(index, _values(point), spec)
+
+
+def _in_cell(error: InputError, index: int, point: Point) -> InputError:
+    """Return the same error, naming the cell."""
+    values = ", ".join(f"{name} = {_short(value)}" for name, value in _values(point).items())
+    problem = f"{error.problem} (in cell {index}: {values})" if point else error.problem
+    again = InputError(problem, path=error.path, place=error.place, expected=error.expected)
+    again.nearest = error.nearest
+    return again
+
+
+def _short(value: Any) -> str:
+    return canonical_json(value).replace('"', "") if isinstance(value, dict) else shown(value)
+
+
+def _contents(resolver: Resolver, document: Node, assignments: Sequence[Assignment]) -> dict[str, Any]:
+    """Return the document after ``assignments`` as plain data, without axes, repeats and names."""
+    whole = put_all(document, [each for each in assignments if len(each.path) == 1])
+    contents: dict[str, Any] = {}
+    for key, node in whole.without(*NO_CONTENTS).mapping().items():
+        inner = [each for each in assignments if len(each.path) > 1 and each.path[0] == key]
+        contents[str(key)] = _field_contents(resolver, str(key), node, inner)
+    return contents
+
+
+def _field_contents(resolver: Resolver, key: str, node: Node, inner: list[Assignment]) -> Any:
+    if key in CATALOG:
+        return put_all(resolver.expand(key, node), inner, 1).without(*NAMES).plain()
+    if key == "workload":
+        return put_all(workload_mapping(node), inner, 1).plain()
+    changed = put_all(node, inner, 1)
+    return changed.without("skip").plain() if key == "model" else changed.plain()

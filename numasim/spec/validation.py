@@ -1,0 +1,198 @@
+"""From placed values to validated models: every complaint of pydantic becomes one InputError at its place.
+
+Of many complaints the first in the order of the document is reported, of the branches of a union the one that was
+meant: the one whose keys and kind fit best.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from numasim.errors import InputError, nearest_name
+from numasim.spec.keys import known_keys
+from numasim.spec.yaml.nodes import FieldPath, Node, Place, path_parts, shown
+
+M = TypeVar("M", bound=BaseModel)
+_KINDS = {
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dict_type": "a mapping",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "string_pattern_mismatch": "letters, digits and . _ + - that start with a letter or digit",
+}
+_BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+_FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Complaint:
+    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` name the branches on the way."""
+
+    kind: str
+    text: str
+    value: Any
+    context: dict[str, Any]
+    path: FieldPath
+    labels: tuple[tuple[FieldPath, str], ...]
+    place: Place
+
+    @property
+    def wrong_kind(self) -> bool:
+        """Whether the value is of another kind than the branch wants."""
+        return self.kind in _KINDS or self.kind == "literal_error"
+
+
+def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
+    """Return the model that ``node`` spells; ``path`` is where the node stands in the whole specification.
+
+    InputError with the place of the offending value, the field, what would be right and the nearest valid name.
+    """
+    try:
+        return model.model_validate(node.plain())
+    except ValidationError as error:
+        complaints = [_complaint(node, each) for each in error.errors(include_url=False)]
+        raise _as_input_error(model, _first(complaints, model), path) from None
+    except InputError as error:
+        raise placed(error, node, path) from None
+
+
+def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
+    """Return the same error with the place of the field that it names, which is seen from ``node``."""
+    found, used = _descend(node, error.path)
+    place = error.place or str(_key_place(node, used) or found.place) or None
+    again = InputError(error.problem, path=path + error.path, place=place, expected=error.expected)
+    again.nearest = error.nearest
+    return again
+
+
+def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath]:
+    """Return the deepest node on ``loc`` and the path to it; names of branches on the way are passed over."""
+    used: list[str | int] = []
+    for part in loc:
+        inner = node.child(part)
+        if inner is not None:
+            node = inner
+            used.append(part)
+    return node, tuple(used)
+
+
+def _key_place(root: Node, path: FieldPath) -> Place | None:
+    parent = root.follow(path[:-1])
+    return parent.keys.get(path[-1]) if path and parent else None
+
+
+def _complaint(root: Node, error: Any) -> _Complaint:
+    loc = list(error["loc"])
+    missing = loc.pop() if error["type"] == "missing" else None
+    node, path = _descend(root, loc)
+    labels = _labels(root, loc)
+    place = (_key_place(root, path) if error["type"] == "extra_forbidden" else None) or node.place
+    text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    path = path if missing is None else (*path, missing)
+    complaint = _Complaint(error["type"], text, error["input"], error.get("ctx", {}), path, labels, place)
+    return _refined(complaint, root) if complaint.kind == "value_error" else complaint
+
+
+def _labels(root: Node, loc: Sequence[str | int]) -> tuple[tuple[FieldPath, str], ...]:
+    labels: list[tuple[FieldPath, str]] = []
+    node = root
+    path: FieldPath = ()
+    for part in loc:
+        inner = node.child(part)
+        if inner is None:
+            labels.append((path, str(part)))
+        else:
+            node, path = inner, (*path, part)
+    return tuple(labels)
+
+
+def _refined(complaint: _Complaint, root: Node) -> _Complaint:
+    """Use the place of the field that a sentence begins with, seen from the value or from the mapping around it."""
+    found = _FIELD_FIRST.fullmatch(complaint.text)
+    if not found:
+        return complaint
+    for above in (complaint.path, complaint.path[:-1]):
+        path = above + path_parts(found[1])
+        if target := root.follow(path):
+            return replace(complaint, text=found[2], value=None, path=path, place=target.place)
+    return complaint
+
+
+def _first(complaints: list[_Complaint], model: type[BaseModel]) -> _Complaint:
+    meant = _meant(complaints, model)
+    return min(meant, key=lambda each: (each.kind == "missing", each.place.line, each.place.column))
+
+
+def _meant(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
+    """Only the complaints of the branch that was meant, for every union, outermost first."""
+    unions = sorted({path for each in complaints for path, _ in each.labels}, key=len)
+    for union in unions:
+        branches: dict[str, list[_Complaint]] = {}
+        for each in complaints:
+            if label := dict(each.labels).get(union):
+                branches.setdefault(label, []).append(each)
+        if len(branches) > 1:
+            best = min(branches, key=lambda label: _misfit(branches[label], union, model))
+            complaints = [each for each in complaints if dict(each.labels).get(union) in (None, best)]
+    return complaints
+
+
+def _misfit(branch: list[_Complaint], union: FieldPath, model: type[BaseModel]) -> tuple[bool, bool, int]:
+    wrong_kind = any(each.wrong_kind and each.path == union and each.kind != "literal_error" for each in branch)
+    wrong_word = any(each.kind == "literal_error" and not isinstance(each.value, str) for each in branch)
+    strange = [each for each in branch if each.kind == "extra_forbidden" and not _nearest_key(each, model)]
+    return wrong_kind or wrong_word, bool(strange), len(branch)
+
+
+def _nearest_key(complaint: _Complaint, model: type[BaseModel]) -> str | None:
+    return nearest_name(str(complaint.path[-1]), known_keys(model, complaint.path[:-1]))
+
+
+def _as_input_error(model: type[BaseModel], complaint: _Complaint, path: FieldPath) -> InputError:
+    problem, expected, value, known = _sentence(model, complaint)
+    where = path + (complaint.path[:-1] if complaint.kind == "extra_forbidden" else complaint.path)
+    return InputError(
+        problem, path=where, place=str(complaint.place) or None, expected=expected, value=value, known=known
+    )
+
+
+def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str | None, Any, list[str]]:
+    """Return the problem, what was expected, the value, and the names that it may have meant."""
+    last = str(complaint.path[-1]) if complaint.path else ""
+    if complaint.kind == "extra_forbidden":
+        known = known_keys(model, complaint.path[:-1])
+        return f"there is no field {last!r} here", f"one of {', '.join(known)}", last, known
+    if complaint.kind == "missing":
+        return "this field is missing", "a value for it", None, []
+    if complaint.kind == "value_error" or ("Input should" not in complaint.text and complaint.kind not in _KINDS):
+        return _own_sentence(complaint), None, None, []
+    expected = _KINDS.get(complaint.kind) or _expected(complaint)
+    known = re.findall(r"'([^']*)'", str(complaint.context.get("expected", "")))
+    return f"got {shown(complaint.value)}", expected, complaint.value, known
+
+
+def _expected(complaint: _Complaint) -> str:
+    for bound, words in _BOUNDS.items():
+        if bound in complaint.context:
+            return f"{words} {complaint.context[bound]}"
+    return complaint.text.removeprefix("Input should be ")
+
+
+def _own_sentence(complaint: _Complaint) -> str:
+    """Return the validator's own words, and the value unless they quote it."""
+    value = complaint.value
+    quote = shown(value)
+    simple = value is not None and not isinstance(value, dict | list | tuple | BaseModel)
+    return f"{complaint.text}, got {quote}" if simple and quote not in complaint.text else complaint.text

@@ -1,0 +1,1 @@
+"""YAML text as trees of values that know where they were written."""

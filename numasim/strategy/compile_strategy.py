@@ -1,0 +1,132 @@
+"""From a strategy, a runtime and the places of the workers to the tables that executors interpret."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.spec.base import ppm, ps
+from numasim.spec.models.runtime_model import BackoffSpec, FractionRule, RuntimeSpec
+from numasim.spec.models.strategy_model import StrategySpec, ThresholdSpec
+from numasim.strategy.default_dispatch import dispatch_rules
+from numasim.strategy.levels import LevelTable
+from numasim.strategy.queue_families import build_families, own_queues, queue_records
+from numasim.strategy.steal_plan import NONE8, Anchor, Backoff, StealPlan, Thresholds
+from numasim.strategy.worker_units import Units
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
+    """Return ``runtime`` with the join and the back-off of the strategy, where it gives them."""
+    given = {"join": spec.join, "backoff": spec.backoff}
+    return runtime.model_copy(update={key: value for key, value in given.items() if value is not None})
+
+
+def compile_strategy(
+    spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int = 0
+) -> StealPlan:
+    """Compile ``spec``; ``task_ps`` is the mean time of a task, for a back-off that starts with it.
+
+    Raises InputError for a queue that tasks can enter but not leave, and for dispatch of no use to an extra producer.
+    """
+    runtime = effective_runtime(spec, runtime)
+    units = Units.on(machine, workers)
+    families = build_families(spec, units)
+    table = LevelTable(spec, machine, units, families)
+    for level in spec.steal:
+        table.add_level(level)
+    for rule in dispatch_rules(spec, runtime):
+        table.add_rule(rule)
+    plan = StealPlan(
+        name=spec.name,
+        workers=workers.workers,
+        steal_levels=len(spec.steal),
+        level=_frozen(table.array()),
+        row=_frozen(table.rows.row()),
+        seg=_frozen(table.rows.seg()),
+        queue=_frozen(table.rows.queue()),
+        weight=_frozen(table.rows.weight()),
+        watch=_frozen(table.watches.array()),
+        chance=_frozen(table.chances.array()),
+        data=_frozen(table.data.array()),
+        node=_frozen(units.of["node"].astype(np.int32)),
+        domains=_frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),
+        latency_ps=machine.latency_ps,
+        queues=_frozen(queue_records(spec, runtime, units, families)),
+        own=_frozen(own_queues(spec, families, workers.workers)),
+        families=tuple(spec.queues),
+        refill=None if spec.refill == "min" else int(spec.refill),
+        work_first=spec.spawn == "work-first",
+        thresholds=_thresholds(spec, runtime),
+        backoff=_backoff(runtime.backoff, task_ps),
+    )
+    _check_every_task_can_leave(plan)
+    if runtime.producer == "extra":
+        _check_producer_can_dispatch(plan)
+    return plan
+
+
+def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    array.setflags(write=False)
+    return array
+
+
+def _thresholds(spec: StrategySpec, runtime: RuntimeSpec) -> Thresholds:
+    given = spec.thresholds if isinstance(spec.thresholds, ThresholdSpec) else ThresholdSpec()
+    rule = given.rule or runtime.s_rule
+    fraction = rule.fraction if isinstance(rule, FractionRule) else None
+    return Thresholds(
+        max_tasks=given.max if isinstance(given.max, int) else None,
+        min_tasks=given.min if isinstance(given.min, int) else None,
+        rule=rule if isinstance(rule, str) else "fraction",
+        fraction_ppm=ppm(fraction) if fraction is not None else 0,
+        when=given.when,
+    )
+
+
+def _backoff(spec: BackoffSpec, task_ps: int) -> Backoff:
+    return Backoff(
+        first_ps=task_ps if spec.first_ns == "task" else ps(spec.first_ns),
+        factor=spec.factor,
+        max_ps=None if spec.max_ns == "none" else ps(spec.max_ns),
+        after=spec.after,
+        empty=spec.empty,
+    )
+
+
+def _check_every_task_can_leave(plan: StealPlan) -> None:
+    taken = np.zeros(len(plan.queues), bool)
+    taken[plan.own[plan.own < len(taken)]] = True
+    split = _first_queue_of_dispatch(plan)
+    taken[plan.queue[:split]] = True
+    filled = plan.queue[split:]
+    lost = filled[~taken[filled]]
+    if len(lost):
+        queue = plan.queues[lost.min()]
+        raise InputError(
+            f"a task put into the {plan.families[queue['family']]} of worker {queue['owner']} would stay there, "
+            "because no worker takes from it",
+            path=("steal",),
+            expected="a steal level that reaches every queue that dispatch fills",
+        )
+
+
+def _first_queue_of_dispatch(plan: StealPlan) -> int:
+    return int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])
+
+
+def _check_producer_can_dispatch(plan: StealPlan) -> None:
+    for rule in plan.level[plan.steal_levels :]:
+        at = int(rule["row"]) + plan.workers
+        if rule["data"] == NONE8 and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
+            return
+    raise InputError(
+        "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks",
+        path=("dispatch",),
+        expected="a rule such as {to: any, pick: round-robin}",
+    )

@@ -1,0 +1,22 @@
+"""Where new tasks go when a strategy does not say.
+
+A worker keeps what it spawns. An extra producer has no queue of its own and deals round robin, as does a worker whose
+queue is full when the runtime scans on to the next one (thesis chapter 3).
+"""
+
+from __future__ import annotations
+
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import DispatchSpec, StrategySpec
+from numasim.strategy.levels import Rule
+
+
+def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[Rule]:
+    """Return the strategy's rules, or those that follow from the runtime."""
+    if spec.dispatch is not None:
+        return [Rule(rule) for rule in spec.dispatch]
+    rules = [Rule(DispatchSpec(target="own"))]
+    if runtime.on_full == "next" or runtime.producer == "extra":
+        around = DispatchSpec(target="any", pick="round-robin")
+        rules.append(Rule(around, for_producer=runtime.on_full != "next"))
+    return rules

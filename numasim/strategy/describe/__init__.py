@@ -1,0 +1,1 @@
+"""A compiled strategy in plain English."""

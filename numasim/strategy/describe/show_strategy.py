@@ -1,0 +1,22 @@
+"""A strategy compiled for a machine and told in words, for `numasim strategy show`."""
+
+from __future__ import annotations
+
+from numasim.machine.build_machine import build
+from numasim.machine.mapping import map_workers
+from numasim.spec.single_part import read_machine, read_runtime, read_strategy
+from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
+from numasim.strategy.describe.lock_description import lock_words
+from numasim.strategy.describe.plan_description import in_words
+
+
+def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str) -> str:
+    """The plan of ``worker`` under the named strategy and runtime; ``workers`` None: every hardware thread.
+
+    Names are shipped names or paths. Raises InputError for those that do not exist or do not fit together.
+    """
+    strategy, runtime = read_strategy(name), read_runtime(runtime_name)
+    machine = build(read_machine(machine_name))
+    placed = map_workers(machine, workers if workers is not None else machine.threads, strategy.mapping)
+    plan = compile_strategy(strategy, runtime, machine, placed)
+    return "\n".join([in_words(plan, worker, effective_runtime(strategy, runtime)), *lock_words(strategy)])

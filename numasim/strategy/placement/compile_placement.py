@@ -1,0 +1,251 @@
+"""Page placement compiled: the homes that are known before a run, and what is decided while it goes on (model 2.2).
+
+A region is either static, its homes known before the run, or dynamic, its pages placed or moved while it runs. Dynamic
+are
+
+- fresh regions under a policy that goes by touch;
+- fresh regions under any policy but first-touch-master where the placement changes at a phase: what has not been
+  touched by then follows the policy in force;
+- all regions where a policy is next-touch.
+
+Implicit ranges have no single accesses: fresh memory that they touch is placed by worker 0 beforehand, or where the
+policy goes by formula, by that; pages that they touch cannot migrate. Memory that is static is placed before the run
+and takes no faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.spec.models.placement_model import ChangeSpec, PlacementSpec, PolicySpec
+from numasim.strategy.placement.byte_spans import Spans
+from numasim.strategy.placement.capacity import Capacity
+from numasim.strategy.placement.homes import NO_HOME, Homes, on_one
+from numasim.strategy.placement.policies import POLICIES, Ground
+from numasim.workload.graph import Phase, Region, Workload
+
+I64 = npt.NDArray[np.int64]
+I16 = npt.NDArray[np.int16]
+CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is done with dynamic regions from ``phase`` on.
+
+    ``wish[region]`` are the homes of pages that are placed, None for the node of the toucher; ``reads_place`` says
+    whether reads place pages; with ``marks``, every page that is placed when the phase starts migrates to its next
+    toucher.
+    """
+
+    phase: int
+    wish: tuple[Homes | None, ...]
+    reads_place: bool
+    marks: bool
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The homes of every region.
+
+    ``homes`` are those before the run (None: unplaced), ``dynamic`` [regions] marks the regions whose pages are placed
+    or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the memory that is left, where it is looked at.
+    """
+
+    homes: tuple[Homes | None, ...]
+    dynamic: npt.NDArray[np.bool_]
+    nodes: int
+    pages: I64  # [regions]
+    stages: tuple[Stage, ...]
+    granule: int
+    capacity: Capacity | None
+    origin: tuple[PlacementSpec, Ground, Workload]
+
+    def reseeded(self, seed: int) -> Placement:
+        """The same placement with another seed: itself, unless homes are drawn."""
+        spec, ground, work = self.origin
+        if ground.seed == seed or all(each.policy != "random" for each in spec.policies):
+            return self
+        return place_on(spec, replace(ground, seed=seed), work)
+
+    def home_of_page(self, region: int, page: int) -> int:
+        """Return the node of a page before the run, or -1 where it has none."""
+        homes = self.homes[region]
+        return NO_HOME if homes is None else homes.of_page(page)
+
+    def page_homes(self, region: int) -> I16:
+        """[pages] the node of every page of ``region`` before the run, -1 where it has none."""
+        homes, pages = self.homes[region], int(self.pages[region])
+        return np.full(pages, NO_HOME, np.int16) if homes is None else homes.of_pages(pages)
+
+    def is_alike(self, region: int) -> bool:
+        """Whether accesses of one shape to ``region`` have the same bytes on each node, wherever they are."""
+        homes = self.homes[region]
+        return homes is not None and homes.alike
+
+    def unit_pages(self, region: int) -> int:
+        """How many pages of ``region`` are placed and moved together: one where homes may differ, else a granule."""
+        known = [self.homes[region], *(stage.wish[region] for stage in self.stages)]
+        return self.granule if all(homes is None or homes.single is not None for homes in known) else 1
+
+    @cached_property
+    def settled_pages(self) -> I64:
+        """[nodes] pages of the static regions."""
+        total = np.zeros(self.nodes, np.int64)
+        for homes, dynamic, pages in zip(self.homes, self.dynamic, self.pages.tolist(), strict=True):
+            if homes is not None and not dynamic:
+                total += homes.pages_by_home(pages, self.nodes)
+        return total
+
+    def bytes_by_home(
+        self,
+        region: npt.NDArray[np.integer],
+        offset: npt.NDArray[np.integer],
+        row_bytes: npt.NDArray[np.integer],
+        rows: npt.NDArray[np.integer],
+        stride: npt.NDArray[np.integer],
+    ) -> I64:
+        """Return [accesses, nodes] exact bytes of each access by home; nothing for an access to a dynamic region.
+
+        An access is ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart, from ``offset`` on.
+        """
+        total = np.zeros((len(region), self.nodes), np.int64)
+        shape = [np.asarray(part, np.int64) for part in (offset, row_bytes, rows, stride)]
+        touches = (np.asarray(row_bytes) > 0) & (np.asarray(rows) > 0)
+        for number, homes in enumerate(self.homes):
+            if homes is None or self.dynamic[number]:
+                continue
+            chosen = np.flatnonzero(touches & (np.asarray(region) == number))
+            for at in range(0, len(chosen), CHUNK):
+                some = chosen[at : at + CHUNK]
+                total[some] = _count(homes, Spans(*(part[some] for part in shape)), self.nodes)
+        return total
+
+
+def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
+    if homes.single is None:
+        return homes.bytes_by_home(spans, nodes)
+    total = np.zeros((len(spans.offset), nodes), np.int64)
+    total[:, homes.single] = spans.row_bytes * spans.rows
+    return total
+
+
+def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload, seed: int = 0) -> Placement:
+    """Place the regions of ``work`` as ``spec`` says; ``seed`` decides what is drawn.
+
+    Raises InputError for a node that the machine does not have, a phase that the program does not have, and pages that
+    would have to migrate between the items of a range.
+    """
+    for node in (node for policy in spec.policies for node in policy.named_nodes):
+        if node >= machine.nodes:
+            raise InputError(
+                f"machine {machine.name!r} has no node {node}",
+                path=("placement",),
+                expected=f"a node from 0 to {machine.nodes - 1}",
+            )
+    return place_on(spec, Ground(machine, workers, seed), work)
+
+
+def place_on(spec: PlacementSpec, ground: Ground, work: Workload) -> Placement:
+    """`place`, for a specification whose nodes exist."""
+    moves = any(each.policy == "next-touch" for each in spec.policies)
+    ranged = _regions_of_ranges(work)
+    if moves:
+        _refuse_ranges(work, ranged)
+    before = [_before_run(spec, ground, r, region, r in ranged) for r, region in enumerate(work.regions)]
+    dynamic = [homes is None or (moves and r not in ranged) for r, homes in enumerate(before)]
+    capacity = Capacity(ground.machine) if spec.overflow == "next" else None
+    if capacity is not None:
+        pairs = zip(before, work.regions, strict=True)
+        before = [None if homes is None else capacity.settle(homes, region) for homes, region in pairs]
+    return Placement(
+        homes=tuple(before),
+        dynamic=np.array(dynamic, bool),
+        nodes=ground.machine.nodes,
+        pages=np.array([ground.pages(region) for region in work.regions], np.int64),
+        stages=_stages(spec, ground, work, dynamic),
+        granule=spec.granule,
+        capacity=capacity,
+        origin=(spec, ground, work),
+    )
+
+
+def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region, ranged: bool) -> Homes | None:
+    """The homes of a region before the run, None where workers place it during the run."""
+    policy = POLICIES[spec.policy]
+    waits = policy.by_touch or (bool(spec.changes) and spec.policy != "first-touch-master")
+    if region.initialised or not waits or (ranged and not policy.by_touch):
+        return policy.homes(spec, ground, number, region)
+    return on_one(int(ground.workers.node[0]), ground.page_bytes) if ranged else None
+
+
+def _regions_of_ranges(work: Workload) -> dict[int, str]:
+    """The regions that range items access, with the name of a family that does."""
+    return {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
+
+
+def _refuse_ranges(work: Workload, ranged: dict[int, str]) -> None:
+    for region, family in ranged.items():
+        raise InputError(
+            f"the items {family!r} of an implicit range access region {work.regions[region].name!r}, "
+            "whose pages would migrate under next-touch",
+            path=("strategy", "placement"),
+            expected="another policy, or a workload without implicit ranges",
+        )
+
+
+def _stages(spec: PlacementSpec, ground: Ground, work: Workload, dynamic: Sequence[bool]) -> tuple[Stage, ...]:
+    changes: dict[int, PolicySpec] = {}
+    for change in spec.changes:
+        phase = _phase_number(change, work.phases)
+        if phase in changes:
+            raise _wrong_phase(change, work.phases, "changes the policy twice")
+        changes[phase] = change
+    stages = [(0, spec), *sorted(changes.items())]
+    return tuple(_stage(phase, policy, spec, ground, work, dynamic) for phase, policy in stages)
+
+
+def _stage(
+    phase: int, policy: PolicySpec, spec: PlacementSpec, ground: Ground, work: Workload, dynamic: Sequence[bool]
+) -> Stage:
+    rule = POLICIES[policy.policy]
+    wishes = [
+        rule.homes(policy, ground, r, region) if dynamic[r] and not rule.by_touch else None
+        for r, region in enumerate(work.regions)
+    ]
+    return Stage(
+        phase=phase,
+        wish=tuple(wishes),
+        reads_place=spec.touch_on_read and policy.policy != "deferred",
+        marks=policy.policy == "next-touch",
+    )
+
+
+def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
+    if isinstance(change.phase, int):
+        if change.phase >= len(phases):
+            raise _wrong_phase(change, phases, "does not exist")
+        return change.phase
+    named = [number for number, phase in enumerate(phases) if phase.name == change.phase]
+    if len(named) != 1:
+        raise _wrong_phase(change, phases, "is the name of several" if named else "does not exist")
+    return named[0]
+
+
+def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
+    names = list(dict.fromkeys(phase.name for phase in phases if phase.name))
+    numbers = f"a phase from 0 to {len(phases) - 1}" if len(phases) > 1 else "phase 0"
+    return InputError(
+        f"phase {change.phase!r} {problem}",
+        path=("strategy", "placement", "changes"),
+        expected=numbers + (f", or one of {', '.join(names)}" if names else ""),
+        value=str(change.phase),
+        known=names,
+    )

@@ -1,0 +1,125 @@
+"""The page placement policies by name: the homes that each gives the pages of a region (model 2.2).
+
+A policy that goes by formula places all memory by it. One that goes by touch places only what the program has
+initialised before its parallel part; fresh memory is placed by the workers that touch it:
+
+- first-touch, next-touch, deferred: worker 0 initialises;
+- parallel-first-touch: page p of n is initialised by worker floor(p * P / n);
+- first-touch-init: page p of n is initialised by task t = floor(p * T / n) of T, which worker t mod P executes.
+
+Under ``deferred`` a read of fresh memory never places it, whatever ``touch_on_read`` says; under ``next-touch`` all
+placed pages migrate to the node of their next toucher, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim import draws
+from numasim.draws import DrawClass
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.spec.models.placement_model import PolicySpec
+from numasim.strategy.placement.homes import (
+    CyclicHomes,
+    HashedHomes,
+    Homes,
+    TabulatedHomes,
+    in_blocks,
+    on_one,
+    require_tabulated,
+)
+from numasim.workload.graph import Region
+
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What homes are chosen by, beside the policy: the machine, where its workers are, the run's seed."""
+
+    machine: Machine
+    workers: WorkerMap
+    seed: int
+
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a page."""
+        return self.machine.page_bytes
+
+    def pages(self, region: Region) -> int:
+        """How many pages the region begins."""
+        return -(-region.bytes // self.page_bytes)
+
+
+def _by_master(_spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
+    return on_one(int(ground.workers.node[0]), ground.page_bytes)
+
+
+def _by_workers(_spec: PolicySpec, ground: Ground, _number: int, region: Region) -> Homes:
+    nodes = np.asarray(ground.workers.node, np.int64)
+    return in_blocks(nodes, max(1, ground.pages(region)), ground.page_bytes)
+
+
+def _by_tasks(spec: PolicySpec, ground: Ground, _number: int, region: Region) -> Homes:
+    assert spec.tasks is not None  # the specification sees to it
+    nodes = np.asarray(ground.workers.node, np.int64)
+    executed_on = nodes[np.arange(spec.tasks) % len(nodes)]
+    return in_blocks(executed_on, max(1, ground.pages(region)), ground.page_bytes)
+
+
+def _interleave(spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
+    return CyclicHomes(_home_set(spec, ground), ground.page_bytes)
+
+
+def _bind(spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
+    assert spec.node is not None  # the specification sees to it
+    return on_one(spec.node, ground.page_bytes)
+
+
+def _block(_spec: PolicySpec, ground: Ground, _number: int, region: Region) -> Homes:
+    return in_blocks(np.arange(ground.machine.nodes), max(1, ground.pages(region)), ground.page_bytes)
+
+
+def _random(spec: PolicySpec, ground: Ground, number: int, region: Region) -> Homes:
+    nodes, pages = _home_set(spec, ground), max(1, ground.pages(region))
+    require_tabulated(region.name, pages, ground.machine.nodes)
+    drawn = draws.stream_array(draws.base(ground.seed, DrawClass.PLACEMENT, number), pages)
+    home = nodes[draws.below_array(drawn, len(nodes)).astype(np.int64)]
+    return TabulatedHomes(home.astype(np.int16), ground.page_bytes, ground.machine.nodes)
+
+
+def _hash_home(spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
+    return HashedHomes(np.unique(_home_set(spec, ground)), spec.grain or ground.machine.line_bytes)
+
+
+def _home_set(spec: PolicySpec, ground: Ground) -> I64:
+    return np.arange(ground.machine.nodes) if spec.nodes is None else np.array(spec.nodes, np.int64)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """``homes`` (spec, ground, number of the region, region) are those of what is placed before the run;
+    ``by_touch`` says whether fresh memory is placed by its touchers instead.
+    """
+
+    homes: Callable[[PolicySpec, Ground, int, Region], Homes]
+    by_touch: bool = False
+
+
+POLICIES: dict[str, Policy] = {
+    "first-touch": Policy(_by_master, by_touch=True),
+    "first-touch-master": Policy(_by_master),
+    "first-touch-init": Policy(_by_tasks, by_touch=True),
+    "parallel-first-touch": Policy(_by_workers, by_touch=True),
+    "interleave": Policy(_interleave),
+    "bind": Policy(_bind),
+    "block": Policy(_block),
+    "random": Policy(_random),
+    "next-touch": Policy(_by_master, by_touch=True),
+    "hash-home": Policy(_hash_home),
+    "deferred": Policy(_by_master, by_touch=True),
+}

@@ -1,0 +1,111 @@
+"""The task queues of a strategy: one for each unit that has a worker, family by family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.spec.models.strategy_model import QueueSpec, StrategySpec
+from numasim.strategy.steal_plan import NO_QUEUE, QUEUE, End, Full
+from numasim.strategy.worker_units import NOWHERE, Units
+
+I64 = npt.NDArray[np.int64]
+OWN_END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
+STEAL_END = OWN_END
+NO_NODE = -1
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family: its queues in ascending order of their units."""
+
+    queue: I64  # [queues]
+    first: I64  # [queues] the first worker of the queue's unit
+    mine: I64  # [positions] the queue of the position's own unit, or NOWHERE
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The queues of the families that a level names, in ascending order of families and units."""
+
+    queue: I64  # [n]
+    family: I64  # [n] index among the level's families
+    first: I64  # [n]
+    mine: I64  # [families, positions]
+
+    @property
+    def families(self) -> int:
+        """Number of families, hence of segments in a group."""
+        return len(self.mine)
+
+    def is_mine(self, position: int) -> npt.NDArray[np.bool_]:
+        """[n] whether the queue belongs to a unit of ``position``."""
+        return np.asarray(self.queue == self.mine[self.family, position])
+
+
+def build_families(spec: StrategySpec, units: Units) -> dict[str, Family]:
+    """Build every family with consecutive queue ids; only units with a worker have a queue."""
+    families: dict[str, Family] = {}
+    base = 0
+    for name, queue in spec.queues.items():
+        families[name] = _family(base, units.of[queue.per], units.workers)
+        base += len(families[name].queue)
+    return families
+
+
+def _family(base: int, unit: I64, workers: int) -> Family:
+    ids, first = np.unique(unit[:workers], return_index=True)
+    mine = np.append(base + np.searchsorted(ids, unit[:workers]), NOWHERE)
+    if unit[workers] != NOWHERE:
+        mine[workers] = mine[0]
+    return Family(base + np.arange(len(ids)), first, mine)
+
+
+def pool_of(families: list[Family]) -> Pool:
+    """Join families into one pool."""
+    sizes = [len(family.queue) for family in families]
+    return Pool(
+        queue=np.concatenate([family.queue for family in families]),
+        family=np.repeat(np.arange(len(families)), sizes),
+        first=np.concatenate([family.first for family in families]),
+        mine=np.stack([family.mine for family in families]),
+    )
+
+
+def queue_records(
+    spec: StrategySpec, runtime: RuntimeSpec, units: Units, families: dict[str, Family]
+) -> npt.NDArray[Any]:
+    """[queues] QUEUE records."""
+    parts = []
+    for number, (name, queue) in enumerate(spec.queues.items()):
+        part = np.zeros(len(families[name].queue), QUEUE)
+        part["owner"] = families[name].first
+        part["home"] = NO_NODE if queue.per == "machine" else units.of["node"][families[name].first]
+        part["family"] = number
+        part["own_end"], part["steal_end"] = _ends(queue, runtime)
+        part["capacity"], part["full"] = _bound(queue, runtime)
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) -> npt.NDArray[np.uint32]:
+    """[workers] the queue that each worker pops first."""
+    name = spec.worker_family
+    own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
+    return own.astype(np.uint32)
+
+
+def _ends(queue: QueueSpec, runtime: RuntimeSpec) -> tuple[End, End]:
+    order = runtime.queue_order if queue.per == "worker" else "lifo-fifo"
+    own, steal = order.split("-")
+    return OWN_END[queue.own or own], STEAL_END[queue.steal or steal]
+
+
+def _bound(queue: QueueSpec, runtime: RuntimeSpec) -> tuple[int, Full]:
+    if queue.per != "worker":
+        return queue.capacity or 0, Full[(queue.full or "grow").upper()]
+    return queue.capacity or runtime.capacity_tasks, Full[(queue.full or runtime.on_full).upper()]

@@ -1,0 +1,139 @@
+"""Shared words in their places: those that a program declares, and the locks that a strategy takes while it steals.
+
+``lock: U`` on a steal level is the lock of the unit U of the queue that is probed: with ``lock: node`` on both levels,
+Algorithm 5 of the thesis holds the own domain's lock while it searches there, and the lock of domain i while it
+searches domain i. Its global lock G is the part of a cohort lock that goes from node to node; who reads model 4.6 as
+one lock for all remote searches writes ``lock: machine`` on the remote level. ``lock: yes`` on a family of queues gives
+each queue a lock, which a probe holds until it has taken effect and been paid for, and a task put by anybody but the
+queue's owner passes (model 4.1, ``queue_sync``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.machine.topology import WorkerMap
+from numasim.spec.base import ps
+from numasim.spec.models.strategy_model import StrategySpec
+from numasim.strategy.steal_plan import StealPlan
+from numasim.workload.families.sync_parameters import Role, SharedWord
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+I32 = npt.NDArray[np.int32]
+NO_LOCK = -1
+
+
+@dataclass(frozen=True)
+class SharedWords:
+    """The shared words of a run: those of the program first, then those of the strategy.
+
+    ``home`` is the node in whose memory a word lives. ``level_lock`` and ``queue_lock`` are the words that a probe
+    passes, or `NO_LOCK`; they are empty where no level, or no queue, has one.
+    """
+
+    names: tuple[str, ...]
+    role: npt.NDArray[np.uint8]  # [words] Role
+    home: I32  # [words]
+    worker_home: I32  # [workers] where a word that is kept for each worker lives
+    parties: npt.NDArray[np.int64]  # [words]
+    declared: int  # how many of them are the program's
+    level_lock: I32  # [steal levels, queues]
+    queue_lock: I32  # [queues]
+    kind: str
+    barrier: str
+    batch: int
+    fair: bool
+    spin_ps: int
+    cached: bool
+
+    def __len__(self) -> int:
+        """Number of words."""
+        return len(self.names)
+
+    @property
+    def search(self) -> bool:
+        """Whether a search for work passes locks."""
+        return len(self) > self.declared
+
+
+def place_words(
+    spec: StrategySpec, steal: StealPlan, workers: WorkerMap, declared: Sequence[SharedWord] = ()
+) -> SharedWords:
+    """Give every shared word its kind and its home; ``declared`` are those of the program."""
+    owners = [word.owner % workers.workers for word in declared]
+    names = [word.name or f"word {number}" for number, word in enumerate(declared)]
+    table = _SearchLocks(workers, names, owners)
+    level_lock = table.of_levels(spec, steal)
+    queue_lock = table.of_queues(spec, steal)
+    locks, strategy_words = spec.locks, len(names) - len(declared)
+    node = workers.node if locks.home == "owner" else np.full(workers.workers, workers.node[0])
+    return SharedWords(
+        names=tuple(names),
+        role=_frozen([word.role for word in declared] + [Role.LOCK] * strategy_words, np.uint8),
+        home=_frozen(node[owners] if owners else [], np.int32),
+        worker_home=_frozen(node, np.int32),
+        parties=_frozen([word.parties for word in declared] + [1] * strategy_words, np.int64),
+        declared=len(declared),
+        level_lock=level_lock,
+        queue_lock=queue_lock,
+        kind=locks.kind,
+        barrier=locks.barrier,
+        batch=locks.batch,
+        fair=locks.fairness == "fair",
+        spin_ps=ps(locks.spin_ns),
+        cached=locks.words == "cached",
+    )
+
+
+@dataclass
+class _SearchLocks:
+    """The locks of a strategy while they are numbered, behind the words that are there."""
+
+    workers: WorkerMap
+    names: list[str]
+    owners: list[int]
+
+    def of_levels(self, spec: StrategySpec, steal: StealPlan) -> I32:
+        """[steal levels, queues] the lock of each level: one for each unit of the kind that it names."""
+        table = np.full((len(spec.steal), len(steal.queues)), NO_LOCK)
+        if not any(level.lock for level in spec.steal):
+            return _frozen(table[:0], np.int32)
+        of_unit: dict[str, npt.NDArray[np.int64]] = {}
+        for level, entry in enumerate(spec.steal):
+            if entry.lock is not None:
+                if entry.lock not in of_unit:
+                    of_unit[entry.lock] = self._add_units(entry.lock)
+                table[level] = of_unit[entry.lock][steal.queues["owner"]]
+        return _frozen(table, np.int32)
+
+    def of_queues(self, spec: StrategySpec, steal: StealPlan) -> I32:
+        """[queues] the lock of each queue of a family that has locks."""
+        locked = np.array([family.lock for family in spec.queues.values()])[steal.queues["family"]]
+        table = np.full(len(steal.queues), NO_LOCK)
+        for queue in np.flatnonzero(locked).tolist():
+            owner = int(steal.queues["owner"][queue])
+            table[queue] = self._add(f"{steal.families[steal.queues['family'][queue]]} of worker {owner}", owner)
+        return _frozen(table if locked.any() else table[:0], np.int32)
+
+    def _add_units(self, unit: str) -> npt.NDArray[np.int64]:
+        """[workers] a lock for the unit of each; the first worker of a unit owns it."""
+        ids, first, inverse = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
+        units = zip(ids.tolist(), first.tolist(), strict=True)
+        added = [self._add(f"{unit} {ident}", worker) for ident, worker in units]
+        return np.array(added)[inverse]
+
+    def _add(self, name: str, owner: int) -> int:
+        self.names.append(name)
+        self.owners.append(owner)
+        return len(self.names) - 1
+
+
+def _frozen(values: npt.ArrayLike, kind: type[Scalar]) -> npt.NDArray[Scalar]:
+    array = np.ascontiguousarray(values, kind)
+    array.setflags(write=False)
+    return array

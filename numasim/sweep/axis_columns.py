@@ -1,0 +1,61 @@
+"""Sweep axes as columns of the results table: numbers stay numbers, everything else is a text that tells it apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from numasim.sweep.planned_runs import PlannedRow
+
+
+def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
+    """Build the column of ``axis``, null in cells that do not set it."""
+    values = [row.cell.axes.get(axis) for row in rows]
+    given = {type(value) for value in values if value is not None}
+    if given <= {bool}:
+        return pa.array(values, pa.bool_())
+    if given <= {int}:
+        return pa.array(values, pa.int64())
+    if given <= {int, float, Decimal}:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array([None if value is None else label(value) for value in values], pa.string())
+
+
+def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
+    """Name each cell's machine, workload or strategy.
+
+    Where the axis ``part`` has several values of one name, such as two variants of a strategy, the column has the
+    values' labels instead, so that no two of them are taken for one.
+    """
+    names = [_name(getattr(row.cell.spec, part)) for row in rows]
+    values = [row.cell.axes.get(part) for row in rows]
+    labels = [name if value is None else label(value) for name, value in zip(names, values, strict=True)]
+    return labels if len(set(labels)) > len(set(names)) else names
+
+
+def _name(part: Any) -> str:
+    """Return the name of a part; a task graph that was read from a file has that file's."""
+    return str(part.name) if hasattr(part, "name") else Path(part.file).stem
+
+
+def label(value: Any) -> str:
+    """Put an axis value into a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``."""
+    if isinstance(value, dict):
+        return _labelled(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_nested(part) for part in value)}]"
+    return str(value) if isinstance(value, str | Decimal) else json.dumps(value)
+
+
+def _labelled(mapping: Mapping[str, Any]) -> str:
+    name = [str(mapping["name"])] if "name" in mapping else []
+    return " ".join(name + [f"{key}={_nested(part)}" for key, part in mapping.items() if key != "name"])
+
+
+def _nested(part: Any) -> str:
+    return f"{{{label(part)}}}" if isinstance(part, dict) else label(part)

@@ -1,0 +1,231 @@
+"""The workers of a Dask cluster, as an executor of batches and nothing more.
+
+What is done and what is missing stands in the results directory of this process alone: workers return the rows of
+their batch, so they share no file system with it, and a scheduler that forgets everything costs the batches under way.
+A batch whose worker dies is given to another by the scheduler; when it has cost several workers (distributed's
+``allowed-failures``) it counts as lost, and its runs are done one at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from numasim.errors import InputError
+from numasim.sweep.cluster.address import LocalCluster, SchedulerAddress, parse_address
+from numasim.sweep.cluster.agreement import Installed, disagreement, installed, installed_with, require_agreement
+from numasim.sweep.cluster.handshake import require_scheduler
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_S = 5.0
+FIRST_WORKER_S = 30.0  # a cluster may be without workers as long as this before a sweep
+ANY_WORKER_S = 120.0  # and during it, where a batch system may bring new ones
+CLOSE_S = 5.0
+LOGGERS = ("distributed", "distributed.client")
+
+
+@contextmanager
+def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
+    """Connect to the cluster at the address ``text``, or start it where that is ``local:N``.
+
+    Raises `InputError` where there is no such cluster, it has no worker, or its processes have not this numasim and
+    ``engine``.
+    """
+    address = parse_address(text)
+    _require_distributed()
+    with _silence(), _scheduler_of(address) as scheduler, _client(scheduler) as client:
+        workers = ClusterWorkers(client, scheduler)
+        workers.require_first()
+        _require_agreement(client, scheduler, engine)
+        yield workers
+
+
+class ClusterWorkers:
+    """The workers that a scheduler has at the moment; they may come and go."""
+
+    def __init__(self, client: Client, scheduler: str) -> None:
+        """``scheduler`` is what to call it in a message."""
+        self._client = client
+        self._scheduler = scheduler
+        self._last_seen_s = time.monotonic()
+
+    def slots(self) -> int:
+        """One batch a thread; workers are best started with one, as Python runs one at a time."""
+        return self._threads() or 1
+
+    def executor(self, runs: int) -> AbstractContextManager[Executor]:
+        """Give an executor on all workers."""
+        return self._executor()
+
+    def alone(self) -> AbstractContextManager[Executor]:
+        """Give an executor on all workers: the scheduler knows which batch it was whose worker died."""
+        return self._executor()
+
+    def require_any(self) -> None:
+        """Raise `InputError` where there has been no worker for a long time."""
+        if not self._threads() and time.monotonic() - self._last_seen_s > ANY_WORKER_S:
+            raise self._without_workers(ANY_WORKER_S)
+
+    def require_first(self) -> None:
+        """Wait for a worker. Raises `InputError` where none comes."""
+        from distributed import TimeoutError as Late
+
+        try:
+            self._client.wait_for_workers(1, timeout=FIRST_WORKER_S)
+        except Late:
+            raise self._without_workers(FIRST_WORKER_S) from None
+
+    def _threads(self) -> int:
+        with _scheduler_errors(self._scheduler):
+            threads = sum(map(int, self._client.nthreads().values()))
+        if threads:
+            self._last_seen_s = time.monotonic()
+        return threads
+
+    def _without_workers(self, waited_s: float) -> InputError:
+        problem = f"this cluster has had no worker for {waited_s:.0f} s"
+        return InputError(problem, place=self._scheduler, expected="a running `dask worker`; what has ended is kept")
+
+    @contextmanager
+    def _executor(self) -> Iterator[Executor]:
+        executor = ClusterExecutor(self._client, self._scheduler)
+        try:
+            yield executor
+        finally:
+            executor.shutdown()
+
+
+class ClusterExecutor(Executor):
+    """Runs what is submitted on the cluster of ``client``, and speaks of what may happen there like other executors."""
+
+    def __init__(self, client: Client, scheduler: str) -> None:
+        """Submit under keys of their own (``pure``): equal batches are not taken for one."""
+        self._on_cluster = client.get_executor(pure=False)
+        self._scheduler = scheduler
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run ``fn`` somewhere. The future raises `BrokenExecutor` where that cost several workers, and `InputError`
+        where the scheduler is gone or a worker came with another numasim.
+        """
+        content = pickle.dumps((fn, args, kwargs))  # opaque to the scheduler, which need not look into batches
+        answer: Future[Any] = Future()
+        there = self._on_cluster.submit(run_agreed, installed(), content)
+        there.add_done_callback(lambda ended: self._answer(ended, answer))
+        return answer
+
+    def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:
+        """Cancel what is under way."""
+        self._on_cluster.shutdown(wait=False)
+
+    def _answer(self, ended: Future[Any], answer: Future[Any]) -> None:
+        if ended.cancelled():
+            answer.set_exception(_scheduler_lost(self._scheduler))
+        elif error := ended.exception():
+            answer.set_exception(translated(error, self._scheduler))
+        else:
+            answer.set_result(ended.result())
+
+
+def run_agreed(expected: Installed, content: bytes) -> Any:
+    """Call the pickled function with its arguments, on a worker that has the ``expected`` numasim.
+
+    The workers at the start have it; this is for those that come later.
+    """
+    if installed() != expected:
+        raise OtherNumasimError(installed())
+    fn, args, kwargs = pickle.loads(content)
+    return fn(*args, **kwargs)
+
+
+class OtherNumasimError(Exception):
+    """A worker that came during the sweep has another numasim."""
+
+
+def translated(error: BaseException, scheduler: str) -> BaseException:
+    """Say an error of the cluster itself in the words of this package; others stay as they are."""
+    from distributed import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return BrokenExecutor(str(error))
+    if isinstance(error, OtherNumasimError):
+        version, model_version = error.args[0]
+        return disagreement(scheduler, f"a worker came with numasim {version} (model version {model_version})")
+    if isinstance(error, ImportError):
+        return disagreement(scheduler, f"a worker cannot do a batch ({error})")
+    return error
+
+
+@contextmanager
+def _scheduler_errors(scheduler: str) -> Iterator[None]:
+    """A question that the scheduler does not answer is an `InputError`."""
+    try:
+        yield
+    except (OSError, RuntimeError, CancelledError) as error:
+        raise _scheduler_lost(scheduler) from error
+
+
+def _scheduler_lost(scheduler: str) -> InputError:
+    expected = "a scheduler that runs as long as the sweep; run the same command again, what has ended is kept"
+    return InputError("the scheduler has gone", place=scheduler, expected=expected)
+
+
+def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
+    """Ask the scheduler, which unpickles what it passes on, and every worker."""
+    try:
+        answer: Any = client.run_on_scheduler(installed)
+    except Exception as error:
+        answer = error
+    require_agreement({f"the scheduler {scheduler}": answer})
+    with _scheduler_errors(scheduler):
+        answers = client.run(installed_with, engine, on_error="return")
+    require_agreement({f"the worker {place}": answer for place, answer in answers.items()})
+
+
+def _require_distributed() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        problem = f"a cluster needs the package {error.name or 'distributed'}, which is not installed"
+        raise InputError(problem, expected="pip install 'numasim[cluster]'") from None
+
+
+@contextmanager
+def _scheduler_of(address: LocalCluster | SchedulerAddress) -> Iterator[str]:
+    """Give the address of a scheduler that answers."""
+    if isinstance(address, SchedulerAddress):
+        require_scheduler(address.text)
+        yield address.text
+        return
+    from numasim.sweep.cluster.local_cluster import local_cluster
+
+    with local_cluster(address.count) as scheduler:
+        yield scheduler
+
+
+@contextmanager
+def _client(scheduler: str) -> Iterator[Client]:
+    from distributed import Client
+
+    client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
+    try:
+        yield client
+    finally:
+        client.close(timeout=CLOSE_S)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep distributed's own loggers off the terminal: what concerns the user is raised."""
+    from distributed.utils import silence_logging_cmgr
+
+    with ExitStack() as stack:
+        for name in LOGGERS:
+            stack.enter_context(silence_logging_cmgr(logging.CRITICAL + 1, name))
+        yield

@@ -1,0 +1,56 @@
+"""The runs of a sweep, counted before any is started: every cell with every repeat.
+
+Repeat r of every cell has the same seed (model 1.3), so that strategies are compared in pairs. Cells that describe the
+same simulation share one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from numasim.draws import repeat_seed
+from numasim.spec.identity import run_id
+
+if TYPE_CHECKING:
+    from numasim.spec.run_spec import RunSpec
+    from numasim.spec.sweep_spec import Cell, SweepSpec
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation to do."""
+
+    run_id: str
+    spec: RunSpec
+    seed: int  # of this repeat
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """One row of the results table: a cell, a repeat, and the run that answers it."""
+
+    cell: Cell
+    repeat: int  # from zero
+    run: Run
+
+
+def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
+    """List the rows of the results table in their order: by cell, then by repeat."""
+    return [_row(cell, repeat) for cell in sweep.cells for repeat in range(sweep.repeat)]
+
+
+def missing_runs(runs: Iterable[Run], finished: Collection[str]) -> list[Run]:
+    """List the runs that are still to be done, each once, in their order."""
+    return list({run.run_id: run for run in runs if run.run_id not in finished}.values())
+
+
+def repeated(spec: RunSpec, repeat: int) -> Run:
+    """The run of one repeat of a specification, counted from zero."""
+    seed = repeat_seed(spec.seed, repeat)
+    return Run(run_id(spec, seed), spec, seed)
+
+
+def _row(cell: Cell, repeat: int) -> PlannedRow:
+    return PlannedRow(cell, repeat, repeated(cell.spec, repeat))

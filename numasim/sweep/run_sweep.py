@@ -1,0 +1,81 @@
+"""Runs a sweep: what is missing in the results directory is done, by one process or several, and kept batch by batch.
+
+The tables are a function of the sweep alone: neither the number of processes, nor the batches, nor being killed at
+any moment and started again changes a byte of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numasim.spec.identity import MODEL_VERSION, spec_hash
+from numasim.sweep.batch import Runner, Task
+from numasim.sweep.batch_dispatch import Dispatch
+from numasim.sweep.planned_runs import Run, missing_runs, plan_rows
+from numasim.sweep.pool import Workers
+from numasim.sweep.progress import progress_bar
+from numasim.sweep.store.results_store import Identity, Store, open_store
+from numasim.sweep.store.results_tables import write_tables
+from numasim.sweep.workers import chosen_workers
+
+if TYPE_CHECKING:
+    from numasim.spec.sweep_spec import SweepSpec
+
+
+@dataclass(frozen=True)
+class SweepOutcome:
+    """What a call of `run_sweep` did; ``failures`` has the message of each failed run, by run_id."""
+
+    directory: Path
+    rows: int  # of the results table: cells x repeats
+    executed: int  # runs done by this call
+    failures: dict[str, str]
+    complete: bool  # whether every run has ended, so that the tables were written
+
+
+def run_sweep(
+    sweep: SweepSpec,
+    directory: str | Path,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    engine: str,
+    runner: Runner,
+    fail_fast: bool = False,
+    progress: bool = True,
+    check: bool = False,
+) -> SweepOutcome:
+    """Do the runs of ``sweep`` that ``directory`` lacks and write its tables.
+
+    ``runner(spec, seed, engine, check)`` does one run and must be importable by name. A run that fails is recorded
+    with its message and tried again by the next call; with ``fail_fast`` the first failure ends the sweep as soon as
+    the batches in hand are written, and the tables wait until every run has ended. An interrupt leaves a directory
+    from which the next call goes on. Raises `InputError` where ``directory`` cannot be written or is not this sweep's.
+    """
+    with chosen_workers(jobs, cluster, engine) as workers:
+        task = Task(runner, engine, check, fail_fast)
+        return _sweep_by(workers, task, sweep, Path(directory), progress)
+
+
+def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, progress: bool) -> SweepOutcome:
+    rows = plan_rows(sweep)
+    identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text)
+    with open_store(directory, identity) as store:
+        dispatch, complete = do_missing([row.run for row in rows], store, task, workers, progress)
+        if complete:
+            write_tables(store, rows, sweep.axes, identity.spec_hash)
+    return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, complete)
+
+
+def do_missing(
+    runs: Sequence[Run], store: Store, task: Task, workers: Workers, progress: bool
+) -> tuple[Dispatch, bool]:
+    """Do those of ``runs`` that ``store`` lacks; returns how that went and whether all of them have ended."""
+    missing = missing_runs(runs, store.finished())
+    with progress_bar(len(missing), progress) as advance:
+        dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)
+        dispatch.do(missing)
+    return dispatch, dispatch.executed == len(missing)

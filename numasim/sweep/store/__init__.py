@@ -1,0 +1,1 @@
+"""The results directory: files that are whole or absent, shards, tables."""

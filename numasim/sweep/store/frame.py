@@ -1,0 +1,77 @@
+"""Results back into pandas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from numasim.engine.result import COLUMNS
+from numasim.errors import InputError
+from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_REMEDY = "a results directory; run its sweep again, which makes the tables anew"
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """The tables of a results directory."""
+
+    directory: Path
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each cell and repeat: the columns of a result, the sweep axes, the error."""
+        return load(self.directory)
+
+    def workers(self) -> pd.DataFrame:
+        """One row for each run and worker; producers follow the workers."""
+        return _frame(_read(self.directory / WORKERS))
+
+    def node_pairs(self) -> pd.DataFrame:
+        """One row for each run and ordered pair of nodes: steals from thief to victim, bytes from accessor to home."""
+        return _frame(_read(self.directory / NODE_PAIRS))
+
+    def timing(self) -> pd.DataFrame:
+        """One row for each run: the wall-clock time of its engine in seconds."""
+        return _frame(_read(self.directory / TIMING))
+
+
+def load(path: str | Path) -> pd.DataFrame:
+    """Read the results table of a results directory, or from such a table's own file.
+
+    Integers stay integers: a column with nulls, such as the counters of a failed run, has pandas' ``Int64``. Raises
+    `InputError` where there is no such table, or it is damaged.
+    """
+    path = Path(path)
+    file = path / RESULTS if path.is_dir() else path
+    table = _read(file)
+    absent = [name for name in (*COLUMNS, "error") if name not in table.column_names]
+    if absent:
+        raise InputError(f"is no table of results, it lacks the column {absent[0]}", place=str(file), expected=_REMEDY)
+    return _frame(table)
+
+
+def _read(file: Path) -> pa.Table:
+    try:
+        return pq.read_table(file, partitioning=None)
+    except FileNotFoundError as error:
+        raise InputError("is missing: no sweep has ended here", place=str(file), expected=_REMEDY) from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError("is damaged or no Parquet file", place=str(file), expected=_REMEDY) from error
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    import pandas as pd
+
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    columns = {
+        name: column.to_pandas(types_mapper=nullable.get if column.null_count else None)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+    return pd.DataFrame(columns)

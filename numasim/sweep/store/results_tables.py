@@ -1,0 +1,95 @@
+"""The tables of a results directory, made from its shards: the same rows always give the same bytes.
+
+results.parquet      a row for each cell and repeat: the columns of a result, the sweep axes, the error
+workers.parquet      a row for each run and worker
+node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
+timing.parquet       the engine's wall-clock time of each run, apart because it differs from machine to machine
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from numasim.engine.result import COLUMNS
+from numasim.sweep.axis_columns import axis_column, named_column
+from numasim.sweep.planned_runs import PlannedRow
+from numasim.sweep.store.parquet import RUN, column_type, parquet_bytes
+from numasim.sweep.store.results_store import Store
+from numasim.sweep.store.shard import read_shards
+from numasim.sweep.store.whole_files import write_whole
+
+RESULTS = "results.parquet"
+WORKERS = "workers.parquet"
+NODE_PAIRS = "node_pairs.parquet"
+TIMING = "timing.parquet"
+NAMED = ("machine", "workload", "strategy")
+LEADING = ("worker", "role", "node", "node_from", "node_to")
+
+
+def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> None:
+    """Write all tables of ``rows``, each of which has a run in ``store``; the results last, when the rest is there."""
+    # Listed once: a worker of a sweep that was killed may still be about to add the shard that it was writing.
+    shards = store.shard_paths()
+    runs = read_shards(shards, RUN.names)
+    chosen = rows_of_runs(runs)
+    once = [chosen[run_id] for run_id in dict.fromkeys(row.run.run_id for row in rows)]
+    _write(store.directory / WORKERS, _long_table(shards, "workers", once))
+    _write(store.directory / NODE_PAIRS, _long_table(shards, "node_pairs", once))
+    _write(store.directory / TIMING, runs.select(["run_id", "engine_s"]).take(once))
+    by_row = runs.take([chosen[row.run.run_id] for row in rows])
+    _write(store.directory / RESULTS, results_table(by_row, rows, axes, spec_hash))
+
+
+def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> pa.Table:
+    """Build the results table; ``runs`` has the run of every row, in the same order."""
+    identity = {
+        "spec_hash": [spec_hash] * len(rows),
+        "seed": [row.cell.spec.seed for row in rows],
+        "repeat": [row.repeat for row in rows],
+        "workers": [row.cell.spec.workers for row in rows],
+        **{part: named_column(rows, part) for part in NAMED},
+    }
+    columns = {
+        name: pa.array(identity[name], column_type(name)) if name in identity else runs[name] for name in COLUMNS
+    }
+    columns |= {name: axis_column(rows, name) for name in axes if name not in COLUMNS}
+    return pa.table({**columns, "error": runs["error"]})
+
+
+def rows_of_runs(runs: pa.Table) -> dict[str, int]:
+    """Choose the row that speaks for each run: the first without an error, or else the last."""
+    chosen: dict[str, int] = {}
+    finished: set[str] = set()
+    pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
+    for row, (run_id, error) in enumerate(pairs):
+        if run_id not in finished:
+            chosen[run_id] = row
+        if error is None:
+            finished.add(run_id)
+    return chosen
+
+
+def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
+    """Unnest the table ``name`` of the runs at ``indices``: its rows behind their run_id."""
+    table = read_shards(shards, ["run_id", name]).take(indices)
+    if name not in table.column_names:
+        return table.slice(0, 0)
+    lists = pa.concat_arrays(table[name].chunks)
+    owner = table["run_id"].take(pc.list_parent_indices(lists))
+    rows = lists.flatten()
+    fields = sorted((field.name for field in rows.type), key=_place)
+    return pa.table({"run_id": owner, **{field: pc.struct_field(rows, field) for field in fields}})
+
+
+def _place(column: str) -> tuple[int, str]:
+    """First what says whose row it is, then the counters as in the results table, then the rest by name."""
+    order = (*LEADING, *COLUMNS)
+    return (order.index(column), "") if column in order else (len(order), column)
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    write_whole(path, parquet_bytes(table))

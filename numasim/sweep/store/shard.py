@@ -1,0 +1,53 @@
+"""Shards: immutable files of finished runs, named by a hash of their bytes.
+
+One is written for each batch of runs, and only by the process that holds the directory. The name lets a reader tell a
+whole shard from one that was cut off or put there by somebody else; the leading number orders the shards in time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from numasim.sweep.store.parquet import together
+from numasim.sweep.store.whole_files import write_whole
+
+_NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
+
+
+def write_shard(directory: Path, number: int, content: bytes) -> Path:
+    """Write the Parquet file ``content`` as shard ``number``. Raises `InputError` where there is no room or right."""
+    path = directory / f"{number:06d}-{_checksum(content)}.parquet"
+    write_whole(path, content)
+    return path
+
+
+def is_whole(path: Path) -> bool:
+    """Tell whether ``path`` has a shard's name and the bytes that the name promises."""
+    named = _NAME.fullmatch(path.name)
+    return bool(named) and path.is_file() and _checksum(path.read_bytes()) == named[2]  # type: ignore[index]
+
+
+def shard_number(path: Path) -> int:
+    """Return the place of a whole shard in the order of writing."""
+    return int(path.name.partition("-")[0])
+
+
+def read_shards(paths: Iterable[Path], columns: list[str]) -> pa.Table:
+    """Read ``columns`` of all runs in the shards at ``paths``, in that order; a column that a shard lacks is null."""
+    return together([_read(path, columns) for path in paths])
+
+
+def _read(path: Path, columns: list[str]) -> pa.Table:
+    # A shard of failed runs alone has no nested tables.
+    with pq.ParquetFile(path) as file:
+        return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -1,0 +1,139 @@
+"""The comparisons of a validation for programs: rows for CSV, one object for JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from numasim.report.answers.statistics import Estimate
+from numasim.reproduce.pages.csv_files import csv_text
+from numasim.validate.comparison import Verdict
+from numasim.validate.measured_on import whereabouts
+from numasim.validate.run_validation import PartFindings
+from numasim.validate.validated_quantities import QUANTITIES
+
+COLUMNS = (
+    "part",
+    "kernel",
+    "parameters",
+    "strategy",
+    "workers",
+    "quantity",
+    "unit",
+    "predicted",
+    "predicted_low",
+    "predicted_high",
+    "measured",
+    "measured_low",
+    "measured_high",
+    "repeats",
+    "distance",
+    "within",
+)
+
+
+def validation_csv(every: Sequence[PartFindings]) -> str:
+    """Return a row for each quantity of each cell; of a part whose counters have to be equal, a row a cell with how
+    many values were compared and how many of them are equal.
+    """
+    rows = [row for found in every for row in (*_compared(found), *_equal(found))]
+    return csv_text(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
+
+
+def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
+    """Return everything that was found; what is not known is null."""
+    return {
+        "met": all(found.met for found in every),
+        "where": whereabouts(),
+        "parts": [
+            {
+                "part": found.part.name,
+                "title": found.part.file.title,
+                "mode": found.part.file.mode,
+                "costs": found.part.file.costs,
+                "machine": found.part.machine,
+                "runtime": found.part.runtime,
+                "cells": len(found.part.cells),
+                "repeats": found.part.repeats,
+                "moved": found.moved,
+                "met": found.met,
+                "bounds": [_verdict(each) for each in found.verdicts],
+                "comparisons": [{key: _known(value) for key, value in row.items()} for row in _compared(found)],
+                "equalities": [_equality(found, row) for row in range(len(found.equalities))],
+            }
+            for found in every
+        ],
+    }
+
+
+def _compared(found: PartFindings) -> list[dict[str, Any]]:
+    return [
+        {
+            **_cell(found, each),
+            "quantity": each.quantity,
+            "unit": QUANTITIES[each.quantity].unit,
+            **_estimate("predicted", each.predicted),
+            **_estimate("measured", each.measured),
+            "repeats": each.measured.count,
+            "distance": each.distance,
+            "within": each.within,
+        }
+        for each in found.comparisons
+    ]
+
+
+def _equal(found: PartFindings) -> list[dict[str, Any]]:
+    nothing = Estimate(math.nan, math.nan, math.nan, 0)
+    return [
+        {
+            **_cell(found, each),
+            "quantity": "equal_counters",
+            "unit": "count",
+            **_estimate("predicted", nothing),
+            "predicted": each.values,
+            **_estimate("measured", nothing),
+            "measured": each.values - len(each.differing),
+            "repeats": found.part.repeats,
+            "distance": len(each.differing),
+            "within": not each.differing,
+        }
+        for each in found.equalities
+    ]
+
+
+def _cell(found: PartFindings, each: Any) -> dict[str, Any]:
+    program = each.cell.program
+    parameters = " ".join(f"{name}={value}" for name, value in program.parameters.items())
+    strategy, workers = each.cell.strategy, each.cell.workers
+    identity = {"part": found.part.name, "kernel": program.kernel, "parameters": parameters}
+    return {**identity, "strategy": strategy, "workers": workers}
+
+
+def _estimate(side: str, estimate: Estimate) -> dict[str, float]:
+    return {side: estimate.value, f"{side}_low": estimate.low, f"{side}_high": estimate.high}
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "quantity": verdict.quantity,
+        "within": float(verdict.bound.within),
+        "asked_share": float(verdict.bound.share),
+        "cells": verdict.cells,
+        "cells_within": verdict.within,
+        "met": verdict.met,
+        "outside": [each.cell.label for each in verdict.outside],
+    }
+
+
+def _equality(found: PartFindings, row: int) -> dict[str, Any]:
+    each = found.equalities[row]
+    differing = [
+        {"seed": seed, "value": name, "predicted": predicted, "found": seen}
+        for seed, (name, predicted, seen) in each.differing
+    ]
+    return {**_cell(found, each), "values": each.values, "differing": differing}
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

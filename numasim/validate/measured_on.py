@@ -1,0 +1,30 @@
+"""What the measurements were made on: the processor, the system and the compiled program."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+from numasim import __version__
+from numasim.validate.run_store import program_digest
+
+CPU_INFO = Path("/proc/cpuinfo")
+
+
+def whereabouts() -> dict[str, str | int]:
+    """Return where the runs of this machine are made, by what."""
+    return {
+        "processor": processor(),
+        "hardware_threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "system": f"{platform.system()} {platform.release()}",
+        "numasim": __version__,
+        "program": program_digest(),
+    }
+
+
+def processor() -> str:
+    """Return the name that the processor gives itself, else its architecture."""
+    lines = CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines() if CPU_INFO.is_file() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

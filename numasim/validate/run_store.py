@@ -1,0 +1,74 @@
+"""Runs that are kept: a file for each cell, written whole after every repeat, so that a killed validation goes on.
+
+A cell is known by all that decides its runs: the contents of machine, strategy and runtime, the recorded graph, the
+compiled program itself, and the processor. Whatever of that changes, its runs are made anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from numasim.errors import InputError
+from numasim.runtime.runtime_program import find_program
+from numasim.spec.base import canonical_json
+from numasim.sweep.store.whole_files import output_errors, write_whole
+
+RUNS = "runs"
+
+Identity = Mapping[str, Any]
+
+
+@dataclass
+class KeptRuns:
+    """What is known of the repeats of one cell, by their seeds: what was predicted, and what was measured.
+
+    ``moved`` is how many runs were given up, see `numasim.validate.placement_check`. Of a comparison by exact equality,
+    ``compared`` has the number of values and those that differ.
+    """
+
+    path: Path
+    predicted: dict[str, dict[str, int]] = field(default_factory=dict)
+    measured: dict[str, dict[str, int]] = field(default_factory=dict)
+    compared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    moved: int = 0
+
+    def save(self) -> None:
+        """Write the file. InputError where that cannot be done."""
+        parts = {"predicted": self.predicted, "measured": self.measured, "compared": self.compared, "moved": self.moved}
+        write_whole(self.path, json.dumps(parts).encode())
+
+
+def read_runs(directory: Path, identity: Identity) -> KeptRuns:
+    """The runs of the cell of that identity; empty where there are none. InputError for a damaged file."""
+    folder = directory / RUNS
+    path = folder / f"{digest(identity)}.json"
+    if not path.is_file():
+        with output_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        return KeptRuns(path)
+    try:
+        return KeptRuns(path, **json.loads(path.read_bytes()))
+    except (ValueError, TypeError):
+        raise InputError("is damaged", place=str(path), expected="the file as it was written; remove it") from None
+
+
+def digest(identity: Identity) -> str:
+    """32 hex digits that tell identities apart."""
+    return blake2b(canonical_json(dict(identity)).encode(), digest_size=16).hexdigest()
+
+
+def program_digest() -> str:
+    """32 hex digits of the contents of the compiled program. InputError where it was not built."""
+    program = find_program()
+    return _digest_of(program, program.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _digest_of(program: Path, _modified_ns: int) -> str:
+    return blake2b(program.read_bytes(), digest_size=16).hexdigest()

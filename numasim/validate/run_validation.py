@@ -1,0 +1,91 @@
+"""The whole validation: every cell of every part, predicted, run and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.sweep.progress import progress_bar
+from numasim.sweep.store.whole_files import locked, output_errors
+from numasim.validate.cell_runs import Advance, recorded, run_cell
+from numasim.validate.comparison import Comparison, Equality, Verdict, compare, equality, judge
+from numasim.validate.run_store import KeptRuns
+from numasim.validate.validation_cells import Part
+
+
+@dataclass(frozen=True)
+class PartFindings:
+    """What was found of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured.
+
+    ``moved``: how many runs were given up since threads were elsewhere meanwhile, see `placement_check`.
+    """
+
+    part: Part
+    comparisons: tuple[Comparison, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    equalities: tuple[Equality, ...] = ()
+    moved: int = 0
+
+    @property
+    def broken(self) -> tuple[Verdict, ...]:
+        """The bounds that are not met."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.met)
+
+    @property
+    def unequal(self) -> tuple[Equality, ...]:
+        """The cells with a counter that differs."""
+        return tuple(each for each in self.equalities if each.differing)
+
+    @property
+    def met(self) -> bool:
+        """Whether all that was asked for was found."""
+        return not self.broken and not self.unequal
+
+
+def validate_parts(
+    parts: Sequence[Part], directory: Path, *, jobs: int = 1, progress: bool = False
+) -> tuple[PartFindings, ...]:
+    """Run what is missing of ``parts`` in ``directory`` and compare.
+
+    ``jobs`` cells run at a time, which only virtual time allows: elsewhere they would take each other's cores. Raises
+    InputError for bad input and CheckError where the program fails.
+    """
+    if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
+        raise InputError(f"jobs is {jobs}, and cells on real threads run alone", expected="--jobs 1")
+    with output_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    total = sum(len(part.cells) * part.repeats for part in parts)
+    with locked(directory), progress_bar(total, progress) as advance:
+        return tuple(findings_of(part, _run(part, directory, jobs, advance)) for part in parts)
+
+
+def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[KeptRuns]:
+    """The runs of all cells in their order. After the first error no other cell is begun.
+
+    What cells share is recorded before any of them runs, so that no two threads do it.
+    """
+    found: list[KeptRuns] = []
+    for _, some in groupby(part.cells, key=lambda cell: cell.program):
+        cells = list(some)
+        for cell in cells if part.file.exact else ():
+            recorded(part, cell, directory)
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            found += pool.map(partial(run_cell, part, directory=directory, advance=advance), cells)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return found
+
+
+def findings_of(part: Part, runs: Sequence[KeptRuns]) -> PartFindings:
+    """Compare the runs of all cells of a part, in the order of its cells."""
+    each = list(zip(part.cells, runs, strict=True))
+    if part.file.exact:
+        return PartFindings(part, equalities=tuple(equality(part, cell, kept) for cell, kept in each))
+    comparisons = tuple(one for cell, kept in each for one in compare(part, cell, kept))
+    return PartFindings(part, comparisons, judge(part, comparisons), moved=sum(kept.moved for kept in runs))

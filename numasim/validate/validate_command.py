@@ -1,0 +1,79 @@
+"""What the command `validate` does: choose the parts, run them, print, write the page, and say what falls short."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from numasim.errors import CheckError
+from numasim.validate.comparison_tables import validation_json
+from numasim.validate.run_validation import PartFindings, validate_parts
+from numasim.validate.validated_quantities import QUANTITIES
+from numasim.validate.validation_cells import Part, part_of
+from numasim.validate.validation_page import write_pages
+from numasim.validate.verdict_text import bound_text, broken_text, moved_text, outside_text, share_text
+
+ANYWHERE = ("exact", "virtual")  # parts that need no machine to be measured first
+CALIBRATED = ("native",)  # what is validated on a machine that is given
+WIDTH = 120
+
+
+def chosen_parts(
+    names: Sequence[str], kernels: Sequence[str], machine: str | None, runtime: str | None, quick: bool
+) -> list[Part]:
+    """The parts of those names; without names, what can be validated anywhere, or with a machine, what is on it."""
+    wanted = names or (CALIBRATED if machine else ANYWHERE)
+    return [
+        part_of(name, kernels=kernels, machine=machine, runtime=runtime, quick=quick) for name in dict.fromkeys(wanted)
+    ]
+
+
+def validate_and_report(parts: Sequence[Part], directory: Path, jobs: int, as_json: bool) -> None:
+    """Run ``parts``, print tables or JSON, and write the page. CheckError where anything is not as asked for."""
+    every = validate_parts(parts, directory, jobs=jobs, progress=True)
+    page = write_pages(every, directory)
+    if as_json:
+        print(json.dumps(validation_json(every), allow_nan=False))
+    else:
+        console = Console()
+        console.width = console.width if console.is_terminal else max(console.width, WIDTH)
+        for found in every:
+            _print(found, console)
+        console.print(f"report: {page}", highlight=False, soft_wrap=True)
+    broken = [sentence for found in every for sentence in broken_text(found)]
+    if broken:
+        raise CheckError("; ".join(broken))
+
+
+def _print(found: PartFindings, console: Console) -> None:
+    part = found.part
+    about = f"{part.file.mode}, {part.file.costs} costs, {part.machine}, {len(part.cells)} cells x {part.repeats}"
+    console.print(Text.assemble((part.file.title, "bold"), f"  ({about})"), soft_wrap=True)
+    if part.file.exact:
+        values = sum(each.values for each in found.equalities)
+        console.print(f"  {values:,} values compared, cells that differ: {len(found.unequal)}", highlight=False)
+    if found.verdicts:
+        console.print(_grid(found))
+    if found.moved:
+        console.print(f"  {moved_text(found)}", highlight=False, soft_wrap=True)
+    for verdict in found.verdicts:
+        for each in verdict.outside:
+            text = f"  outside, {QUANTITIES[verdict.quantity].label}: {outside_text(each)}"
+            console.print(Text(text, style="dim"), soft_wrap=True)
+
+
+def _grid(found: PartFindings) -> Grid:
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("quantity", "asked for", "cells that keep it", "met"):
+        grid.add_column(heading, no_wrap=True)
+    for verdict in found.verdicts:
+        met = Text("yes" if verdict.met else "no", style="green" if verdict.met else "red")
+        quantity = QUANTITIES[verdict.quantity].label
+        grid.add_row(quantity, bound_text(verdict.quantity, verdict.bound), share_text(verdict), met)
+    return grid

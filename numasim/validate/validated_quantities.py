@@ -1,0 +1,74 @@
+"""What is predicted and measured, and how far apart two values are.
+
+Counts are ratios of sums over the repeats of a cell, or means where there is no denominator, with bootstrap intervals.
+What is timed on a real clock is the median over the repeats: an operating system that takes a processor away for some
+milliseconds does so to one repeat, and neither the runtime nor its prediction has a part in that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from numasim.report.answers.statistics import Estimate, median_interval, ratio_interval
+from numasim.spec.unit_factors import PS_PER_S
+
+Counts = Mapping[str, int]  # what one run counted: see `numasim.validate.counts`
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """``part / whole`` times ``scale`` in ``unit``; ``whole`` None: the mean of the part.
+
+    ``relative``: distances are told as a fraction of the measured value; else they are differences. ``timed``: it
+    takes the time of the serial twin on a real clock, which says nothing beside virtual time, and is the median of
+    its ratios instead of the ratio of their sums.
+    """
+
+    label: str
+    unit: str
+    part: str
+    whole: str | None = None
+    scale: float = 1.0
+    relative: bool = True
+    timed: bool = False
+
+    def estimate(self, runs: Sequence[Counts]) -> Estimate:
+        """The value over ``runs`` with its 95 % interval; NaN where the runs cannot tell."""
+        part = np.array([run[self.part] for run in runs], np.float64) * self.scale
+        whole = np.array([run[self.whole] for run in runs] if self.whole else [1.0] * len(runs), np.float64)
+        return median_interval(part / whole) if self.timed else ratio_interval(part, whole)
+
+    def distance(self, predicted: float, measured: float) -> float | None:
+        """How far the prediction is from what was measured, with its sign.
+
+        None where neither run knows the quantity (no attempt, no lock); infinite where only one of them does.
+        """
+        if math.isnan(predicted) and math.isnan(measured):
+            return None
+        if math.isnan(predicted) or math.isnan(measured):
+            return math.inf
+        if not self.relative:
+            return predicted - measured
+        if measured == 0:
+            return None if predicted == 0 else math.inf
+        return predicted / measured - 1
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "makespan": Quantity("makespan", "s", "makespan_ps", scale=1 / PS_PER_S),
+    "speedup": Quantity("speedup over the serial twin", "1", "serial_ps", "makespan_ps", timed=True),
+    "attempts": Quantity("steal attempts", "count", "steal_attempts"),
+    "miss_ratio": Quantity("steal miss ratio", "ratio", "steal_false", "steal_attempts", relative=False),
+    "remote_share": Quantity(
+        "remote share of attempts", "ratio", "steal_attempts_remote", "steal_attempts", relative=False
+    ),
+    "bytes": Quantity("bytes accessed", "B", "bytes"),
+    "bytes_remote": Quantity("bytes from other nodes", "B", "bytes_remote"),
+    "lock_throughput": Quantity(
+        "lock acquisitions a second", "1/s", "lock_acquisitions", "makespan_ps", scale=float(PS_PER_S)
+    ),
+}

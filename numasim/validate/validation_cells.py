@@ -1,0 +1,105 @@
+"""The cells of a part: every kernel under every strategy with every number of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from numasim.errors import InputError
+from numasim.spec import catalog
+from numasim.spec.single_part import read_machine, read_runtime, read_strategy
+from numasim.validate.part_files import KernelSpec, PartFile, chosen, plain, read_part
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel with its parameters; ``team``: its graph depends on the number of workers."""
+
+    kernel: str
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    team: bool = False
+
+    @property
+    def label(self) -> str:
+        """``fib n=20``."""
+        return " ".join([self.kernel, *(f"{name}={value}" for name, value in self.parameters.items())])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One program under one strategy with so many workers."""
+
+    program: Program
+    strategy: str
+    workers: int
+
+    @property
+    def label(self) -> str:
+        """``fib n=20, randomized, 24 workers``."""
+        return f"{self.program.label}, {self.strategy}, {self.workers} worker{'s' if self.workers > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the validation with all that was decided on the command line."""
+
+    name: str
+    file: PartFile
+    machine: str
+    runtime: str
+    repeats: int
+    cells: tuple[Cell, ...]
+
+
+def part_of(
+    name: str,
+    *,
+    kernels: Sequence[str] = (),
+    machine: str | None = None,
+    runtime: str | None = None,
+    quick: bool = False,
+) -> Part:
+    """The part ``name`` with only those ``kernels``, if any are named, and perhaps another machine and runtime.
+
+    Raises InputError for names that do not exist, and where a part has no machine of its own and is given none.
+    """
+    stem, file = read_part(name)
+    fewer = file.quick if quick else None
+    every = catalog.names("strategies") if file.strategies == "all" else file.strategies
+    strategies = fewer.strategies if fewer and fewer.strategies else every
+    workers = fewer.workers if fewer and fewer.workers else file.workers
+    machine = _given(stem, "machine", machine or file.machine)
+    runtime = _given(stem, "runtime", runtime or file.runtime)
+    _require(machine, runtime, strategies)
+    wanted = chosen("kernel", kernels, tuple(dict.fromkeys(each.kernel for each in file.kernels)))
+    programs = [_program(each, quick) for each in file.kernels if each.kernel in wanted]
+    return Part(
+        name=stem,
+        file=file,
+        machine=machine,
+        runtime=runtime,
+        repeats=fewer.repeats if fewer and fewer.repeats else file.repeats,
+        cells=tuple(Cell(*each) for each in product(programs, strategies, workers)),
+    )
+
+
+def _program(spec: KernelSpec, quick: bool) -> Program:
+    return Program(spec.kernel, plain({**spec.set, **(spec.quick if quick else {})}), spec.team)
+
+
+def _require(machine: str, runtime: str, strategies: Sequence[str]) -> None:
+    """Say what is wrong with them before anything runs."""
+    read_machine(machine)
+    read_runtime(runtime)
+    for strategy in strategies:
+        read_strategy(strategy)
+
+
+def _given(part: str, what: str, name: str | None) -> str:
+    if name is None:
+        raise InputError(
+            f"the part {part!r} of the validation has no {what} of its own",
+            expected=f"--{what} with the file that numasim calibrate has written",
+        )
+    return name

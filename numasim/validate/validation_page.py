@@ -1,0 +1,48 @@
+"""The report of a validation as files: validation.csv, and index.html with everything in it, to be sent to a colleague.
+
+Each file is whole or absent; the page is written last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from numasim.report.figures.embedded import embedded, svg_text
+from numasim.reproduce.pages.report_page import TEMPLATES as SHARED_TEMPLATES
+from numasim.sweep.store.whole_files import write_whole
+from numasim.validate import verdict_text
+from numasim.validate.comparison_tables import validation_csv
+from numasim.validate.figure import comparison_figure
+from numasim.validate.measured_on import whereabouts
+from numasim.validate.run_validation import PartFindings
+from numasim.validate.validated_quantities import QUANTITIES
+
+PAGE, TABLE = "index.html", "validation.csv"
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
+    """Write table and page to ``directory``, and return the page. InputError where that cannot be done."""
+    write_whole(directory / TABLE, validation_csv(every).encode())
+    write_whole(directory / PAGE, page(every).encode())
+    return directory / PAGE
+
+
+def page(every: Sequence[PartFindings]) -> str:
+    """Return the whole page."""
+    pictures = {found.part.name: embedded(svg_text(comparison_figure(found))) for found in every if found.comparisons}
+    environment = Environment(
+        loader=FileSystemLoader([TEMPLATES, SHARED_TEMPLATES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals |= {"words": verdict_text, "QUANTITIES": QUANTITIES}
+    return environment.get_template("validation.html.jinja").render(
+        every=every, pictures=pictures, where=whereabouts(), met=all(found.met for found in every)
+    )

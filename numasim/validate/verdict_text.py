@@ -1,0 +1,95 @@
+"""Values, bounds and verdicts of a validation as short text, the same on the page and on the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from numasim.report.answers.statistics import Estimate
+from numasim.report.unit_text import MISSING, bytes_text, count_text, time_text
+from numasim.spec.unit_factors import PS_PER_S
+from numasim.validate.comparison import Comparison, Verdict
+from numasim.validate.part_files import BoundSpec
+from numasim.validate.placement_check import ABOUT
+from numasim.validate.run_validation import PartFindings
+from numasim.validate.validated_quantities import QUANTITIES
+
+TEXTS: dict[str, Callable[[float], str]] = {
+    "s": lambda value: time_text(value * PS_PER_S),
+    "B": bytes_text,
+    "count": count_text,
+    "1/s": lambda value: f"{count_text(value)}/s",
+}
+
+
+def value_text(quantity: str, value: float) -> str:
+    """A value with its unit."""
+    if math.isnan(value):
+        return MISSING
+    unit = QUANTITIES[quantity].unit
+    return TEXTS[unit](value) if unit in TEXTS else f"{value:.3f}"
+
+
+def estimate_text(quantity: str, estimate: Estimate) -> str:
+    """A value and half its interval, in percent of it where the quantity is told so: ``1.2 ms ± 3 %``."""
+    text = value_text(quantity, estimate.value)
+    if math.isnan(estimate.low):
+        return text
+    half = (estimate.high - estimate.low) / 2
+    if not QUANTITIES[quantity].relative:
+        return f"{text} ± {half:.3f}"
+    return f"{text} ± {100 * half / abs(estimate.value):.1f} %" if estimate.value else text
+
+
+def distance_text(quantity: str, distance: float) -> str:
+    """How far the prediction is off: percent, or a difference."""
+    if math.isinf(distance):
+        return "one side only"
+    return f"{100 * distance:+.1f} %" if QUANTITIES[quantity].relative else f"{distance:+.3f}"
+
+
+def bound_text(quantity: str, bound: BoundSpec) -> str:
+    """What was asked for: ``within 10 % in 80 % of the cells``."""
+    within = f"{float(bound.within) * 100:g} %" if QUANTITIES[quantity].relative else f"{bound.within:f}"
+    return f"within {within} in {float(bound.share) * 100:g} % of the cells"
+
+
+def share_text(verdict: Verdict) -> str:
+    """How many cells kept the bound: ``62 of 72 (86 %)``."""
+    share = f" ({100 * verdict.within / verdict.cells:.0f} %)" if verdict.cells else ""
+    return f"{verdict.within} of {verdict.cells}{share}"
+
+
+def outside_text(each: Comparison) -> str:
+    """A cell outside its bound with what it comes to."""
+    predicted, measured = (estimate_text(each.quantity, side) for side in (each.predicted, each.measured))
+    return (
+        f"{each.cell.label}: predicted {predicted}, measured {measured}, {distance_text(each.quantity, each.distance)}"
+    )
+
+
+def moved_text(found: PartFindings) -> str:
+    """A sentence on runs that were given up; empty where none was."""
+    if not found.moved:
+        return ""
+    return (
+        f"{count_text(found.moved)} more runs do not count: beside them, cache lines took more than {ABOUT} times"
+        " longer or shorter between workers than the machine file says"
+    )
+
+
+def broken_text(found: PartFindings) -> list[str]:
+    """A sentence for each thing of a part that is not as asked for."""
+    broken = [
+        f"{found.part.name}: {QUANTITIES[each.quantity].label}: {share_text(each)} cells are"
+        f" {bound_text(each.quantity, each.bound).partition(' in ')[0]}, asked for"
+        f" {float(each.bound.share) * 100:g} %"
+        for each in found.broken
+    ]
+    if found.unequal:
+        seed, (name, predicted, seen) = found.unequal[0].differing[0]
+        broken.append(
+            f"{found.part.name}: {len(found.unequal)} of {len(found.equalities)} cells have counters that differ; first"
+            f" {found.unequal[0].cell.label}, seed {seed}: {name} is {predicted} predicted and {seen} found"
+        )
+    return broken

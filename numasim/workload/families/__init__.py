@@ -1,0 +1,1 @@
+"""The families of task graphs: one benchmark a file."""

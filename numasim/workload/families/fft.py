@@ -1,0 +1,227 @@
+"""BOTS FFT: the Cooley-Tukey transform of n = 2**k complex numbers with radices 8 and 16.
+
+First the roots of unity, then the transform. A transform of more than 32 numbers spawns the unshuffling of its input
+and waits, spawns a transform for every residue class and waits, spawns the butterflies with their twiddle factors and
+waits. Loops over more than 127 items are split into halves, two tasks each. Input and output swap roles at every
+level. A transform of m numbers counts 5 m log2 m operations, a twiddle factor 6, a root of unity 40 (a sine and a
+cosine).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from numasim.spec.models.workload_models import FftParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.forest_arrays import ragged
+from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.one_worker import LINE_BYTES
+
+ELEMENT_BYTES = 16
+LARGEST_BASE = 32
+LOOP_CUTOFF = 128
+ROOT_FLOPS, TWIDDLE_FLOPS, BUTTERFLY_FLOPS = 40, 6, 5
+IN, OUT, ROOTS = range(3)
+KERNELS = ("roots", "unshuffle", "base", "twiddle")
+ROOTS_LOOP, UNSHUFFLE_LOOP, BASE, TWIDDLE_LOOP, HALVES, TRANSFORM_8, TRANSFORM_16 = range(7)
+
+
+def _transform(radix: int) -> Shape:
+    return Shape((Op.SPAWN, Op.WAIT, *[Op.SPAWN] * radix, Op.WAIT, Op.SPAWN, Op.WAIT))
+
+
+SHAPES = (
+    *(Shape((Op.RUN,), (kernel,), (accesses,)) for kernel, accesses in enumerate((2, 2, 2, 3))),
+    Shape((Op.SPAWN, Op.SPAWN, Op.WAIT)),
+    _transform(8),
+    _transform(16),
+)
+
+
+class Nodes(NamedTuple):
+    """Tasks of the recursion; arrays are [tasks].
+
+    A transform or base case handles ``length`` numbers from ``first`` on. A loop handles ``length`` of its items from
+    ``first`` on; it belongs to the transform that begins at ``origin`` with ``radix`` classes of ``classes`` numbers.
+    ``source`` is the region of the input.
+    """
+
+    role: I64  # the shape, or the loop that a task of shape HALVES is a part of
+    first: I64
+    length: I64
+    origin: I64
+    radix: I64
+    classes: I64
+    source: I64
+
+    def at(self, ids: I64) -> Nodes:
+        """Only the tasks ``ids``."""
+        return Nodes(*(column[ids] for column in self))
+
+    def shapes(self) -> I64:
+        """[tasks] the shape of each task."""
+        loop = (self.role == ROOTS_LOOP) | (self.role == UNSHUFFLE_LOOP) | (self.role == TWIDDLE_LOOP)
+        inclusive = self.role == ROOTS_LOOP  # the bounds of this loop are both included, so it compares one less
+        return np.where(loop & (self.length - inclusive >= LOOP_CUTOFF), HALVES, self.role)
+
+
+def fft(parameters: FftParameters) -> Workload:
+    """The roots of unity in one phase, the transform in the next."""
+    nodes, parent = grow(parameters.n)
+    draft = Draft(parent, nodes.shapes(), SHAPES)
+    _fill_roots(draft, nodes, parameters)
+    _fill_unshuffles(draft, nodes)
+    _fill_bases(draft, nodes, parameters)
+    _fill_twiddles(draft, nodes, parameters)
+    data_bytes = parameters.n * ELEMENT_BYTES
+    return draft.finish(
+        name="fft",
+        parameters=parameters_of(parameters),
+        kernels=KERNELS,
+        regions=(
+            Region("in", data_bytes, True),
+            Region("out", data_bytes, False),
+            Region("roots", data_bytes + ELEMENT_BYTES, False),
+        ),
+        phases=[
+            Phase(roots=(int(draft.position[0]),), name="roots"),
+            Phase(roots=(int(draft.position[1]),), name="transform"),
+        ],
+        facts={"tasks": len(parent)},
+    )
+
+
+def grow(n: int) -> tuple[Nodes, I64]:
+    """(tasks level by level, [tasks] parent); task 0 makes the roots, task 1 is the transform."""
+    level = Nodes(*np.array([[ROOTS_LOOP, 0, n // 2 + 1, 0, 1, 1, IN], [_role(n), 0, n, 0, radix(n), 1, IN]]).T)
+    found, parents, first = [level], [np.array([-1, -1])], 0
+    while len(level.role):
+        shape = level.shapes()
+        counts = np.select([shape == HALVES, shape == TRANSFORM_8, shape == TRANSFORM_16], [2, 10, 18], 0)
+        family = np.repeat(np.arange(len(counts)), counts)
+        number = ragged(np.zeros(len(counts), np.int64), counts)
+        parents.append(first + family)
+        first += len(counts)
+        level = _children(level.at(family), number, shape[family] == HALVES)
+        found.append(level)
+    return Nodes(*map(np.concatenate, zip(*found, strict=True))), np.concatenate(parents)
+
+
+def radix(n: int) -> int:
+    """By what BOTS divides a transform of ``n`` numbers, a power of two; base cases are not divided."""
+    if n <= LARGEST_BASE:
+        return 1
+    return 8 if n in {64, 128, 256, 1024, 2048, 4096} else 16
+
+
+def _role(n: int) -> int:
+    return {1: BASE, 8: TRANSFORM_8, 16: TRANSFORM_16}[radix(n)]
+
+
+def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
+    """Child ``number`` of each parent (one row a child): a half of a loop, or a part of a transform."""
+    parts = _parts(parent, number)
+    lower = np.where(parent.role == ROOTS_LOOP, (parent.length + 1) // 2, parent.length // 2)
+    upper = number == 1
+    halves = parent._replace(
+        first=parent.first + np.where(upper, lower, 0), length=np.where(upper, parent.length - lower, lower)
+    )
+    return Nodes(*(np.where(half, a, b) for a, b in zip(halves, parts, strict=True)))
+
+
+def _parts(parent: Nodes, number: I64) -> Nodes:
+    """Part 0 of a transform unshuffles, the last one multiplies, those between transform the residue classes."""
+    classes = parent.length // parent.radix
+    loop = (number == 0) | (number == parent.radix + 1)
+    inner = [(_role(m), radix(m)) for m in np.unique(classes).tolist()] or [(BASE, 1)]
+    role, inner_radix = np.array(inner)[np.unique(classes, return_inverse=True)[1]].T.reshape(2, -1)
+    return Nodes(
+        role=np.where(loop, np.where(number == 0, UNSHUFFLE_LOOP, TWIDDLE_LOOP), role),
+        first=np.where(loop, 0, parent.first + (number - 1) * classes),
+        length=classes,
+        origin=parent.first,
+        radix=np.where(loop, parent.radix, inner_radix),
+        classes=classes,
+        source=np.where(loop, parent.source, OUT - parent.source),
+    )
+
+
+def _fill_roots(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
+    """Root k and its conjugate n - k, for k up to n / 2."""
+    part = nodes.at(draft.tasks(ROOTS_LOOP))
+    draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
+    for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):
+        draft.access(
+            ROOTS_LOOP,
+            number,
+            region=ROOTS,
+            offset=first * ELEMENT_BYTES,
+            row_bytes=part.length * ELEMENT_BYTES,
+            mode=Mode.WRITE,
+        )
+
+
+def _fill_unshuffles(draft: Draft, nodes: Nodes) -> None:
+    part = nodes.at(draft.tasks(UNSHUFFLE_LOOP))
+    draft.access(
+        UNSHUFFLE_LOOP,
+        0,
+        region=part.source,
+        offset=(part.origin + part.first * part.radix) * ELEMENT_BYTES,
+        row_bytes=part.length * part.radix * ELEMENT_BYTES,
+        mode=Mode.READ,
+    )
+    _access_classes(draft, UNSHUFFLE_LOOP, 1, part, region=OUT - part.source, mode=Mode.WRITE)
+
+
+def _fill_bases(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
+    part = nodes.at(draft.tasks(BASE))
+    flops = BUTTERFLY_FLOPS * part.length * _log2(part.length)
+    draft.compute(BASE, compute_ps(flops, parameters.ps_per_1000_flops))
+    for number, (region, mode) in enumerate(((part.source, Mode.READ), (OUT - part.source, Mode.WRITE))):
+        place = part.first * ELEMENT_BYTES
+        draft.access(BASE, number, region=region, offset=place, row_bytes=part.length * ELEMENT_BYTES, mode=mode)
+
+
+def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
+    """Every item combines one number of each class; it takes a root for each class but the first."""
+    part = nodes.at(draft.tasks(TWIDDLE_LOOP))
+    flops = BUTTERFLY_FLOPS * part.radix * _log2(part.radix) + TWIDDLE_FLOPS * (part.radix - 1)
+    draft.compute(TWIDDLE_LOOP, compute_ps(flops * part.length, parameters.ps_per_1000_flops))
+    _access_classes(draft, TWIDDLE_LOOP, 0, part, region=part.source, mode=Mode.READ)
+    step_bytes = parameters.n // (part.radix * part.classes) * ELEMENT_BYTES
+    dense = step_bytes == ELEMENT_BYTES
+    draft.access(
+        TWIDDLE_LOOP,
+        1,
+        region=ROOTS,
+        offset=part.first * step_bytes,
+        row_bytes=np.where(dense, part.length * ELEMENT_BYTES, LINE_BYTES),
+        rows=np.where(dense, 1, part.length),
+        stride=np.where(dense, 0, step_bytes),
+        mode=Mode.READ,
+        pattern=np.where(dense, Pattern.SEQUENTIAL, Pattern.STRIDED),
+        passes=part.radix - 1,
+    )
+    _access_classes(draft, TWIDDLE_LOOP, 2, part, region=OUT - part.source, mode=Mode.WRITE)
+
+
+def _access_classes(draft: Draft, shape: int, number: int, part: Nodes, *, region: I64, mode: Mode) -> None:
+    """The items of a loop in every residue class: a piece a class."""
+    draft.access(
+        shape,
+        number,
+        region=region,
+        offset=(part.origin + part.first) * ELEMENT_BYTES,
+        row_bytes=part.length * ELEMENT_BYTES,
+        rows=part.radix,
+        stride=part.classes * ELEMENT_BYTES,
+        mode=mode,
+    )
+
+
+def _log2(power_of_two: I64) -> I64:
+    return np.round(np.log2(power_of_two)).astype(np.int64)

@@ -1,0 +1,67 @@
+"""The recursive Fibonacci function, a task per call: the workload of the theory of fork and join.
+
+A call of n >= 2 spawns calls of n - 1 and n - 2, waits for both and adds. Parts that take no time have no segment. All
+calls of one argument are equal, and so are those of 0 and 1, so that ``n`` classes stand for all of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.spec.base import ps
+from numasim.spec.models.workload_models import FibParameters, fib_calls
+from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen, parameters_of
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Op, Phase, Workload
+
+KERNELS = ("spawn", "leaf", "join")
+SPAWN, LEAF, JOIN = range(len(KERNELS))
+
+
+def fib(parameters: FibParameters) -> Workload:
+    """A task for every call that the recursion makes; an `InputError` if they do not fit in memory."""
+    return folded_fib(parameters).unfolded()
+
+
+def folded_fib(parameters: FibParameters) -> Workload:
+    """A row for every argument: row r is the calls of n - r, the last one those of 1 and 0."""
+    times = np.array([ps(parameters.spawn_ns), ps(parameters.leaf_ns), ps(parameters.join_ns)], np.int64)
+    timed = np.flatnonzero(times)  # a kernel's segment is its place among those that take time
+    op_ptr, op_code, op_arg = _programs(max(1, parameters.n), timed)
+    calls, leaves = fib_calls(parameters.n)
+    return Workload(
+        name="fib",
+        parameters=parameters_of(parameters),
+        kernels=KERNELS,
+        regions=(),
+        phases=(Phase(roots=(0,)),),
+        ranges=(),
+        op_ptr=frozen(op_ptr),
+        op_code=frozen(op_code),
+        op_arg=frozen(op_arg),
+        kind=frozen(np.zeros(len(op_ptr) - 1, np.uint8)),
+        parent=frozen(np.full(len(op_ptr) - 1, -1, np.int64)),
+        segment_compute_ps=frozen(times[timed]),
+        segment_kernel=frozen(timed.astype(np.uint8)),
+        segment_accesses=frozen(np.zeros(len(timed) + 1, np.int64)),
+        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
+        successor_ptr=frozen(np.zeros(len(op_ptr), np.int64)),
+        successor=frozen(np.zeros(0, np.uint32)),
+        facts={"tasks": calls, "leaves": leaves},
+        folded=True,
+    )
+
+
+def _programs(rows: int, timed: I64) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+    """(op_ptr, op_code, op_arg) of ``rows`` arguments from the largest down to 1."""
+    segment = {kernel: [(Op.RUN, at)] for at, kernel in enumerate(timed.tolist())}
+    before, leaf, after = (segment.get(kernel, []) for kernel in (SPAWN, LEAF, JOIN))
+    programs = [
+        [*before, (Op.SPAWN, row + 1), (Op.SPAWN, min(row + 2, rows - 1)), (Op.WAIT, 0), *after]
+        for row in range(rows - 1)
+    ]
+    programs.append(leaf)
+    ops = np.array([op for program in programs for op in program], np.int64).reshape(-1, 2)
+    op_ptr = offsets(np.array([len(program) for program in programs]))
+    return op_ptr, ops[:, 0].astype(np.uint8), ops[:, 1].astype(np.uint32)

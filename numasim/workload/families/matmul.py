@@ -1,0 +1,56 @@
+"""MATMUL (thesis, section 3.3.2): every element of C = A x B is one independent task, dealt round robin.
+
+The tasks are one implicit range. Item i computes C[i div n, i mod n]: a row of A in one piece, a column of B as n lines
+at a stride of one row. Each step down the column is a new line, and for n >= 512 a new page, so neither prefetches nor
+page walks overlap: the thesis' equation 4.3 has the intercept that one whole miss per step gives.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numasim.spec.models.workload_models import MatmulParameters
+from numasim.workload.builder import accesses_of, parameters_of, range_workload
+from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.graph import Deal, Mode, Pattern, Phase, RangeFamily, Region, Workload
+from numasim.workload.one_worker import LINE_BYTES
+
+ELEMENT_BYTES = 8
+
+
+def matmul(parameters: MatmulParameters) -> Workload:
+    """The ``n * n`` tasks of a matrix product."""
+    n = parameters.n
+    row_bytes = ELEMENT_BYTES * n
+    dot_ps = int(compute_ps(2 * n, parameters.ps_per_1000_flops))
+    family = RangeFamily(
+        name="element",
+        count=n * n,
+        low_ps=dot_ps,
+        high_ps=dot_ps,
+        kernel=0,
+        accesses=accesses_of(
+            region=(0, 1, 2),
+            offset=(0, 0, 0),
+            row_bytes=(row_bytes, LINE_BYTES, ELEMENT_BYTES),
+            rows=(1, n, 1),
+            stride=(0, row_bytes, 0),
+            mode=(Mode.READ, Mode.READ, Mode.WRITE),
+            pattern=(Pattern.SEQUENTIAL, Pattern.CHASE, Pattern.SEQUENTIAL),
+            passes=(1, 1, 1),
+        ),
+        divisor=np.array([n, n, n]),
+        step_div=np.array([row_bytes, 0, row_bytes]),
+        step_mod=np.array([0, ELEMENT_BYTES, ELEMENT_BYTES]),
+    )
+    matrix = n * row_bytes
+    overhang = LINE_BYTES - ELEMENT_BYTES  # the line that begins at B's last element
+    return range_workload(
+        name="matmul",
+        parameters=parameters_of(parameters),
+        family=family,
+        phase=Phase(range_family=0, deal=Deal.CYCLIC),
+        kernels=("dot",),
+        regions=(Region("A", matrix, True), Region("B", matrix + overhang, True), Region("C", matrix, False)),
+        facts={"tasks": n * n, "flops": 2 * n**3},
+    )

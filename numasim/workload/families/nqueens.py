@@ -1,0 +1,93 @@
+"""BOTS N-Queens: the number of ways to put n queens on a board so that none attacks another.
+
+A task tries one column of the next row: it copies the board, tests the new queen against all earlier ones, and if it
+stands, spawns a task for every column of the row after and waits for them. From row ``cutoff`` on, a task that stands
+searches the rest by itself. A tried column of row j costs (j + 1) times ``row_ns``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.spec.base import ps
+from numasim.spec.models.workload_models import NqueensParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.graph import I64, Op, Workload
+
+PRUNED, STANDING, ROOT = range(3)
+Flags = npt.NDArray[np.bool_]
+
+
+class Boards(NamedTuple):
+    """Placements of queens in the first rows, none attacking another; bit c of a mask is column c of the next row."""
+
+    columns: I64
+    rising: I64
+    falling: I64
+    origin: I64  # the try that began the serial search, or the try itself
+
+
+def nqueens(parameters: NqueensParameters) -> Workload:
+    """The search tree down to the cut-off, with the serial searches as the work of its leaves."""
+    n = parameters.n
+    depth = min(n, parameters.cutoff or n)
+    parents, rows, stands = [np.array([-1])], [np.array([-1])], [np.array([True])]
+    boards = Boards(*np.zeros((4, 1), np.int64))
+    first = 0
+    for level in range(depth):
+        tries, ok = _try(boards, n)
+        parents.append(np.repeat(boards.origin, n))
+        first += len(rows[-1])
+        rows.append(np.full(len(ok), level))
+        stands.append(ok)
+        boards = _advance(tries, ok, np.arange(first, first + len(ok)))
+    work, solutions = _search(boards, depth, n, first + len(rows[-1]))
+    row = np.concatenate(rows)
+    work += row + 1
+    splits = np.concatenate(stands) & (row < depth - 1)
+    shape = np.where(row < 0, ROOT, np.where(splits, STANDING, PRUNED))
+    return _build(parameters, np.concatenate(parents), shape, work, solutions)
+
+
+def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
+    """A queen in every column of the next row of every board, and whether it stands."""
+    queen = np.tile(1 << np.arange(n), len(boards.columns))
+    old = Boards(*(np.repeat(mask, n) for mask in boards))
+    free = (old.columns | old.rising | old.falling) & queen == 0
+    return Boards(old.columns | queen, old.rising | queen, old.falling | queen, old.origin), free
+
+
+def _advance(tries: Boards, ok: Flags, origin: I64) -> Boards:
+    """The boards that stand, seen from the next row."""
+    return Boards(tries.columns[ok], tries.rising[ok] << 1, tries.falling[ok] >> 1, origin[ok])
+
+
+def _search(boards: Boards, depth: int, n: int, tasks: int) -> tuple[I64, int]:
+    """([tasks] cost units of the serial searches by the task that does them, number of solutions)."""
+    work = np.zeros(tasks, np.int64)
+    for row in range(depth, n):
+        work += np.bincount(boards.origin, minlength=tasks) * n * (row + 1)
+        tries, ok = _try(boards, n)
+        boards = _advance(tries, ok, tries.origin)
+    return work, len(boards.columns)
+
+
+def _build(parameters: NqueensParameters, parent: I64, shape: I64, work: I64, solutions: int) -> Workload:
+    spawns = [Op.SPAWN] * parameters.n
+    shapes = (
+        Shape((Op.RUN,), (0,), (0,)),
+        Shape((Op.RUN, *spawns, Op.WAIT), (0,), (0,)),
+        Shape((*spawns, Op.WAIT)),
+    )
+    draft = Draft(parent, shape, shapes)
+    for kind in (PRUNED, STANDING):
+        draft.compute(kind, work[draft.tasks(kind)] * ps(parameters.row_ns))
+    return draft.finish(
+        name="nqueens",
+        parameters=parameters_of(parameters),
+        kernels=("try",),
+        facts={"tasks": len(parent), "solutions": solutions},
+    )

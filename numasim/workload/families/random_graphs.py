@@ -1,0 +1,106 @@
+"""Random task graphs for measuring and testing: fork-join trees, and layers joined by dependences.
+
+All draws come from class-8 streams of the graph's own seed, so a graph is the same in every run and repeat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numasim.draws import DrawClass, U64Array, base_array, below, below_array, draw, draw_array
+from numasim.spec.base import ps
+from numasim.spec.models.workload_models import RandomForkJoinParameters, RandomLayeredParameters, TimedParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.graph import I64, Mode, Op, Region, Workload
+
+STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers of a task's own stream
+FORK_KERNEL, JOIN_KERNEL = range(2)
+
+
+def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
+    """A random recursive tree: a task works, spawns its children, waits for them, and works again."""
+    streams = _streams(parameters.graph_seed, parameters.tasks)
+    parent = np.array([-1] + [below(draw(s, STRUCTURE), i + 1) for i, s in enumerate(streams[1:].tolist())])
+    children = np.bincount(parent[1:], minlength=parameters.tasks)
+    counts, reads = np.unique(children), int(parameters.task_bytes > 0)
+    draft = Draft(parent, np.searchsorted(counts, children), [_fork_join(count, reads) for count in counts.tolist()])
+    for shape, count in enumerate(counts.tolist()):
+        ids = draft.tasks(shape)
+        draft.compute(shape, _times_ps(parameters, streams[ids], FORK))
+        _read_own(draft, shape, ids, parameters.task_bytes)
+        if count:
+            draft.compute(shape, _times_ps(parameters, streams[ids], JOIN), run=1)
+    return draft.finish(
+        name="random-fork-join",
+        parameters=parameters_of(parameters),
+        kernels=("fork", "join"),
+        regions=_data(parameters.tasks, parameters.task_bytes),
+        facts={"tasks": parameters.tasks},
+    )
+
+
+def random_layered(parameters: RandomLayeredParameters) -> Workload:
+    """A root that spawns all tasks and waits; a task starts when the drawn tasks of the layer before have finished."""
+    tasks = parameters.layers * parameters.width
+    streams = _streams(parameters.graph_seed, tasks)
+    parent = np.zeros(tasks + 1, np.int64)
+    parent[0] = -1
+    shape = np.minimum(np.arange(tasks + 1), 1)
+    leaf = Shape((Op.RUN,), (0,), (int(parameters.task_bytes > 0),))
+    shapes = (Shape([*[Op.SPAWN] * tasks, Op.WAIT]), leaf)
+    draft = Draft(parent, shape, shapes)
+    ids = draft.tasks(1) - 1
+    draft.compute(1, _times_ps(parameters, streams[ids], FORK))
+    _read_own(draft, 1, ids, parameters.task_bytes)
+    source, target = _edges(parameters, streams)
+    return draft.finish(
+        name="random-layered",
+        parameters=parameters_of(parameters),
+        kernels=("task",),
+        regions=_data(tasks, parameters.task_bytes),
+        edges=(1 + source, 1 + target),
+        facts={"tasks": tasks + 1, "edges": len(source)},
+    )
+
+
+def _fork_join(children: int, reads: int) -> Shape:
+    if not children:
+        return Shape((Op.RUN,), (FORK_KERNEL,), (reads,))
+    return Shape((Op.RUN, *[Op.SPAWN] * children, Op.WAIT, Op.RUN), (FORK_KERNEL, JOIN_KERNEL), (reads, 0))
+
+
+def _edges(parameters: RandomLayeredParameters, streams: U64Array) -> tuple[I64, I64]:
+    """Distinct (predecessor, successor) pairs; a task that draws a predecessor twice depends on it once."""
+    width = parameters.width
+    later = np.arange(width, parameters.layers * width)
+    first = (later // width - 1) * width
+    pairs = [
+        np.stack([first + _choices(draw_array(streams[later], FIRST_EDGE + edge), width), later], axis=1)
+        for edge in range(parameters.degree)
+    ]
+    distinct = np.unique(np.concatenate(pairs), axis=0)
+    return distinct[:, 0], distinct[:, 1]
+
+
+def _streams(graph_seed: int, tasks: int) -> U64Array:
+    return base_array(graph_seed, DrawClass.ARRIVAL, np.arange(tasks))
+
+
+def _choices(numbers: U64Array, count: int) -> I64:
+    return below_array(numbers, count).astype(np.int64)
+
+
+def _times_ps(parameters: TimedParameters, streams: U64Array, number: int) -> I64:
+    """[tasks] compute times, uniform between the two bounds."""
+    low, high = ps(parameters.low_ns), ps(parameters.high_ns)
+    return low + _choices(draw_array(streams, number), high - low + 1)
+
+
+def _read_own(draft: Draft, shape: int, tasks: I64, task_bytes: int) -> None:
+    """Task i reads piece i of the data, if there is any."""
+    if task_bytes:
+        draft.access(shape, 0, region=0, offset=tasks * task_bytes, row_bytes=task_bytes, mode=Mode.READ)
+
+
+def _data(tasks: int, task_bytes: int) -> tuple[Region, ...]:
+    return (Region("data", tasks * task_bytes, True),) if task_bytes else ()

@@ -1,0 +1,233 @@
+"""BOTS SparseLU (thesis, section 3.6): LU decomposition of a sparse matrix of blocks, in its two versions.
+
+`sparselu_single`: one task runs every lu0 itself and spawns all others, with a wait after the divisions and one after
+the updates of every step. `sparselu_for`: lu0 runs alone; the rows of a step are dealt to all threads in contiguous
+pieces, as a static loop deals them, and whoever has a row spawns its tasks; a barrier ends each part. There, row i of
+the divisions spawns its fwd and its bdiv together, because the two loops have no barrier between them.
+
+Blocks that exist at the start lie in one region in row order, those that fill in lie in another in the order of a
+serial run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numasim.spec.models.workload_models import SparseLuParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.families.elimination import Elimination, eliminate
+from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
+
+ELEMENT_BYTES = 4
+KERNELS = ("lu0", "fwd", "bdiv", "bmod")
+LU0, FWD, BDIV, BMOD = range(4)
+SHAPES = (
+    Shape((Op.RUN,), (LU0,), (1,)),
+    Shape((Op.RUN,), (FWD,), (2,)),
+    Shape((Op.RUN,), (BDIV,), (2,)),
+    Shape((Op.RUN,), (BMOD,), (3,)),
+)
+CREATOR = len(SHAPES)
+
+
+class Calls(NamedTuple):
+    """Operations in the order of a serial run; each is a kernel on row ``i``, column ``j`` in step ``k``."""
+
+    kernel: I64
+    i: I64
+    j: I64
+    k: I64
+
+
+def flops(kernel: int, size: int) -> int:
+    """Floating-point operations of one kernel on blocks of ``size`` x ``size``."""
+    divisions, updates = size * (size - 1) // 2, size * (size - 1) * (2 * size - 1) // 3
+    return (divisions + updates, size**2 * (size - 1), size**3, 2 * size**3)[kernel]
+
+
+def sparselu_single(parameters: SparseLuParameters) -> Workload:
+    """The version in which one task creates all others."""
+    pattern = eliminate(parameters.blocks)
+    divisions, updates = _divisions(pattern), _updates(pattern)
+    calls = _concatenate([part for step in zip(divisions, updates, strict=True) for part in step])
+    parent = np.zeros(1 + len(calls.k), np.int64)
+    parent[0] = -1
+    shape = np.concatenate([[CREATOR], calls.kernel])
+    draft = Draft(parent, shape, (*SHAPES, _creator(divisions, updates)))
+    _fill(draft, pattern, Calls(*(np.concatenate([[0], column]) for column in calls)), parameters)
+    for k in range(parameters.blocks):
+        draft.compute(CREATOR, _kernel_ps(LU0, parameters), run=k)
+        _access_block(draft, CREATOR, 0, pattern, (k, k), size=parameters.block_size, run=k, mode=Mode.READ_WRITE)
+    return _finish(draft, "sparselu-single", parameters, pattern, None)
+
+
+def sparselu_for(parameters: SparseLuParameters) -> Workload:
+    """The version in which all threads create the tasks of their rows."""
+    pattern = eliminate(parameters.blocks)
+    graph = _Rows(parameters.blocks)
+    for k, (divisions, updates) in enumerate(zip(_divisions(pattern), _updates(pattern), strict=True)):
+        graph.factor(k)
+        if k + 1 < parameters.blocks:
+            graph.deal(k, divisions, np.maximum(divisions.i, divisions.j), "divide")
+            graph.deal(k, updates, updates.i, "update")
+    draft = Draft(np.concatenate(graph.parent), np.concatenate(graph.shape), graph.shapes(), np.concatenate(graph.kind))
+    _fill(draft, pattern, _concatenate(graph.calls), parameters)
+    return _finish(draft, "sparselu-for", parameters, pattern, graph.phases(draft))
+
+
+class _Rows:
+    """The bodies and tasks of the loop version, numbered phase by phase: first the bodies, then their tasks."""
+
+    def __init__(self, blocks: int) -> None:
+        self.blocks = blocks
+        self.count = 0
+        self.parent: list[I64] = []
+        self.shape: list[I64] = []
+        self.kind: list[I64] = []
+        self.calls: list[Calls] = []
+        self._phases: list[tuple[str, int, int]] = []
+
+    def factor(self, k: int) -> None:
+        """The diagonal block, by the master alone."""
+        self._phases.append((f"lu0 {k}", self.count, 1))
+        self._add(np.array([-1]), np.array([LU0]), Kind.IMPLICIT, _calls(LU0, k, k, k))
+
+    def deal(self, k: int, calls: Calls, row: I64, name: str) -> None:
+        """A loop over the rows below k; row r spawns the calls whose ``row`` is r, also when there are none."""
+        bodies, first = self.blocks - k - 1, self.count
+        self._phases.append((f"{name} {k}", first, bodies))
+        spawns = np.bincount(row - k - 1, minlength=bodies)
+        empty = np.zeros(bodies, np.int64)
+        self._add(np.full(bodies, -1), CREATOR + spawns, Kind.IMPLICIT, Calls(empty, empty, empty, empty))
+        self._add(first + row - k - 1, calls.kernel, Kind.TASK, calls)
+
+    def _add(self, parent: I64, shape: I64, kind: Kind, calls: Calls) -> None:
+        self.parent.append(parent)
+        self.shape.append(shape)
+        self.kind.append(np.full(len(parent), kind))
+        self.calls.append(calls)
+        self.count += len(parent)
+
+    def shapes(self) -> tuple[Shape, ...]:
+        """The kernels, and a body for every number of spawns."""
+        return (*SHAPES, *(Shape([Op.SPAWN] * spawns) for spawns in range(max(2, self.blocks))))
+
+    def phases(self, draft: Draft) -> list[Phase]:
+        """Per step: the factorisation alone, then the two dealt loops."""
+        return [
+            Phase(
+                roots=tuple(draft.position[first : first + bodies].tolist()),
+                deal=Deal.MASTER if name.startswith("lu0") else Deal.BLOCK,
+                serial=name.startswith("lu0"),
+                name=name,
+            )
+            for name, first, bodies in self._phases
+        ]
+
+
+def _calls(kernel: int, i: I64 | int, j: I64 | int, k: int) -> Calls:
+    columns = np.broadcast_arrays(np.atleast_1d(kernel), i, j, k)
+    return Calls(*columns)
+
+
+def _concatenate(parts: list[Calls]) -> Calls:
+    return Calls(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _divisions(pattern: Elimination) -> list[Calls]:
+    """Per step: the blocks right of the diagonal, then those below it."""
+    return [
+        _concatenate([_calls(FWD, k, columns, k), _calls(BDIV, rows, k, k)])
+        for k, (columns, rows) in enumerate(zip(pattern.columns, pattern.rows, strict=True))
+    ]
+
+
+def _updates(pattern: Elimination) -> list[Calls]:
+    """Per step: every pair of a block below the diagonal and one right of it, row by row."""
+    return [
+        _calls(BMOD, np.repeat(rows, len(columns)), np.tile(columns, len(rows)), k)
+        for k, (columns, rows) in enumerate(zip(pattern.columns, pattern.rows, strict=True))
+    ]
+
+
+def _creator(divisions: list[Calls], updates: list[Calls]) -> Shape:
+    """The program of the one task that creates all others."""
+    ops: list[int] = []
+    for divide, update in zip(divisions, updates, strict=True):
+        ops += [Op.RUN, *[Op.SPAWN] * len(divide.k), Op.WAIT, *[Op.SPAWN] * len(update.k), Op.WAIT]
+    return Shape(ops, [LU0] * len(divisions), [1] * len(divisions))
+
+
+def _kernel_ps(kernel: int, parameters: SparseLuParameters) -> int:
+    return int(compute_ps(flops(kernel, parameters.block_size), parameters.ps_per_1000_flops))
+
+
+def _fill(draft: Draft, pattern: Elimination, calls: Calls, parameters: SparseLuParameters) -> None:
+    """Times and blocks of every kernel; ``calls`` goes with the draft's own numbering."""
+    read_blocks: dict[int, Any] = {
+        LU0: lambda i, j, k: [],
+        FWD: lambda i, j, k: [(k, k)],
+        BDIV: lambda i, j, k: [(k, k)],
+        BMOD: lambda i, j, k: [(i, k), (k, j)],
+    }
+    size = parameters.block_size
+    for kernel, reads in read_blocks.items():
+        ids = draft.tasks(kernel)
+        i, j, k = calls.i[ids], calls.j[ids], calls.k[ids]
+        draft.compute(kernel, _kernel_ps(kernel, parameters))
+        operands = reads(i, j, k)
+        for number, block in enumerate(operands):
+            _access_block(draft, kernel, number, pattern, block, size=size, mode=Mode.READ)
+        _access_block(draft, kernel, len(operands), pattern, (i, j), size=size, mode=Mode.READ_WRITE)
+
+
+def _access_block(
+    draft: Draft, shape: int, number: int, pattern: Elimination, block: Any, *, size: int, run: int = 0, mode: Mode
+) -> None:
+    block_bytes = ELEMENT_BYTES * size**2
+    draft.access(
+        shape,
+        number,
+        run=run,
+        region=pattern.region[block],
+        offset=pattern.place[block] * block_bytes,
+        row_bytes=block_bytes,
+        mode=mode,
+    )
+
+
+def _finish(
+    draft: Draft, name: str, parameters: SparseLuParameters, pattern: Elimination, phases: list[Phase] | None
+) -> Workload:
+    block_bytes = ELEMENT_BYTES * parameters.block_size**2
+    filled = pattern.final_blocks - pattern.initial_blocks
+    return draft.finish(
+        name=name,
+        parameters=parameters_of(parameters),
+        kernels=KERNELS,
+        regions=(
+            Region("matrix", pattern.initial_blocks * block_bytes, True),
+            Region("fill", filled * block_bytes, False),
+        ),
+        phases=phases,
+        facts=_facts(parameters, pattern),
+    )
+
+
+def _facts(parameters: SparseLuParameters, pattern: Elimination) -> dict[str, int]:
+    fwd, bdiv = sum(map(len, pattern.columns)), sum(map(len, pattern.rows))
+    bmod = sum(len(rows) * len(columns) for rows, columns in zip(pattern.rows, pattern.columns, strict=True))
+    counts = (parameters.blocks, fwd, bdiv, bmod)
+    return {
+        "tasks_spawned": fwd + bdiv + bmod,
+        "fwd": fwd,
+        "bdiv": bdiv,
+        "bmod": bmod,
+        "blocks_initial": pattern.initial_blocks,
+        "blocks_final": pattern.final_blocks,
+        "bytes_final": pattern.final_blocks * ELEMENT_BYTES * parameters.block_size**2,
+        "flops": sum(count * flops(kernel, parameters.block_size) for kernel, count in enumerate(counts)),
+    }

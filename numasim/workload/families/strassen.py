@@ -1,0 +1,220 @@
+"""BOTS Strassen (thesis, section 3.6): matrix product by seven half-size products, one task each.
+
+A task of size n allocates eleven quadrants, fills eight of them with sums of the quadrants of A and B, spawns seven
+products, waits, and adds up. C is written in place. Temporaries come from a heap: blocks of up to 32 MiB, the largest
+that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are taken again by later tasks of the
+same size, so that their pages are where an earlier task touched them first and, if it was not long ago, still in a
+cache; larger ones are fresh memory each time. Who takes them again is ``heap``:
+
+- ``shared``: whoever comes next, from one heap for all threads: 32 blocks of a size are taken in turn.
+- ``arenas``: who freed them, as glibc's heap for each thread has it. A worker goes through a subtree depth first and
+  needs one block of each size at a time; so the tasks of a size below the same one of the first 49 subtrees, enough for
+  the threads of most machines, share a block.
+- ``fresh``: nobody; every block is fresh memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from numasim.spec.models.workload_models import StrassenParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
+
+ELEMENT_BYTES = 8
+CHILDREN = 7
+TEMPORARIES = 11
+LARGEST_RECYCLED_BYTES = 32 << 20
+THREADS = 32  # have blocks in use
+SUBTREES = CHILDREN**2  # the first level that has as many
+A, B, C, HEAP = range(4)
+S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1 = range(TEMPORARIES)
+MULTIPLY, ADD = range(2)
+LEAF, SPLIT, SERIAL_SPLIT = range(3)
+
+SHAPES = (
+    Shape((Op.RUN,), (MULTIPLY,), (3,)),
+    Shape((Op.RUN, *[Op.SPAWN] * CHILDREN, Op.WAIT, Op.RUN), (ADD, ADD), (3, 2)),
+    Shape((Op.RUN, *[Op.CALL] * CHILDREN, Op.RUN), (ADD, ADD), (3, 2)),
+)
+
+
+class Place(NamedTuple):
+    """Where a square matrix of every task of a level begins, and how far apart its rows are; arrays are [tasks]."""
+
+    region: I64
+    offset: I64
+    stride: I64
+
+    def quadrant(self, row: int, column: int, size: int) -> Place:
+        """The quadrant (0 or 1, 0 or 1) of ``size`` x ``size`` elements."""
+        return self._replace(offset=self.offset + row * size * self.stride + column * size * ELEMENT_BYTES)
+
+
+def strassen(parameters: StrassenParameters) -> Workload:
+    """The task graph of one Strassen product."""
+    tree = _Tree(parameters)
+    draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
+    places = tree.places(draft)
+    rate = parameters.ps_per_1000_flops
+    _fill_leaves(draft, tree.size, places, rate)
+    for shape in (SPLIT, SERIAL_SPLIT):
+        _fill_splits(draft, shape, tree, places, rate)
+    matrix_bytes = ELEMENT_BYTES * parameters.n**2
+    return draft.finish(
+        name="strassen",
+        parameters=parameters_of(parameters),
+        kernels=("multiply", "add"),
+        regions=(
+            Region("A", matrix_bytes, True),
+            Region("B", matrix_bytes, True),
+            Region("C", matrix_bytes, False),
+            Region("heap", tree.heap_end, False),
+        ),
+        facts=_facts(tree),
+    )
+
+
+class _Tree:
+    """The recursion, numbered level by level; arrays are [tasks]."""
+
+    def __init__(self, parameters: StrassenParameters) -> None:
+        self.depth = max(0, (parameters.n // parameters.cutoff).bit_length() - 1)
+        self.level_tasks = [CHILDREN**level for level in range(self.depth + 1)]
+        self.level_size = [parameters.n >> level for level in range(self.depth + 1)]
+        self.first = offsets(np.array(self.level_tasks))
+        level = np.repeat(np.arange(self.depth + 1), self.level_tasks)
+        self.size = parameters.n >> level
+        self.parent = (np.arange(len(level)) - 1) // CHILDREN
+        spawning = parameters.cutoff_depth if parameters.cutoff_version == "manual" else self.depth + 1
+        self.kind = np.where(level < spawning, Kind.TASK, Kind.CALL)
+        self.shape = np.where(level == self.depth, LEAF, np.where(level < spawning - 1, SPLIT, SERIAL_SPLIT))
+        self.heap_bytes = np.where(level == self.depth, 0, TEMPORARIES * ELEMENT_BYTES * (self.size // 2) ** 2)
+        self.heap = np.zeros(len(level), np.int64)
+        self.heap_end = 0
+        self.heap_kind = parameters.heap
+
+    def places(self, draft: Draft) -> tuple[Place, Place, Place]:
+        """Where A, B and C of every task are."""
+        self._lay_out_heap(draft)
+        stride = np.array([ELEMENT_BYTES * self.level_size[0]])
+        a, b, c = (Place(np.array([region]), np.array([0]), stride) for region in (A, B, C))
+        found = [(a, b, c)]
+        for level in range(self.depth):
+            heap = self.heap[self.first[level] : self.first[level + 1]]
+            a, b, c = _operands(a, b, c, heap, self.level_size[level] // 2)
+            found.append((a, b, c))
+        a, b, c = (Place(*map(np.concatenate, zip(*levels, strict=True))) for levels in zip(*found, strict=True))
+        return a, b, c
+
+    def _lay_out_heap(self, draft: Draft) -> None:
+        """Size by size, the blocks that tasks of that size take."""
+        for level in range(self.depth):
+            tasks = np.arange(self.first[level], self.first[level + 1])
+            block = int(self.heap_bytes[tasks[0]])
+            layout = HEAPS[self.heap_kind] if block <= LARGEST_RECYCLED_BYTES else _fresh
+            number = layout(np.argsort(np.argsort(draft.position[tasks])))
+            self.heap[tasks] = self.heap_end + number * block
+            self.heap_end += (int(number.max()) + 1) * block
+
+
+def _arenas(order: I64) -> I64:
+    return order * np.int64(min(SUBTREES, len(order))) // len(order)
+
+
+def _shared(order: I64) -> I64:
+    return order % np.int64(THREADS)
+
+
+def _fresh(order: I64) -> I64:
+    return order
+
+
+# [tasks of a size] the number of each one's block, from its place in a serial run
+HEAPS: dict[str, Callable[[I64], I64]] = {"arenas": _arenas, "shared": _shared, "fresh": _fresh}
+
+
+def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place, Place, Place]:
+    """A, B and C of the seven products of every task of a level, in program order."""
+
+    def temporary(slot: int) -> Place:
+        offset = heap + slot * ELEMENT_BYTES * size**2
+        return Place(np.full_like(heap, HEAP), offset, np.full_like(heap, ELEMENT_BYTES * size))
+
+    def quadrant(of: Place, name: str) -> Place:
+        return of.quadrant(int(name[0]) - 1, int(name[1]) - 1, size)
+
+    products = (
+        (quadrant(a, "11"), quadrant(b, "11"), temporary(M2)),
+        (temporary(S1), temporary(S5), temporary(M5)),
+        (temporary(S2), temporary(S6), temporary(T1)),
+        (temporary(S3), temporary(S7), quadrant(c, "22")),
+        (quadrant(a, "12"), quadrant(b, "21"), quadrant(c, "11")),
+        (temporary(S4), quadrant(b, "22"), quadrant(c, "12")),
+        (quadrant(a, "22"), temporary(S8), quadrant(c, "21")),
+    )
+    a, b, c = (
+        Place(*(np.stack(np.broadcast_arrays(*part), axis=1).ravel() for part in zip(*operand, strict=True)))
+        for operand in zip(*products, strict=True)
+    )
+    return a, b, c
+
+
+def _fill_leaves(draft: Draft, size: I64, places: tuple[Place, Place, Place], rate: int) -> None:
+    ids = draft.tasks(LEAF)
+    draft.compute(LEAF, compute_ps(2 * size[ids] ** 3, rate))
+    for number, (place, mode) in enumerate(zip(places, (Mode.READ, Mode.READ, Mode.WRITE), strict=True)):
+        _access_matrix(draft, LEAF, number, place, size, mode=mode)
+
+
+def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place], rate: int) -> None:
+    """Eight sums before the products, seven after them; temporaries that are used together lie together."""
+    ids = draft.tasks(shape)
+    quadrant = (tree.size[ids] // 2) ** 2
+    heap = tree.heap[ids]
+    block = ELEMENT_BYTES * quadrant
+    draft.compute(shape, compute_ps(8 * quadrant, rate), run=0)
+    _access_matrix(draft, shape, 0, places[A], tree.size, mode=Mode.READ)
+    _access_matrix(draft, shape, 1, places[B], tree.size, mode=Mode.READ)
+    draft.access(shape, 2, run=0, region=HEAP, offset=heap, row_bytes=8 * block, mode=Mode.WRITE)
+    draft.compute(shape, compute_ps(7 * quadrant, rate), run=1)
+    draft.access(shape, 0, run=1, region=HEAP, offset=heap + M2 * block, row_bytes=3 * block, mode=Mode.READ)
+    _access_matrix(draft, shape, 1, places[C], tree.size, run=1, mode=Mode.READ_WRITE)
+
+
+def _access_matrix(draft: Draft, shape: int, number: int, place: Place, size: I64, *, run: int = 0, mode: Mode) -> None:
+    """An access to a whole square matrix: one piece where its rows touch, a piece a row elsewhere."""
+    ids = draft.tasks(shape)
+    row_bytes = ELEMENT_BYTES * size[ids]
+    whole = place.stride[ids] == row_bytes
+    draft.access(
+        shape,
+        number,
+        run=run,
+        region=place.region[ids],
+        offset=place.offset[ids],
+        row_bytes=np.where(whole, row_bytes * size[ids], row_bytes),
+        rows=np.where(whole, 1, size[ids]),
+        stride=np.where(whole, 0, place.stride[ids]),
+        mode=mode,
+    )
+
+
+def _facts(tree: _Tree) -> dict[str, int]:
+    """Closed-form totals; traffic counts the read for ownership of what is written."""
+    splits = [(count, size) for count, size in zip(tree.level_tasks[:-1], tree.level_size[:-1], strict=True)]
+    leaf = tree.level_size[-1]
+    return {
+        "tasks": int((tree.kind == Kind.TASK).sum()),
+        "splits": sum(count for count, _ in splits),
+        "leaves": tree.level_tasks[-1],
+        "flops_multiply": tree.level_tasks[-1] * 2 * leaf**3,
+        "flops_add": sum(count * 15 * (size // 2) ** 2 for count, size in splits),
+        "bytes_streamed": sum(count * 70 * size**2 for count, size in splits),
+        "bytes_allocated": int(tree.heap_bytes.sum()),
+    }

@@ -1,0 +1,107 @@
+"""Synchronisation constructs of OpenMP, again and again: EPCC syncbench (thesis section 6.4.1, Table 6.4; model 5.5).
+
+Every construct surrounds a delay. Its overhead is the time of the program less that of the delays on its critical path
+(the fact ``reference_ps``), over the number of constructs (the fact ``constructs``). What they are made of:
+
+- `parallel`: the master works alone for a while, so that the others fall asleep; it signals each of them on a condition
+  of its own, all run the delay and meet at a barrier;
+- `for`: every thread takes its chunk with an atomic operation, runs the delay, and all meet; `parallel-for` is both;
+- `barrier`: all meet behind the delay;
+- `single`: an atomic operation says who runs the delay (the master), and all meet;
+- `critical`, `lock`: the threads share the repetitions, each of which is one critical section;
+- `atomic`: they share them likewise; OMPi makes a lock of each (thesis section 6.4.1), held for as long as the line of
+  the variable takes to come;
+- `reduction`: `parallel` whose threads add their results to one variable, in a critical section each.
+
+What the runtime itself does for a construct, beside locks and lines, takes ``construct_ns`` on the path of each: the
+master does it before it wakes the others, every thread before a construct that finds all of them awake, and the holder
+of a lock inside the section.
+
+Conditions are kept for the thread that waits, all else for the master.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from numasim.spec.base import ps
+from numasim.spec.models.workload_models import SyncbenchParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.families.sync_parameters import Role, SharedWord
+from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
+
+LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
+Steps = list[tuple[Op, int]]  # ops with the words that they use, a RUN with its kernel
+ALONE = (Op.RUN, 1)  # the master between two parallel regions
+OWN = (Op.RUN, 2)  # the runtime itself
+DELAY: Steps = [(Op.RUN, 0)]
+MEET: Steps = [(Op.BARRIER, BARRIER)]
+COUNT: Steps = [(Op.ATOMIC, COUNTER)]  # of chunks, or the variable to which all add
+SECTION: Steps = [(Op.LOCK, LOCK), OWN, (Op.RUN, 0), (Op.UNLOCK, LOCK)]
+ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, *COUNT, (Op.UNLOCK, LOCK)]
+ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
+
+
+def _fork(thread: int, threads: int) -> Steps:
+    if thread:
+        return [(Op.AWAIT, FIRST_CONDITION + thread)]
+    return [ALONE, OWN, *((Op.SIGNAL, FIRST_CONDITION + other) for other in range(1, threads))]
+
+
+CONSTRUCTS: dict[str, Callable[[int, int], Steps]] = {  # what a thread of how many does in one repetition
+    "parallel": lambda thread, threads: [*_fork(thread, threads), *DELAY, *MEET],
+    "for": lambda thread, threads: [OWN, *COUNT, *DELAY, *MEET],
+    "parallel-for": lambda thread, threads: [*_fork(thread, threads), *COUNT, *DELAY, *MEET],
+    "barrier": lambda thread, threads: [*DELAY, OWN, *MEET],
+    "single": lambda thread, threads: [OWN, *COUNT, *([] if thread else DELAY), *MEET],
+    "critical": lambda thread, threads: SECTION,
+    "lock": lambda thread, threads: SECTION,
+    "atomic": lambda thread, threads: ATOMIC,
+    "reduction": lambda thread, threads: [*_fork(thread, threads), *DELAY, *ADD, *MEET],
+}
+SHARED_OUT = ("critical", "lock", "atomic")
+
+
+def syncbench(parameters: SyncbenchParameters) -> Workload:
+    """A body for each thread that repeats the construct."""
+    threads, construct = parameters.team, parameters.kind
+    rounds = -(-parameters.repetitions // threads) if construct in SHARED_OUT else parameters.repetitions
+    steps = [_steps(parameters, thread) for thread in range(threads)]
+    shapes = [_shape(each, rounds) for each in steps]
+    draft = Draft(np.full(threads, -1), np.arange(threads), shapes, kind=np.full(threads, Kind.IMPLICIT))
+    times = np.array([ps(parameters.delay_ns), ps(parameters.serial_ns), ps(parameters.construct_ns)])
+    for thread, shape in enumerate(shapes):
+        draft.compute_runs(thread, times[list(shape.kernels)])
+    constructs = rounds * threads if construct in SHARED_OUT else rounds
+    once = {kernel for op, kernel in steps[0] if op == Op.RUN} - {OWN[1]}
+    return draft.finish(
+        name="syncbench",
+        parameters=parameters_of(parameters),
+        kernels=("delay", "serial", "runtime"),
+        phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
+        words=_words(threads),
+        facts={"constructs": constructs, "reference_ps": constructs * int(times[list(once)].sum())},
+    )
+
+
+def _steps(parameters: SyncbenchParameters, thread: int) -> Steps:
+    steps = CONSTRUCTS[parameters.kind](thread, parameters.team)
+    return [step for step in steps if step != OWN or parameters.construct_ns]
+
+
+def _shape(steps: Steps, rounds: int) -> Shape:
+    ops = [op for op, _ in steps]
+    kernels = [kernel for op, kernel in steps if op == Op.RUN]
+    words = [word for op, word in steps if op != Op.RUN]
+    return Shape(ops * rounds, kernels * rounds, [0] * len(kernels) * rounds, words * rounds)
+
+
+def _words(threads: int) -> tuple[SharedWord, ...]:
+    return (
+        SharedWord("lock", Role.LOCK),
+        SharedWord("counter", Role.ATOMIC),
+        SharedWord("barrier", Role.BARRIER, parties=threads),
+        *(SharedWord(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
+    )

@@ -1,0 +1,130 @@
+"""UTS, unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree that only shows as it is walked.
+
+The number of children of a node follows from the node's own random state: in a binomial tree the root has a given
+number and every other node m with probability q, else none; in a geometric tree it is geometric with a mean b(d) that
+depends on the depth d. A child's state is a hash of its parent's. The published trees hash with SHA-1; here states
+are class-8 streams, so trees have the published distribution, not the published sizes. A node hashes the states of
+its children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import log, pi, pow, sin
+
+import numpy as np
+
+from numasim.draws import DrawClass, U64Array, base, draw_array
+from numasim.errors import InputError
+from numasim.spec.base import ps
+from numasim.spec.models.workload_models import MAX_TASKS, UtsParameters
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Op, Workload
+
+MAX_CHILDREN = 100  # of any node but a binomial root, as in UTS
+ROUNDING = 10**9  # b(d) is rounded, so that the last bits of a power do not depend on the machine
+
+
+def uts(parameters: UtsParameters) -> Workload:
+    """The whole tree; an `InputError` if it has more nodes than fit."""
+    children, parent = grow(parameters)
+    counts = np.unique(children)
+    draft = Draft(parent, np.searchsorted(counts, children), [_shape(count) for count in counts.tolist()])
+    for number, count in enumerate(counts.tolist()):
+        draft.compute(number, ps(parameters.node_ns) * max(1, count))
+    return draft.finish(
+        name="uts",
+        parameters=parameters_of(parameters),
+        kernels=("node",),
+        facts={"tasks": len(parent), "leaves": int((children == 0).sum())},
+    )
+
+
+def _shape(children: int) -> Shape:
+    return Shape((Op.RUN, *[Op.SPAWN] * children, *[Op.WAIT] * bool(children)), (0,), (0,))
+
+
+def grow(parameters: UtsParameters) -> tuple[I64, I64]:
+    """([nodes] number of children, [nodes] parent) level by level."""
+    states = np.array([base(parameters.tree_seed, DrawClass.ARRIVAL, 0)], np.uint64)
+    counts, parents = [], [np.array([-1])]
+    depth = nodes = 0
+    while len(states):
+        children = TREES[parameters.tree](parameters, states, depth)
+        counts.append(children)
+        parents.append(np.repeat(nodes + np.arange(len(states)), children))
+        nodes += len(states)
+        if nodes + len(parents[-1]) > MAX_TASKS:
+            raise InputError(
+                f"this uts tree has more than {MAX_TASKS} nodes", expected="a smaller or likelier ending tree"
+            )
+        states = _child_states(states, children)
+        depth += 1
+    return np.concatenate(counts), np.concatenate(parents)
+
+
+def _child_states(states: U64Array, children: I64) -> U64Array:
+    """Child i of a node continues in number i + 1 of the node's stream; number 0 decided how many there are."""
+    begin = offsets(children)
+    number = np.arange(begin[-1]) - np.repeat(begin[:-1], children)
+    streams = np.repeat(states, children)
+    found = np.empty(len(number), np.uint64)
+    for i in np.unique(number).tolist():
+        at = number == i
+        found[at] = draw_array(streams[at], i + 1)
+    return found
+
+
+def _binomial(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
+    if depth == 0:
+        return np.array([parameters.root_children])
+    bound = int(Fraction(parameters.probability or 0) * 2**64)
+    return np.where(draw_array(states, 0) < np.uint64(bound), parameters.children or 0, 0)
+
+
+def _geometric(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
+    """At least c children with probability (b / (1 + b))^c, so c is the number of those thresholds below the draw."""
+    mean = Fraction(round(SHAPES[parameters.shape or "fixed"](parameters, depth) * ROUNDING), ROUNDING)
+    more = mean / (1 + mean)
+    bounds = [int(more**c * 2**64) for c in range(1, MAX_CHILDREN + 1)]
+    ascending = np.array(bounds[::-1], np.uint64)
+    return MAX_CHILDREN - np.searchsorted(ascending, draw_array(states, 0), side="right")
+
+
+def _linear(parameters: UtsParameters, depth: int) -> float:
+    return _root(parameters) * max(0.0, 1 - depth / _depth(parameters))
+
+
+def _exponential(parameters: UtsParameters, depth: int) -> float:
+    if depth == 0 or _depth(parameters) == 1:
+        return float(_root(parameters)) if depth == 0 else 0.0
+    return _root(parameters) * pow(depth, -log(_root(parameters)) / log(_depth(parameters)))
+
+
+def _cyclic(parameters: UtsParameters, depth: int) -> float:
+    if depth > 5 * _depth(parameters):
+        return 0.0
+    return pow(_root(parameters), sin(2 * pi * depth / _depth(parameters)))
+
+
+def _fixed(parameters: UtsParameters, depth: int) -> float:
+    return float(_root(parameters)) if depth < _depth(parameters) else 0.0
+
+
+def _root(parameters: UtsParameters) -> int:
+    return parameters.root_children or 1
+
+
+def _depth(parameters: UtsParameters) -> int:
+    return parameters.depth or 1
+
+
+TREES: dict[str, Callable[[UtsParameters, U64Array, int], I64]] = {"binomial": _binomial, "geometric": _geometric}
+SHAPES: dict[str, Callable[[UtsParameters, int], float]] = {
+    "linear": _linear,
+    "exponential": _exponential,
+    "cyclic": _cyclic,
+    "fixed": _fixed,
+}

@@ -1,0 +1,296 @@
+"""The rules of a well-formed workload; each broken one is an `InputError` that names the place and what would be right.
+
+Paths are those of the JSON form, so that the same check serves generated graphs and files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.workload.check_words import check_shared_words
+from numasim.workload.dataflow import Dataflow
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Accesses, Kind, Mode, Op, Pattern, RangeFamily, Workload
+
+Path = tuple[str | int, ...]
+FAR = 2**61  # no region reaches this far
+MAX_MOVED = 2**38  # bytes that one access walks; its memory time in ps then fits 63 bits at any latency up to 1 us
+SHOWN_CYCLE = 8  # tasks of a cycle that an error lists
+
+
+def validate(workload: Workload) -> None:
+    """Check everything; an `InputError` for the first rule that is broken."""
+    for check in CHECKS:
+        check(workload)
+
+
+def parents(op_ptr: I64, op_code: npt.NDArray[Any], op_arg: npt.NDArray[Any], roots: Sequence[int]) -> I64:
+    """[tasks] the task that spawns or calls each one, -1 for ``roots``.
+
+    An `InputError` for a task that is spawned twice, or never without being a root, or that does not exist.
+    """
+    tasks = len(op_ptr) - 1
+    forks = np.flatnonzero((op_code == Op.SPAWN) | (op_code == Op.CALL))
+    owner = np.searchsorted(op_ptr, forks, side="right") - 1
+    child = op_arg[forks].astype(np.int64)
+    outside = np.flatnonzero(child >= tasks)
+    if len(outside):
+        at = outside[0]
+        problem = f"task {child[at]} does not exist"
+        raise InputError(problem, path=_op_path(op_ptr, forks[at]), expected=f"a task below {tasks}")
+    found = np.full(tasks, -1, np.int64)
+    found[child] = owner
+    starts = np.bincount(np.concatenate([child, np.asarray(roots, np.int64)]), minlength=tasks)
+    for task in np.flatnonzero(starts != 1)[:1].tolist():
+        _refuse_starts(task, int(starts[task]), owner[child == task].tolist(), task in roots)
+    return found
+
+
+def _refuse_starts(task: int, starts: int, owners: list[int], root: bool) -> None:
+    if not starts:
+        raise InputError(
+            f"task {task} is never spawned",
+            path=("tasks", task),
+            expected="one task that spawns it, or a phase with it",
+        )
+    by = [f"by task {owner}" for owner in owners] + ["as the root of a phase"] * (starts - len(owners))
+    raise InputError(f"task {task} is started twice: {' and '.join(by[:2])}", path=("tasks", task), expected="once")
+
+
+def _op_path(op_ptr: I64, op: int) -> Path:
+    task = int(np.searchsorted(op_ptr, op, side="right")) - 1
+    return ("tasks", task, "ops", int(op - op_ptr[task]))
+
+
+def _check_names(workload: Workload) -> None:
+    for key, names in (("kernels", workload.kernels), ("regions", [region.name for region in workload.regions])):
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise InputError(f"the name {name!r} is given twice", path=(key, number), expected="distinct names")
+
+
+def _check_lengths(workload: Workload) -> None:
+    tasks, segments, ops = workload.rows, workload.segments, len(workload.op_code)
+    lengths = {
+        "op_ptr": (len(workload.op_ptr), tasks + 1),
+        "parent": (len(workload.parent), tasks),
+        "successor_ptr": (len(workload.successor_ptr), tasks + 1),
+        "op_arg": (len(workload.op_arg), ops),
+        "segment_kernel": (len(workload.segment_kernel), segments),
+        "segment_accesses": (len(workload.segment_accesses), segments + 1),
+    }
+    for name, (given, right) in lengths.items():
+        if given != right:
+            raise InputError(f"the array has {given} entries", path=(name,), expected=f"{right} entries")
+    _check_pointer("op_ptr", workload.op_ptr, ops)
+    _check_pointer("segment_accesses", workload.segment_accesses, len(workload.accesses))
+    _check_pointer("successor_ptr", workload.successor_ptr, len(workload.successor))
+
+
+def _check_pointer(name: str, pointer: I64, total: int) -> None:
+    if pointer[0] != 0 or pointer[-1] != total or (np.diff(pointer) < 0).any():
+        raise InputError("the array is no CSR pointer", path=(name,), expected=f"an ascending array from 0 to {total}")
+
+
+def _check_ops(workload: Workload) -> None:
+    for op in np.flatnonzero(workload.op_code >= len(Op))[:1].tolist():
+        raise InputError(f"op code {workload.op_code[op]} does not exist", path=_op_path(workload.op_ptr, op))
+    runs = (workload.op_code == Op.RUN) & (workload.op_arg >= workload.segments)
+    for op in np.flatnonzero(runs)[:1].tolist():
+        problem = f"segment {workload.op_arg[op]} does not exist"
+        path = _op_path(workload.op_ptr, op)
+        raise InputError(problem, path=path, expected=f"a segment below {workload.segments}")
+
+
+def _check_tree(workload: Workload) -> None:
+    roots = [root for phase in workload.phases for root in phase.roots]
+    found = parents(workload.op_ptr, workload.op_code, workload.op_arg, roots)
+    for task in np.flatnonzero(found != workload.parent)[:1].tolist():
+        problem = f"the parent is {workload.parent[task]}, but task {found[task]} spawns it"
+        raise InputError(problem, path=("tasks", task))
+    _check_preorder(workload)
+
+
+def _check_preorder(workload: Workload) -> None:
+    order = _program_order(workload)
+    for number, task in enumerate(order):
+        if task != number:
+            right = f"number {number}: tasks are numbered depth first, in the order in which they are spawned"
+            raise InputError(f"task {task} is out of order", path=("tasks", task), expected=right)
+    if len(order) < workload.rows:
+        task = len(order)
+        problem = f"task {task} spawns itself, directly or through others"
+        raise InputError(problem, path=("tasks", task), expected="a tree of spawns below every root")
+
+
+def _program_order(workload: Workload) -> list[int]:
+    """The tasks below the roots depth first, children in the order in which their parent spawns them."""
+    forks = (workload.op_code == Op.SPAWN) | (workload.op_code == Op.CALL)
+    first = offsets(forks)[workload.op_ptr].tolist()
+    child = workload.op_arg[forks].tolist()
+    found, left = [], np.flatnonzero(workload.parent < 0)[::-1].tolist()
+    while left:
+        task = left.pop()
+        found.append(task)
+        left += child[first[task] : first[task + 1]][::-1]
+    return found
+
+
+def _check_kinds(workload: Workload) -> None:
+    called = np.zeros(workload.rows, np.bool_)
+    called[workload.op_arg[workload.op_code == Op.CALL]] = True
+    roots = workload.parent < 0
+    wanted = np.where(called, Kind.CALL, Kind.TASK)
+    wrong = (workload.kind != wanted) & ~(roots & (workload.kind == Kind.IMPLICIT))
+    for task in np.flatnonzero(wrong)[:1].tolist():
+        kind = Kind(workload.kind[task]).name.lower() if workload.kind[task] < len(Kind) else str(workload.kind[task])
+        right = "call" if called[task] else "task or implicit" if roots[task] else "task"
+        raise InputError(f"the kind is {kind}", path=("tasks", task, "kind"), expected=right)
+
+
+def _check_segments(workload: Workload) -> None:
+    for segment in np.flatnonzero(workload.segment_compute_ps < 0)[:1].tolist():
+        path = ("segments", segment, "compute_ps")
+        raise InputError(f"the time is {workload.segment_compute_ps[segment]} ps", path=path, expected="0 or more")
+    for segment in np.flatnonzero(workload.segment_kernel >= len(workload.kernels))[:1].tolist():
+        path = ("segments", segment, "kernel")
+        problem = f"kernel {workload.segment_kernel[segment]} does not exist"
+        raise InputError(problem, path=path, expected=f"a kernel below {len(workload.kernels)}")
+    begin = workload.segment_accesses
+
+    def path_of(access: int) -> Path:
+        segment = int(np.searchsorted(begin, access, side="right")) - 1
+        return ("segments", segment, "accesses", int(access - begin[segment]))
+
+    _check_accesses(workload, workload.accesses, workload.accesses.offset, workload.accesses.offset, path_of)
+
+
+def _check_accesses(workload: Workload, accesses: Accesses, low: I64, high: I64, path_of: Any) -> None:
+    """``low`` and ``high`` [accesses] bound the offsets that an access takes."""
+    sizes = np.array([region.bytes for region in workload.regions], np.int64)
+    known = accesses.region < len(sizes)
+    size = np.append(sizes, 0)[np.where(known, accesses.region, len(sizes))]
+    rules: tuple[tuple[str, npt.NDArray[Any], str], ...] = (
+        ("region", known, f"a region below {len(sizes)}"),
+        ("row_bytes", accesses.row_bytes >= 1, "1 or more"),
+        ("rows", accesses.rows >= 1, "1 or more"),
+        ("stride", accesses.stride >= 0, "0 or more"),
+        ("mode", np.isin(accesses.mode, list(Mode)), "read, write or read-write"),
+        ("pattern", np.isin(accesses.pattern, list(Pattern)), "a known pattern"),
+        ("passes", accesses.passes >= 1, "1 or more"),
+        ("offset", low >= 0, "0 or more"),
+        ("offset", high <= size - _extent(accesses), "an end inside the region"),
+        ("passes", _moved(accesses) <= MAX_MOVED, f"at most {MAX_MOVED} bytes walked in all"),
+    )
+    for name, holds, right in rules:
+        for access in np.flatnonzero(~holds)[:1].tolist():
+            value = getattr(accesses, name)[access]
+            raise InputError(f"the value is {value}", path=(*path_of(access), name), expected=right)
+
+
+def _extent(accesses: Accesses) -> npt.NDArray[Any]:
+    """[accesses] bytes from the first to the last; more than any region has where that is beyond 63 bits."""
+    rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes
+    return np.where(rough < FAR, (accesses.rows - 1) * accesses.stride + accesses.row_bytes, FAR)
+
+
+def _moved(accesses: Accesses) -> npt.NDArray[Any]:
+    """[accesses] bytes walked, as floats, which do not overflow."""
+    return accesses.row_bytes.astype(np.float64) * accesses.rows * accesses.passes
+
+
+def _check_ranges(workload: Workload) -> None:
+    for number, family in enumerate(workload.ranges):
+        path: Path = ("ranges", number)
+        if family.count < 1:
+            raise InputError(f"the range has {family.count} items", path=(*path, "count"), expected="1 or more")
+        if not 0 <= family.low_ps <= family.high_ps:
+            problem = f"the times are {family.low_ps} to {family.high_ps} ps"
+            raise InputError(problem, path=(*path, "low_ps"), expected="0 <= low_ps <= high_ps")
+        if family.kernel >= len(workload.kernels):
+            raise InputError(f"kernel {family.kernel} does not exist", path=(*path, "kernel"))
+        _check_template(workload, family, path)
+
+
+def _check_template(workload: Workload, family: RangeFamily, path: Path) -> None:
+    for access in np.flatnonzero(family.divisor < 1)[:1].tolist():
+        place = (*path, "accesses", access, "divisor")
+        raise InputError(f"the divisor is {family.divisor[access]}", path=place, expected="1 or more")
+    last = family.count - 1
+    across = [last // family.divisor * family.step_div, np.minimum(last, family.divisor - 1) * family.step_mod]
+    low = family.accesses.offset + sum(np.minimum(step, 0) for step in across)
+    high = family.accesses.offset + sum(np.maximum(step, 0) for step in across)
+    rough = float(last) * (np.abs(family.step_div) / family.divisor.astype(np.float64) + np.abs(family.step_mod))
+    high = np.where(rough < FAR, high, FAR)
+    _check_accesses(workload, family.accesses, low, high, lambda access: (*path, "accesses", access))
+
+
+def _check_phases(workload: Workload) -> None:
+    if not workload.phases:
+        raise InputError("there is no phase", path=("phases",), expected="at least one")
+    for number, phase in enumerate(workload.phases):
+        path: Path = ("phases", number)
+        family = phase.range_family
+        if family is not None and not 0 <= family < len(workload.ranges):
+            right = f"a range below {len(workload.ranges)}"
+            raise InputError(f"range {family} does not exist", path=(*path, "range"), expected=right)
+        for place, root in enumerate(phase.roots):
+            if not 0 <= root < workload.rows:
+                right = f"a task below {workload.rows}"
+                raise InputError(f"task {root} does not exist", path=(*path, "roots", place), expected=right)
+        if phase.repeat < 1:
+            raise InputError(f"the phase runs {phase.repeat} times", path=(*path, "repeat"), expected="1 or more")
+
+
+def _check_dependences(workload: Workload) -> None:
+    for edge in np.flatnonzero(workload.successor >= workload.rows)[:1].tolist():
+        task = int(np.searchsorted(workload.successor_ptr, edge, side="right")) - 1
+        path = ("tasks", task, "then", int(edge - workload.successor_ptr[task]))
+        problem = f"task {workload.successor[edge]} does not exist"
+        raise InputError(problem, path=path, expected=f"a task below {workload.rows}")
+    if len(workload.successor):
+        _check_phases_of_edges(workload)
+        _check_cycles(workload)
+
+
+def _check_phases_of_edges(workload: Workload) -> None:
+    """A phase begins when all before it has finished, so a dependence between phases is needless or a deadlock."""
+    roots = np.array([root for phase in workload.phases for root in phase.roots], np.int64)
+    phase_of_root = np.repeat(np.arange(len(workload.phases)), [len(phase.roots) for phase in workload.phases])
+    order = np.argsort(roots)
+    phase = phase_of_root[order][np.searchsorted(roots[order], np.arange(workload.rows), side="right") - 1]
+    source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
+    for edge in np.flatnonzero(phase[source] != phase[workload.successor])[:1].tolist():
+        problem = f"task {workload.successor[edge]} waits for task {source[edge]} of another phase"
+        raise InputError(problem, path=("tasks", int(source[edge]), "then"), expected="a task of the same phase")
+
+
+def _check_cycles(workload: Workload) -> None:
+    none = np.zeros(workload.rows, np.int64)
+    flow = Dataflow(workload, np.zeros(workload.segments, np.int64), none)
+    for phase in workload.phases:
+        flow.run(phase)
+    cycle = flow.cycle()
+    if cycle:
+        circle = " after ".join(str(task) for task in [*cycle[:SHOWN_CYCLE], *cycle[:1]])
+        problem = f"tasks wait for each other in a circle: {circle}"
+        raise InputError(problem, path=("tasks", cycle[0]), expected="a graph without cycles")
+
+
+CHECKS = (
+    _check_names,
+    _check_lengths,
+    _check_phases,
+    _check_ops,
+    _check_tree,
+    _check_kinds,
+    check_shared_words,
+    _check_segments,
+    _check_ranges,
+    _check_dependences,
+)

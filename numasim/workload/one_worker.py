@@ -1,0 +1,82 @@
+"""The serial time of a workload: one worker, every byte local, no overhead (model 2.5 without contention and caches).
+
+A segment takes max(C, M), its compute time or the sum of its accesses' memory times, whichever is longer (roofline).
+An access moves its footprint once a pass, twice if it writes; ``MLP / 1000`` misses of its pattern overlap. All of it
+is integer arithmetic, equal to what the engines do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from numasim.draws import DrawClass, base_array, below_array, draw_array
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Accesses, Mode, Op, Pattern, RangeFamily, Workload
+
+LINE_BYTES = 64
+MLP = {Pattern.SEQUENTIAL: 10_000, Pattern.STRIDED: 4_000, Pattern.RANDOM: 3_000, Pattern.CHASE: 1_000}
+_MLP = np.array([MLP[pattern] for pattern in Pattern], np.int64)
+_BLOCK_ITEMS = 1 << 20  # bounds the memory that hashing the durations of a range takes
+
+
+def traffic_bytes(accesses: Accesses) -> I64:
+    """[accesses] bytes moved to and from memory: footprint x passes, doubled by writing."""
+    factor = np.where(accesses.mode == Mode.READ, 1, 2)
+    return accesses.row_bytes * accesses.rows * accesses.passes * factor
+
+
+def access_ps(accesses: Accesses, latency_ps: int) -> I64:
+    """[accesses] memory time at one latency, in ps."""
+    lines = -(-traffic_bytes(accesses) // LINE_BYTES)
+    waits: I64 = -(-lines * latency_ps * 1000 // _MLP[accesses.pattern])
+    return waits
+
+
+def segment_ps(workload: Workload, latency_ps: int) -> I64:
+    """[segments] time of every segment if all its bytes have this latency, in ps."""
+    running = offsets(access_ps(workload.accesses, latency_ps))
+    waits = np.diff(running[workload.segment_accesses])
+    return np.maximum(workload.segment_compute_ps, waits)
+
+
+def by_task(workload: Workload, by_segment: I64) -> I64:
+    """[rows] the sum of ``by_segment`` [segments] over the segments that each task runs itself."""
+    runs = workload.op_code == Op.RUN
+    spent = np.zeros(len(runs), np.int64)
+    spent[runs] = by_segment[workload.op_arg[runs]]
+    return np.diff(offsets(spent)[workload.op_ptr])
+
+
+def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
+    """Summed time of all items of an implicit range, in ps."""
+    wait_ps = int(access_ps(family.accesses, latency_ps).sum())
+    if family.low_ps == family.high_ps or wait_ps >= family.high_ps:
+        return family.count * max(family.low_ps, wait_ps)
+    return sum(int(np.maximum(block, wait_ps).sum()) for block in item_blocks(family, seed))
+
+
+def item_blocks(family: RangeFamily, seed: int) -> Iterator[I64]:
+    """Compute times of all items, block by block; one item stands for all where all are equal."""
+    count = 1 if family.low_ps == family.high_ps else family.count
+    for low in range(0, count, _BLOCK_ITEMS):
+        yield item_compute_ps(family, np.arange(low, min(low + _BLOCK_ITEMS, count)), seed)
+
+
+def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
+    """[items] compute times: uniform on ``[low_ps, high_ps]`` by the class-3 stream of each item."""
+    numbers = draw_array(base_array(seed, DrawClass.DURATION, items), 0)
+    return family.low_ps + below_array(numbers, family.high_ps - family.low_ps + 1).astype(np.int64)
+
+
+def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
+    """Time of the whole workload on one worker with all bytes local, in ps; ``seed`` draws the times of range items."""
+    below_ps = workload.below(by_task(workload, segment_ps(workload, local_latency_ps)))
+    total = 0
+    for phase in workload.phases:
+        once = int(below_ps[np.asarray(phase.roots, np.int64)].sum())
+        if phase.range_family is not None:
+            once += range_ps(workload.ranges[phase.range_family], local_latency_ps, seed)
+        total += phase.repeat * once
+    return total
