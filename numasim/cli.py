@@ -210,8 +210,8 @@ def calibrate(
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
     """Measure the machine at hand and write its machine file; what could not be measured is said."""
+    from numasim.parts.yaml.yaml_text import write_yaml
     from numasim.runtime.calibrate import calibrate
-    from numasim.spec.yaml.yaml_text import write_yaml
 
     found = calibrate(quick=quick, name=name)
     typer.echo(write_yaml(output, found.machine))
@@ -268,7 +268,7 @@ def machine_list() -> None:
     """Print the shipped machines."""
     from numasim.machine.build_machine import build
     from numasim.machine.description import shape
-    from numasim.spec import catalog
+    from numasim.parts import catalog
     from numasim.spec.single_part import read_machine
 
     _print_columns((name, shape(build(read_machine(name)))) for name in catalog.names("machines"))
@@ -302,7 +302,7 @@ def machine_import(
 ) -> None:
     """Write the machine file of a system; what the system does not say is assumed and marked so."""
     from numasim.machine.importing import import_machine
-    from numasim.spec.yaml.yaml_text import write_yaml
+    from numasim.parts.yaml.yaml_text import write_yaml
 
     draft = import_machine(file, sysfs, name)
     draft.check()
@@ -325,7 +325,7 @@ def machine_check(name: str) -> None:
 @workload_app.command("list")
 def workload_list() -> None:
     """Print the workloads and their parameters."""
-    from numasim.spec.models.workload_models import PARAMETERS
+    from numasim.workload.registry import PARAMETERS
 
     _print_columns(
         (name, ", ".join(key for key in model.model_fields if key != "name")) for name, model in PARAMETERS.items()
@@ -363,7 +363,7 @@ def workload_export(text: str, file: Path) -> None:
 @strategy_app.command("list")
 def strategy_list() -> None:
     """Print the shipped strategies."""
-    from numasim.spec import catalog
+    from numasim.parts import catalog
 
     for name in catalog.names("strategies"):
         typer.echo(name)
@@ -378,7 +378,7 @@ def strategy_show(
     runtime: Annotated[str, typer.Option(help="the runtime preset")] = "ompi",
 ) -> None:
     """Say the compiled plan of a worker in words."""
-    from numasim.strategy.describe.show_strategy import show
+    from numasim.plan.show_strategy import show
 
     typer.echo(show(name, machine, workers, worker, runtime))
 

@@ -28,6 +28,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from numasim.parts.unit_factors import PS_PER_S
 from numasim.reproduce.calibration.bench import Bench
 from numasim.reproduce.calibration.calibration_runs import (
     Kin,
@@ -60,7 +61,6 @@ from numasim.reproduce.calibration.record import (
 from numasim.reproduce.calibration.searched import Searched, parameters_at, reporter, values_at
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.study import read_study
-from numasim.spec.unit_factors import PS_PER_S
 from numasim.sweep.planned_runs import Run
 from numasim.sweep.pool import LocalWorkers
 

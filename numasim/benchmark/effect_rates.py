@@ -17,9 +17,9 @@ from numasim.benchmark.effort import PLAIN, Effort
 from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SPREAD_PAGES, plan_of
 from numasim.engine.simulate import ENGINES, simulate
+from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Plan
-from numasim.spec.models.effects_model import CacheModel, ContentionModel, ModelSpec
 
 CALM, SATURATED = "calm", "saturated"
 TASK_BYTES = {CALM: 512, SATURATED: 65_536}

@@ -6,26 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from numasim.workload.registry import FAMILIES
+
 Parameters = Mapping[str, Any]
 
 PLAIN: Parameters = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}  # effects
-SPREAD = {"low_ns": 500, "high_ns": 1500}  # of the times of tasks that have no program of their own
-MODEST: dict[str, Parameters] = {
-    "matmul": {"n": 128},
-    "strassen": {"n": 512},
-    "sort": {"n": 2**17},
-    "sparselu-single": {"blocks": 20, "block_size": 16},
-    "sparselu-for": {"blocks": 20, "block_size": 16},
-    "fib": {"n": 18},
-    "nqueens": {"n": 8},
-    "fft": {"n": 2**14},
-    "uts": {"root_children": 300},
-    "independent": {"tasks": 20_000, **SPREAD},
-    "random-fork-join": {"tasks": 20_000, **SPREAD},
-    "random-layered": {"layers": 60, "width": 200, **SPREAD},
-    "spinlock": {"acquisitions": 2000, "critical_ns": 100, "think_ns": 500},
-    "syncbench": {"construct": "reduction", "repetitions": 1000},
-}  # a few tenths of a second on the reference engine
 
 
 @dataclass(frozen=True)
@@ -60,7 +45,9 @@ class Effort:
     first_tasks: int = 10_000  # the size tried first
     workers: tuple[int, ...] = (2, 24, 128, 1024)
     reference_workers: tuple[int, ...] = (2, 24)
-    families: Mapping[str, Parameters] = field(default_factory=lambda: MODEST)
+    families: Mapping[str, Parameters] = field(
+        default_factory=lambda: {name: family.benchmark for name, family in FAMILIES.items()}
+    )
     commands: tuple[Command, ...] = COMMANDS
     effect_tasks: int = 200_000
     overhead_runs: int = 200

@@ -12,12 +12,12 @@ from itertools import product
 from typing import Any
 
 from numasim.benchmark.benchmark_findings import Rate
-from numasim.benchmark.effort import SPREAD, Effort
+from numasim.benchmark.effort import Effort
 from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import REFERENCE, machine_of, plan_of
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.plan import Plan
-from numasim.spec.models.workload_models import fib_calls
+from numasim.workload.families.fib import fib_calls
 
 MODES = {"eager": "off", "skipping": "auto"}
 LARGEST_FIB = {"eager": 29, "skipping": 35}  # event by event, a call takes memory
@@ -43,7 +43,7 @@ def fib_of(calls: int) -> int:
 
 
 def _independent(tasks: int, mode: str) -> dict[str, Any]:
-    return {"name": "independent", "tasks": min(tasks, MOST_INDEPENDENT), **SPREAD}
+    return {"name": "independent", "tasks": min(tasks, MOST_INDEPENDENT), "low_ns": 500, "high_ns": 1500}
 
 
 def _fib(tasks: int, mode: str) -> dict[str, Any]:

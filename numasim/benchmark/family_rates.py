@@ -20,9 +20,8 @@ from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import MACHINE_THREADS, NATIVE, REFERENCE, plan_of
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.plan import Plan
-from numasim.spec.models.workload_models import PARAMETERS
+from numasim.workload.registry import FAMILIES
 
-RUNTIMES = {"matmul": "own"}  # the others run on their own default
 SAMPLE_S = 0.1  # beside which the first run's cold caches do not count
 
 
@@ -53,7 +52,8 @@ def _plans(effort: Effort) -> Iterator[tuple[str, Plan]]:
 
 def runtime_of(family: str) -> str:
     """The runtime that the family runs on here."""
-    return RUNTIMES.get(family, PARAMETERS[family].default_runtime)
+    chosen = FAMILIES[family]
+    return chosen.benchmark_runtime or chosen.parameters.default_runtime
 
 
 def skip_of(family: str) -> str:

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from numasim.engine.reference.sync.sync_counts import WordCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
+from numasim.parts.unit_factors import PS_PER_S
 from numasim.plan.plan import Plan
 from numasim.plan.serial_time import Makespan, serial_ps
-from numasim.spec.unit_factors import PS_PER_S
-from numasim.workload.families.sync_parameters import Role
+from numasim.workload.sync_parameters import Role
 
 Array = npt.NDArray[Any]
 

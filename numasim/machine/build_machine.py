@@ -9,10 +9,10 @@ import numpy as np
 
 from numasim.machine.routing import find_routes
 from numasim.machine.topology import Caches, Clock, Coherence, IntArray, Links, Machine, Smt
-from numasim.spec.base import bytes_per_s, ps
-from numasim.spec.models.interconnect import DirectedLink
-from numasim.spec.models.machine_model import LONE, MachineSpec
-from numasim.spec.unit_factors import GIGA
+from numasim.parts.base import bytes_per_s, ps
+from numasim.parts.models.interconnect import DirectedLink
+from numasim.parts.models.machine_model import LONE, MachineSpec
+from numasim.parts.unit_factors import GIGA
 
 
 def build(spec: MachineSpec) -> Machine:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from numasim.machine.topology import IntArray, Machine
-from numasim.spec.unit_factors import GIGA, PS_PER_NS
+from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
 MATRIX_NODES = 16  # up to this many nodes the latencies are printed as a matrix
 _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))

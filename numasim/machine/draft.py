@@ -16,10 +16,10 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.machine.inventory import Cache, Inventory
 from numasim.machine.uniform import Shape, shape_of
-from numasim.spec.models.machine_model import MAX_NODES, MachineSpec
-from numasim.spec.validation import validate
-from numasim.spec.yaml.nodes import Place, Source, from_python
-from numasim.spec.yaml.yaml_text import yaml_text
+from numasim.parts.models.machine_model import MAX_NODES, MachineSpec
+from numasim.parts.validation import validate
+from numasim.parts.yaml.nodes import Place, Source, from_python
+from numasim.parts.yaml.yaml_text import yaml_text
 
 Values = dict[str, Any]
 LOCAL_NS = Decimal(90)

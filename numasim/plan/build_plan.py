@@ -14,12 +14,11 @@ from pydantic import BaseModel
 from numasim.machine.build_machine import build as build_machine
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
+from numasim.parts.base import ppm, ps
+from numasim.parts.models.runtime_model import CostSpec
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Costs, Plan
-from numasim.spec.base import ppm, ps
 from numasim.spec.identity import workload_json
-from numasim.spec.models.runtime_model import CostSpec
-from numasim.spec.models.workload_models import TeamParameters
 from numasim.spec.run_spec import RunSpec
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.placement.compile_placement import place
@@ -27,6 +26,7 @@ from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import serial_ps
+from numasim.workload.parameters import TeamParameters
 
 
 def build_plan(spec: RunSpec, seed: int) -> Plan:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from numasim.spec.unit_factors import MILLION
+from numasim.parts.unit_factors import MILLION
 
 if TYPE_CHECKING:
     from numasim.plan.plan import Plan

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numasim.spec.base import ppm
-from numasim.spec.models.effects_model import ModelSpec
-from numasim.spec.unit_factors import MILLION
+from numasim.parts.base import ppm
+from numasim.parts.models.effects_model import ModelSpec
+from numasim.parts.unit_factors import MILLION
 
 
 @dataclass(frozen=True)

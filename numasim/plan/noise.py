@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import U64Array
-from numasim.spec.unit_factors import MILLION
+from numasim.parts.unit_factors import MILLION
 
 I64 = npt.NDArray[np.int64]
 

@@ -12,6 +12,7 @@ from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SharedWords
 from numasim.workload.graph import Workload
+from numasim.workload.unfold import unfolded
 
 MIN_STEP_PS = 1000  # a fruitless round takes at least this long, so that no loop stands still (model 1.2)
 
@@ -92,7 +93,7 @@ class Plan:
 
     def unfolded(self) -> Plan:
         """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
-        return replace(self, workload=self.workload.unfolded()) if self.workload.folded else self
+        return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
 
     def reseeded(self, seed: int) -> Plan:
         """The same plan with another seed, on which it does not hang whether it is skippable or coupled."""

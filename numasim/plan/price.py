@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.plan import Plan
 from numasim.plan.resources import Path
-from numasim.spec.unit_factors import MILLION
 from numasim.workload.graph import Pattern
 from numasim.workload.one_worker import LINE_BYTES, MLP
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.plan import Plan
-from numasim.spec.unit_factors import MILLION
 
 Path = tuple[int, ...]
 

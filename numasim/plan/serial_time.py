@@ -13,12 +13,12 @@ from functools import lru_cache
 import numpy as np
 
 from numasim.machine.topology import WorkerMap
+from numasim.parts.models.placement_model import PlacementSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Costs, Plan
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
-from numasim.spec.unit_factors import MILLION
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.placement.compile_placement import place
 from numasim.strategy.sync_places import place_words

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from numasim.parts.unit_factors import GIGA, PS_PER_NS, PS_PER_S, PS_PER_US
 from numasim.spec.run_spec import RunSpec
-from numasim.spec.unit_factors import GIGA, PS_PER_NS, PS_PER_S, PS_PER_US
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def _speedup(outcome: Outcome) -> float:
 
 def _overhead_us(outcome: Outcome) -> float:
     """Of one construct: the time beyond that of the delays on the critical path, over the number of constructs."""
-    from numasim.spec.models.workload_models import TeamParameters
     from numasim.workload.generate import generate
+    from numasim.workload.parameters import TeamParameters
 
     parameters = outcome.spec.workload
     assert isinstance(parameters, TeamParameters)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
+from numasim.parts.models.runtime_model import CostSpec, RuntimeSpec
+from numasim.parts.yaml.yaml_text import yaml_text
 from numasim.runtime.probe_findings import Finding, Probe, short
-from numasim.spec.models.runtime_model import CostSpec, RuntimeSpec
-from numasim.spec.yaml.yaml_text import yaml_text
 
 BASE = "ompi"
 

@@ -1,1 +1,1 @@
-"""From YAML text to validated, frozen models whose errors name file, line, column and field."""
+"""Whole documents: runs and sweeps, resolved from YAML or mappings to validated specifications."""

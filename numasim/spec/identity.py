@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.errors import InputError
-from numasim.spec.base import canonical_json
-from numasim.spec.models.workload_models import WorkloadFile, WorkloadParameters
+from numasim.parts.base import canonical_json
+from numasim.workload.parameters import WorkloadFile, WorkloadParameters
 
 if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec

@@ -11,11 +11,11 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from numasim.errors import InputError
-from numasim.spec import catalog
-from numasim.spec.models.workload_models import WorkloadSpec
-from numasim.spec.parts import CATALOG
+from numasim.parts import catalog
+from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import FIELDS, PARTS, Settings
 from numasim.spec.sweep_axes import NO_AXES, SPECIAL
+from numasim.workload.registry import WorkloadSpec
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.spec.yaml.document import parse
-from numasim.spec.yaml.nodes import Key, Node, Place, Source, from_python, path_parts, shown
+from numasim.parts.yaml.document import parse
+from numasim.parts.yaml.nodes import Key, Node, Place, Source, from_python, path_parts, shown
 
 _FIELD = re.compile(r"[A-Za-z_][\w-]*((\.[\w-]+)|(\[\d+\]))*")
 

@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.spec import catalog
-from numasim.spec.base import Model, PositiveCount, Seed
-from numasim.spec.models.effects_model import ModelSpec
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
-from numasim.spec.models.workload_models import PARAMETERS, TeamParameters, WorkloadFile, WorkloadParameters
+from numasim.parts import catalog
+from numasim.parts.base import Model, PositiveCount, Seed
+from numasim.parts.models.effects_model import ModelSpec
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.validation import validate
+from numasim.parts.yaml.document import load
+from numasim.parts.yaml.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
-from numasim.spec.parts import CATALOG, PartReader
-from numasim.spec.validation import validate
-from numasim.spec.yaml.document import load
-from numasim.spec.yaml.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
+from numasim.spec.part_reader import CATALOG, PartReader
+from numasim.workload.parameters import TeamParameters, WorkloadFile, WorkloadParameters
+from numasim.workload.registry import PARAMETERS
 
 PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
 

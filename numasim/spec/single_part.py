@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from numasim.spec.base import Model
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
-from numasim.spec.models.workload_models import WorkloadFile, WorkloadParameters
+from numasim.parts.base import Model
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.validation import validate
+from numasim.parts.yaml.nodes import Place, Source, from_python
 from numasim.spec.overrides import from_text
-from numasim.spec.parts import PartReader
+from numasim.spec.part_reader import PartReader
 from numasim.spec.run_spec import PARTS, validated_workload, workload_mapping
-from numasim.spec.validation import validate
-from numasim.spec.yaml.nodes import Place, Source, from_python
+from numasim.workload.parameters import WorkloadFile, WorkloadParameters
 
 
 def read_machine(text: str) -> MachineSpec:

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 from pydantic import Field, Strict
 
 from numasim.errors import InputError, dotted
-from numasim.spec.base import Model, canonical_json
+from numasim.parts.base import Model, canonical_json
+from numasim.parts.validation import validate
+from numasim.parts.yaml.nodes import Key, Node, Place, shown
 from numasim.spec.overrides import Assignment, field_path
 from numasim.spec.run_spec import FIELDS, check_field
-from numasim.spec.validation import validate
-from numasim.spec.yaml.nodes import Key, Node, Place, shown
 
 Number = Annotated[int, Strict()] | Annotated[Decimal, Strict()]
 Point = tuple[Assignment, ...]  # the assignments that one position on a dimension stands for

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.spec import catalog
-from numasim.spec.base import canonical_json
+from numasim.parts import catalog
+from numasim.parts.base import canonical_json
+from numasim.parts.yaml.nodes import Node, shown
 from numasim.spec.overrides import Assignment, put_all
-from numasim.spec.parts import CATALOG
+from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import Resolver, RunSpec, all_assignments, read_spec, workload_mapping
 from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
-from numasim.spec.yaml.nodes import Node, shown
 
 MOST_CELLS = 1_000_000
 NAMES = ("name", "sources")  # of a part, no contents

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.spec.base import ppm, ps
-from numasim.spec.models.runtime_model import BackoffSpec, FractionRule, RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec, ThresholdSpec
+from numasim.parts.base import ppm, ps
+from numasim.parts.models.runtime_model import BackoffSpec, FractionRule, RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.strategy.default_dispatch import dispatch_rules
 from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import build_families, own_queues, queue_records

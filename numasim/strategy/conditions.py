@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.spec.base import ppm
-from numasim.spec.models.strategy_model import Chance, ChanceSpec, Condition, DispatchSpec, LengthCondition
+from numasim.parts.base import ppm
+from numasim.parts.models.strategy_model import Chance, ChanceSpec, Condition, DispatchSpec, LengthCondition
 from numasim.strategy.steal_plan import (
     BELOW_MAX_MARK,
     BELOW_MIN_MARK,

@@ -6,8 +6,8 @@ queue is full when the runtime scans on to the next one (thesis chapter 3).
 
 from __future__ import annotations
 
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import DispatchSpec, StrategySpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import DispatchSpec, StrategySpec
 from numasim.strategy.levels import Rule
 
 

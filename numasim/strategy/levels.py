@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.machine.topology import Machine
-from numasim.spec.models.strategy_model import LAST_ITERATION, Amount, AmountSpec, DispatchSpec, LevelSpec, StrategySpec
+from numasim.parts.models.strategy_model import (
+    LAST_ITERATION,
+    Amount,
+    AmountSpec,
+    DispatchSpec,
+    LevelSpec,
+    StrategySpec,
+)
 from numasim.strategy.conditions import ChanceTable, DataTable, WatchTable
 from numasim.strategy.queue_families import Family, Pool, pool_of
 from numasim.strategy.relations import relation

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass
-from numasim.spec.unit_factors import MILLION
+from numasim.parts.unit_factors import MILLION
 from numasim.strategy.decoded import Level, Row, Segment, decode_levels
 from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates
 from numasim.strategy.similarity import Objects, Similarity

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import QueueSpec, StrategySpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import QueueSpec, StrategySpec
 from numasim.strategy.steal_plan import NO_QUEUE, QUEUE, End, Full
 from numasim.strategy.worker_units import NOWHERE, Units
 

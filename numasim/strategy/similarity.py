@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from numasim.spec.unit_factors import MILLION
+from numasim.parts.unit_factors import MILLION
 from numasim.strategy.steal_plan import (
     FLAG_HERE,
     FLAG_LOOKS,

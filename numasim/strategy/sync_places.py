@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.machine.topology import WorkerMap
-from numasim.spec.base import ps
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.base import ps
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.steal_plan import StealPlan
-from numasim.workload.families.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SharedWord
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 I32 = npt.NDArray[np.int32]

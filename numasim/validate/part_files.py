@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from numasim.errors import InputError
-from numasim.spec import catalog
-from numasim.spec.base import CheckedModel, Model, PositiveCount, Seed
-from numasim.spec.models.runtime_model import YesNo
-from numasim.spec.validation import validate
-from numasim.spec.yaml.document import load
+from numasim.parts import catalog
+from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.parts.models.runtime_model import YesNo
+from numasim.parts.validation import validate
+from numasim.parts.yaml.document import load
 from numasim.validate.validated_quantities import QUANTITIES
 
 Text = Annotated[str, Field(min_length=1)]

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
+from numasim.parts.base import canonical_json
 from numasim.runtime.runtime_program import find_program
-from numasim.spec.base import canonical_json
 from numasim.sweep.store.whole_files import output_errors, write_whole
 
 RUNS = "runs"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate, median_interval, ratio_interval
-from numasim.spec.unit_factors import PS_PER_S
 
 Counts = Mapping[str, int]  # what one run counted: see `numasim.validate.counts`
 

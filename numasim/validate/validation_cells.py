@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from numasim.errors import InputError
-from numasim.spec import catalog
+from numasim.parts import catalog
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.validate.part_files import KernelSpec, PartFile, chosen, plain, read_part
 

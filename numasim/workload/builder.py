@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import CheckError
-from numasim.workload.families.sync_parameters import SharedWord
 from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import (
     FIRST_SHARED,
@@ -28,6 +27,7 @@ from numasim.workload.graph import (
     Region,
     Workload,
 )
+from numasim.workload.sync_parameters import SharedWord
 
 Numbers = npt.NDArray[Any] | int
 

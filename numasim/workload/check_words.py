@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from numasim.errors import InputError
-from numasim.workload.families.sync_parameters import MAX_PARTIES, Role, SharedWord
 from numasim.workload.graph import FIRST_SHARED, Op, Workload
+from numasim.workload.sync_parameters import MAX_PARTIES, Role, SharedWord
 
 ROLES = {
     Op.LOCK: Role.LOCK,

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.workload.families.sync_parameters import SharedWord
 from numasim.workload.forest_arrays import offsets
+from numasim.workload.sync_parameters import SharedWord
 
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
@@ -189,19 +189,6 @@ class Workload:
             return items + int(counted[np.asarray(phase.roots, np.int64)].sum())
 
         return sum(phase.repeat * inside(phase) for phase in self.phases)
-
-    def unfolded(self) -> Workload:
-        """The same program with a row for every task: itself, unless it is folded; computed once.
-
-        Raises InputError where there are more tasks than fit in memory.
-        """
-        return self._unfolded if self.folded else self
-
-    @cached_property
-    def _unfolded(self) -> Workload:
-        from numasim.workload.unfold import unfold
-
-        return unfold(self)
 
     def sizes(self) -> I64:
         """[rows] how many rows of the unfolded arrays each row's subtree takes, itself included; computed once."""

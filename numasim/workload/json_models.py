@@ -10,9 +10,8 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from numasim.errors import InputError
-from numasim.spec.base import Model
+from numasim.parts.base import Model
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
-from numasim.workload.families.sync_parameters import MAX_PARTIES, Role, SharedWord
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import (
     Accesses,
@@ -27,6 +26,7 @@ from numasim.workload.graph import (
     Workload,
 )
 from numasim.workload.graph_rules import parents
+from numasim.workload.sync_parameters import MAX_PARTIES, Role, SharedWord
 
 FORMAT = "numasim task graph 1"
 ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}

@@ -8,20 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.spec.models.workload_models import MAX_TASKS
 from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Accesses, Op, Phase, Workload
+from numasim.workload.parameters import MAX_TASKS
 
 GIB = 2**30
+_KEPT = "_unfolded"
 TASK_BYTES = 8 + 1 + 8 + 8  # op_ptr, kind, parent, successor_ptr
 OP_BYTES = 1 + 4
 SEGMENT_BYTES = 8 + 1 + 8
+
+
+def unfolded(work: Workload) -> Workload:
+    """The same program with a row for every task: ``work`` itself, unless it is folded; computed once.
+
+    Raises InputError where there are more tasks than fit in memory.
+    """
+    if not work.folded:
+        return work
+    kept = vars(work)  # as functools.cached_property does
+    if _KEPT not in kept:
+        kept[_KEPT] = unfold(work)
+    return cast(Workload, kept[_KEPT])
 
 
 def unfold(work: Workload) -> Workload:

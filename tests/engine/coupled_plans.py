@@ -12,13 +12,13 @@ from random_plans import STRATEGIES
 from task_graphs import Access, items
 
 from numasim.machine.topology import Machine
+from numasim.parts.models.placement_model import PlacementSpec
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.spec.models.workload_models import workload_spec
-from numasim.spec.unit_factors import MILLION
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Region, Workload
+from numasim.workload.registry import workload_spec
 
 AMPLE_GBS = 100_000  # more than all workers of a toy machine can ask for
 UNCHANGED_PPM = MILLION + 1  # misses at once are whole thousandths: the same number, but no longer known beforehand

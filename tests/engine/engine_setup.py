@@ -16,13 +16,13 @@ from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, Log, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
+from numasim.parts.base import ppm, ps
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.build_plan import costs_ps
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
-from numasim.spec.base import ppm, ps
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.placement.compile_placement import place

@@ -20,11 +20,11 @@ from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.observe.watch import COLUMNS
 from numasim.engine.reference.reference import ReferenceEngine, finished, makespan_ps
 from numasim.engine.simulate import ENGINES, Log
+from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
-from numasim.spec.models.locks_model import BarrierName, LockName
-from numasim.workload.families.sync_parameters import Role
 from numasim.workload.graph import Op
+from numasim.workload.sync_parameters import Role
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from random_graphs import Document, happens
 
-from numasim.spec.models.effects_model import ModelSpec
+from numasim.parts.models.effects_model import ModelSpec
 
 FRACTIONS = (0, 0.1, 0.5, 1)
 NUMBERS: dict[str, tuple[float, ...]] = {

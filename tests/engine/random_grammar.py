@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from random_graphs import Document, happens
 
-from numasim.spec.models import locks_model as locks
-from numasim.spec.models import placement_model as placement
-from numasim.spec.models import runtime_model as runtime
-from numasim.spec.models import strategy_model as strategy
+from numasim.parts.models import locks_model as locks
+from numasim.parts.models import placement_model as placement
+from numasim.parts.models import runtime_model as runtime
+from numasim.parts.models import strategy_model as strategy
 
 Values = Sequence[Any] | Callable[[Random], Any]
 Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have it, its values)

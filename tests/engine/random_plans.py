@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from random_recipes import RandomPlan, random_plan
 
 from numasim.machine.topology import Machine
+from numasim.parts import catalog
+from numasim.parts.models.placement_model import PlacementSpec
+from numasim.parts.models.runtime_model import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
 from numasim.plan.plan import Plan
-from numasim.spec import catalog
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.spec.models.runtime_model import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
+from numasim.workload.registry import workload_spec
 
 STRATEGIES = catalog.names("strategies")
 RUNTIMES = catalog.names("runtimes")

@@ -24,16 +24,16 @@ from random_graphs import Document, graph_document, happens, workload_of
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
+from numasim.parts import catalog
+from numasim.parts.models.effects_model import ModelSpec
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Plan
-from numasim.spec import catalog
-from numasim.spec.models.effects_model import ModelSpec
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
+from numasim.workload.registry import workload_spec
 
 MOST_WORKERS = 8
 MANY_THREADS = 64  # sets of so many queues fit a word; machines beyond are used in full

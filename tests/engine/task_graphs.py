@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, range_workload
-from numasim.workload.families.sync_parameters import SharedWord
 from numasim.workload.graph import Deal, Kind, Mode, Op, Pattern, Phase, RangeFamily, Region, Workload
+from numasim.workload.sync_parameters import SharedWord
 
 
 class Access(NamedTuple):

@@ -11,9 +11,9 @@ from task_graphs import Use, body, graph, phase
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES, simulate
-from numasim.spec.models.locks_model import BarrierName
-from numasim.workload.families.sync_parameters import Role, SharedWord
+from numasim.parts.models.locks_model import BarrierName
 from numasim.workload.graph import Deal, Op, Workload
+from numasim.workload.sync_parameters import Role, SharedWord
 
 KINDS = get_args(BarrierName)
 MEET = Use(Op.BARRIER)

@@ -10,7 +10,7 @@ from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Mode, Region
 
 PAGE = 4096

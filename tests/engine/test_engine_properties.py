@@ -15,8 +15,8 @@ from task_graphs import Access, items
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.check.invariants import violations
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.plan import Plan
-from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Deal, Region
 
 LENIENT = [HealthCheck.too_slow, HealthCheck.data_too_large]

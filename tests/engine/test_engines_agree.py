@@ -23,13 +23,11 @@ from task_graphs import WAIT, Access, Run, graph, items, task
 from numasim.engine.check.engine_difference import difference
 from numasim.engine.simulate import ENGINES
 from numasim.machine.build_machine import build
-from numasim.plan.effects import effects_of
-from numasim.plan.plan import Plan
-from numasim.spec.base import Model
-from numasim.spec.models.effects_model import CacheModel, ContentionModel, ModelSpec
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.runtime_model import FullRule, JoinKind, ProducerKind, RuntimeSpec
-from numasim.spec.models.strategy_model import (
+from numasim.parts.base import Model
+from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import FullRule, JoinKind, ProducerKind, RuntimeSpec
+from numasim.parts.models.strategy_model import (
     DispatchPick,
     DispatchSpec,
     LevelSpec,
@@ -38,6 +36,8 @@ from numasim.spec.models.strategy_model import (
     StrategySpec,
     TargetName,
 )
+from numasim.plan.effects import effects_of
+from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 DATA = Region("data", 1 << 18, False)

@@ -7,7 +7,6 @@ runs goes event by event.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import pytest
 from engine_setup import plan_of, shipped_runtime, shipped_strategy
@@ -17,29 +16,13 @@ from numasim.engine.check.engine_difference import difference, disagreements
 from numasim.engine.simulate import simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec import catalog
-from numasim.spec.models.workload_models import PARAMETERS, workload_spec
+from numasim.parts import catalog
 from numasim.spec.run_spec import resolve
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
+from numasim.workload.registry import FAMILIES, workload_spec
 
-SMALL: dict[str, dict[str, Any]] = {
-    "matmul": {"n": 5},
-    "strassen": {"n": 128},
-    "sort": {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128},
-    "sparselu-single": {"blocks": 3, "block_size": 8},
-    "sparselu-for": {"blocks": 3, "block_size": 8},
-    "fib": {"n": 6},
-    "nqueens": {"n": 4},
-    "fft": {"n": 64},
-    "uts": {"root_children": 10, "children": 2, "probability": 0.3},
-    "independent": {"tasks": 30, "low_ns": 100, "high_ns": 2000},
-    "random-fork-join": {"tasks": 25, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
-    "spinlock": {"threads": 2, "acquisitions": 9, "critical_ns": 40, "think_ns": 30},
-    "syncbench": {"construct": "reduction", "threads": 2, "repetitions": 3},
-    "random-layered": {"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
-}
-RUNTIMES = {"matmul": "own"}  # the others run on their own default
+SMALL = {name: family.small for name, family in FAMILIES.items()}
 MACHINES = catalog.names("machines")
 STRATEGIES = catalog.names("strategies")
 
@@ -61,17 +44,13 @@ def workers_of(name: str) -> tuple[int, ...]:
     return 2, 5, min(16, machine(name).threads)
 
 
-def test_the_table_covers_the_registry() -> None:
-    assert set(SMALL) == set(PARAMETERS)
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("on", MACHINES)
 def test_cell(on: str, strategy: str) -> None:
     teams = workers_of(on)
     place = MACHINES.index(on) + STRATEGIES.index(strategy)
     for at, name in enumerate(SMALL):
-        preset = shipped_runtime(RUNTIMES.get(name, PARAMETERS[name].default_runtime))
+        preset = shipped_runtime(FAMILIES[name].benchmark_runtime or FAMILIES[name].parameters.default_runtime)
         workers = teams[(at + STRATEGIES.index(strategy)) % len(teams)]
         by_event = (at + place) % 3 == 0
         plan = plan_of(

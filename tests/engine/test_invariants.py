@@ -16,10 +16,10 @@ from numasim.engine.check.invariants import INVARIANTS, assert_valid, violations
 from numasim.engine.reference.ledger import Executed
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.plan import Plan
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Op, Region
+from numasim.workload.sync_parameters import Role, SharedWord
 
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)
 PARTS = (

@@ -31,11 +31,11 @@ from numasim.engine.observe.watch import Watched
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.machine.build_machine import build
+from numasim.parts.unit_factors import PS_PER_S
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import ResourceKind, resources_of
 from numasim.spec.single_part import read_machine
-from numasim.spec.unit_factors import PS_PER_S
 from numasim.workload.graph import Deal, Mode, Region
 
 LEAST_PS = 2_000 * NS  # of what a segment computes; at its fastest it takes half of that

@@ -14,10 +14,10 @@ from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec.models.locks_model import LockName
+from numasim.parts.models.locks_model import LockName
 from numasim.spec.run_spec import resolve
-from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Op, Workload
+from numasim.workload.sync_parameters import Role, SharedWord
 
 KINDS = get_args(LockName)
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)

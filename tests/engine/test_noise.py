@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numasim.draws import MASK, DrawClass, base_array, draw_array
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.noise import LANES_DEVIATION, LEAST_PPM, MOST_PPM, noise_ppm, noisy_array_ps, noisy_ps
-from numasim.spec.unit_factors import MILLION
 
 numbers = st.integers(0, MASK)
 deviations = st.integers(1, MILLION)

@@ -17,8 +17,8 @@ from numasim.engine.simulate import ENGINES
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
+from numasim.parts.models.machine_model import MachineSpec
 from numasim.plan.plan import Plan
-from numasim.spec.models.machine_model import MachineSpec
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 PAGE = 64

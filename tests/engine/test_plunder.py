@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from task_graphs import Access, items
 
 from numasim.engine.simulate import ENGINES, simulate
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.plan import Plan
-from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Deal, Region
 
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="only the native engine follows thieves in bulk")

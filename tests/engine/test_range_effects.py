@@ -22,9 +22,9 @@ from task_graphs import Access, items
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.check.invariants import violations
 from numasim.engine.simulate import ENGINES
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
-from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 KIB = 1024

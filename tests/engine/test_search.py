@@ -11,7 +11,7 @@ from task_graphs import body, graph, items, phase, task
 
 from numasim import draws
 from numasim.engine.observe.trace_hash import Rank
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Workload
 
 IN_ORDER = {"from": "others", "pick": "in-order"}

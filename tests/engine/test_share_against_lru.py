@@ -21,9 +21,9 @@ from engine_setup import plan_of, runtime, toy_with
 
 from numasim.engine.simulate import simulate
 from numasim.plan.effects import Effects
-from numasim.spec.models.workload_models import PARAMETERS, workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
+from numasim.workload.registry import PARAMETERS, workload_spec
 
 # programs of up to some MiB, for caches of 1 MiB
 SIZES: dict[str, dict[str, Any]] = {

@@ -14,11 +14,11 @@ from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
 
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.plan import Plan
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
+from numasim.workload.registry import workload_spec
 
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
 

@@ -10,10 +10,10 @@ from task_graphs import body, graph
 
 from numasim.draws import DrawClass, base, draw
 from numasim.engine.reference.memory.speeds import Activity, Speeds
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
 from numasim.plan.noise import noise_ppm
 from numasim.plan.plan import Plan
-from numasim.spec.unit_factors import MILLION
 
 EXECUTES, POLLS, RESTS = Activity.EXECUTES, Activity.POLLS, Activity.RESTS
 STEPS = [{"active": 1, "ghz": 4}, {"active": 3, "ghz": 3}]

@@ -21,9 +21,10 @@ from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watch, Watc
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.plan import Plan
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Phase
+from numasim.workload.registry import workload_spec
+from numasim.workload.unfold import unfolded
 
 TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))
 SERIAL = graph(
@@ -195,7 +196,7 @@ def test_work_is_what_the_log_has_and_knows_its_kernel(engine: str, folded: bool
     assert log is not None
     work = of_kind(np.concatenate(rows), Watched.WORK)
     assert sorted((task, segment, worker, begin, end) for worker, begin, end, task, segment, _ in work) == sorted(log)
-    kernels = plan.workload.unfolded().segment_kernel
+    kernels = unfolded(plan.workload).segment_kernel
     assert len(set(kernels.tolist())) > 1
     assert all(kernel == kernels[segment] for *_, segment, kernel in work)
 

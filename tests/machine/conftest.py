@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec.models.machine_model import MachineSpec
+from numasim.parts.models.machine_model import MachineSpec
 
 FOLDER = Path(__file__).parents[2] / "configs" / "machines"
 

@@ -12,7 +12,7 @@ from numasim.machine.build_machine import build
 from numasim.machine.drawing import draw
 from numasim.machine.drawing_grid import lay_out, mesh_shape
 from numasim.machine.topology import Machine
-from numasim.spec.models.machine_model import MachineSpec
+from numasim.parts.models.machine_model import MachineSpec
 
 FOLDER = Path(__file__).parents[2] / "configs" / "machines"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))

@@ -15,8 +15,8 @@ from numasim.machine.build_machine import build
 from numasim.machine.draft import LINK_GBS, LOCAL_NS, Draft
 from numasim.machine.importing import import_machine
 from numasim.machine.inventory import as_list, number_list
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.sources import unsourced
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.sources import unsourced
 from numasim.spec.single_part import read_machine
 
 HWLOC = Path(__file__).parent / "hwloc"

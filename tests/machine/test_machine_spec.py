@@ -5,8 +5,8 @@ import pytest
 from pydantic import ValidationError
 
 from numasim.errors import InputError
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.sources import unsourced
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.sources import unsourced
 
 Make = Callable[..., dict[str, Any]]
 NODES = {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10}

@@ -7,7 +7,7 @@ from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import MAPPINGS, map_workers
 from numasim.machine.topology import Machine
-from numasim.spec.models.machine_model import MachineSpec
+from numasim.parts.models.machine_model import MachineSpec
 
 
 def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Machine:

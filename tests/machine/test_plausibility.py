@@ -6,7 +6,7 @@ import pytest
 from numasim.machine.build_machine import build
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine
-from numasim.spec.models.machine_model import MachineSpec
+from numasim.parts.models.machine_model import MachineSpec
 
 RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_gbs": 1}]
 

@@ -8,8 +8,8 @@ import pytest
 
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.sources import unsourced
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.sources import unsourced
 
 SHAPES = {  # sockets, nodes, cores, hardware threads used by the papers' programs
     "xeon-e5-2620-2s": (2, 2, 12, 24),

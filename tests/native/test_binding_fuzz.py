@@ -22,8 +22,8 @@ import pytest
 from engine_setup import plan_of
 from random_recipes import random_plan
 
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
+from numasim.workload.registry import workload_spec
 
 CASES = 1500
 SEEDS = (1, 2)

@@ -17,8 +17,8 @@ from policy_library import library
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState
 from numasim.engine.reference.sync.cache_lines import Line, LineTimes
 from numasim.engine.reference.sync.lock_queues import KINDS, LockRules, Server, Waiter
-from numasim.spec.models.locks_model import BarrierName, LockName
-from numasim.workload.families.sync_parameters import Role
+from numasim.parts.models.locks_model import BarrierName, LockName
+from numasim.workload.sync_parameters import Role
 
 GREATEST = 2**63 - 1
 C_NOBODY = 2**32 - 1

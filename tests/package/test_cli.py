@@ -11,11 +11,11 @@ from numasim.cli import BAD_INPUT, CHECK_FAILED, NOT_BUILT, OK, main
 from numasim.engine.result import COLUMNS
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
+from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS
 from numasim.report.figures.run_plots import RUN_PLOTS
-from numasim.spec import catalog
-from numasim.spec.models.workload_models import PARAMETERS
 from numasim.sweep.store.frame import SweepResult
+from numasim.workload.registry import PARAMETERS
 
 INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT
 

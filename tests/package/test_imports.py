@@ -15,10 +15,11 @@ PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
     "errors",
     "draws",
-    "spec",
+    "parts",
     "machine",
     "workload",
     "strategy",
+    "spec",
     "plan",
     "native",
     "engine",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from numasim.cli import main
-from numasim.spec.models.effects_model import ModelSpec
+from numasim.parts.models.effects_model import ModelSpec
 from numasim.spec.sweep_spec import load_sweep
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -29,7 +29,7 @@ from numasim.benchmark.benchmark_findings import (
 )
 from numasim.benchmark.commands import cost
 from numasim.benchmark.effect_rates import CALM, FULL, SATURATED, effect_probes
-from numasim.benchmark.effort import COMMANDS, MODEST, Command, Effort
+from numasim.benchmark.effort import COMMANDS, Command, Effort
 from numasim.benchmark.engine_rates import fib_of
 from numasim.benchmark.family_rates import array_bytes, family_memory, family_ratios, runtime_of, skip_of
 from numasim.benchmark.measure import measure
@@ -41,10 +41,10 @@ from numasim.benchmark.timed_plans import machine_of, plan_of
 from numasim.cli import BAD_INPUT, main
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 from numasim.errors import CheckError
-from numasim.spec.models.effects_model import CacheModel, ContentionModel
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.workload_models import PARAMETERS
+from numasim.parts.models.effects_model import CacheModel, ContentionModel
+from numasim.parts.models.machine_model import MachineSpec
 from numasim.spec.run_spec import resolve
+from numasim.workload.registry import PARAMETERS
 
 TINY = Effort(
     samples=1,
@@ -161,7 +161,7 @@ def test_throughput_is_that_of_the_middle_of_a_sweep() -> None:
 
 
 def test_every_family_has_a_modest_size() -> None:
-    assert set(MODEST) == set(PARAMETERS)
+    assert set(Effort().families) == set(PARAMETERS)
 
 
 def test_like_is_compared_with_like() -> None:
@@ -208,7 +208,7 @@ def test_programs_without_tasks_take_nothing_per_task() -> None:
 
 
 def test_every_family_can_be_measured() -> None:
-    assert {each.family for each in family_memory(Effort())} == set(MODEST)
+    assert {each.family for each in family_memory(Effort())} == set(PARAMETERS)
 
 
 def test_array_bytes_descend_into_tuples() -> None:

@@ -23,9 +23,10 @@ from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
 from numasim.report.trace.perfetto import trace_to
-from numasim.spec.models.workload_models import workload_spec
 from numasim.spec.single_part import read_machine
 from numasim.workload.generate import generate
+from numasim.workload.registry import workload_spec
+from numasim.workload.unfold import unfolded
 
 QUERY = Path(__file__).with_name("perfetto_query.js")
 WORKERS = 24
@@ -99,7 +100,7 @@ def test_perfetto_finds_what_the_run_has_counted(name: str, perfetto: list[str],
 
 def assert_work(slices: dict[str, int], plan: Plan, result: Result) -> None:
     """A slice for each segment, under the name of its kernel."""
-    whole = plan.workload.unfolded()
+    whole = unfolded(plan.workload)
     for kernel, name in enumerate(whole.kernels):
         assert slices[name] == int((whole.segment_kernel == kernel).sum())
     assert slices["phase 0"] == 1

@@ -14,11 +14,11 @@ from sysfs_trees import TREES, Tree
 from numasim.cli import main
 from numasim.errors import CheckError
 from numasim.machine.sysfs import read_sysfs
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.sources import unsourced
 from numasim.runtime.calibrate import Calibration, calibration
 from numasim.runtime.probe_findings import parse_probe, short
-from numasim.spec.models.machine_model import MachineSpec
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.sources import unsourced
 from numasim.spec.single_part import read_machine, read_runtime
 
 TWO_NODES = TREES["two nodes with hardware threads"]  # 2 x 6 cores x 2 threads; core c has the threads c and c + 12

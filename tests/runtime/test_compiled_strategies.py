@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from numasim.errors import InputError
+from numasim.parts import catalog
 from numasim.plan.build_plan import build_plan
 from numasim.runtime.compile_plan import compile_plan
 from numasim.runtime.fields_file import plan_fields
-from numasim.spec import catalog
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate

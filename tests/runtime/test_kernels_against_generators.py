@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from recorded_graphs import recorded
 
-from numasim.spec.models.workload_models import PARAMETERS, workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Mode, Workload
+from numasim.workload.registry import PARAMETERS, workload_spec
 
 CONSTRUCTS = ("parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction")
 CASES: list[tuple[str, str, dict[str, int | str]]] = [

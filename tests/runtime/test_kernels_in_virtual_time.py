@@ -12,11 +12,11 @@ from recorded_graphs import SMALL, recorded
 from virtual_equality import counts_of, counts_of_run
 
 from numasim.engine.simulate import simulate
+from numasim.parts import catalog
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
-from numasim.spec import catalog
 from numasim.spec.run_spec import resolve
 
 STRATEGIES = catalog.names("strategies")

@@ -17,10 +17,10 @@ import pytest
 from runtime_sources import RUNTIME, compile_objects, compile_program, sources
 
 from numasim.errors import InputError
+from numasim.parts import catalog
 from numasim.runtime.compile_plan import compile_plan, write
 from numasim.runtime.fields_file import plan_fields, write_fields
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
-from numasim.spec import catalog
 
 MACHINE = "xeon-e5-2620-2s"
 FIB_12_CALLS = 465  # 2 F(13) - 1

@@ -24,10 +24,10 @@ from test_every_cell import SMALL, machine, workload  # isort: skip
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
+from numasim.parts import catalog
 from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import write_plan
-from numasim.spec import catalog
-from numasim.spec.models.workload_models import PARAMETERS
+from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)

@@ -20,8 +20,8 @@ from task_graphs import Access, Run, graph, phase, task  # isort: skip
 from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.reference.reference import ReferenceEngine
 from numasim.errors import InputError
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.plan import Plan
-from numasim.spec.models.placement_model import PlacementSpec
 from numasim.workload.graph import Mode, Region
 
 NS_ERROR_FIELD = -4

@@ -19,10 +19,10 @@ from task_graphs import Task, Use, body, graph, phase  # isort: skip
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.parts.models.locks_model import KINDS_OF_KEY, BarrierName, LockName
 from numasim.plan.plan import Plan
-from numasim.spec.models.locks_model import KINDS_OF_KEY, BarrierName, LockName
-from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Op
+from numasim.workload.sync_parameters import Role, SharedWord
 
 LOCKS, BARRIERS = get_args(LockName), get_args(BarrierName)
 TIMES_NS = (0, 0, 1, 20, 20, 70, 300, 9000)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from numasim.errors import InputError
-from numasim.spec import catalog
+from numasim.parts import catalog
 
 
 @pytest.mark.parametrize("kind", catalog.KINDS)

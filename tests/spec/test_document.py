@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numasim.errors import InputError
-from numasim.spec.yaml.document import DEEPEST, MOST_VALUES, load, parse
-from numasim.spec.yaml.nodes import Node, Source, from_python
+from numasim.parts.yaml.document import DEEPEST, MOST_VALUES, load, parse
+from numasim.parts.yaml.nodes import Node, Source, from_python
 
 HERE = Source("here.yaml", Path())
 WORDS = st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" "), max_size=8)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from numasim.spec.base import canonical_json
+from numasim.parts.base import canonical_json
 from numasim.spec.identity import MODEL_VERSION, identity, run_id, spec_hash
 from numasim.spec.run_spec import load_run
 from numasim.spec.sweep_spec import load_sweep

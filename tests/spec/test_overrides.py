@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from numasim.errors import InputError
+from numasim.parts.yaml.document import parse
+from numasim.parts.yaml.nodes import Source
 from numasim.spec.overrides import from_mapping, from_text, put_all
-from numasim.spec.yaml.document import parse
-from numasim.spec.yaml.nodes import Source
 
 BASE = "a: 1\nb: {c: 2, d: [x, {e: 3}]}\n"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from numasim.errors import InputError
-from numasim.spec import catalog
+from numasim.parts import catalog
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.spec.identity import run_id
-from numasim.spec.models.strategy_model import StrategySpec
 from numasim.spec.run_spec import ModelSpec, load_run, resolve
 
 Write = Callable[..., Path]

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from numasim.spec.yaml.scalars import scalar
+from numasim.parts.yaml.scalars import scalar
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import jsonschema
 import pytest
 
 from numasim.errors import InputError
-from numasim.spec import catalog
+from numasim.parts import catalog
+from numasim.parts.yaml.document import load, parse
+from numasim.parts.yaml.nodes import Source
 from numasim.spec.json_schema import json_schema
-from numasim.spec.yaml.document import load, parse
-from numasim.spec.yaml.nodes import Source
 
 KINDS = ("run", "sweep", "machine", "strategy", "runtime", "workload")
 SHIPPED = [(what, kind, name) for kind, what in catalog.KINDS.items() for name in catalog.names(kind)]

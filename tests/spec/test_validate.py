@@ -6,12 +6,12 @@ import pytest
 from pydantic import Field, Tag, model_validator
 
 from numasim.errors import InputError
-from numasim.spec.base import Bytes, Model, Nanoseconds, PositiveCount
-from numasim.spec.keys import known_keys
-from numasim.spec.models.runtime_model import by_shape
-from numasim.spec.validation import validate
-from numasim.spec.yaml.document import parse
-from numasim.spec.yaml.nodes import Source
+from numasim.parts.base import Bytes, Model, Nanoseconds, PositiveCount
+from numasim.parts.keys import known_keys
+from numasim.parts.models.runtime_model import by_shape
+from numasim.parts.validation import validate
+from numasim.parts.yaml.document import parse
+from numasim.parts.yaml.nodes import Source
 
 
 class Count(Model):

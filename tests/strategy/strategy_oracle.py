@@ -9,7 +9,7 @@ from typing import Any
 from strategy_setup import Snapshot
 
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.spec.models.strategy_model import AmountSpec, LevelSpec, StrategySpec
+from numasim.parts.models.strategy_model import AmountSpec, LevelSpec, StrategySpec
 
 
 @dataclass

@@ -11,8 +11,8 @@ from ruamel.yaml import YAML
 
 from numasim import draws
 from numasim.machine.topology import Caches, Clock, Coherence, Links, Machine, Smt, WorkerMap
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.steal_plan import StealPlan
 

@@ -12,9 +12,9 @@ from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
-from numasim.spec.catalog import find
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.catalog import find
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.decoded import decode_levels
 from numasim.strategy.queue_families import build_families
@@ -49,7 +49,7 @@ def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
 def xeon() -> Machine:
     from ruamel.yaml import YAML
 
-    from numasim.spec.models.machine_model import MachineSpec
+    from numasim.parts.models.machine_model import MachineSpec
 
     text = YAML(typ="safe", pure=True).load(find("machines", "xeon-e5-2620-2s"))
     return build(MachineSpec.model_validate(text))

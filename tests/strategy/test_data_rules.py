@@ -8,7 +8,7 @@ import pytest
 from strategy_setup import Snapshot, compiled, on_nodes, runtime, stealing, strategy, toy_machine
 
 from numasim.errors import InputError
-from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 from numasim.strategy.similarity import UNBOUND, Objects

@@ -14,8 +14,8 @@ from strategy_oracle import Memory, Oracle, Round, amount_of
 from strategy_setup import Snapshot, compiled, draw, on_nodes, stealing, strategy, toy_machine
 
 from numasim.draws import DrawClass
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import LengthCondition, StrategySpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import LengthCondition, StrategySpec
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 

@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from numasim.spec.models.locks_model import BarrierName, LockName
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.locks_model import BarrierName, LockName
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.plan.show_strategy import show
 from numasim.strategy.describe.lock_description import BARRIER_WORDS, KIND_WORDS, lock_words
-from numasim.strategy.describe.show_strategy import show
 
 
 def words(**keys: object) -> list[str]:

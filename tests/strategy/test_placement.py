@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from strategy_setup import on_nodes, toy_machine
 
 from numasim.errors import InputError
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.spec.models.workload_models import workload_spec
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.strategy.placement.compile_placement import Placement, place
 from numasim.workload.generate import generate
 from numasim.workload.graph import Region, Workload
+from numasim.workload.registry import workload_spec
 
 PAGE = 16
 WORKER_NODES = [1, 0, 2, 1, 0]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from strategy_setup import STRATEGIES, Snapshot, compiled, draw, stealing, strategy
 
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.probe import Prober
 
 SEED = 3

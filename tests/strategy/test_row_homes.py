@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.spec.models.workload_models import workload_spec
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.spec.run_spec import resolve
 from numasim.strategy.placement.compile_placement import place
 from numasim.strategy.placement.homes import row_homes
 from numasim.workload.generate import generate
+from numasim.workload.registry import workload_spec
 
 ELEMENT_BYTES = 8
 PAGE = 4096

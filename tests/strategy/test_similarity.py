@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategy_setup import Snapshot, on_nodes, stealing, strategy, toy_machine
 
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 from numasim.strategy.similarity import UNBOUND, Objects

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from strategy_setup import STRATEGIES, runtime, strategy
 
 from numasim.machine.mapping import MAPPINGS
-from numasim.spec.models.placement_model import PlacementSpec
-from numasim.spec.models.runtime_model import RuntimeSpec
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.placement_model import PlacementSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.placement.compile_placement import POLICIES
 
 OTHERS = [{"from": "others"}]

@@ -6,7 +6,7 @@ import pytest
 from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 
 from numasim.errors import InputError
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import effective_runtime
 from numasim.strategy.describe.plan_description import in_words
 

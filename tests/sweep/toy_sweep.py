@@ -17,7 +17,7 @@ import numpy as np
 from numasim.draws import draw
 from numasim.engine.result import COST, LOCKS, MEMORY, OUTCOME, RATIOS, STEALS, TEXT, TIME, Result
 from numasim.errors import InputError
-from numasim.spec.base import Model
+from numasim.parts.base import Model
 
 if TYPE_CHECKING:
     from numasim.sweep.batch import Runner

@@ -11,9 +11,9 @@ from task_graphs import Access, Run, body, graph, phase
 
 from numasim.engine.result import TIME
 from numasim.plan.plan import Plan
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
+from numasim.workload.registry import workload_spec
 
 quick = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -25,10 +25,10 @@ from task_graphs import Use, body, graph, phase
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.spec.models.machine_model import MachineSpec
+from numasim.parts.models.machine_model import MachineSpec
 from numasim.workload.builder import Draft, Shape
-from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
+from numasim.workload.sync_parameters import Role, SharedWord
 
 I64 = npt.NDArray[np.int64]
 Draw = Callable[[np.random.Generator, int], I64]

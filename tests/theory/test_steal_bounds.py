@@ -13,8 +13,8 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
 from task_graphs import items
 
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
+from numasim.workload.registry import workload_spec
 
 UNIT = 100 * NS
 RUNS = 60

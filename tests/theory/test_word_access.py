@@ -13,8 +13,8 @@ from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.machine.word_access import lock_ps, numa_ratio, remote_excess_ps
 from numasim.spec.run_spec import resolve
-from numasim.workload.families.sync_parameters import Role, SharedWord
 from numasim.workload.graph import Deal, Op, Workload
+from numasim.workload.sync_parameters import Role, SharedWord
 
 READS = 7
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from workload_setup import SMALL, make, small
 
 from numasim.errors import InputError
-from numasim.spec.models.workload_models import WorkloadFile
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_io import read, write
+from numasim.workload.parameters import WorkloadFile
 
 
 def same(a: Any, b: Any) -> bool:

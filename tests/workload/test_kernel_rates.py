@@ -8,8 +8,8 @@ import pytest
 from workload_setup import make
 
 from numasim.api import run
-from numasim.workload.families.kernel_rates import compute_ps
 from numasim.workload.graph import Pattern
+from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES, MLP, segment_ps, serial_ps
 
 LATENCY_PS = 77_300

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from workload_setup import make, program
 
-from numasim.workload.families.permutation import bots_permutation
+from numasim.workload.algorithms.permutation import bots_permutation
 from numasim.workload.graph import Op, Workload
 
 

@@ -9,10 +9,10 @@ from workload_setup import make, program
 
 from numasim.api import run
 from numasim.errors import InputError
-from numasim.spec.models.workload_models import SyncbenchParameters
-from numasim.workload.families.sync_parameters import Role
+from numasim.workload.families.syncbench import SyncbenchParameters
 from numasim.workload.graph import Deal, Kind, Op
 from numasim.workload.json_io import read, write
+from numasim.workload.sync_parameters import Role
 
 BASE = {"machine": "xeon-e5-2620-2s", "seed": 1}
 CONSTRUCTS = get_args(SyncbenchParameters.model_fields["kind"].annotation)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from numasim.spec.models.workload_models import workload_spec
 from numasim.workload.generate import generate
 from numasim.workload.graph import Op, Workload
+from numasim.workload.registry import workload_spec
 
 SMALL = {
     "matmul": {"n": 5},

@@ -16,6 +16,7 @@ from numasim.plan.segment_times import traffic_factor
 from numasim.strategy.steal_plan import AmountKind
 from numasim.workload.graph import FIRST_SHARED, Op, RangeFamily, Workload
 from numasim.workload.one_worker import by_task
+from numasim.workload.unfold import unfolded
 
 Log = Sequence[Executed] | None
 Invariant = Callable[[Plan, Result, Log], Iterator[str]]
@@ -41,7 +42,7 @@ def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     if log is None:
         return
     ran = Counter((each.task, each.segment) for each in log)
-    work = plan.workload.unfolded()
+    work = unfolded(plan.workload)
     expected = _expected_runs(work)
     if result.passed_items:  # items that are alike have changed places, so that only their number is known
         ran, expected = _items_as_one(ran, work.rows), _items_as_one(expected, work.rows)
@@ -96,7 +97,7 @@ def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """A task starts after its spawner reached the SPAWN, after its predecessors, and goes on after its children."""
     if not log or any(phase.repeat > 1 for phase in plan.workload.phases):
         return
-    work = plan.workload.unfolded()
+    work = unfolded(plan.workload)
     start: dict[int, int] = {}
     end: dict[int, int] = {}
     segment_start = {(each.task, each.segment): each.start_ps for each in log}

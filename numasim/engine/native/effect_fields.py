@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.item_prices import ItemPrices, Seat
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, mlp_of
 from numasim.plan.resources import Path, Resources, resources_of
-from numasim.spec.unit_factors import MILLION
 
 Fields = dict[str, Any]
 

@@ -16,9 +16,9 @@ from numasim.engine.reference.sync.synchronisation import Synchronisation
 from numasim.engine.reference.task_programs import END
 from numasim.engine.reference.timeline import PUT, SEG_END, WAKE
 from numasim.engine.reference.worker import Worker
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import AccessTimes
-from numasim.spec.unit_factors import MILLION
 from numasim.strategy.similarity import Objects
 from numasim.strategy.steal_plan import Full
 from numasim.strategy.sync_places import NO_LOCK

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numasim.spec.unit_factors import MILLION
+from numasim.parts.unit_factors import MILLION
 from numasim.strategy.steal_plan import Thresholds
 
 

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from numasim.parts.unit_factors import GIGA
 from numasim.report.comparison_cells import finished, largest_panels
 from numasim.report.figures.grid import empty_figure, legend_below, panel_grid
 from numasim.report.figures.style import line_colour, styled
-from numasim.spec.unit_factors import GIGA
 
 PANEL_COLUMNS = 4
 PLACES = ("same node", "other node")

@@ -18,9 +18,9 @@ from numasim.engine.result import Result
 from numasim.machine.drawing import bend, between
 from numasim.machine.drawing_grid import Layout, lay_out
 from numasim.machine.topology import Machine
+from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.figures.style import styled
 from numasim.report.unit_text import bytes_text
-from numasim.spec.unit_factors import PS_PER_S
 
 COLOUR_MAP = "YlOrBr"
 LEAST_WIDTH = 6.5  # inches

@@ -25,9 +25,9 @@ from typing import IO, Any
 
 from numasim.engine.observe.watch import I64, NOBODY, Watched, Watcher
 from numasim.errors import InputError
+from numasim.parts.unit_factors import GIGA, PS_PER_US
 from numasim.plan.plan import Plan
 from numasim.plan.resources import Resource, ResourceKind, resources_of
-from numasim.spec.unit_factors import GIGA, PS_PER_US
 
 MOST_QUEUES = 32  # with a counter each; of more, the sums of nodes are shown
 MACHINE = 1  # the process of what belongs to no node; zero has a meaning of its own in Perfetto

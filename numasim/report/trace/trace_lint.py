@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from numasim.errors import InputError
-from numasim.spec.unit_factors import PS_PER_US
+from numasim.parts.unit_factors import PS_PER_US
 
 OPENING, CLOSING = '"traceEvents":[', "]}"
 MOST_PROBLEMS = 20

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from numasim.engine.simulate import simulate, simulate_spec
+from numasim.parts.unit_factors import PS_PER_NS, PS_PER_S
 from numasim.plan.build_plan import build_plan
 from numasim.plan.serial_time import alone
 from numasim.reproduce.calibration.parameter_search import rising_root, rounded
 from numasim.reproduce.published_quantities import QUANTITIES, Outcome
-from numasim.spec.unit_factors import PS_PER_NS, PS_PER_S
 from numasim.sweep.planned_runs import Run
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
 

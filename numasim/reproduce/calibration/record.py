@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from numasim.parts.base import Model
+from numasim.parts.validation import validate
+from numasim.parts.yaml.document import load
 from numasim.reproduce.study.study_files import Names, Text
-from numasim.spec.base import Model
-from numasim.spec.validation import validate
-from numasim.spec.yaml.document import load
 
 Errors = dict[str, float]  # of published values, by "row, column"
 

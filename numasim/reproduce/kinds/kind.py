@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
+from numasim.parts.base import Model
+from numasim.parts.validation import validate
+from numasim.parts.yaml.nodes import Node
 from numasim.reproduce.plan.planned import PlannedTable
 from numasim.reproduce.plan.setting import Setting
 from numasim.reproduce.study.contents import Study, StudyTable
-from numasim.spec.base import Model
-from numasim.spec.validation import validate
-from numasim.spec.yaml.nodes import Node
 
 M = TypeVar("M", bound=Model)
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
+from numasim.parts.base import Model
+from numasim.parts.unit_factors import PS_PER_NS
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedTable, cells_of, table_of
 from numasim.reproduce.plan.setting import Setting
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.table_cells import Cell
-from numasim.spec.base import Model
 from numasim.spec.single_part import read_machine
-from numasim.spec.unit_factors import PS_PER_NS
 
 UNITS = {"latency_ns": "ns"}
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from numasim.parts.base import Model
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedCell, PlannedTable, cells_of, planned, planned_table, wanted_for
 from numasim.reproduce.plan.setting import Setting, Wanted, assignments
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.table_cells import Cell
-from numasim.spec.base import Model
 
 
 def _plan(setting: Setting, table: StudyTable) -> PlannedTable:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from numasim.parts.base import Model
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedTable, cells_of, joined, table_of, value
 from numasim.reproduce.plan.setting import NotSimulatedError, Setting, Wanted, assignments
@@ -19,7 +20,6 @@ from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import Fields
 from numasim.reproduce.table_cells import Cell, Table
-from numasim.spec.base import Model
 from numasim.sweep.collection import Collected
 from numasim.sweep.planned_runs import Run
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
+from numasim.parts.base import Count, Model, PositiveCount
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedTable, cells_of, table_of, wanted_for
 from numasim.reproduce.plan.setting import Setting
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.table_cells import Cell
-from numasim.spec.base import Count, Model, PositiveCount
 from numasim.strategy.placement.compile_placement import place
 from numasim.strategy.placement.homes import row_homes
 from numasim.workload.generate import generate

@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from numasim.parts.base import Model
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedCell, PlannedTable, cells_of, joined, planned, table_of, wanted_for
 from numasim.reproduce.plan.setting import Setting
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.table_cells import Cell, Table
-from numasim.spec.base import Model
 from numasim.sweep.collection import Collected
 
 STATISTICS = ("mean", "sum_of_squares", "variance", "variance_of_mean", "standard_error", "t", "p_one_sided")

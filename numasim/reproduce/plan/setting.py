@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from numasim.parts.yaml.nodes import Node, from_python
+from numasim.parts.yaml.scalars import scalar
 from numasim.reproduce.study.contents import Program, Study
 from numasim.reproduce.study.names import check_known
 from numasim.spec.overrides import Assignment, field_path, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
 from numasim.spec.single_part import read_machine
-from numasim.spec.yaml.nodes import Node, from_python
-from numasim.spec.yaml.scalars import scalar
 from numasim.sweep.planned_runs import Run, repeated
 
 MACHINE = "machine"

@@ -18,6 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
+from numasim.parts.yaml.nodes import Node, Place, from_python
 from numasim.reproduce.plan.setting import Change, Setting
 from numasim.reproduce.reproduce import simulate
 from numasim.reproduce.score.contribution_effects import effect
@@ -28,7 +29,6 @@ from numasim.reproduce.score.sensitivity_file import SIDES, ChangedRange, Fitted
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.names import check_known
 from numasim.reproduce.table_cells import Table
-from numasim.spec.yaml.nodes import Node, Place, from_python
 
 EFFECT = "effect"
 SEEDS = 3  # of what is modelled, to see what is chance

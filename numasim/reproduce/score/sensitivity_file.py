@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from numasim.errors import InputError
+from numasim.parts.base import CheckedModel, Model
+from numasim.parts.validation import placed, validate
+from numasim.parts.yaml.document import load
+from numasim.parts.yaml.nodes import Node
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import Fields, Names, Text
-from numasim.spec.base import CheckedModel, Model
-from numasim.spec.validation import placed, validate
-from numasim.spec.yaml.document import load
-from numasim.spec.yaml.nodes import Node
 
 FILE = "sensitivity.yaml"
 SIDES = ("low", "high")

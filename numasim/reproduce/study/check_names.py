@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from numasim.errors import InputError
+from numasim.parts.validation import placed
+from numasim.parts.yaml.nodes import FieldPath
 from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.kinds.kind import options
 from numasim.reproduce.published_quantities import QUANTITIES
@@ -15,8 +17,6 @@ from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import ColumnSpec, ElsewhereSpec, QuotientSpec
-from numasim.spec.validation import placed
-from numasim.spec.yaml.nodes import FieldPath
 
 
 def check_study(study: Study) -> None:

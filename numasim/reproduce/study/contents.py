@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from numasim.parts.yaml.nodes import Node
 from numasim.reproduce.calibration.record import FittedParameter
 from numasim.reproduce.study.names import unknown_name
 from numasim.reproduce.study.published import PublishedTable
@@ -17,7 +18,6 @@ from numasim.reproduce.study.study_files import (
     StudyFile,
     TableFile,
 )
-from numasim.spec.yaml.nodes import Node
 
 
 @dataclass(frozen=True)

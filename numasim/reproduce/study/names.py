@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from numasim.errors import InputError
-from numasim.spec.validation import placed
-from numasim.spec.yaml.nodes import FieldPath, Node
+from numasim.parts.validation import placed
+from numasim.parts.yaml.nodes import FieldPath, Node
 
 
 def unknown_name(

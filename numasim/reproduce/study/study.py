@@ -13,15 +13,15 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.parts.catalog import SUFFIXES
+from numasim.parts.validation import validate
+from numasim.parts.yaml.document import load
 from numasim.reproduce.calibration.record import Calibration, FittedParameter
 from numasim.reproduce.study.check_names import check_study
 from numasim.reproduce.study.contents import Program, Study, StudyTable
 from numasim.reproduce.study.names import check_known, check_names, unknown_name
 from numasim.reproduce.study.published import read_published
 from numasim.reproduce.study.study_files import ProgramFile, StudyFile, TableFile
-from numasim.spec.catalog import SUFFIXES
-from numasim.spec.validation import validate
-from numasim.spec.yaml.document import load
 
 __all__ = ["Program", "Study", "StudyTable", "read_study", "study_names"]
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.parts.models.runtime_model import YesNo
 from numasim.reproduce.table_cells import Role
-from numasim.spec.base import CheckedModel, Model, PositiveCount, Seed
-from numasim.spec.models.runtime_model import YesNo
 
 Text = Annotated[str, Field(min_length=1)]
 Fields = dict[str, Any]  # of a run: dotted name -> value

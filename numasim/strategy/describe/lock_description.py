@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from numasim.spec.models.locks_model import LockSpec
-from numasim.spec.models.strategy_model import StrategySpec
+from numasim.parts.models.locks_model import LockSpec
+from numasim.parts.models.strategy_model import StrategySpec
 
 KIND_WORDS = {
     "tas": "test-and-set locks",

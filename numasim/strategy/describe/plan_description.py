@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numasim.errors import InputError
-from numasim.spec.models.runtime_model import RuntimeSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.strategy.decoded import Level, Row, decode_levels
 from numasim.strategy.describe.sentences import (
     amount_words,

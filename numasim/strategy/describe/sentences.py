@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numasim.spec.unit_factors import PS_PER_NS
+from numasim.parts.unit_factors import PS_PER_NS
 from numasim.strategy.decoded import Level, Row, Segment
 from numasim.strategy.similarity import DataRule
 from numasim.strategy.steal_plan import (

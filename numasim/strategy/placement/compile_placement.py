@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.spec.models.placement_model import ChangeSpec, PlacementSpec, PolicySpec
+from numasim.parts.models.placement_model import ChangeSpec, PlacementSpec, PolicySpec
 from numasim.strategy.placement.byte_spans import Spans
 from numasim.strategy.placement.capacity import Capacity
 from numasim.strategy.placement.homes import NO_HOME, Homes, on_one

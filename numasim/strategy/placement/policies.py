@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numasim import draws
 from numasim.draws import DrawClass
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.spec.models.placement_model import PolicySpec
+from numasim.parts.models.placement_model import PolicySpec
 from numasim.strategy.placement.homes import (
     CyclicHomes,
     HashedHomes,

@@ -1,1 +1,1 @@
-"""The families of task graphs: one benchmark a file."""
+"""The workload families, one file each: parameters, generator, and the descriptors in ``FAMILIES``."""

@@ -9,16 +9,19 @@ cosine).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from pydantic import AfterValidator, Field
 
-from numasim.spec.models.workload_models import FftParameters
+from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.family import Family
 from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.parameters import WorkloadParameters, WorkTime, power_of_two
 
 ELEMENT_BYTES = 16
 LARGEST_BASE = 32
@@ -27,6 +30,15 @@ ROOT_FLOPS, TWIDDLE_FLOPS, BUTTERFLY_FLOPS = 40, 6, 5
 IN, OUT, ROOTS = range(3)
 KERNELS = ("roots", "unshuffle", "base", "twiddle")
 ROOTS_LOOP, UNSHUFFLE_LOOP, BASE, TWIDDLE_LOOP, HALVES, TRANSFORM_8, TRANSFORM_16 = range(7)
+
+
+class FftParameters(WorkloadParameters):
+    """BOTS FFT of ``n`` complex doubles."""
+
+    default_runtime: ClassVar[str] = "ompi"
+    name: Literal["fft"]
+    n: Annotated[Whole, Field(ge=2, le=2**24), AfterValidator(power_of_two)]
+    ps_per_1000_flops: WorkTime = 500_000  # assumed: 2 Gflop/s
 
 
 def _transform(radix: int) -> Shape:
@@ -225,3 +237,6 @@ def _access_classes(draft: Draft, shape: int, number: int, part: Nodes, *, regio
 
 def _log2(power_of_two: I64) -> I64:
     return np.round(np.log2(power_of_two)).astype(np.int64)
+
+
+FAMILIES = (Family(FftParameters, fft, small={"n": 64}, benchmark={"n": 2**14}),)

@@ -6,22 +6,57 @@ calls of one argument are equal, and so are those of 0 and 1, so that ``n`` clas
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Annotated, Literal
+
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, model_validator
 
-from numasim.spec.base import ps
-from numasim.spec.models.workload_models import FibParameters, fib_calls
+from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen, parameters_of
+from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
+from numasim.workload.parameters import MAX_WORK_NS, WorkloadParameters
+from numasim.workload.unfold import unfolded
 
 KERNELS = ("spawn", "leaf", "join")
 SPAWN, LEAF, JOIN = range(len(KERNELS))
 
 
+def fib_calls(n: int) -> tuple[int, int]:
+    """(calls, those of them that are leaves) which the recursive Fibonacci function of ``n`` makes."""
+    leaves, following = 1, 1
+    for _ in range(n):
+        leaves, following = following, leaves + following
+    return 2 * leaves - 1, leaves
+
+
+class FibParameters(WorkloadParameters):
+    """A task per call of the recursive Fibonacci function, with given times for its three parts.
+
+    Above 32 there are too many for the reference engine, which needs a row for each.
+    """
+
+    name: Literal["fib"]
+    n: Annotated[Whole, Field(ge=0, le=50)]
+    spawn_ns: Nanoseconds = Decimal(50)  # assumed
+    leaf_ns: Nanoseconds = Decimal(100)  # assumed
+    join_ns: Nanoseconds = Decimal(50)  # assumed
+
+    @model_validator(mode="after")
+    def _fits(self) -> FibParameters:
+        calls, leaves = fib_calls(self.n)
+        work_ns = leaves * self.leaf_ns + (calls - leaves) * (self.spawn_ns + self.join_ns)
+        if work_ns > MAX_WORK_NS:
+            raise ValueError(f"n = {self.n} with these times is {work_ns} ns of work; at most {MAX_WORK_NS} ns fit")
+        return self
+
+
 def fib(parameters: FibParameters) -> Workload:
     """A task for every call that the recursion makes; an `InputError` if they do not fit in memory."""
-    return folded_fib(parameters).unfolded()
+    return unfolded(folded_fib(parameters))
 
 
 def folded_fib(parameters: FibParameters) -> Workload:
@@ -65,3 +100,6 @@ def _programs(rows: int, timed: I64) -> tuple[I64, npt.NDArray[np.uint8], npt.ND
     ops = np.array([op for program in programs for op in program], np.int64).reshape(-1, 2)
     op_ptr = offsets(np.array([len(program) for program in programs]))
     return op_ptr, ops[:, 0].astype(np.uint8), ops[:, 1].astype(np.uint32)
+
+
+FAMILIES = (Family(FibParameters, fib, folded=folded_fib, small={"n": 6}, benchmark={"n": 18}),)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated, Literal
 
-from numasim.spec.base import ps
-from numasim.spec.models.workload_models import IndependentParameters
+import numpy as np
+from pydantic import Field
+
+from numasim.parts.base import Whole, ps
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, parameters_of, range_workload
+from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
+from numasim.workload.parameters import TimedParameters
+
+
+class IndependentParameters(TimedParameters):
+    """``tasks`` tasks without accesses or dependences, dealt round robin; never materialised."""
+
+    name: Literal["independent"]
+    tasks: Annotated[Whole, Field(ge=1, le=2**40)]
 
 
 def independent(parameters: IndependentParameters) -> Workload:
@@ -32,3 +43,13 @@ def independent(parameters: IndependentParameters) -> Workload:
         kernels=("task",),
         facts={"tasks": parameters.tasks},
     )
+
+
+FAMILIES = (
+    Family(
+        IndependentParameters,
+        independent,
+        small={"tasks": 30, "low_ns": 100, "high_ns": 2000},
+        benchmark={"tasks": 20_000, "low_ns": 500, "high_ns": 1500},
+    ),
+)

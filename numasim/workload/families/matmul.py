@@ -7,15 +7,28 @@ page walks overlap: the thesis' equation 4.3 has the intercept that one whole mi
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated, Literal
 
-from numasim.spec.models.workload_models import MatmulParameters
+import numpy as np
+from pydantic import Field
+
+from numasim.parts.base import Whole
 from numasim.workload.builder import accesses_of, parameters_of, range_workload
-from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Mode, Pattern, Phase, RangeFamily, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.parameters import WorkloadParameters, WorkTime
 
 ELEMENT_BYTES = 8
+
+
+class MatmulParameters(WorkloadParameters):
+    """C = A x B by one task per element of C (thesis, section 3.3.2): ``n`` squared tasks of ``2 n`` operations."""
+
+    name: Literal["matmul"]
+    n: Annotated[Whole, Field(ge=1, le=2**20)]
+    ps_per_1000_flops: WorkTime = 600_000  # assumed: one add per 3 cycles at 2.5 GHz, a scalar dot product
 
 
 def matmul(parameters: MatmulParameters) -> Workload:
@@ -54,3 +67,6 @@ def matmul(parameters: MatmulParameters) -> Workload:
         regions=(Region("A", matrix, True), Region("B", matrix + overhang, True), Region("C", matrix, False)),
         facts={"tasks": n * n, "flops": 2 * n**3},
     )
+
+
+FAMILIES = (Family(MatmulParameters, matmul, small={"n": 5}, benchmark={"n": 128}, benchmark_runtime="own"),)

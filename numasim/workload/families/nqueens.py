@@ -7,18 +7,37 @@ searches the rest by itself. A tried column of row j costs (j + 1) times ``row_n
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from decimal import Decimal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, model_validator
 
-from numasim.spec.base import ps
-from numasim.spec.models.workload_models import NqueensParameters
+from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.family import Family
 from numasim.workload.graph import I64, Op, Workload
+from numasim.workload.parameters import WorkloadParameters
 
 PRUNED, STANDING, ROOT = range(3)
 Flags = npt.NDArray[np.bool_]
+
+
+class NqueensParameters(WorkloadParameters):
+    """BOTS N-Queens: a task per tried column of every row; from row ``cutoff`` on the search is serial."""
+
+    default_runtime: ClassVar[str] = "ompi"
+    name: Literal["nqueens"]
+    n: Annotated[Whole, Field(ge=1, le=13)]
+    cutoff: Annotated[Whole, Field(ge=1)] | None = None
+    row_ns: Nanoseconds = Decimal(2)  # assumed: copying and testing one earlier row of a board
+
+    @model_validator(mode="after")
+    def _fits(self) -> NqueensParameters:
+        if self.n > 11 and (self.cutoff is None or self.cutoff > 6):
+            raise ValueError(f"n = {self.n} makes too many tasks; give a cutoff of at most 6, or n of at most 11")
+        return self
 
 
 class Boards(NamedTuple):
@@ -91,3 +110,6 @@ def _build(parameters: NqueensParameters, parent: I64, shape: I64, work: I64, so
         kernels=("try",),
         facts={"tasks": len(parent), "solutions": solutions},
     )
+
+
+FAMILIES = (Family(NqueensParameters, nqueens, small={"n": 4}, benchmark={"n": 8}),)

@@ -5,16 +5,52 @@ All draws come from class-8 streams of the graph's own seed, so a graph is the s
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+from pydantic import model_validator
 
 from numasim.draws import DrawClass, U64Array, base_array, below, below_array, draw, draw_array
-from numasim.spec.base import ps
-from numasim.spec.models.workload_models import RandomForkJoinParameters, RandomLayeredParameters, TimedParameters
+from numasim.parts.base import Bytes, Seed, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
+from numasim.workload.parameters import MAX_TASKS, Size, TaskCount, TimedParameters
 
 STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers of a task's own stream
 FORK_KERNEL, JOIN_KERNEL = range(2)
+
+
+class RandomForkJoinParameters(TimedParameters):
+    """A random tree: every task but the root hangs under a uniformly drawn earlier one, and waits for its children.
+
+    Each task reads ``task_bytes`` bytes of its own.
+    """
+
+    name: Literal["random-fork-join"]
+    tasks: TaskCount
+    graph_seed: Seed = 0
+    task_bytes: Bytes = 0
+
+
+class RandomLayeredParameters(TimedParameters):
+    """``layers`` layers of ``width`` tasks; each depends on up to ``degree`` drawn tasks of the layer before.
+
+    Each task reads ``task_bytes`` bytes of its own.
+    """
+
+    name: Literal["random-layered"]
+    layers: Size
+    width: Size
+    degree: Size = 2
+    graph_seed: Seed = 0
+    task_bytes: Bytes = 0
+
+    @model_validator(mode="after")
+    def _fits(self) -> RandomLayeredParameters:
+        if self.layers * self.width * max(1, min(self.degree, self.width)) > MAX_TASKS:
+            raise ValueError(f"layers x width x degree is at most {MAX_TASKS}")
+        return self
 
 
 def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
@@ -104,3 +140,19 @@ def _read_own(draft: Draft, shape: int, tasks: I64, task_bytes: int) -> None:
 
 def _data(tasks: int, task_bytes: int) -> tuple[Region, ...]:
     return (Region("data", tasks * task_bytes, True),) if task_bytes else ()
+
+
+FAMILIES = (
+    Family(
+        RandomForkJoinParameters,
+        random_fork_join,
+        small={"tasks": 25, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
+        benchmark={"tasks": 20_000, "low_ns": 500, "high_ns": 1500},
+    ),
+    Family(
+        RandomLayeredParameters,
+        random_layered,
+        small={"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
+        benchmark={"layers": 60, "width": 200, "low_ns": 500, "high_ns": 1500},
+    ),
+)

@@ -9,17 +9,20 @@ for the point where a merge splits is some twenty comparisons and is left out.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field, model_validator
 
-from numasim.spec.models.workload_models import SortParameters
+from numasim.parts.base import Whole
+from numasim.workload.algorithms.merges import ARRAY, TEMPORARY, Merges, Runs, merge_forest
+from numasim.workload.algorithms.permutation import Values, bots_permutation
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.families.kernel_rates import compute_ps
-from numasim.workload.families.merges import ARRAY, TEMPORARY, Merges, Runs, merge_forest
-from numasim.workload.families.permutation import Values, bots_permutation
+from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
+from numasim.workload.parameters import MAX_TASKS, WorkloadParameters, WorkTime
 
 QUICKSORT, MERGE = range(2)
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
@@ -31,6 +34,28 @@ SHAPES = (
     Shape((Op.RUN,), (MERGE,), (2,)),
     Shape((Op.SPAWN, Op.SPAWN, Op.WAIT)),
 )
+
+
+class SortParameters(WorkloadParameters):
+    """BOTS Sort of ``n`` elements.
+
+    Arrays below ``quicksort_cutoff`` are sorted serially; merges whose shorter side has at most ``merge_cutoff``
+    elements are serial.
+    """
+
+    default_runtime: ClassVar[str] = "ompi"
+    name: Literal["sort"]
+    n: Annotated[Whole, Field(ge=4, le=2**27)]
+    quicksort_cutoff: Annotated[Whole, Field(ge=4)] = 2048
+    merge_cutoff: Annotated[Whole, Field(ge=2)] = 2048
+    element_bytes: Literal[4, 8] = 8  # BOTS sorts longs; the thesis counts 4 bytes
+    ps_per_1000_comparisons: WorkTime = 7_983_000  # fits the serial time of thesis Table 3.4
+
+    @model_validator(mode="after")
+    def _fits(self) -> SortParameters:
+        if self.n // min(self.quicksort_cutoff, self.merge_cutoff) > MAX_TASKS // 100:
+            raise ValueError(f"n = {self.n} needs larger cut-offs; n / cut-off is at most {MAX_TASKS // 100}")
+        return self
 
 
 def sort(parameters: SortParameters) -> Workload:
@@ -202,3 +227,10 @@ def _facts(sorts: Sorts, graph: _Graph) -> dict[str, int]:
         "elements_sorted": int(sorts.size[~sorts.split].sum()),
         "elements_merged": int((graph.runs.size1 + graph.runs.size2)[merging].sum()),
     }
+
+
+FAMILIES = (
+    Family(
+        SortParameters, sort, small={"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128}, benchmark={"n": 2**17}
+    ),
+)

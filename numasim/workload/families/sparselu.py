@@ -11,15 +11,18 @@ serial run.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from numasim.spec.models.workload_models import SparseLuParameters
+from numasim.parts.base import Whole
+from numasim.workload.algorithms.elimination import Elimination, eliminate
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.families.elimination import Elimination, eliminate
-from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
+from numasim.workload.parameters import WorkloadParameters, WorkTime
 
 ELEMENT_BYTES = 4
 KERNELS = ("lu0", "fwd", "bdiv", "bmod")
@@ -31,6 +34,27 @@ SHAPES = (
     Shape((Op.RUN,), (BMOD,), (3,)),
 )
 CREATOR = len(SHAPES)
+
+
+class SparseLuParameters(WorkloadParameters):
+    """BOTS SparseLU of ``blocks`` x ``blocks`` blocks of ``block_size`` x ``block_size`` floats."""
+
+    default_runtime: ClassVar[str] = "ompi"
+    blocks: Annotated[Whole, Field(ge=1, le=256)] = 128
+    block_size: Annotated[Whole, Field(ge=1, le=4096)] = 64
+    ps_per_1000_flops: WorkTime = 117_200  # fits the serial times of thesis Table 3.4
+
+
+class SparseLuSingleParameters(SparseLuParameters):
+    """SparseLU whose tasks one thread creates."""
+
+    name: Literal["sparselu-single"]
+
+
+class SparseLuForParameters(SparseLuParameters):
+    """SparseLU whose rows are dealt to all threads, each of which creates the tasks of its rows."""
+
+    name: Literal["sparselu-for"]
 
 
 class Calls(NamedTuple):
@@ -231,3 +255,19 @@ def _facts(parameters: SparseLuParameters, pattern: Elimination) -> dict[str, in
         "bytes_final": pattern.final_blocks * ELEMENT_BYTES * parameters.block_size**2,
         "flops": sum(count * flops(kernel, parameters.block_size) for kernel, count in enumerate(counts)),
     }
+
+
+FAMILIES = (
+    Family(
+        SparseLuSingleParameters,
+        sparselu_single,
+        small={"blocks": 3, "block_size": 8},
+        benchmark={"blocks": 20, "block_size": 16},
+    ),
+    Family(
+        SparseLuForParameters,
+        sparselu_for,
+        small={"blocks": 3, "block_size": 8},
+        benchmark={"blocks": 20, "block_size": 16},
+    ),
+)

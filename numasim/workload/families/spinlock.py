@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-import numpy as np
+from decimal import Decimal
+from typing import Literal
 
-from numasim.spec.base import ps
-from numasim.spec.models.workload_models import SpinlockParameters
+import numpy as np
+from pydantic import model_validator
+
+from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.families.sync_parameters import Role, SharedWord
+from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
+from numasim.workload.parameters import MAX_TASKS, TaskCount, TeamParameters
+from numasim.workload.sync_parameters import Role, SharedWord
 
 THINK, CRITICAL = range(2)
 LOCK_WORD = SharedWord("lock", Role.LOCK)
+
+
+class SpinlockParameters(TeamParameters):
+    """Threads that take one lock ``acquisitions`` times each (thesis, section 6.2), after thinking for ``think_ns``."""
+
+    name: Literal["spinlock"]
+    acquisitions: TaskCount = 1000
+    critical_ns: Nanoseconds = Decimal(0)
+    think_ns: Nanoseconds = Decimal(0)
+
+    @model_validator(mode="after")
+    def _fits(self) -> SpinlockParameters:
+        if self.acquisitions * self.team > MAX_TASKS:
+            raise ValueError(f"threads x acquisitions is at most {MAX_TASKS}")
+        return self
 
 
 def spinlock(parameters: SpinlockParameters) -> Workload:
@@ -31,3 +51,13 @@ def spinlock(parameters: SpinlockParameters) -> Workload:
         words=(LOCK_WORD,),
         facts={"acquisitions": threads * rounds},
     )
+
+
+FAMILIES = (
+    Family(
+        SpinlockParameters,
+        spinlock,
+        small={"threads": 2, "acquisitions": 9, "critical_ns": 40, "think_ns": 30},
+        benchmark={"acquisitions": 2000, "critical_ns": 100, "think_ns": 500},
+    ),
+)

@@ -16,15 +16,18 @@ cache; larger ones are fresh memory each time. Who takes them again is ``heap``:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field, model_validator
 
-from numasim.spec.models.workload_models import StrassenParameters
+from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.families.kernel_rates import compute_ps
+from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
+from numasim.workload.parameters import MAX_TASKS, PowerOfTwo, WorkloadParameters, WorkTime
 
 ELEMENT_BYTES = 8
 CHILDREN = 7
@@ -42,6 +45,32 @@ SHAPES = (
     Shape((Op.RUN, *[Op.SPAWN] * CHILDREN, Op.WAIT, Op.RUN), (ADD, ADD), (3, 2)),
     Shape((Op.RUN, *[Op.CALL] * CHILDREN, Op.RUN), (ADD, ADD), (3, 2)),
 )
+
+
+class StrassenParameters(WorkloadParameters):
+    """BOTS Strassen on ``n`` x ``n`` doubles; sub-matrices of at most ``cutoff`` are multiplied directly.
+
+    ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on. ``heap`` says who
+    takes the memory of temporaries again that are freed: the thread that freed it, any, or nobody. Products and
+    additions take ``ps_per_1000_flops``.
+    """
+
+    default_runtime: ClassVar[str] = "ompi"
+    name: Literal["strassen"]
+    n: Annotated[PowerOfTwo, Field(le=2**16)]
+    cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = 64
+    cutoff_version: Literal["none", "manual"] = "none"
+    cutoff_depth: Annotated[Whole, Field(ge=1, le=20)] = 3
+    heap: Literal["shared", "arenas", "fresh"] = "shared"
+    ps_per_1000_flops: WorkTime = 148_400  # fits the serial times of thesis Table 3.4
+
+    @model_validator(mode="after")
+    def _fits(self) -> StrassenParameters:
+        levels = max(0, (self.n // self.cutoff).bit_length() - 1)
+        if (7 ** (levels + 1) - 1) // 6 > MAX_TASKS:
+            most = self.cutoff << 8
+            raise ValueError(f"n = {self.n} with cutoff {self.cutoff} makes too many tasks; n is at most {most} there")
+        return self
 
 
 class Place(NamedTuple):
@@ -218,3 +247,6 @@ def _facts(tree: _Tree) -> dict[str, int]:
         "bytes_streamed": sum(count * 70 * size**2 for count, size in splits),
         "bytes_allocated": int(tree.heap_bytes.sum()),
     }
+
+
+FAMILIES = (Family(StrassenParameters, strassen, small={"n": 128}, benchmark={"n": 512}),)

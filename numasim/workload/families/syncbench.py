@@ -23,14 +23,18 @@ Conditions are kept for the thread that waits, all else for the master.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
+from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import Field, model_validator
 
-from numasim.spec.base import ps
-from numasim.spec.models.workload_models import SyncbenchParameters
+from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.families.sync_parameters import Role, SharedWord
+from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
+from numasim.workload.parameters import MAX_TASKS, TaskCount, TeamParameters
+from numasim.workload.sync_parameters import Role, SharedWord
 
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
 Steps = list[tuple[Op, int]]  # ops with the words that they use, a RUN with its kernel
@@ -42,6 +46,26 @@ COUNT: Steps = [(Op.ATOMIC, COUNTER)]  # of chunks, or the variable to which all
 SECTION: Steps = [(Op.LOCK, LOCK), OWN, (Op.RUN, 0), (Op.UNLOCK, LOCK)]
 ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, *COUNT, (Op.UNLOCK, LOCK)]
 ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
+
+
+class SyncbenchParameters(TeamParameters):
+    """EPCC syncbench (thesis, section 6.4.1): ``repetitions`` of one construct of OpenMP around a delay."""
+
+    default_runtime: ClassVar[str] = "ompi"
+    name: Literal["syncbench"]
+    kind: Literal["parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction"] = (
+        Field(alias="construct")
+    )
+    repetitions: TaskCount = 100
+    delay_ns: Nanoseconds = Decimal(100)  # assumed: EPCC's default of a tenth of a microsecond
+    serial_ns: Nanoseconds = Decimal(5000)  # assumed: what the master does alone before each parallel region
+    construct_ns: Nanoseconds = Decimal(0)  # what the runtime itself does for a construct, beside locks and lines
+
+    @model_validator(mode="after")
+    def _fits(self) -> SyncbenchParameters:
+        if self.repetitions * self.team > MAX_TASKS:
+            raise ValueError(f"threads x repetitions is at most {MAX_TASKS}")
+        return self
 
 
 def _fork(thread: int, threads: int) -> Steps:
@@ -105,3 +129,13 @@ def _words(threads: int) -> tuple[SharedWord, ...]:
         SharedWord("barrier", Role.BARRIER, parties=threads),
         *(SharedWord(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
     )
+
+
+FAMILIES = (
+    Family(
+        SyncbenchParameters,
+        syncbench,
+        small={"construct": "reduction", "threads": 2, "repetitions": 3},
+        benchmark={"construct": "reduction", "repetitions": 1000},
+    ),
+)

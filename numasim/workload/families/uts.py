@@ -10,21 +10,69 @@ its children.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from math import log, pi, pow, sin
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from numasim.draws import DrawClass, U64Array, base, draw_array
 from numasim.errors import InputError
-from numasim.spec.base import ps
-from numasim.spec.models.workload_models import MAX_TASKS, UtsParameters
+from numasim.parts.base import Fraction as ShareSpec
+from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Workload
+from numasim.workload.parameters import MAX_TASKS, WorkloadParameters
 
 MAX_CHILDREN = 100  # of any node but a binomial root, as in UTS
 ROUNDING = 10**9  # b(d) is rounded, so that the last bits of a power do not depend on the machine
+
+
+UTS_DEFAULTS: dict[str, dict[str, Any]] = {
+    "binomial": {"root_children": 2000, "children": 8, "probability": Decimal("0.12")},
+    "geometric": {"root_children": 4, "shape": "fixed", "depth": 6},
+}
+UTS_KEYS = frozenset().union(*UTS_DEFAULTS.values())
+
+
+class UtsParameters(WorkloadParameters):
+    """Unbalanced tree search (Olivier et al., LCPC 2006), a task per node.
+
+    ``binomial``: the root has ``root_children``, any other node has ``children`` with probability ``probability``.
+    ``geometric``: a node at depth d has a geometric number of children with mean b(d), where b follows ``shape`` from
+    ``root_children`` and ``depth`` bounds the tree.
+    """
+
+    default_runtime: ClassVar[str] = "ompi"
+    name: Literal["uts"]
+    tree: Literal["binomial", "geometric"] = "binomial"
+    tree_seed: Seed = 0
+    root_children: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
+    children: Annotated[Whole, Field(ge=1, le=100)] | None = None
+    probability: ShareSpec | None = None
+    shape: Literal["linear", "exponential", "cyclic", "fixed"] | None = None
+    depth: Annotated[Whole, Field(ge=1, le=1000)] | None = None
+    node_ns: Nanoseconds = Decimal(400)  # assumed: one SHA-1 of a node's state
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {**UTS_DEFAULTS.get(given.get("tree", "binomial"), {}), **given}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> UtsParameters:
+        foreign = [key for key in UTS_KEYS - set(UTS_DEFAULTS[self.tree]) if getattr(self, key) is not None]
+        if foreign:
+            raise ValueError(f"{sorted(foreign)[0]} is no parameter of a {self.tree} tree")
+        if self.tree == "binomial" and (self.children or 0) * (self.probability or 0) >= 1:
+            raise ValueError("children x probability is below 1 in a binomial tree, or the tree never ends")
+        return self
 
 
 def uts(parameters: UtsParameters) -> Workload:
@@ -128,3 +176,13 @@ SHAPES: dict[str, Callable[[UtsParameters, int], float]] = {
     "cyclic": _cyclic,
     "fixed": _fixed,
 }
+
+
+FAMILIES = (
+    Family(
+        UtsParameters,
+        uts,
+        small={"root_children": 10, "children": 2, "probability": 0.3},
+        benchmark={"root_children": 300},
+    ),
+)

@@ -42,12 +42,12 @@ from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
 from numasim.engine.reference.timeline import SEG_END, Timeline
 from numasim.engine.reference.worker import ActorEvent, Worker, priority
+from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.item_prices import ItemPrices, Seat
 from numasim.plan.noise import noisy_ps
 from numasim.plan.plan import Plan
 from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import resources_of
-from numasim.spec.unit_factors import MILLION, PS_PER_S
 from numasim.workload.one_worker import LINE_BYTES
 
 GRAPH = -1  # the range of a flow that is a segment of the graph

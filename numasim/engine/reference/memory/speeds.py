@@ -14,9 +14,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from numasim.draws import DrawClass, base, draw
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.noise import noise_ppm
 from numasim.plan.plan import Plan
-from numasim.spec.unit_factors import MILLION
 
 
 class Activity(IntEnum):

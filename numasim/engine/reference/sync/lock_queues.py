@@ -30,7 +30,7 @@ from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
 from numasim.engine.reference.sync.sync_counts import WordCounts
 from numasim.plan.plan import Plan
-from numasim.workload.families.sync_parameters import Role
+from numasim.workload.sync_parameters import Role
 
 
 class Waiter(NamedTuple):

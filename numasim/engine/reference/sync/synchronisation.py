@@ -34,8 +34,8 @@ from numasim.engine.reference.sync.sync_counts import Condition, WordCounts
 from numasim.engine.reference.timeline import GRANT, NO_CALLBACKS, RELEASE, WAKE
 from numasim.engine.reference.worker import ActorEvent, Worker, priority
 from numasim.plan.plan import Plan
-from numasim.workload.families.sync_parameters import Role
 from numasim.workload.graph import Op
+from numasim.workload.sync_parameters import Role
 
 
 class Synchronisation(Flows):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from numasim.spec.base import Fraction, Model, Multiple
+from numasim.parts.base import Fraction, Model, Multiple
 
 CacheModel = Literal["none", "share", "lru"]
 ContentionModel = Literal["none", "snapshot", "fluid"]

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Tag
 
-from numasim.spec.base import Bytes, CheckedModel, Count, PositiveCount
-from numasim.spec.models.runtime_model import YesNo, by_shape
+from numasim.parts.base import Bytes, CheckedModel, Count, PositiveCount
+from numasim.parts.models.runtime_model import YesNo, by_shape
 
 PolicyName = Literal[
     "first-touch",

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.spec import catalog
-from numasim.spec.validation import placed
-from numasim.spec.yaml.document import load
-from numasim.spec.yaml.nodes import Node, merged
+from numasim.parts import catalog
+from numasim.parts.validation import placed
+from numasim.parts.yaml.document import load
+from numasim.parts.yaml.nodes import Node, merged
 
 CATALOG = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes"}
 

@@ -18,8 +18,8 @@ from ruamel.yaml import events as ev
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from numasim.errors import InputError
-from numasim.spec.yaml.nodes import Key, Node, Place, Source
-from numasim.spec.yaml.scalars import scalar
+from numasim.parts.yaml.nodes import Key, Node, Place, Source
+from numasim.parts.yaml.scalars import scalar
 
 DEEPEST = 100  # levels of nesting
 MOST_VALUES = 100_000  # aliases expanded

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pydantic import Field, model_validator
 
 from numasim.errors import InputError
-from numasim.spec.base import Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
+from numasim.parts.base import Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
 
 Path = tuple[str | int, ...]
 

@@ -14,10 +14,10 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validator, model_validator
 
 from numasim.errors import nearest_name
-from numasim.spec.base import Bytes, CheckedModel, Count, Fraction, Label, Model, PositiveCount, SignedFraction
-from numasim.spec.models.locks_model import LockSpec
-from numasim.spec.models.placement_model import Placed, PlacementSpec
-from numasim.spec.models.runtime_model import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
+from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.parts.models.locks_model import LockSpec
+from numasim.parts.models.placement_model import Placed, PlacementSpec
+from numasim.parts.models.runtime_model import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
 
 UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
 InsideName = Literal["own-core", "own-llc", "own-node", "own-socket"]

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from numasim.spec.unit_factors import GIGA, MILLION, PS_PER_NS
+from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -109,10 +109,11 @@ Multiple = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=1000)]  
 Gigahertz = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100)]
 _SizeText = Annotated[str, Field(pattern=r"^\d+ *(B|KiB|MiB|GiB|TiB)?$")]
 Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(_bytes, json_schema_input_type=int | _SizeText)]
-Ppm = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=1_000_000)]  # parts per million
-Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=2**48)]
-PositiveCount = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=2**48)]
-Seed = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**64)]
+Whole = Annotated[int, BeforeValidator(_integer)]  # a whole number, also where it is written as 1e6
+Ppm = Annotated[Whole, Field(ge=0, le=1_000_000)]  # parts per million
+Count = Annotated[Whole, Field(ge=0, le=2**48)]
+PositiveCount = Annotated[Whole, Field(ge=1, le=2**48)]
+Seed = Annotated[Whole, Field(ge=0, lt=2**64)]
 Fraction = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
 SignedFraction = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=-1, le=1)]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]

@@ -13,8 +13,18 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from numasim.errors import InputError
-from numasim.spec.base import Bytes, Count, GigabytesPerSecond, Gigahertz, Label, Model, Nanoseconds, PositiveCount, Ppm
-from numasim.spec.models.interconnect import (
+from numasim.parts.base import (
+    Bytes,
+    Count,
+    GigabytesPerSecond,
+    Gigahertz,
+    Label,
+    Model,
+    Nanoseconds,
+    PositiveCount,
+    Ppm,
+)
+from numasim.parts.models.interconnect import (
     DirectedLink,
     LinkSpec,
     MeshSpec,
@@ -23,7 +33,7 @@ from numasim.spec.models.interconnect import (
     check_routes,
     directed_links,
 )
-from numasim.spec.models.sources import check_source_fields
+from numasim.parts.models.sources import check_source_fields
 
 MAX_NODES = 1024
 MAX_THREADS = 65_536

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from numasim.spec.yaml.nodes import Scalar
+from numasim.parts.yaml.nodes import Scalar
 
 LONGEST_NUMBER = 100
 LARGEST_EXPONENT = 60

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from numasim.errors import InputError, nearest_name
-from numasim.spec.keys import known_keys
-from numasim.spec.yaml.nodes import FieldPath, Node, Place, path_parts, shown
+from numasim.parts.keys import known_keys
+from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)
 _KINDS = {

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from numasim.workload.families.permutation import Values
+from numasim.workload.algorithms.permutation import Values
 from numasim.workload.graph import I64
 
 ARRAY, TEMPORARY = range(2)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
-from numasim.spec.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount
+from numasim.parts.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount
 
 JoinKind = Literal["help", "own", "strict", "continuation", "block"]
 FullRule = Literal["grow", "inline", "next", "block"]

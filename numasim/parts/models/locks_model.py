@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from numasim.spec.base import CheckedModel, Nanoseconds, PositiveCount
+from numasim.parts.base import CheckedModel, Nanoseconds, PositiveCount
 
 LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort"]
 BarrierName = Literal["central", "flag", "tree", "per-domain"]

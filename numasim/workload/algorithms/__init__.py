@@ -1,0 +1,1 @@
+"""What programs compute that decides the shape of their task graphs."""

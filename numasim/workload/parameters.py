@@ -1,0 +1,73 @@
+"""What the parameters of all workload families share; each family's own model stands in its file in `families`.
+
+Names and defaults are those of the programs themselves: BOTS (Duran et al., ICPP 2009; the thesis, section 3.6) for
+strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for matmul. Times that no paper publishes are
+parameters and their defaults are marked "assumed".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from numasim.parts.base import Model, Nanoseconds, Whole
+
+MAX_TASKS = 8_000_000  # more materialised tasks than this do not fit a laptop's memory
+MAX_WORK_NS = 2**62 // 1000  # sums of times are counted in 63 bits of picoseconds
+
+
+def power_of_two(value: int) -> int:
+    """``value``, if it is a power of two; ValueError with the nearest ones if not."""
+    if value & (value - 1):
+        near = 1 << value.bit_length() - 1
+        raise ValueError(f"a power of two is needed here, for example {near} or {2 * near}")
+    return value
+
+
+Size = Annotated[Whole, Field(ge=1)]
+TaskCount = Annotated[Whole, Field(ge=1, le=MAX_TASKS)]
+PowerOfTwo = Annotated[Whole, Field(ge=2), AfterValidator(power_of_two)]
+WorkTime = Annotated[Whole, Field(ge=0, le=10**12)]  # ps per 1000 units of work
+
+
+class WorkloadParameters(Model):
+    """What a benchmark is asked for. ``default_runtime`` is the runtime preset that the thesis ran it on."""
+
+    default_runtime: ClassVar[str] = "bare"
+    name: str
+
+
+class TimedParameters(WorkloadParameters):
+    """Tasks whose compute times are drawn uniformly from ``low_ns`` to ``high_ns``."""
+
+    low_ns: Nanoseconds
+    high_ns: Nanoseconds
+
+    @model_validator(mode="after")
+    def _ordered(self) -> TimedParameters:
+        if self.low_ns > self.high_ns:
+            raise ValueError(f"low_ns = {self.low_ns} is above high_ns = {self.high_ns}; swap them")
+        return self
+
+
+class TeamParameters(WorkloadParameters):
+    """A body for each of ``threads`` threads, by default as many as the run has workers; one where there is no run."""
+
+    threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = None
+
+    @property
+    def team(self) -> int:
+        """Number of threads."""
+        return self.threads or 1
+
+    def for_team(self, workers: int) -> Self:
+        """The parameters of a run with ``workers`` workers."""
+        return self if self.threads else self.model_copy(update={"threads": workers})
+
+
+class WorkloadFile(Model):
+    """A task graph that is read from a JSON file."""
+
+    default_runtime: ClassVar[str] = "bare"
+    file: Annotated[str, Field(min_length=1)]
