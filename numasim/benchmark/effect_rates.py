@@ -8,7 +8,6 @@ of every other task.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -18,6 +17,7 @@ from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SPREAD_PAGES, plan_of
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
+from numasim.plan.build_plan import revised
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Plan
 
@@ -35,7 +35,7 @@ def effect_probes(effort: Effort) -> list[Probe[EffectRate]]:
     probes = []
     for load in TASK_BYTES:
         plan = _plan(effort, *few, load)
-        probes += [_probe(replace(plan, effects=effects_of(model)), few, load, names) for names, model in _models()]
+        probes += [_probe(revised(plan, effects=effects_of(model)), few, load, names) for names, model in _models()]
     probes.append(_probe(_plan(effort, *many, SATURATED, {}), many, SATURATED, (FULL, FULL)))
     return probes
 

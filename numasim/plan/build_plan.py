@@ -5,7 +5,7 @@ What depends on one part alone is remembered, so that the repeats and cells of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,8 +16,10 @@ from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
 from numasim.parts.base import ppm, ps
 from numasim.parts.models.runtime_model import CostSpec
+from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Costs, Plan
+from numasim.plan.skippable import skippable
 from numasim.spec.identity import workload_json
 from numasim.spec.run_spec import RunSpec
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
@@ -27,6 +29,8 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.parameters import TeamParameters
+
+DERIVED = ("coupled", "skippable")
 
 
 def build_plan(spec: RunSpec, seed: int) -> Plan:
@@ -64,7 +68,7 @@ def _plan(same: _Same, seed: int) -> Plan:
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
-    return Plan(
+    return completed(
         machine=machine,
         workers=workers,
         workload=workload,
@@ -80,6 +84,19 @@ def _plan(same: _Same, seed: int) -> Plan:
         seed=seed,
         effects=effects_of(spec.model),
     )
+
+
+def completed(**parts: Any) -> Plan:
+    """The Plan of these fields, and of whether it is coupled and skippable, which follows from them."""
+    plan = Plan(**parts, coupled=False, skippable=False)
+    plan = replace(plan, coupled=coupled(plan))
+    return replace(plan, skippable=skippable(plan))
+
+
+def revised(plan: Plan, **changes: Any) -> Plan:
+    """``plan`` with other parts; whether it is coupled and skippable is found out anew."""
+    parts = {field.name: getattr(plan, field.name) for field in fields(Plan)}
+    return completed(**{name: value for name, value in (parts | changes).items() if name not in DERIVED})
 
 
 def costs_ps(spec: CostSpec) -> Costs:

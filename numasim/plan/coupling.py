@@ -8,12 +8,9 @@ Where nothing does, how long a segment takes follows from its node alone and is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from numasim.parts.unit_factors import MILLION
-
-if TYPE_CHECKING:
-    from numasim.plan.plan import Plan
+from numasim.plan.plan import Plan
 
 
 def coupled(plan: Plan) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.effects import Effects
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SharedWords
@@ -54,7 +52,10 @@ class Plan:
     ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: who creates
     the items of implicit ranges; ``poll_ps`` is the wait after a fruitless round where no back-off is given;
     ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed takes tasks again;
-    ``skip`` says whether an engine may pass over events that it can count in closed form.
+    ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
+    segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
+    workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
+    `numasim.plan.build_plan`.
     """
 
     machine: Machine
@@ -70,37 +71,19 @@ class Plan:
     inline_resume_ppm: int
     skip: bool
     seed: int
-    effects: Effects = NO_EFFECTS
-
-    @cached_property
-    def skippable(self) -> bool:
-        """Whether nothing couples the workers, so that only steals need be events (model 1.7)."""
-        from numasim.plan.skippable import skippable
-
-        return skippable(self)
+    effects: Effects
+    coupled: bool
+    skippable: bool
 
     @property
     def skipping(self) -> bool:
         """Whether a run of this plan skips ahead: it may, and it can."""
         return self.skip and self.skippable
 
-    @cached_property
-    def coupled(self) -> bool:
-        """Whether the times of segments are found out while they run."""
-        from numasim.plan.coupling import coupled
-
-        return coupled(self)
-
     def unfolded(self) -> Plan:
         """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
         return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
 
     def reseeded(self, seed: int) -> Plan:
-        """The same plan with another seed, on which it does not hang whether it is skippable or coupled."""
-        plan = copy(self)
-        object.__setattr__(plan, "seed", seed)
-        plan.__dict__["coupled"] = self.coupled
-        object.__setattr__(plan, "placement", self.placement.reseeded(seed))
-        if self.skip:
-            plan.__dict__["skippable"] = self.skippable
-        return plan
+        """The same plan with another seed; neither ``coupled`` nor ``skippable`` depends on it."""
+        return replace(self, seed=seed, placement=self.placement.reseeded(seed))

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from numasim.plan.plan import Plan
 from numasim.strategy.steal_plan import FLAG_ATTEMPT, AmountKind, Anchor, End, Pick, has_own_dispatch
 from numasim.workload.graph import I64, Deal, Op, Phase, Workload
-
-if TYPE_CHECKING:
-    from numasim.plan.plan import Plan
 
 
 @dataclass(frozen=True)

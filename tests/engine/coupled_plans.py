@@ -14,6 +14,7 @@ from task_graphs import Access, items
 from numasim.machine.topology import Machine
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.parts.unit_factors import MILLION
+from numasim.plan.build_plan import revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.workload.generate import generate
@@ -134,4 +135,4 @@ def coupled_plans(
 
 def with_effects(plan: Plan, **changes: Any) -> Plan:
     """The same plan with other effects."""
-    return replace(plan, effects=replace(plan.effects, **changes))
+    return revised(plan, effects=replace(plan.effects, **changes))

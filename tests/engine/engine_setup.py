@@ -20,7 +20,7 @@ from numasim.parts.base import ppm, ps
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.plan.build_plan import costs_ps
+from numasim.plan.build_plan import completed, costs_ps
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
 from numasim.spec.run_spec import resolve
@@ -121,7 +121,7 @@ def plan_of(
     places = map_workers(machine, workers, strategy.mapping)
     effective = effective_runtime(strategy, given)
     steal = compile_strategy(strategy, given, machine, places, task_ps=500 * NS)
-    return Plan(
+    return completed(
         machine=machine,
         workers=places,
         workload=work,

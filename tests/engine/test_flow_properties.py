@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, event, given, settings
 
 from numasim.engine.check.invariants import violations
 from numasim.engine.simulate import ENGINES
+from numasim.plan.build_plan import revised
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import RangeTimes, segment_times
@@ -65,7 +66,7 @@ def test_no_segment_takes_less_than_alone_or_than_its_bytes(engine: str, plan: P
 
 def by_segment(plan: Plan, seen: Seen) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
     """(length, length if it were alone, [nodes] bytes) of everything that was executed."""
-    alone_by_rule = replace(plan, effects=NO_EFFECTS)  # what is coupled finds its times out while it runs
+    alone_by_rule = revised(plan, effects=NO_EFFECTS)  # what is coupled finds its times out while it runs
     times, ranges = segment_times(alone_by_rule), [RangeTimes(plan, family) for family in plan.workload.ranges]
     found = []
     for each in seen.log or ():
@@ -83,7 +84,7 @@ def by_segment(plan: Plan, seen: Seen) -> list[tuple[int, int, np.ndarray[tuple[
 @given(plan=coupled_plans(gbs=(AMPLE_GBS,)))
 def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan) -> None:
     none, snapshot, fluid = (
-        observe(with_effects(replace(plan, costs=replace(plan.costs, faults_per_s=0)), contention=name), engine)
+        observe(with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), contention=name), engine)
         for name in ("none", "snapshot", "fluid")
     )
     assert found(none.result) == found(snapshot.result) == found(fluid.result)
@@ -94,7 +95,7 @@ def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan) -> Non
 @given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0))
 def test_one_worker_alone_contends_with_nobody(engine: str, plan: Plan) -> None:
     """A flow of memory asks for 6.4 GB/s at most and what it finds in the cache for 32: only the latter is too much."""
-    plan = with_effects(replace(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
+    plan = with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
     none, fluid = (observe(with_effects(plan, contention=name), engine) for name in ("none", "fluid"))
     assert found(none.result) == found(fluid.result)
 
@@ -113,7 +114,7 @@ def test_one_worker_alone_gets_no_more_than_there_is(engine: str, plan: Plan) ->
 @given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}))
 def test_finding_out_while_running_equals_knowing_beforehand(engine: str, plan: Plan) -> None:
     """Effects that change nothing: the same run with times from tables, to the last event."""
-    known = event_by_event(replace(plan, effects=Effects()))
+    known = event_by_event(revised(plan, effects=Effects()))
     assert plan.coupled
     assert not known.coupled
     while_running, beforehand = observe(event_by_event(plan), engine), observe(known, engine)

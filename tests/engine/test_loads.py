@@ -32,6 +32,7 @@ from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.machine.build_machine import build
 from numasim.parts.unit_factors import PS_PER_S
+from numasim.plan.build_plan import revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import ResourceKind, resources_of
@@ -176,7 +177,7 @@ def test_a_run_that_is_not_coupled_tells_of_no_loads() -> None:
 def test_resources_have_names_and_units() -> None:
     machine: Any = loaded(2, 2, 1, "socket", 8)
     plan = plan_of(graph(task(50 * NS)), machine=machine, effects=replace(FLUID, local_share_ppm=250_000))
-    limited = replace(plan, costs=replace(plan.costs, faults_per_s=10_000))
+    limited = revised(plan, costs=replace(plan.costs, faults_per_s=10_000))
     rate = 8 * 10**9
     assert [(r.name, r.capacity, r.kind.unit) for r in resources_of(limited).listed] == [
         ("controller 0", rate, "bytes/s"),

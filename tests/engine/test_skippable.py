@@ -26,7 +26,7 @@ from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
 from numasim.engine.check.invariants import violations
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
-from numasim.plan.build_plan import build_plan
+from numasim.plan.build_plan import build_plan, revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.skippable import CONDITIONS, obstacle, skippable
@@ -52,7 +52,7 @@ def uneven(plan: Plan) -> Plan:
     """The same plan on a machine whose second node has slower memory."""
     latency = plan.machine.latency_ps.copy()
     latency[1, 1] += 1000
-    return replace(plan, machine=replace(plan.machine, latency_ps=latency))
+    return revised(plan, machine=replace(plan.machine, latency_ps=latency))
 
 
 def on_two_nodes(work: Workload) -> Plan:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from engine_setup import plan_of, shipped_runtime, shipped_strategy
 from numasim.engine.result import Result
 from numasim.engine.simulate import simulate
 from numasim.machine.build_machine import build
+from numasim.plan.build_plan import revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
@@ -109,7 +109,7 @@ def assert_work(slices: dict[str, int], plan: Plan, result: Result) -> None:
 
 def test_perfetto_finds_the_loads_of_controllers_and_links(perfetto: list[str], plan: Plan, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
-    plan = replace(plan, effects=Effects(contention="fluid"))
+    plan = revised(plan, effects=Effects(contention="fluid"))
     with trace_to(path, plan) as watch:
         simulate(plan, watch=watch)
     (found,) = ask(perfetto, path, LOADS)

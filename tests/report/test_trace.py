@@ -27,6 +27,7 @@ from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
+from numasim.plan.build_plan import revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
@@ -190,7 +191,7 @@ def test_the_last_of_several_values_at_one_time_is_shown() -> None:
 def limited(machine: Machine) -> Plan:
     """A coupled plan in which page faults wait for each other."""
     plan = plan_of(TREE, machine=machine, effects=Effects(worker_spread_ppm=1))
-    return replace(plan, costs=replace(plan.costs, faults_per_s=10**6))
+    return revised(plan, costs=replace(plan.costs, faults_per_s=10**6))
 
 
 def test_loads_are_in_gigabytes_or_faults_per_second_of_what_has_a_name() -> None:
