@@ -23,6 +23,7 @@ TEXT_FILES = [
         "pyproject.toml",
         ".ci",
         "configs",
+        "docs",
         "experiments",
         "notebooks",
         "numasim",
