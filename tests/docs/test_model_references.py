@@ -14,7 +14,7 @@ from references import MODEL, ROOT, Contents, contents, dangling, files, is_key,
 from numasim.cli import main
 
 PAGE = MODEL.read_text()
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [MODEL, MODEL.with_name("glossary.md")]
 FEWEST_REFERENCES = 200  # fewer are found only if the finder is broken
 
 SMALL = """
@@ -49,12 +49,16 @@ def test_every_reference_to_the_model_is_resolved() -> None:
     assert not {path: lines for path, lines in lost.items() if lines}
 
 
-def test_references_within_the_model_are_resolved() -> None:
-    model = contents(PAGE)
-    named = re.findall(r"\bsections? (\d+(?:\.\d+)*)(?:(?:, | and | to )(\d+(?:\.\d+)*))*", PAGE)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sections_that_pages_name_without_a_word_exist(page: Path) -> None:
+    """In these pages a number in brackets, such as (2.5) or (3.1 to 3.3), is a section of the model."""
+    model, text = contents(PAGE), page.read_text()
+    named = re.findall(r"\bsections? (\d+(?:\.\d+)*)", text)
+    for bracketed in re.findall(r"\((\d+\.\d+(?:(?:, | and | to )\d+\.\d+)*)[;,)]", text):
+        named += re.findall(r"\d+\.\d+", bracketed)
     assert named
-    assert not [number for numbers in named for number in numbers if number and not model.has(number)]
-    assert not dangling(PAGE, model)
+    assert not [number for number in named if not model.has(number)]
+    assert not dangling(text, model)
 
 
 def test_the_finder_finds_most_of_what_there_is() -> None:
