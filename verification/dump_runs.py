@@ -1,0 +1,167 @@
+"""Runs the plans of a list (`plan_list.py`) on every engine of one installed numasim and prints everything they count.
+
+    python verification/dump_runs.py LIST --first 0
+
+A line for each run: the plan's number, the run's name, how many values were counted, and those values as JSON with
+sorted keys, separated by tabs; equal runs have equal lines. The runs of a plan are one on each engine, one of its task
+graph in the runtime's virtual time, and, where the list says so, one on each engine that is traced. A deadlock and a
+refusal are outcomes like others, told by the error's name and the numbers in its text. A plan that needs more than a
+minute ends the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import faulthandler
+import gzip
+import hashlib
+import json
+import os
+import re
+import subprocess
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from installed import NotFoundError, call, engines, runtime_program, symbol
+from plan_list import placed
+
+Document = dict[str, Any]
+Flat = dict[str, Any]
+
+PATIENCE_S = 60
+MEASURED = frozenset({"serial_ps"})  # by a clock: of what numasim-runtime prints
+EXPECTED_ERRORS = ("DeadlockError", "InputError")  # anything else is a failure, of numasim or of this program
+FAILURE = "failure"
+REFUSED = 2  # exit status of numasim-runtime
+LEFT_OUT = frozenset({"engine_s", "held", "over_time", "identity", "counters"})  # measured, or told in the columns
+
+
+# ---- values by name -------------------------------------------------------------------------------------------------
+
+
+def flattened(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """(name, number, text or list of them) of everything in nested mappings and arrays."""
+    if isinstance(value, Mapping):
+        for key in value:
+            yield from flattened(value[key], f"{name}.{key}")
+    elif isinstance(value, np.ndarray | tuple | list):
+        yield name, np.asarray(value).tolist()
+    else:
+        yield name, value.item() if isinstance(value, np.generic) else value
+
+
+def count_of(values: Any) -> int:
+    """How many single values there are."""
+    return sum(map(count_of, values)) if isinstance(values, list) else 1
+
+
+def columns_of(result: Any) -> Flat:
+    """The row of the results table, the tables of workers, of pairs of nodes and of shared objects."""
+    found: Flat = dict(flattened(result.row(), "row"))
+    for field in dataclasses.fields(result):
+        if field.name not in LEFT_OUT:
+            found |= flattened(getattr(result, field.name), field.name)
+    return found
+
+
+# ---- runs -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def resolver() -> Callable[[Document], Any]:
+    """What makes a specification of a mapping; it reads shipped files once where the installation can do that."""
+    try:
+        run = symbol("Resolver", "spec.run")().run
+        from_python, place, source = (symbol(name, "spec.nodes") for name in ("from_python", "Place", "Source"))
+    except NotFoundError:
+        return symbol("resolve", "spec.run")  # type: ignore[no-any-return]
+    here = place(source("", Path()))
+    return lambda mapping: run(from_python(mapping, here), ())
+
+
+def runs(plan: Document) -> Iterator[tuple[str, Flat]]:
+    """(name, what was counted) of every run of ``plan``, whose files are written where this process works."""
+    spec = resolver()(placed(plan, Path()))
+    for engine in engines():
+        yield engine, outcome(partial(run_on, engine, spec))
+    if runtime_program():
+        yield "virtual time", outcome(partial(in_virtual_time, spec))
+    for engine in engines() if plan.get("watched") else ():
+        yield f"{engine}, traced", outcome(partial(traced, engine, spec))
+
+
+def outcome(run: Callable[[], Flat]) -> Flat:
+    """What ``run`` counts, or the error that it ends with."""
+    try:
+        return run()
+    except Exception as error:
+        name = type(error).__name__
+        if name not in EXPECTED_ERRORS:
+            return {FAILURE: traceback.format_exc()}
+        return {"error": name, "numbers": numbers_in(str(error))}
+
+
+def numbers_in(sentence: str) -> list[int]:
+    """The numbers of a sentence, whose words may change."""
+    return [int(digits) for digits in re.findall(r"[0-9]+", sentence)]
+
+
+def run_on(engine: str, spec: Any) -> Flat:
+    """The columns of a run."""
+    return columns_of(symbol("run_spec", "api")(spec, engine))
+
+
+def traced(engine: str, spec: Any) -> Flat:
+    """The columns of a traced run, and the lines and the digest of the trace's contents."""
+    path = Path("trace.json.gz")
+    found = columns_of(symbol("run_spec", "api")(spec, engine, trace=path))
+    text = gzip.decompress(path.read_bytes())
+    return {**found, "trace.lines": text.count(b"\n"), "trace.digest": hashlib.sha256(text).hexdigest()}
+
+
+def in_virtual_time(spec: Any) -> Flat:
+    """What the runtime's program counts that runs the task graph of the plan."""
+    seed = symbol("repeat_seed", "draws")(spec.seed, 0)
+    path = Path("plan")
+    plan = call(symbol("build_plan", "engine.build", "plan.build"), spec, seed=seed)
+    call(symbol("write_plan", "runtime.fields_file"), plan, path=path, seed=seed)
+    done = subprocess.run(
+        [str(runtime_program()), "plan", str(path)], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    if done.returncode == REFUSED:
+        return {"error": "refused", "numbers": numbers_in(done.stderr)}
+    if done.returncode:
+        return {FAILURE: f"exit status {done.returncode}: {done.stderr}"}
+    counted = {name: value for name, value in json.loads(done.stdout).items() if name not in MEASURED}
+    return dict(flattened(counted, "virtual"))
+
+
+# ---- output ---------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Run the plans that the command line names."""
+    parser = argparse.ArgumentParser(description="Run a list of plans and print everything that is counted.")
+    parser.add_argument("list", type=Path)
+    parser.add_argument("--first", type=int, default=0, help="the number of the plan to begin with")
+    given = parser.parse_args()
+    lines = given.list.read_text(encoding="utf-8").splitlines()
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for number, line in enumerate(lines[given.first :], given.first):
+            faulthandler.dump_traceback_later(PATIENCE_S, exit=True)
+            for name, found in runs(json.loads(line)):
+                text = json.dumps(found, sort_keys=True, separators=(",", ":"))
+                print(number, name, sum(map(count_of, found.values())), text, sep="\t")
+            print(number, "", 0, "{}", sep="\t", flush=True)  # the plan is done
+    faulthandler.cancel_dump_traceback_later()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Names of the installed numasim, wherever its modules lie: versions are compared that keep them in other folders."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numasim
+
+PACKAGE = Path(numasim.__file__).parent
+PROGRAM = "numasim-runtime"
+
+
+class NotFoundError(Exception):
+    """The installed numasim has no such name, or has it several times."""
+
+
+@cache
+def symbol(name: str, *modules: str) -> Any:
+    """The function, class or table ``name`` of the first of ``modules`` (below ``numasim``) that has it.
+
+    Where none of them does, all modules of the package are searched for its definition. Raises NotFoundError unless
+    exactly one has it.
+    """
+    for module in modules:
+        try:
+            return getattr(import_module(f"numasim.{module}"), name)
+        except (ImportError, AttributeError):
+            continue
+    definition = re.compile(rf"^(?:(?:def|class) {name}\b|{name}(?::[^=\n]*)? = )", re.MULTILINE)
+    found = [path for path in sorted(PACKAGE.rglob("*.py")) if definition.search(path.read_text(encoding="utf-8"))]
+    if len(found) != 1:
+        places = ", ".join(str(path.relative_to(PACKAGE)) for path in found) or "no file"
+        raise NotFoundError(f"{name} of numasim is defined in {places}; tried {', '.join(modules) or 'no module'}")
+    return getattr(import_module(_module_of(found[0])), name)
+
+
+def _module_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """``function`` of ``arguments`` and of those of ``named`` that it has parameters for."""
+    parameters = inspect.signature(function).parameters
+    return function(*arguments, **{name: value for name, value in named.items() if name in parameters})
+
+
+def runtime_program() -> Path | None:
+    """The program of the task runtime, None where it is not built."""
+    return next((path for path in sorted(PACKAGE.rglob(PROGRAM)) if path.is_file()), None)
+
+
+def engines() -> tuple[str, ...]:
+    """The names of the engines that are built."""
+    return tuple(symbol("ENGINES", "engine.run"))

@@ -1,0 +1,234 @@
+"""Writes a list of plans as specifications, one JSON object a line: cells of the registries and random plans.
+
+    python verification/plan_list.py --sources . --plans 6000 --seed 1
+
+Specifications are what every version of numasim reads, so that the same list can be run by two of them. A line has
+``group``, ``name`` and ``spec``, the mapping that `numasim.run` takes; ``graph`` is, where there is one, the task graph
+that the specification names as a file; ``watched`` says that the run is to be traced as well. Of 20 plans in a row 14
+are cells, and the first N of a long list are the list of N plans, as long as there are cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib import import_module
+from itertools import count, product
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from installed import call, engines, symbol
+
+Document = dict[str, Any]
+
+SMALL: dict[str, Document] = {  # parameters with which a family has some dozens of tasks
+    "matmul": {"n": 5},
+    "strassen": {"n": 128},
+    "sort": {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128},
+    "sparselu-single": {"blocks": 3, "block_size": 8},
+    "sparselu-for": {"blocks": 3, "block_size": 8},
+    "fib": {"n": 6},
+    "nqueens": {"n": 4},
+    "fft": {"n": 64},
+    "uts": {"root_children": 10, "children": 2, "probability": 0.3},
+    "independent": {"tasks": 30, "low_ns": 100, "high_ns": 2000},
+    "random-fork-join": {"tasks": 25, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
+    "spinlock": {"threads": 2, "acquisitions": 9, "critical_ns": 40, "think_ns": 30},
+    "syncbench": {"construct": "reduction", "threads": 2, "repetitions": 3},
+    "random-layered": {"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
+}
+RUNTIMES = {"matmul": "own"}  # the other families run on their own default
+TEAMS = (2, 5, 16)
+UNCOUPLED: Document = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+CELL_MODELS: tuple[Document, ...] = ({**UNCOUPLED, "skip": "off"}, UNCOUPLED, {})
+CELLS_OF_20 = 14
+MOST_RECORDS = 20_000  # of a random plan's trace: some plans pass tasks to and fro for ever
+WATCHED_EVERY = 7
+GRAPH_FILE = "graph.json"
+
+
+class EndlessError(Exception):
+    """A plan whose run has more records than a comparison has time for."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What is shipped, in alphabetical order."""
+
+    machines: tuple[str, ...]
+    strategies: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sources: Path) -> Names:
+        """The names of the files in ``configs``."""
+        return cls(
+            *(tuple(sorted(p.stem for p in (sources / "configs" / k).glob("*.yaml"))) for k in cls.__annotations__)
+        )
+
+
+# ---- the registries -------------------------------------------------------------------------------------------------
+
+
+def cells(names: Names) -> list[Document]:
+    """Every family under every strategy on every machine, in an order whose every beginning is spread over all."""
+    every = list(product(range(len(names.machines)), range(len(names.strategies)), range(len(SMALL))))
+    Random("cells").shuffle(every)
+    return [_cell(names, *place) for place in every]
+
+
+def _cell(names: Names, machine: int, strategy: int, family: int) -> Document:
+    workload = list(SMALL)[family]
+    spec = {
+        "machine": names.machines[machine],
+        "workload": {"name": workload, **SMALL[workload]},
+        "strategy": names.strategies[strategy],
+        "workers": TEAMS[(family + strategy) % len(TEAMS)],
+        "seed": family,
+        "model": CELL_MODELS[(family + machine + strategy) % len(CELL_MODELS)],
+    }
+    if workload in RUNTIMES:
+        spec["runtime"] = RUNTIMES[workload]
+    return {"group": "cells", "name": f"{workload} x {spec['strategy']} x {spec['machine']}", "spec": spec}
+
+
+# ---- random plans ---------------------------------------------------------------------------------------------------
+
+
+def random_plans(sources: Path, seed: int) -> Iterator[Document]:
+    """Plans of any kind that the tests' generators draw; every other one has workers that nothing couples.
+
+    Left out are those whose parts do not fit together and those that take too long.
+    """
+    generators = next((sources / "tests").rglob("random_recipes.py")).parent
+    sys.path.append(str(generators))
+    random_recipe = import_module("random_recipes").random_recipe
+    for number in count():
+        recipe = random_recipe(Random(f"numasim {seed} {number}"))
+        coupled = number % 2 == 0
+        plan = {
+            "group": "random" if coupled else "random, uncoupled",
+            "name": f"plan {number} of seed {seed}",
+            **_specified(recipe if coupled else _uncoupled(recipe)),
+        }
+        if _is_useful(plan):
+            yield plan
+
+
+def _uncoupled(recipe: Document) -> Document:
+    return {**recipe, "model": UNCOUPLED, "machine": {**recipe["machine"], "effects": {}}}
+
+
+def _specified(recipe: Document) -> Document:
+    """A recipe as a specification, with the task graph that it names."""
+    graph = _graph(recipe["workload"], recipe["folded"])
+    spec = {
+        "machine": _machine_document(recipe["machine"]),
+        "workload": {"file": GRAPH_FILE} if graph else recipe["workload"],
+        **{key: recipe[key] for key in ("strategy", "runtime", "workers", "seed")},
+        "model": {**recipe["model"], "skip": "auto" if recipe["skip"] else "off"},
+    }
+    return {"spec": spec, "graph": graph} if graph else {"spec": spec}
+
+
+def _graph(workload: Document, folded: bool) -> Document | None:
+    """The task graph in JSON of a program that is one, or that is to have a row for every task."""
+    if "phases" in workload:
+        return workload
+    if folded:
+        return None
+    generate = symbol("generate", "workload.generate")
+    made = generate(symbol("workload_spec", "spec.workload")(**workload), folded=False)
+    return None if made.ranges else symbol("to_file", "workload.json_models")(made)
+
+
+def _machine_document(given: Document) -> Document:
+    """The toy machine of the tests with the shape, times and effects of a recipe."""
+    usual = import_module("engine_setup").machine_spec(**given["shape"]).model_dump(by_alias=True, exclude_none=True)
+    nodes = {**usual["nodes"], **given["times"].get("nodes", {})}
+    document = {**usual, **given["times"], "nodes": nodes}
+    if not given["effects"]:
+        return document
+    return import_module("random_effects").with_effects(document, given["effects"])  # type: ignore[no-any-return]
+
+
+def _is_useful(plan: Document) -> bool:
+    """Whether the parts fit together and the run, or its deadlock, is over soon."""
+    records = 0
+
+    def listener(batch: Any) -> None:
+        nonlocal records
+        records += len(batch)
+        if records > MOST_RECORDS:
+            raise EndlessError
+
+    text = written(plan)  # as it will be read
+    try:
+        _run_with(json.loads(text), listener)
+    except EndlessError:
+        return False
+    except symbol("InputError", "errors") as refusal:
+        return type(refusal).__name__ == "DeadlockError"
+    return True
+
+
+def _run_with(plan: Document, listener: Any) -> None:
+    """Run ``plan`` on the fastest engine; ``listener`` hears of its records."""
+    simulate = symbol("simulate", "engine.run")
+    with TemporaryDirectory() as folder:
+        spec = symbol("resolve", "spec.run")(placed(plan, Path(folder)))
+        seed = symbol("repeat_seed", "draws")(spec.seed, 0)
+        built = call(symbol("build_plan", "engine.build", "plan.build"), spec, seed=seed)
+        call(simulate, built, engine=engines()[-1], listener=listener, seed=seed)
+
+
+def placed(plan: Document, folder: Path) -> Document:
+    """The specification of ``plan``, whose graph, if there is one, is written into ``folder``."""
+    if "graph" not in plan:
+        return dict(plan["spec"])
+    path = folder / GRAPH_FILE
+    path.write_text(json.dumps(plan["graph"]), encoding="utf-8")
+    return {**plan["spec"], "workload": {"file": str(path)}}
+
+
+# ---- the list -------------------------------------------------------------------------------------------------------
+
+
+def plans(sources: Path, number: int, seed: int) -> Iterator[Document]:
+    """The first ``number`` plans."""
+    from_cells, at_random = iter(cells(Names.of(sources))), random_plans(sources, seed)
+    for at in range(number):
+        plan = next(from_cells, None) if at % 20 < CELLS_OF_20 else None
+        plan = plan or next(at_random)
+        yield {**plan, "watched": True} if at % WATCHED_EVERY == 0 else plan
+
+
+def written(plan: Document) -> str:
+    """One line of JSON."""
+    return json.dumps(plan, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: Any) -> int | float:
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    raise TypeError(f"{value!r} is no JSON")
+
+
+def main() -> None:
+    """Print the list."""
+    parser = argparse.ArgumentParser(description="Write plans as specifications, one a line.")
+    parser.add_argument("--sources", type=Path, default=Path(__file__).resolve().parents[1])
+    parser.add_argument("--plans", type=int, default=6000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    for plan in plans(given.sources, given.plans, given.seed):
+        print(written(plan))
+
+
+if __name__ == "__main__":
+    main()
