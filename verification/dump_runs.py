@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from installed import NotFoundError, call, engines, runtime_program, symbol
+from installed import NotFoundError, build, engines, runtime_program, symbol
 from plan_list import placed
 
 Document = dict[str, Any]
@@ -127,10 +127,8 @@ def traced(engine: str, spec: Any) -> Flat:
 
 def in_virtual_time(spec: Any) -> Flat:
     """What the runtime's program counts that runs the task graph of the plan."""
-    seed = symbol("repeat_seed", "draws")(spec.seed, 0)
     path = Path("plan")
-    plan = call(symbol("build_plan", "engine.build", "plan.build"), spec, seed=seed)
-    call(symbol("write_plan", "runtime.fields_file"), plan, path=path, seed=seed)
+    build(spec, symbol("repeat_seed", "draws")(spec.seed, 0)).write(path)
     done = subprocess.run(
         [str(runtime_program()), "plan", str(path)], capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )

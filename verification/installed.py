@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -49,6 +50,27 @@ def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """``function`` of ``arguments`` and of those of ``named`` that it has parameters for."""
     parameters = inspect.signature(function).parameters
     return function(*arguments, **{name: value for name, value in named.items() if name in parameters})
+
+
+@dataclass(frozen=True)
+class Built:
+    """A plan and the seed to run it with, which is a part of the plan in some versions."""
+
+    plan: Any
+    seed: int
+
+    def run(self, engine: str, **named: Any) -> Any:
+        """The result on ``engine``."""
+        return call(symbol("simulate", "engine.run"), self.plan, engine=engine, seed=self.seed, **named)
+
+    def write(self, path: Path) -> None:
+        """The file that the runtime's program reads."""
+        call(symbol("write_plan", "runtime.fields_file"), self.plan, path=path, seed=self.seed)
+
+
+def build(spec: Any, seed: int) -> Built:
+    """The plan of a resolved specification."""
+    return Built(call(symbol("build_plan", "engine.build", "plan.build"), spec, seed=seed), seed)
 
 
 def runtime_program() -> Path | None:

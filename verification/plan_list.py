@@ -23,7 +23,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from installed import call, engines, symbol
+from installed import build, engines, symbol
 
 Document = dict[str, Any]
 
@@ -179,12 +179,9 @@ def _is_useful(plan: Document) -> bool:
 
 def _run_with(plan: Document, listener: Any) -> None:
     """Run ``plan`` on the fastest engine; ``listener`` hears of its records."""
-    simulate = symbol("simulate", "engine.run")
     with TemporaryDirectory() as folder:
         spec = symbol("resolve", "spec.run")(placed(plan, Path(folder)))
-        seed = symbol("repeat_seed", "draws")(spec.seed, 0)
-        built = call(symbol("build_plan", "engine.build", "plan.build"), spec, seed=seed)
-        call(simulate, built, engine=engines()[-1], listener=listener, seed=seed)
+        build(spec, symbol("repeat_seed", "draws")(spec.seed, 0)).run(engines()[-1], listener=listener)
 
 
 def placed(plan: Document, folder: Path) -> Document:
