@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from installed import build, engines, symbol
+from installed import Built, build, engines, symbol
 
 Document = dict[str, Any]
 
@@ -49,7 +51,16 @@ UNCOUPLED: Document = {"cache": "none", "contention": "none", "smt": "none", "cl
 CELL_MODELS: tuple[Document, ...] = ({**UNCOUPLED, "skip": "off"}, UNCOUPLED, {})
 CELLS_OF_20 = 14
 MOST_RECORDS = 20_000  # of a random plan's trace: some plans pass tasks to and fro for ever
+MOST_EVENTS = 20_000
+MOST_CPU_S = 1  # for a run that otherwise takes milliseconds
 WATCHED_EVERY = 7
+BROKEN = 2  # exit status
+ANY_SPEC: Document = {
+    "machine": "xeon-e5-2620-2s",
+    "workload": {"name": "fib", "n": 1},
+    "strategy": "randomized",
+    "workers": 1,
+}
 GRAPH_FILE = "graph.json"
 
 
@@ -108,6 +119,7 @@ def random_plans(sources: Path, seed: int) -> Iterator[Document]:
     generators = next((sources / "tests").rglob("random_recipes.py")).parent
     sys.path.append(str(generators))
     random_recipe = import_module("random_recipes").random_recipe
+    build(symbol("resolve", "spec.run")(ANY_SPEC), 0).run(engines()[-1])  # so that processes find it imported
     for number in count():
         recipe = random_recipe(Random(f"numasim {seed} {number}"))
         coupled = number % 2 == 0
@@ -158,7 +170,33 @@ def _machine_document(given: Document) -> Document:
 
 
 def _is_useful(plan: Document) -> bool:
-    """Whether the parts fit together and the run, or its deadlock, is over soon."""
+    """Whether the parts fit together and the run, or its deadlock, is over soon.
+
+    The run is made in a process of its own, which is ended where no record is seen for too long: some plans poll for
+    ever.
+    """
+    with TemporaryDirectory() as folder:
+        try:
+            spec = symbol("resolve", "spec.run")(placed(json.loads(written(plan)), Path(folder)))
+            built = build(spec, symbol("repeat_seed", "draws")(spec.seed, 0))
+        except symbol("InputError", "errors"):
+            return False
+    child = os.fork()
+    if not child:
+        status = BROKEN
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
+            status = int(not _ends(built))
+        finally:
+            os._exit(status)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == BROKEN:
+        raise RuntimeError(f"{plan['name']} cannot be run: {written(plan)}")
+    return status == 0
+
+
+def _ends(built: Built) -> bool:
+    """Whether the run is over, with a result or in a deadlock, after at most so many records and events."""
     records = 0
 
     def listener(batch: Any) -> None:
@@ -167,21 +205,12 @@ def _is_useful(plan: Document) -> bool:
         if records > MOST_RECORDS:
             raise EndlessError
 
-    text = written(plan)  # as it will be read
     try:
-        _run_with(json.loads(text), listener)
+        return bool(built.run(engines()[-1], listener=listener).counters["events"] <= MOST_EVENTS)
     except EndlessError:
         return False
-    except symbol("InputError", "errors") as refusal:
-        return type(refusal).__name__ == "DeadlockError"
-    return True
-
-
-def _run_with(plan: Document, listener: Any) -> None:
-    """Run ``plan`` on the fastest engine; ``listener`` hears of its records."""
-    with TemporaryDirectory() as folder:
-        spec = symbol("resolve", "spec.run")(placed(plan, Path(folder)))
-        build(spec, symbol("repeat_seed", "draws")(spec.seed, 0)).run(engines()[-1], listener=listener)
+    except symbol("DeadlockError", "engine.deadlock"):
+        return True
 
 
 def placed(plan: Document, folder: Path) -> Document:

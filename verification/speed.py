@@ -1,0 +1,220 @@
+"""How fast this installed numasim is beside another one: pairs of runs, one after the other, on one processor.
+
+    python verification/speed.py --other /path/venv/bin/python --pairs 15
+
+Timed are the native engine and the reference engine on the plans of `numasim bench`, and the tasks of the C runtime
+under one deque each (fib on threads, with one and two workers). A process of each installation stays alive; which of
+them runs first alternates from pair to pair. What is measured is CPU time, so that other programs on the machine matter
+less. A line says for each plan the median over pairs of this speed to the other's, the least of the pairs, the ratio of
+the fastest runs, and the bound. A plan whose median is below its bound is measured once more with three times as many
+pairs, and what is found then counts. Exit status 1 where a median is below its bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from same_as import OTHER, THIS, Side, side
+
+HERE = Path(__file__).resolve().parent
+LISTER, WORKER = HERE / "timed_plans.py", HERE / "speed_worker.py"
+BOUNDS = {"native": 0.97, "reference": 0.85, "C runtime": 0.97}
+FIB_N = 33  # 5,702,887 leaves, some 60 ms on one worker
+RUNTIME_WORKERS = (1, 2)
+FEWEST_PAIRS = 5
+PLAN_S = 8.0  # CPU time for the pairs of a plan, if so many are not too few
+AGAIN = 3  # times as many pairs, for a plan that misses its bound
+
+Sample = Callable[[], float]  # CPU time in seconds
+
+
+class Ratio(NamedTuple):
+    """The speed of this installation over that of the other one, pair by pair."""
+
+    name: str
+    kind: str
+    pairs: tuple[tuple[float, float], ...]  # seconds of this installation and of the other
+
+    @property
+    def ratios(self) -> list[float]:
+        """Of each pair."""
+        return [its_s / mine_s for mine_s, its_s in self.pairs]
+
+    @property
+    def of_fastest(self) -> float:
+        """The ratio of the fastest runs, on which other programs have the least influence."""
+        mine_s, its_s = zip(*self.pairs, strict=True)
+        return float(min(its_s) / min(mine_s))
+
+    @property
+    def median(self) -> float:
+        """Of all pairs."""
+        return statistics.median(self.ratios)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the median is not below the bound of its kind."""
+        return self.median >= BOUNDS[self.kind]
+
+    def __str__(self) -> str:
+        """One line."""
+        verdict = "" if self.is_met else "  BELOW"
+        return (
+            f"{self.kind:10} {self.name:48} median {self.median:.3f}  least {min(self.ratios):.3f}  "
+            f"of fastest {self.of_fastest:.3f}  bound {BOUNDS[self.kind]:.2f}{verdict}"
+        )
+
+
+def ratio(name: str, kind: str, this: Sample, other: Sample, pairs: int) -> Ratio:
+    """The ratio of two samples, both of which have been taken before; a bound that is missed is looked at twice."""
+    found = Ratio(name, kind, in_pairs(this, other, pairs))
+    return found if found.is_met else Ratio(name, kind, in_pairs(this, other, AGAIN * pairs))
+
+
+def in_pairs(this: Sample, other: Sample, pairs: int) -> tuple[tuple[float, float], ...]:
+    """Samples (of this, of other) in pairs; which of them is taken first alternates."""
+    found = []
+    for pair in range(pairs):
+        if pair % 2:
+            mine_s, its_s = this(), other()
+        else:
+            its_s, mine_s = other(), this()
+        found.append((mine_s, its_s))
+    return tuple(found)
+
+
+# ---- the engines ----------------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """A process of an installation that runs plans and stays alive."""
+
+    def __init__(self, of: Side, processor: int) -> None:
+        self._process = subprocess.Popen(
+            [of.python, str(WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=of.environment,
+            cwd="/",
+        )
+        os.sched_setaffinity(self._process.pid, {processor})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def ask(self, **order: Any) -> Any:
+        """The answer to an order."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(order), file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+
+def engine_ratios(
+    this: Side, other: Side, plans: Sequence[dict[str, Any]], pairs: int, sample_s: float
+) -> Iterator[Ratio]:
+    """The ratio for each plan on its engine; both processes have run a plan before it is measured."""
+    processor = max(os.sched_getaffinity(0))
+    with Worker(this, processor) as mine, Worker(other, processor) as its:
+        for plan in plans:
+            engine = plan["engine"]
+            tasks = [worker.ask(plan=plan["spec"]) for worker in (mine, its)]
+            assert tasks[0] == tasks[1], f"{plan['name']} has {tasks[0]} tasks in {THIS}, {tasks[1]} in {OTHER}"
+            once_s = max(worker.ask(engine=engine, sample_s=0) for worker in (mine, its))
+            room = max(FEWEST_PAIRS, min(pairs, int(PLAN_S / (2 * max(once_s, sample_s)))))
+            one, two = (partial(worker.ask, engine=engine, sample_s=sample_s) for worker in (mine, its))
+            yield ratio(plan["name"], engine, one, two, room)
+
+
+def listed(by: Side, sample_s: float) -> list[dict[str, Any]]:
+    """The plans of the benchmark at sizes that suit the other installation."""
+    command = [by.python, str(LISTER), "--sample-s", str(sample_s)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=by.environment, cwd="/")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+# ---- the C runtime --------------------------------------------------------------------------------------------------
+
+
+def runtime_ratios(this: Side, other: Side, pairs: int) -> Iterator[Ratio]:
+    """The ratio of fib on threads, for each number of workers."""
+    programs = [next(Path(of.package).rglob("numasim-runtime")) for of in (this, other)]
+    for workers in RUNTIME_WORKERS:
+        one, two = (partial(fib_s, program, workers) for program in programs)
+        in_pairs(one, two, 1)
+        yield ratio(f"fib {FIB_N}, {workers} worker{'s' * (workers > 1)}", "C runtime", one, two, pairs)
+
+
+def fib_s(program: Path, workers: int) -> float:
+    """CPU time in seconds of one run of fib; a single worker is on the last processor that there is."""
+    settings = ["--set", f"n={FIB_N}", "--set", "spawn_ns=0", "--set", "leaf_ns=0", "--set", "join_ns=0"]
+    command = [str(program), "--kernel", "fib", *settings, "--mode", "native", "--workers", str(workers), "--no-verify"]
+    pinned = {max(os.sched_getaffinity(0))} if workers == 1 else os.sched_getaffinity(0)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        os.sched_setaffinity(process.pid, pinned)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, f"{program} ended with status {process.returncode}"
+    return usage.ru_utime + usage.ru_stime
+
+
+# ---- the whole ------------------------------------------------------------------------------------------------------
+
+
+def summary(found: Sequence[Ratio]) -> Iterator[str]:
+    """A line for each kind."""
+    for kind, bound in BOUNDS.items():
+        ratios = [each for each in found if each.kind == kind]
+        if ratios:
+            least = min(ratios, key=lambda each: each.median)
+            middle = statistics.median(each.median for each in ratios)
+            missed = sum(not each.is_met for each in ratios)
+            yield (
+                f"{kind}: {len(ratios)} plans, median of medians {middle:.3f}, least median {least.median:.3f} "
+                f"({least.name}), {missed} below {bound:.2f}"
+            )
+
+
+def main() -> int:
+    """Measure what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Compare the speed of two installations of numasim.")
+    parser.add_argument("--other", required=True, help="the interpreter that imports the other numasim")
+    parser.add_argument("--this", default=sys.executable, help="the interpreter that imports this numasim")
+    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--sample-s", type=float, default=0.05, help="what a sample of an engine takes at least")
+    parser.add_argument("--only", choices=tuple(BOUNDS), action="append", help="one kind (default: all)")
+    parser.add_argument("--words", default="", help="only plans of the engines with these words in their names")
+    given = parser.parse_args()
+    this, other = side(THIS, given.this), side(OTHER, given.other)
+    kinds = given.only or tuple(BOUNDS)
+    plans = [
+        plan
+        for plan in (listed(other, given.sample_s) if set(kinds) & {"native", "reference"} else [])
+        if plan["engine"] in kinds and given.words in plan["name"]
+    ]
+    found = []
+    of_engines = engine_ratios(this, other, plans, given.pairs, given.sample_s)
+    of_runtime = runtime_ratios(this, other, given.pairs) if "C runtime" in kinds else ()
+    for each in chain(of_engines, of_runtime):
+        found.append(each)
+        print(each, flush=True)
+    print(*summary(found), sep="\n")
+    return int(not all(each.is_met for each in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
