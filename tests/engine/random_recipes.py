@@ -69,6 +69,11 @@ def random_plan(chance: Random) -> RandomPlan:
             continue  # such as a producer for whose items no rule has a queue
 
 
+def numbered_plan(seed: int, number: int) -> RandomPlan:
+    """Plan ``number`` of ``seed``."""
+    return random_plan(Random(f"numasim {seed} {number}"))
+
+
 def random_recipe(chance: Random) -> Document:
     """A machine, a program, a strategy, a runtime, a number of workers and a seed."""
     machine = machine_document(chance)

@@ -1,6 +1,6 @@
 """Every engine of the registry gives what the reference engine gives: counters, tables, hashes, and deadlocks by name.
 
-`long_equality.py` beside this file holds the engines against each other on as many random plans as there is time for.
+`verification/long_equality.py` holds the engines against each other on as many random plans as there is time for.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import pytest
 from engine_setup import NS, event_by_event, machine_spec, plan_of, runtime, shipped_runtime, shipped_strategy, toy
 from equality import OTHERS, REFERENCE, judge
 from hypothesis import HealthCheck, event, given, note, settings
-from long_equality import numbered_plan
 from random_effects import effect_values, with_effects
 from random_graphs import Document
 from random_plans import JOINS, RUNTIMES, STRATEGIES, any_plans, with_join
-from random_recipes import RandomPlan, plan_from, random_recipe
+from random_recipes import RandomPlan, numbered_plan, plan_from, random_recipe
 from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.check.engine_difference import difference

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parent / "qemu" / "boot.sh"
+SCRIPT = Path(__file__).resolve().parents[2] / "verification" / "boot_numa_guest.sh"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,6 @@
 """Hold every engine against the reference engine on many random plans; what ends with a difference is a defect.
 
-    python tests/engine/long_equality.py --plans 10000
+    python verification/long_equality.py --plans 10000
 
 Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. A
 process that dies or needs more than a minute for one plan counts as a difference. Exit status 0 where all plans are
@@ -18,19 +18,16 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from random import Random
+from pathlib import Path
 
-from equality import OTHERS, Verdict, judge
-from random_recipes import RandomPlan, random_plan
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine"))
+
+from equality import OTHERS, Verdict, judge  # isort: skip
+from random_recipes import numbered_plan  # isort: skip
 
 PATIENCE_S = 60
 REPORT_EVERY_S = 10
 WORKERS = get_context("spawn")
-
-
-def numbered_plan(seed: int, number: int) -> RandomPlan:
-    """Plan ``number`` of ``seed``."""
-    return random_plan(Random(f"numasim {seed} {number}"))
 
 
 def serve(pipe: Connection, seed: int, numbers: range) -> None:

@@ -2,14 +2,14 @@
 # Runs tests against an engine built with address and undefined-behaviour sanitizers, bounds-checked standard containers
 # and assertions; the first error ends the run.
 #
-#   tests/native/sanitize.sh [ARGUMENTS OF PYTEST]    # by default the tests of the engine and of its native parts
+#   verification/sanitize.sh [ARGUMENTS OF PYTEST]    # by default the tests of the engine and of its native parts
 #
 # PYTHON names the interpreter that has the packages of `.[test]` (default: python3), CXX the compiler, gcc or clang.
 # The build is kept in build/sanitize, so that a second run is quick; the installed package and the checkout stay as they
 # are.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/sanitize
 python=$(command -v "${PYTHON:-python3}")
 export CXX=${CXX:-c++} PATH=$(dirname "$python"):$PATH

@@ -2,7 +2,7 @@
 help='Boots a machine of eight NUMA nodes in a ring under QEMU, in software, and holds what numasim-runtime sees there
 against what was built: nodes, distances, hardware threads, and that memory and threads bound to a node are found on it.
 
-    tests/runtime/qemu/boot.sh [PROGRAM]
+    verification/boot_numa_guest.sh [PROGRAM]
 
 PROGRAM is a statically linked numasim-runtime; without it one is built, which needs cmake and a C compiler. Needed
 besides: qemu-system-x86 and cpio (Debian packages of these names), and apt-get, which fetches Debian'"'"'s cloud kernel
@@ -16,7 +16,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/numasim-qemu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-refuse() { echo "boot.sh: $*" >&2; exit 2; }
+refuse() { echo "boot_numa_guest.sh: $*" >&2; exit 2; }
 
 require() {
   for tool in "$@"; do command -v "$tool" >/dev/null || refuse "$tool is missing; --help says what is needed"; done
@@ -41,7 +41,7 @@ cloud_kernel() {
 
 static_program() {
   require cmake cc
-  cmake -S "$here/../../../numasim/runtime" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DNUMASIM_TOPOLOGY=sysfs \
+  cmake -S "$here/../numasim/runtime" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DNUMASIM_TOPOLOGY=sysfs \
     -DCMAKE_EXE_LINKER_FLAGS=-static >"$work/build.log" 2>&1 &&
     cmake --build "$work/build" --target numasim-runtime >>"$work/build.log" 2>&1 ||
     { tail -n 20 "$work/build.log" >&2; refuse "numasim-runtime cannot be built"; }
@@ -125,7 +125,7 @@ program=${1:-$(static_program)}
 initramfs
 started=$SECONDS
 boot | tr -d '\r' | grep --line-buffered '^guest: \|^status' | tee "$work/console" || true
-[[ -s $work/console ]] || { echo "boot.sh: the guest did not come up" >&2; exit 1; }
+[[ -s $work/console ]] || { echo "boot_numa_guest.sh: the guest did not come up" >&2; exit 1; }
 echo "the guest ran for $((SECONDS - started)) s"
 expect "eight sockets of one core each" "\"sockets\": $nodes, \"cores\": $nodes,"
 expect "distances of a ring" "$(expected_distances)"

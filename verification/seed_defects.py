@@ -1,6 +1,6 @@
 """Seed each defect of the table into a copy of the package and show that the engine's tests catch it.
 
-    python tests/defects/seed_defects.py [WORDS]    # all defects, or those whose names contain WORDS
+    python verification/seed_defects.py [WORDS]    # all defects, or those whose names contain WORDS
 
 Exit status 1 where a defect is not caught. The working tree is never touched.
 """
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from defect_table import DEFECTS, Defect
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "configs", "tests/engine", "pyproject.toml")
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 
