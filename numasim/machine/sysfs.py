@@ -1,7 +1,7 @@
 """The running Linux system, or a copy of the sysfs of another one, as an inventory.
 
 Reads ``devices/system/cpu`` and ``devices/system/node``; which processors may be used is said by the affinity mask of
-this process and by the control group at ``fs/cgroup``. numasim/runtime/source/topology_sysfs.c reads the same.
+this process and by the control group at ``fs/cgroup``. numasim/runtime/source/platform/topology_sysfs.c reads the same.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from runtime_sources import INCLUDED
 
 from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import plan_fields, write_fields
@@ -143,8 +144,9 @@ def library() -> ctypes.CDLL:
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
-    folders = [f"-I{folder}" for folder in (RUNTIME / "include", RUNTIME / "source", POLICY)]
-    sources = [str(RUNTIME / "source" / f"{part}.c") for part in PARTS] + [str(path) for path in POLICY.glob("*.c")]
+    folders = [f"-I{folder}" for folder in (*(RUNTIME / part for part in INCLUDED), POLICY)]
+    parts = [path for part in PARTS for path in (RUNTIME / "source").rglob(f"{part}.c")]
+    sources = [str(path) for path in [*parts, *POLICY.glob("*.c")]]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "libparts.so"
         subprocess.run([compiler, *flags, *folders, "-shared", *sources, "-o", str(path)], check=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
+INCLUDED = ("include", "source", "source/api", "source/platform", "source/record", "source/serial")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 
 
@@ -27,14 +28,14 @@ def compile_objects(compiler: str, folder: Path, files: Sequence[Path], flags: S
 
 def _compile(compiler: str, arguments: Sequence[str]) -> None:
     command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g1"]
-    command += [f"-I{RUNTIME / folder}" for folder in ("source", "include")]
+    command += [f"-I{RUNTIME / folder}" for folder in INCLUDED]
     found = subprocess.run([*command, *arguments], check=False, capture_output=True, text=True)
     assert not found.returncode, found.stderr[-4000:]
 
 
 def sources(*patterns: str) -> list[Path]:
-    """The files of numasim/runtime/source of these names, in order."""
-    return [path for pattern in patterns for path in sorted((RUNTIME / "source").glob(pattern))]
+    """The files in and below numasim/runtime/source of these names, in order."""
+    return [path for pattern in patterns for path in sorted((RUNTIME / "source").rglob(pattern))]
 
 
 LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")

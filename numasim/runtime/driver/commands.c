@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "driver/names.h"
+#include "driver/options/names.h"
 
 typedef struct {
     const char *name;

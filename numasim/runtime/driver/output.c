@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-#include "driver/values.h"
-#include "json_text.h"
+#include "driver/options/values.h"
+#include "record/json_text.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/operations.h"
 #include "driver/ring.h"
-#include "operations.h"
-#include "threads.h"
+#include "threads/threads.h"
 
 enum { PROBLEM_BYTES = 512 };
 

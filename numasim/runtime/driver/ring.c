@@ -1,8 +1,8 @@
 #include "driver/ring.h"
 
-#include "atomics.h"
-#include "threads.h"
-#include "ticks.h"
+#include "platform/atomics.h"
+#include "platform/ticks.h"
+#include "threads/threads.h"
 
 enum { HOPS = 20000 }; /* in all, about: some milliseconds among any number of workers */
 

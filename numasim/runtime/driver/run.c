@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 
-#include "cpu_clock.h"
+#include "api/operations.h"
 #include "driver/first_thread.h"
 #include "driver/ring.h"
-#include "operations.h"
+#include "platform/cpu_clock.h"
 
 static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
     const int64_t begin_ps = ns_cpu_ps();

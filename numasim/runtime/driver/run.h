@@ -2,8 +2,8 @@
 #ifndef NS_RUN_H
 #define NS_RUN_H
 
-#include "driver/options.h"
-#include "report.h"
+#include "api/report.h"
+#include "driver/options/options.h"
 
 typedef struct {
     uint64_t seed;

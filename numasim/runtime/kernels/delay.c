@@ -1,8 +1,8 @@
-#include "delay.h"
+#include "kernels/delay.h"
 
 #include <pthread.h>
 
-#include "cpu_clock.h"
+#include "platform/cpu_clock.h"
 
 enum { TRIALS = 7, TRIAL_MS = 1 };
 static const int64_t GUESS_PER_MS = 1000000;

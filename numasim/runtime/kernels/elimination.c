@@ -1,4 +1,4 @@
-#include "elimination.h"
+#include "kernels/elimination.h"
 
 #include <stdlib.h>
 

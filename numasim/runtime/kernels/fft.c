@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "draws.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 enum { N, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

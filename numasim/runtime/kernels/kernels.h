@@ -2,7 +2,7 @@
 #ifndef NS_KERNELS_H
 #define NS_KERNELS_H
 
-#include "kernel.h"
+#include "kernels/kernel.h"
 
 extern const ns_kernel ns_fft_kernel;
 extern const ns_kernel ns_fib_kernel;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "draws.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 enum { N, BLOCK, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "draws.h"
-#include "elimination.h"
-#include "kernels.h"
+#include "kernels/elimination.h"
+#include "kernels/kernels.h"
 
 enum { BLOCKS, BLOCK_SIZE, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

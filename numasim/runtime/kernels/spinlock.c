@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "delay.h"
-#include "kernels.h"
+#include "kernels/delay.h"
+#include "kernels/kernels.h"
 
 enum { ACQUISITIONS, CRITICAL, THINK };
 static const ns_parameter PARAMETERS[] = {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 enum { N, ITERATIONS, ROWS, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "draws.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 enum { N, CUTOFF, VERSION, CUTOFF_DEPTH, OBJECTS, RATE };
 enum { NO_CUTOFF, MANUAL };

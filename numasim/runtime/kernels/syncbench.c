@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "delay.h"
-#include "kernels.h"
+#include "kernels/delay.h"
+#include "kernels/kernels.h"
 
 enum { CONSTRUCT, REPETITIONS, DELAY, SERIAL, OWN };
 enum { PARALLEL, FOR, PARALLEL_FOR, BARRIER, SINGLE, CRITICAL, LOCK, ATOMIC, REDUCTION };

@@ -1,4 +1,4 @@
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 const ns_kernel *const NS_KERNELS[] = {
     &ns_fft_kernel,

@@ -3,8 +3,8 @@
  */
 #include <time.h>
 
-#include "atomics.h"
-#include "futex.h"
+#include "platform/atomics.h"
+#include "platform/futex.h"
 #include "probe/probe.h"
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };

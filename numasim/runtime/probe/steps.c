@@ -1,7 +1,7 @@
 /* Small steps of one thread: reading the clock, pausing in a waiting loop, switching to a fiber and back. */
-#include "atomics.h"
-#include "fiber.h"
 #include "numasim/runtime.h"
+#include "platform/atomics.h"
+#include "platform/fiber.h"
 #include "probe/probe.h"
 
 enum { STEPS = 2000, STACK_BYTES = 65536 };

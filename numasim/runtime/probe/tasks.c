@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "deque.h"
 #include "numasim/runtime.h"
 #include "probe/probe.h"
+#include "queues/deque.h"
 
 enum { TASKS = 1024, CAPACITY_BITS = 12 };
 

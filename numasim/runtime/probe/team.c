@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "atomics.h"
 #include "numasim/runtime.h"
 #include "numasim/topology.h"
+#include "platform/atomics.h"
 
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 arrived;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "near_memory.h"
+#include "platform/near_memory.h"
 
 enum { ARENA_BYTES = 1 << 16, LINE_BYTES = 128 };
 

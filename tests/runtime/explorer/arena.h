@@ -1,4 +1,5 @@
-/* Memory of a case: at the same addresses and all zero in every schedule; stands in for source/near_memory.c. */
+/* Memory of a case: at the same addresses and all zero in every schedule; stands in for source/platform/near_memory.c.
+ */
 #ifndef NS_ARENA_H
 #define NS_ARENA_H
 

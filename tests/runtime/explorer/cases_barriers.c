@@ -1,7 +1,7 @@
 /* Barriers: nobody passes before all have come, again and again; what was done before it is seen behind it. */
 #include "cases.h"
-#include "near_memory.h"
 #include "numasim/locks.h"
+#include "platform/near_memory.h"
 
 enum { PARTIES = 3, EPISODES = 2 };
 

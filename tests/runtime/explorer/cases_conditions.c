@@ -1,7 +1,7 @@
 /* Condition variables: whoever waits before a signal is woken, by it or by another. */
 #include "cases.h"
-#include "near_memory.h"
 #include "numasim/locks.h"
+#include "platform/near_memory.h"
 
 static struct condition_case {
     ns_numa_lock *lock;

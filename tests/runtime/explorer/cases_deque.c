@@ -1,8 +1,8 @@
 /* The deque: every task that is pushed is taken once, by its owner or by a thief, who finds in it what was put there.
  */
 #include "cases.h"
-#include "deque.h"
-#include "near_memory.h"
+#include "platform/near_memory.h"
+#include "queues/deque.h"
 
 enum { MOST_TASKS = 4, MOST_TRIES = 3 };
 

@@ -2,8 +2,8 @@
  * and a join sees what all tasks did.
  */
 #include "cases.h"
-#include "lane.h"
-#include "near_memory.h"
+#include "platform/near_memory.h"
+#include "queues/lane.h"
 
 enum { MOST_TASKS = 4, CAPACITY = 4 };
 

@@ -1,7 +1,7 @@
 /* Locks: nobody is in the critical section with another, all get there, and in an order that the kind promises. */
 #include "cases.h"
-#include "near_memory.h"
-#include "numa_locks.h"
+#include "platform/near_memory.h"
+#include "sync/numa_locks.h"
 
 enum { BATCH = 1 };
 

@@ -6,8 +6,8 @@
 
 #include "arena.h"
 #include "explore_states.h"
-#include "fiber.h"
-#include "futex.h"
+#include "platform/fiber.h"
+#include "platform/futex.h"
 
 enum {
     STORES = 12,

@@ -1,12 +1,12 @@
 /* Goes through all interleavings of a few threads that share atomic words, and reports a schedule that breaks what a
  * case requires.
  *
- * Threads are fibers; each access of source/atomics.h is a step, and what a thread does between two accesses belongs to
- * the first. Schedules are gone through depth first, each from the beginning. Of schedules that differ only in the
- * order of steps that do not touch one word, one is run (sleep sets: Godefroid 1996); a state that was reached before
- * is left, except for steps that were asleep then. A state is what each thread has read, what memory holds and which
- * stores are on their way; so what threads share must be behind source/atomics.h, or in memory of ns_near_memory and
- * protected by it, or determined by the two.
+ * Threads are fibers; each access of source/platform/atomics.h is a step, and what a thread does between two accesses
+ * belongs to the first. Schedules are gone through depth first, each from the beginning. Of schedules that differ only
+ * in the order of steps that do not touch one word, one is run (sleep sets: Godefroid 1996); a state that was reached
+ * before is left, except for steps that were asleep then. A state is what each thread has read, what memory holds and
+ * which stores are on their way; so what threads share must be behind source/platform/atomics.h, or in memory of
+ * ns_near_memory and protected by it, or determined by the two.
  *
  * A thread that rests (ns_pause) goes on when a word that it read since its last rest has another value: loops that
  * wait must do nothing but read until they succeed. A schedule in which nobody can go on is a violation.
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "atomics.h"
+#include "platform/atomics.h"
 
 enum { NS_EXPLORE_THREADS = 4 };
 

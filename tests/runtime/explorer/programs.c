@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "near_memory.h"
+#include "platform/near_memory.h"
 
 enum { WORDS = 3, MOST_STEPS = 6, LINE_LENGTH = 256 };
 

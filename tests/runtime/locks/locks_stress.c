@@ -6,7 +6,7 @@
 
 #include "numasim/locks.h"
 #include "numasim/runtime.h"
-#include "sanitizers.h"
+#include "platform/sanitizers.h"
 
 #ifdef NS_THREAD_SANITIZER /* which finds by their order alone what others have to run into */
 enum { SHARE = 5 };

@@ -21,8 +21,8 @@
  * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
  * non-blocking split deque for work-stealing", 2014). The children of a task are what lies above the top that the task
  * found when it began: nobody counts them, and none knows its parent. The structs are those of the library, laid open;
- * source/lane.h says how the lane works. Programs use nothing of it by name. NS_TASK needs GNU C, as gcc and clang have
- * it.
+ * source/queues/lane.h says how the lane works. Programs use nothing of it by name. NS_TASK needs GNU C, as gcc and
+ * clang have it.
  */
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
@@ -88,7 +88,7 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 
 #ifdef __GNUC__
 
-/* Orders of these accesses: as in source/lane.h, where they are explained. */
+/* Orders of these accesses: as in source/queues/lane.h, where they are explained. */
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)
 #define NS_LANE_LOAD(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 #else /* the same one instruction, which gcc addresses better */

@@ -1,0 +1,304 @@
+/* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1" (numasim/workload/json_models.py), of
+ * which the op programs, the times of segments, the words and the phases are executed. What a graph may have beyond
+ * that (dependences, ranges, phases of several tasks or repeats) is refused; accesses are passed over.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/graph/json_reader.h"
+#include "kernels/graph/program.h"
+#include "record/growing.h"
+
+enum { LARGEST_INDEX = 0x7fffffff };
+static const int64_t LONGEST_PS = INT64_C(1) << 60;
+
+typedef struct {
+    ns_json_reader json;
+    ns_growing first, code, argument, implicit; /* of rows and ops: uint64_t, uint8_t, uint32_t, bool */
+    ns_growing segment_ps;                      /* int64_t */
+    ns_growing root, phase;                     /* uint32_t, ns_program_phase */
+    ns_growing word;                            /* ns_program_word */
+} reader;
+
+/* One more entry; NULL, which fails the reader, where memory is short. */
+static void *add(reader *self, ns_growing *array, size_t size) {
+    void *entry = ns_growing_add(array, size);
+    if (!entry) ns_json_fail(&self->json, "there is not enough memory for this graph");
+    return entry;
+}
+
+static bool is_key(const char *key, const char *name) { return strcmp(key, name) == 0; }
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+static enum ns_op read_op_name(ns_json_reader *json) {
+    char name[NS_JSON_NAME_BYTES];
+    ns_json_read_text(json, name);
+    for (int op = 0; op < NS_OP_END; op++) {
+        if (strcmp(name, NS_OP_NAME[op]) == 0) return (enum ns_op)op;
+    }
+    ns_json_fail(json, "there is no such op");
+    return NS_OP_WAIT;
+}
+
+static void read_op(reader *self) {
+    ns_json_enter(&self->json, '[');
+    if (!ns_json_next_entry(&self->json)) ns_json_fail(&self->json, "an op is empty");
+    const enum ns_op op = read_op_name(&self->json);
+    uint8_t *code = add(self, &self->code, sizeof *code);
+    uint32_t *argument = add(self, &self->argument, sizeof *argument);
+    if (!code || !argument) return;
+    *code = (uint8_t)op;
+    *argument = 0;
+    if (op != NS_OP_WAIT) {
+        if (!ns_json_next_entry(&self->json)) ns_json_fail(&self->json, "an op lacks its number");
+        *argument = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+    }
+    if (ns_json_next_entry(&self->json)) ns_json_fail(&self->json, "an op has too many parts");
+}
+
+static void refuse_entries(reader *self, const char *reason) {
+    ns_json_enter(&self->json, '[');
+    if (ns_json_next_entry(&self->json)) ns_json_fail(&self->json, reason);
+}
+
+static void read_task(reader *self) {
+    char key[NS_JSON_NAME_BYTES], kind[NS_JSON_NAME_BYTES] = "";
+    uint64_t *first = add(self, &self->first, sizeof *first);
+    bool *implicit = add(self, &self->implicit, sizeof *implicit);
+    if (!first || !implicit) return;
+    *first = self->code.count;
+    ns_json_enter(&self->json, '{');
+    while (ns_json_next_key(&self->json, key)) {
+        if (is_key(key, "ops")) {
+            ns_json_enter(&self->json, '[');
+            while (ns_json_next_entry(&self->json)) read_op(self);
+        } else if (is_key(key, "kind")) {
+            ns_json_read_text(&self->json, kind);
+        } else if (is_key(key, "then")) {
+            refuse_entries(self, "tasks that wait for others beside their parents cannot be executed");
+        } else {
+            ns_json_skip(&self->json);
+        }
+    }
+    *implicit = is_key(kind, "implicit");
+}
+
+/* ---- what else there is ------------------------------------------------------------------------------------------ */
+
+static void read_segment(reader *self) {
+    char key[NS_JSON_NAME_BYTES];
+    int64_t *compute_ps = add(self, &self->segment_ps, sizeof *compute_ps);
+    if (!compute_ps) return;
+    *compute_ps = 0;
+    ns_json_enter(&self->json, '{');
+    while (ns_json_next_key(&self->json, key)) {
+        if (is_key(key, "compute_ps")) {
+            *compute_ps = ns_json_read_integer(&self->json, LONGEST_PS);
+        } else {
+            ns_json_skip(&self->json);
+        }
+    }
+}
+
+static uint8_t read_role(ns_json_reader *json) {
+    static const char *const NAME[] = {[NS_WORD_LOCK] = "lock",
+                                       [NS_WORD_ATOMIC] = "atomic",
+                                       [NS_WORD_CONDITION] = "condition",
+                                       [NS_WORD_BARRIER] = "barrier"};
+    char role[NS_JSON_NAME_BYTES];
+    ns_json_read_text(json, role);
+    for (uint8_t at = 0; at < sizeof NAME / sizeof *NAME; at++) {
+        if (strcmp(role, NAME[at]) == 0) return at;
+    }
+    ns_json_fail(json, "a word is a lock, an atomic, a condition or a barrier");
+    return NS_WORD_LOCK;
+}
+
+static void read_word(reader *self) {
+    char key[NS_JSON_NAME_BYTES], name[NS_JSON_NAME_BYTES] = "";
+    ns_program_word *word = add(self, &self->word, sizeof *word);
+    if (!word) return;
+    *word = (ns_program_word){.parties = 1};
+    ns_json_enter(&self->json, '{');
+    while (ns_json_next_key(&self->json, key)) {
+        if (is_key(key, "role")) {
+            word->role = read_role(&self->json);
+        } else if (is_key(key, "owner")) {
+            word->owner = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+        } else if (is_key(key, "parties")) {
+            word->parties = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+        } else if (is_key(key, "name")) {
+            ns_json_read_text(&self->json, name);
+        } else {
+            ns_json_skip(&self->json);
+        }
+    }
+    snprintf(word->name, sizeof word->name, "%.*s", (int)sizeof word->name - 1, name);
+}
+
+static void read_roots(reader *self, ns_program_phase *phase) {
+    ns_json_enter(&self->json, '[');
+    while (ns_json_next_entry(&self->json)) {
+        uint32_t *root = add(self, &self->root, sizeof *root);
+        if (!root) return;
+        *root = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+        phase->roots++;
+    }
+}
+
+static void read_phase(reader *self) {
+    char key[NS_JSON_NAME_BYTES], deal[NS_JSON_NAME_BYTES] = "";
+    ns_program_phase phase = {.first_root = (uint32_t)self->root.count};
+    ns_json_enter(&self->json, '{');
+    while (ns_json_next_key(&self->json, key)) {
+        if (is_key(key, "roots")) {
+            read_roots(self, &phase);
+        } else if (is_key(key, "deal")) {
+            ns_json_read_text(&self->json, deal);
+        } else if (is_key(key, "repeat")) {
+            if (ns_json_read_integer(&self->json, LARGEST_INDEX) != 1) {
+                ns_json_fail(&self->json, "a phase that is repeated cannot be executed");
+            }
+        } else {
+            ns_json_skip(&self->json);
+        }
+    }
+    phase.team = is_key(deal, "cyclic");
+    ns_program_phase *made = add(self, &self->phase, sizeof *made);
+    if (made) *made = phase;
+}
+
+static void read_format(reader *self) {
+    char format[NS_JSON_NAME_BYTES];
+    ns_json_read_text(&self->json, format);
+    if (!is_key(format, "numasim task graph 1")) ns_json_fail(&self->json, "this is no 'numasim task graph 1'");
+}
+
+static void read_ranges(reader *self) { refuse_entries(self, "implicit ranges cannot be executed"); }
+
+/* The arrays of the file that are executed. */
+static const struct {
+    const char *name;
+    void (*read)(reader *self);
+} ARRAYS[] = {{"tasks", read_task}, {"segments", read_segment}, {"words", read_word}, {"phases", read_phase}};
+
+static void read_member(reader *self, const char *key) {
+    for (size_t at = 0; at < sizeof ARRAYS / sizeof *ARRAYS; at++) {
+        if (!is_key(key, ARRAYS[at].name)) continue;
+        ns_json_enter(&self->json, '[');
+        while (ns_json_next_entry(&self->json)) ARRAYS[at].read(self);
+        return;
+    }
+    if (is_key(key, "format")) {
+        read_format(self);
+    } else if (is_key(key, "ranges")) {
+        read_ranges(self);
+    } else {
+        ns_json_skip(&self->json);
+    }
+}
+
+/* ---- all together ------------------------------------------------------------------------------------------------ */
+
+/* The program takes the arrays. */
+static void hand_over(reader *self, ns_program *program) {
+    *program = (ns_program){
+        .rows = (uint32_t)self->implicit.count,
+        .segments = (uint32_t)self->segment_ps.count,
+        .phases = (uint32_t)self->phase.count,
+        .words = (uint32_t)self->word.count,
+        .first = self->first.entries,
+        .code = self->code.entries,
+        .argument = self->argument.entries,
+        .segment_ps = self->segment_ps.entries,
+        .root = self->root.entries,
+        .phase = self->phase.entries,
+        .word = self->word.entries,
+    };
+}
+
+/* The role of the words that an op uses; -1: it uses none. */
+static int role_of(enum ns_op op) {
+    switch (op) {
+        case NS_OP_LOCK:
+        case NS_OP_UNLOCK: return NS_WORD_LOCK;
+        case NS_OP_ATOMIC: return NS_WORD_ATOMIC;
+        case NS_OP_BARRIER: return NS_WORD_BARRIER;
+        case NS_OP_AWAIT:
+        case NS_OP_SIGNAL:
+        case NS_OP_BROADCAST: return NS_WORD_CONDITION;
+        default: return -1;
+    }
+}
+
+static const char *problem_of_op(const ns_program *self, uint32_t row, uint64_t at, uint8_t *started) {
+    const enum ns_op op = self->code[at];
+    const uint32_t argument = self->argument[at];
+    const int role = role_of(op);
+    if (op == NS_OP_RUN && argument >= self->segments) return "runs a segment that there is not";
+    if (op == NS_OP_SPAWN || op == NS_OP_CALL) {
+        if (argument >= self->rows || argument <= row) return "starts a task that is not numbered behind it";
+        if (started[argument]++) return "starts a task that is started elsewhere, too";
+    }
+    if (role >= 0 && (argument >= self->words || self->word[argument].role != role)) {
+        return "uses a word that is not there, or of another role";
+    }
+    return NULL;
+}
+
+static const char *problem_of_phase(const ns_program *self, const ns_program_phase *phase, const bool *implicit,
+                                    uint8_t *started) {
+    if (!phase->roots || (phase->roots > 1 && !phase->team)) return "is neither a single task nor a team";
+    for (uint32_t at = 0; at < phase->roots; at++) {
+        const uint32_t root = self->root[phase->first_root + at];
+        if (root >= self->rows || started[root]++) return "starts a task that is not there, or is started elsewhere";
+        if (implicit[root] != phase->team) return "is neither a single task nor a team";
+    }
+    return NULL;
+}
+
+/* What is wrong with the program, into the problem of `setting`. */
+static int check(const ns_program *self, const bool *implicit, uint8_t *started, ns_setting *setting) {
+    for (uint32_t row = 0; row < self->rows; row++) {
+        for (uint64_t at = self->first[row]; at < self->first[row + 1]; at++) {
+            const char *problem = problem_of_op(self, row, at, started);
+            if (problem) return ns_setting_refuse(setting, "task %u %s", row, problem);
+        }
+    }
+    for (uint32_t phase = 0; phase < self->phases; phase++) {
+        const char *problem = problem_of_phase(self, &self->phase[phase], implicit, started);
+        if (problem) return ns_setting_refuse(setting, "phase %u %s", phase, problem);
+    }
+    for (uint32_t row = 0; row < self->rows; row++) {
+        if (!started[row]) return ns_setting_refuse(setting, "task %u is never started", row);
+    }
+    return NS_OK;
+}
+
+static void read_file(reader *self) {
+    char key[NS_JSON_NAME_BYTES];
+    ns_json_enter(&self->json, '{');
+    while (ns_json_next_key(&self->json, key)) read_member(self, key);
+    uint64_t *end = add(self, &self->first, sizeof *end);
+    if (end) *end = self->code.count;
+}
+
+int ns_program_read(ns_program *self, const char *path, ns_setting *setting) {
+    reader reading = {0};
+    uint8_t *started = NULL;
+    int error = NS_OK;
+    if (ns_json_open(&reading.json, path)) read_file(&reading);
+    hand_over(&reading, self);
+    if (!*reading.json.problem) {
+        started = calloc((size_t)self->rows + 1, 1);
+        error = started ? check(self, reading.implicit.entries, started, setting) : NS_ERROR_MEMORY;
+    } else {
+        error = ns_setting_refuse(setting, "%s: %s", path, reading.json.problem);
+    }
+    ns_json_close(&reading.json);
+    free(reading.implicit.entries);
+    free(started);
+    return error;
+}

@@ -1,0 +1,42 @@
+/* A task graph as op programs, to be executed: random ones, and those of recorded graphs (model 3.1). */
+#ifndef NS_PROGRAM_H
+#define NS_PROGRAM_H
+
+#include "kernels/kernel.h"
+#include "record/recorder.h"
+
+typedef struct {
+    uint32_t first_root, roots; /* in `root` */
+    bool team;                  /* a root for each worker, instead of a single task */
+} ns_program_phase;
+
+typedef struct {
+    char name[32];
+    uint8_t role; /* enum ns_word_role */
+    uint32_t owner, parties;
+} ns_program_word;
+
+typedef struct {
+    uint32_t rows, segments, phases, words;
+    uint64_t *first;    /* [rows + 1] where the ops of each row begin */
+    uint8_t *code;      /* [ops] enum ns_op; each row but roots is spawned or called once */
+    uint32_t *argument; /* [ops] */
+    int64_t *segment_ps;
+    uint32_t *root;
+    ns_program_phase *phase;
+    ns_program_word *word;
+} ns_program;
+
+void ns_program_destroy(ns_program *self);
+
+/* A random fork-join graph: a task at a depth below `depth` has up to `width` children, and waits for them here and
+ * there, or leaves that to its end. Segments take from `low_ps` to `high_ps`. */
+typedef struct {
+    int64_t depth, width, seed, low_ps, high_ps;
+} ns_random_program;
+int ns_program_draw(ns_program *self, const ns_random_program *random, ns_setting *setting);
+
+/* The program of a task graph in JSON, as runs with --record write it. */
+int ns_program_read(ns_program *self, const char *path, ns_setting *setting);
+
+#endif

@@ -1,0 +1,74 @@
+/* What a mode of running is: the functions behind numasim/runtime.h, and the parts that pools, workers and tasks of all
+ * modes have in common. A mode puts these in front of its own structs.
+ */
+#ifndef NS_OPERATIONS_H
+#define NS_OPERATIONS_H
+
+#include <stdbool.h>
+
+#include "api/report.h"
+#include "fields.h"
+#include "numasim/runtime.h"
+
+/* A body with what it is given. */
+typedef struct {
+    ns_body *body;
+    const void *arguments;
+    size_t bytes;
+    const ns_access *accesses; /* of its first segment */
+    uint32_t access_count;
+    ns_future *future; /* NULL, or where its end is told */
+} ns_work_order;
+
+typedef struct {
+    int (*open)(ns_pool **pool, const ns_pool_options *options,
+                ns_fields *plan); /* takes the plan, which may be NULL */
+    void (*close)(ns_pool *pool);
+    int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
+    void (*spawn)(ns_task *self, const ns_work_order *order);
+    void (*call)(ns_task *self, ns_body *body, void *arguments);
+    void (*join)(ns_task *self);
+    void (*get)(ns_task *self, ns_future *future);
+    void (*work)(ns_task *self, int64_t picoseconds);
+    void (*access)(ns_task *self, const ns_access *access);
+    void (*lock)(ns_task *self, uint32_t word);
+    void (*unlock)(ns_task *self, uint32_t word);
+    int64_t (*add)(ns_task *self, uint32_t word, int64_t value);
+    void (*arrive)(ns_task *self, uint32_t word);
+    void (*await)(ns_task *self, uint32_t word);
+    void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
+    int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
+} ns_operations;
+
+typedef struct {
+    char name[32];
+    void *address;
+    int64_t bytes;
+} ns_object;
+
+typedef struct {
+    char name[32];
+    enum ns_word_role role;
+    uint32_t owner, parties;
+    int64_t value; /* of an atomic counter */
+} ns_word;
+
+struct ns_pool {
+    const ns_operations *operations;
+    ns_pool_options options;
+    uint32_t workers;
+    ns_object *objects; /* [object_count] */
+    ns_word *words;     /* [word_count] */
+    uint32_t object_count, word_count;
+    char problem[256];
+};
+
+/* The modes, each in a file of its own. */
+extern const ns_operations ns_serial_mode;  /* serial.c: runs depth first, and records */
+extern const ns_operations ns_thread_mode;  /* threads.c: native and emulated */
+extern const ns_operations ns_virtual_mode; /* virtual.c */
+
+/* Say what went wrong, as printf does; returns `error`. */
+int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

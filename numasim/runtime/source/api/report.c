@@ -1,0 +1,66 @@
+#include "api/report.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numasim/runtime.h"
+
+const char *const NS_COUNTER_NAME[NS_COUNTERS] = {
+    [NS_TASKS] = "tasks",
+    [NS_STEAL_ATTEMPTS] = "steal_attempts",
+    [NS_STEAL_SUCCESS] = "steal_success",
+    [NS_STEAL_ATTEMPTS_REMOTE] = "steal_attempts_remote",
+    [NS_STEAL_SUCCESS_REMOTE] = "steal_success_remote",
+    [NS_TASKS_STOLEN] = "tasks_stolen",
+    [NS_NO_VICTIM] = "no_victim",
+    [NS_WORK_LOCAL_PS] = "work_local_ps",
+    [NS_INFLATION_NUMA_PS] = "inflation_numa_ps",
+    [NS_INFLATION_CONTENTION_PS] = "inflation_contention_ps",
+    [NS_INFLATION_SMT_PS] = "inflation_smt_ps",
+    [NS_OVERHEAD_PS] = "overhead_ps",
+    [NS_IDLE_STEAL_PS] = "idle_steal_ps",
+    [NS_IDLE_BACKOFF_PS] = "idle_backoff_ps",
+    [NS_IDLE_BARRIER_PS] = "idle_barrier_ps",
+    [NS_PARKED_PS] = "parked_ps",
+};
+
+int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count) {
+    const size_t pairs = (size_t)nodes * nodes;
+    *self = (ns_report){.workers = workers, .nodes = nodes, .word_count = word_count};
+    self->counters = calloc((size_t)workers * NS_COUNTERS + 1, sizeof *self->counters);
+    self->node = calloc((size_t)workers + 1, sizeof *self->node);
+    self->node_attempts = calloc(pairs + 1, sizeof *self->node_attempts);
+    self->node_success = calloc(pairs + 1, sizeof *self->node_success);
+    self->node_bytes = calloc(pairs + 1, sizeof *self->node_bytes);
+    self->words = calloc((size_t)word_count * NS_WORD_COUNTS + 1, sizeof *self->words);
+    const bool all =
+        self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes && self->words;
+    if (!all) ns_report_destroy(self);
+    return all ? NS_OK : NS_ERROR_MEMORY;
+}
+
+int ns_report_copy(ns_report *self, const ns_report *other) {
+    const size_t pairs = (size_t)other->nodes * other->nodes;
+    if (ns_report_create(self, other->workers, other->nodes, other->word_count)) return NS_ERROR_MEMORY;
+    self->makespan_ps = other->makespan_ps;
+    self->trace_hash = other->trace_hash;
+    self->page_faults = other->page_faults;
+    memcpy(self->counters, other->counters, (size_t)other->workers * NS_COUNTERS * sizeof *self->counters);
+    memcpy(self->node, other->node, other->workers * sizeof *self->node);
+    memcpy(self->node_attempts, other->node_attempts, pairs * sizeof *self->node_attempts);
+    memcpy(self->node_success, other->node_success, pairs * sizeof *self->node_success);
+    memcpy(self->node_bytes, other->node_bytes, pairs * sizeof *self->node_bytes);
+    memcpy(self->words, other->words, (size_t)other->word_count * NS_WORD_COUNTS * sizeof *self->words);
+    return NS_OK;
+}
+
+void ns_report_destroy(ns_report *self) {
+    free(self->counters);
+    free(self->node);
+    free(self->node_attempts);
+    free(self->node_success);
+    free(self->node_bytes);
+    free(self->words);
+    *self = (ns_report){0};
+}

@@ -1,0 +1,46 @@
+/* Threads and memory in their places, by the kernel's own calls: no library is needed for them. */
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "numasim/runtime.h"
+#include "platform/topology_build.h"
+
+enum { BIND = 2, OF_ADDRESS = 3 }; /* MPOL_BIND; MPOL_F_NODE | MPOL_F_ADDR */
+
+int ns_cpu_pin(uint32_t cpu) {
+    cpu_set_t *mask = CPU_ALLOC(NS_SET_BITS);
+    const size_t size = CPU_ALLOC_SIZE(NS_SET_BITS);
+    if (!mask || cpu >= NS_SET_BITS) {
+        CPU_FREE(mask);
+        return NS_ERROR_THREAD;
+    }
+    CPU_ZERO_S(size, mask);
+    CPU_SET_S(cpu, size, mask);
+    const int failed = sched_setaffinity(0, size, mask);
+    CPU_FREE(mask);
+    return failed ? NS_ERROR_THREAD : NS_OK;
+}
+
+int ns_node_allocate(void **memory, uint32_t node, size_t bytes) {
+    ns_set nodes = {0};
+    void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) return NS_ERROR_MEMORY;
+    *memory = made;
+    if (node >= NS_SET_BITS) return NS_ERROR_UNSUPPORTED;
+    ns_set_add(&nodes, node);
+    /* the kernel takes one bit less than it is told */
+    return syscall(SYS_mbind, made, bytes, BIND, nodes.word, (unsigned long)NS_SET_BITS, 0) ? NS_ERROR_UNSUPPORTED
+                                                                                            : NS_OK;
+}
+
+void ns_node_release(void *memory, size_t bytes) {
+    if (memory) munmap(memory, bytes);
+}
+
+int64_t ns_node_of_page(const void *address) {
+    int node = -1;
+    if (syscall(SYS_get_mempolicy, &node, NULL, 0UL, address, (unsigned long)OF_ADDRESS)) return NS_ERROR_UNSUPPORTED;
+    return node;
+}

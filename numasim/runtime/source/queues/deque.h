@@ -1,0 +1,81 @@
+/* The deque of one worker: a private part that its owner works on without any atomic read-modify-write or fence, and in
+ * front of it a public part that thieves take from with a compare-and-swap (a split deque: van Dijk and van de Pol,
+ * "Lace: non-blocking split deque for work-stealing", 2014).
+ *
+ *       tail          split             bottom
+ *     ---+--------------+------------------+---->  indices; slots are a ring that grows
+ *        |    public    |     private      |
+ *     thieves take here          the owner pushes and pops here
+ *
+ * Tail and split share one word. Thieves advance the tail; the owner lowers the split to take tasks back, both by
+ * compare-and-swap of the whole word. Where the public part is empty, no thief's compare-and-swap can succeed, and the
+ * owner raises the split with a plain store. Whoever empties the public part asks for more by setting the owner's two
+ * limits, which the owner compares with at every push and pop anyhow: asking and running out of room are one test.
+ *
+ * Why a thief that read a slot and then moves the tail has read the right task: while the tail stays at an index and
+ * the split is above it, nobody writes that slot. The owner never lowers the split to the tail: the last public task it
+ * takes as a thief does, by moving the tail. And it writes the slot for index + capacity only after it has seen the
+ * tail beyond the index. Indices in the shared word have 32 bits: a thief would have to sleep through 2^32 steals.
+ */
+#ifndef NS_DEQUE_H
+#define NS_DEQUE_H
+
+#include <stddef.h>
+
+#include "numasim/runtime.h"
+#include "platform/atomics.h"
+
+typedef struct ns_deque_ring ns_deque_ring;
+
+typedef struct {
+    /* What the owner uses, and others look at. */
+    NS_OWN_LINE ns_atomic_u64 bottom;
+    ns_atomic_u64 push_limit;  /* the owner looks up when the bottom is there: the ring is full, or thieves ask */
+    ns_atomic_u64 pop_limit;   /* and when it pops from there: the private part is empty, or thieves ask */
+    ns_atomic_pointer *slots;  /* those of `ring` */
+    uint64_t mask;             /* its capacity - 1 */
+    uint64_t split;            /* as in `ends`, with all bits */
+    ns_deque_ring *owned_ring; /* `ring`, for the owner */
+    /* What thieves write. */
+    NS_OWN_LINE ns_atomic_u64 ends; /* tail, and the split above it: 32 bits each */
+    ns_atomic_pointer ring;
+} ns_deque;
+_Static_assert(sizeof(ns_deque) == 2 * NS_LINE_BYTES, "the owner's fields and the thieves' are lines apart");
+
+/* An empty deque with room for 2^`capacity_bits` tasks at first: 0 or NS_ERROR_MEMORY. */
+int ns_deque_create(ns_deque *self, uint32_t capacity_bits);
+void ns_deque_destroy(ns_deque *self);
+
+int ns_deque_push_slowly(ns_deque *self, void *task);
+void *ns_deque_pop_slowly(ns_deque *self);
+
+/* The owner pushes a task at the bottom: 0, or NS_ERROR_MEMORY where the ring cannot grow. */
+static inline int ns_deque_push(ns_deque *self, void *task) {
+    /* relaxed: the owner reads what it wrote itself, and limits only say when to look up */
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
+    if (bottom >= ns_atomic_u64_load(&self->push_limit, memory_order_relaxed)) return ns_deque_push_slowly(self, task);
+    /* relaxed: private tasks are seen by others only after the split's release; the bottom only tells the length */
+    ns_atomic_pointer_store(&self->slots[bottom & self->mask], task, memory_order_relaxed);
+    ns_atomic_u64_store(&self->bottom, bottom + 1, memory_order_relaxed);
+    return 0;
+}
+
+/* The owner takes the task at the bottom; NULL where there is none. */
+static inline void *ns_deque_pop(ns_deque *self) {
+    const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: as in push */
+    if (bottom <= ns_atomic_u64_load(&self->pop_limit, memory_order_relaxed)) return ns_deque_pop_slowly(self);
+    void *task = ns_atomic_pointer_load(&self->slots[(bottom - 1) & self->mask], memory_order_relaxed);
+    ns_atomic_u64_store(&self->bottom, bottom - 1, memory_order_relaxed);
+    return task;
+}
+
+/* The owner lets thieves have all of its tasks: before it sleeps, when nobody would hear them ask. */
+void ns_deque_publish(ns_deque *self);
+
+/* A thief takes the task at the tail; NULL where nothing is public or somebody else was quicker. */
+void *ns_deque_steal(ns_deque *self);
+
+/* How many tasks there are, public and private: exact for the owner between steals, for others at some instant. */
+uint64_t ns_deque_length(const ns_deque *self);
+
+#endif

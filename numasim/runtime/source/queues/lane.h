@@ -1,0 +1,107 @@
+/* The lane of one worker: a stack of tasks whose upper part is private, so that its owner works on it without any
+ * atomic read-modify-write or fence, and whose lower part is public: thieves take from it with a compare-and-swap (van
+ * Dijk and van de Pol, "Lace: non-blocking split deque for work-stealing", 2014).
+ *
+ *     slots      tail          split              top
+ *     --+---------+--------------+------------------+---->
+ *       |  gone   |    public    |     private      |
+ *        was stolen  thieves take here   the owner pushes and pops here
+ *
+ * Tail and split share one word. Thieves advance the tail; the owner lowers the split to take tasks back, both by
+ * compare-and-swap of the whole word. Where the public part is empty, no thief's compare-and-swap can succeed, and the
+ * owner writes the word with a plain store. Whoever empties the public part asks for more by setting the owner's two
+ * limits, which the owner compares with at every push and pop anyhow: asking and running out of room are one test.
+ *
+ * A thief reads a slot only after it has moved the tail beyond it, and the slot is its own until it says that the task
+ * has ended: so it does not matter whether the word has had other values since the thief has read it. Thieves take the
+ * oldest; so where the task at the top has been stolen, all below it have been. The owner waits until it has ended,
+ * lowers the top, the split and the tail by one, and the slot is as if nothing had ended there: a push need not say so.
+ */
+#ifndef NS_LANE_H
+#define NS_LANE_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "numasim/runtime.h"
+#include "platform/atomics.h"
+
+typedef struct {
+    ns_lane_owned *owned; /* in its worker */
+    ns_lane_slot *slots;
+    uint32_t capacity;
+    uint32_t split;                 /* as in `ends` */
+    NS_OWN_LINE ns_atomic_u64 ends; /* tail, and the split above it: 32 bits each */
+} ns_lane;
+_Static_assert(sizeof(ns_lane_slot) == 64, "a task takes one line of a cache");
+_Static_assert(sizeof(ns_atomic_u64) == sizeof(ns_lane_word), "a lane's word is an atomic one");
+
+static inline ns_atomic_u64 *ns_lane_atomic(const ns_lane_word *word) { return (ns_atomic_u64 *)(uintptr_t)word; }
+
+/* An empty lane for the owner of `owned` with room for `capacity` tasks: 0 or NS_ERROR_MEMORY. Memory that is not used
+ * costs nothing but addresses. */
+int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity);
+void ns_lane_destroy(ns_lane *self);
+
+bool ns_lane_push_slowly(ns_lane *self, ns_body *body, const void *arguments, size_t bytes);
+ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
+
+/* Arguments are mostly words that have just been written, and are soon read again: word by word they need not wait for
+ * each other in the cache. */
+static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *arguments, size_t bytes) {
+    slot->body = body;
+    size_t at = 0;
+    for (; at + 8 <= bytes; at += 8) memcpy(slot->arguments + at, (const char *)arguments + at, 8);
+    if (at < bytes) memcpy(slot->arguments + at, (const char *)arguments + at, bytes - at);
+}
+
+/* The owner pushes a task with at most NS_INLINED_BYTES of arguments; false where there is no room. */
+static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
+    /* relaxed: the owner reads what it wrote itself, and limits only say when to look up */
+    const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed);
+    if (top >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
+        return ns_lane_push_slowly(self, body, arguments, bytes);
+    ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top;
+    ns_lane_fill(slot, body, arguments, bytes);
+    /* relaxed: private tasks are seen by others only after the split's release; the top only tells the length */
+    ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), top + sizeof *slot, memory_order_relaxed);
+    return true;
+}
+
+/* The owner, who knows that the lane is not empty, takes the task at the top: it stays in its slot until the next push.
+ * NULL where it has been stolen. */
+static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
+    const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed); /* as in push */
+    if (top <= ns_atomic_u64_load(ns_lane_atomic(&self->owned->pop_limit), memory_order_relaxed))
+        return ns_lane_pop_slowly(self);
+    ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top - 1;
+    ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), (uintptr_t)slot, memory_order_relaxed);
+    return slot;
+}
+
+/* The first free slot; for the owner. */
+static inline ns_lane_slot *ns_lane_top(const ns_lane *self) {
+    /* relaxed: as in push */
+    return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed);
+}
+
+/* The owner removes the task at the top, which was stolen and has ended. */
+void ns_lane_forget(ns_lane *self);
+
+/* The owner lets thieves have all of its tasks: before it sleeps, when nobody would hear them ask. */
+void ns_lane_publish(ns_lane *self);
+
+/* A thief takes the oldest task: it is in its slot until the thief says that it has ended. NULL where nothing is public
+ * or somebody else was quicker. */
+ns_lane_slot *ns_lane_steal(ns_lane *self);
+
+/* The thief has executed the task. */
+void ns_lane_end(ns_lane_slot *slot);
+
+/* Whether a stolen task has ended. */
+bool ns_lane_has_ended(const ns_lane_slot *slot);
+
+/* How many tasks there are that nobody has taken: exact for the owner between steals, for others at some instant. */
+uint64_t ns_lane_length(const ns_lane *self);
+
+#endif

@@ -1,0 +1,70 @@
+#include "queues/task_queues.h"
+
+#include "numasim/runtime.h"
+
+enum { FIRST_CAPACITY_BITS = 10, LANE_TASKS = 1 << 20 };
+
+static uint32_t rows_end(const ns_plan *plan, uint32_t index) {
+    return index + 1 < plan->levels ? plan->level[index + 1].row : plan->rows - 1;
+}
+
+static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
+    for (uint32_t at = plan->seg[plan->row[row]]; at < plan->seg[plan->row[row + 1]]; at++) {
+        if (plan->queue[at] == q) return true;
+    }
+    return false;
+}
+
+/* Whether a level lets nobody but `owner` come to queue `q`. */
+static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, uint32_t owner) {
+    const ns_level *level = &plan->level[index];
+    for (uint32_t row = level->row; row < rows_end(plan, index); row++) {
+        const bool owners = level->anchor == NS_ANCHOR_ME && row - level->row == owner;
+        if (!owners && row_names(plan, row, q)) return false;
+    }
+    return true;
+}
+
+bool ns_task_queue_is_deque(const ns_plan_tables *tables, uint32_t q) {
+    const ns_plan *plan = &tables->steal;
+    const ns_queue *queue = &plan->queues[q];
+    const uint32_t owner = (uint32_t)queue->owner;
+    const bool ends = queue->own_end == NS_BACK && queue->steal_end == NS_FRONT;
+    const bool bound = queue->capacity && queue->full != NS_FULL_INLINE;
+    if (!ends || bound || plan->own[owner] != q || tables->join == NS_JOIN_STRICT) return false;
+    for (uint32_t index = 0; index < plan->levels; index++) {
+        const bool steals = index < plan->steal_levels && (plan->level[index].flags & NS_FLAG_ATTEMPT);
+        if (!steals && !is_for_owner_alone(plan, index, q, owner)) return false;
+    }
+    return true;
+}
+
+int ns_task_queue_create(ns_task_queue *self, const ns_plan_tables *tables, uint32_t q, ns_lane_owned *lane) {
+    const ns_queue *queue = &tables->steal.queues[q];
+    const int64_t capacity = queue->capacity ? queue->capacity : INT64_C(1) << 62;
+    *self = (ns_task_queue){.kind = lane ? NS_LANE : ns_task_queue_is_deque(tables, q) ? NS_DEQUE : NS_SHARED_QUEUE};
+    ns_task_queue_set_thresholds(self, ns_thresholds_first(&tables->thresholds, capacity));
+    if (self->kind == NS_LANE) return ns_lane_create(&self->lane, lane, LANE_TASKS);
+    if (self->kind == NS_DEQUE) return ns_deque_create(&self->deque, FIRST_CAPACITY_BITS);
+    const bool bound = queue->capacity && queue->full != NS_FULL_GROW;
+    return ns_shared_queue_create(&self->shared, bound ? (uint64_t)queue->capacity : 0);
+}
+
+void ns_task_queue_destroy(ns_task_queue *self) {
+    switch (self->kind) {
+        case NS_LANE: ns_lane_destroy(&self->lane); break;
+        case NS_DEQUE: ns_deque_destroy(&self->deque); break;
+        default: ns_shared_queue_destroy(&self->shared); break;
+    }
+}
+
+void ns_task_queue_set_thresholds(ns_task_queue *self, ns_thresholds thresholds) {
+    /* relaxed: the bits that follow from them come right with the next push or pop */
+    ns_atomic_u64_store(&self->high, (uint64_t)thresholds.high, memory_order_relaxed);
+    ns_atomic_u64_store(&self->low, (uint64_t)thresholds.low, memory_order_relaxed);
+}
+
+ns_thresholds ns_task_queue_thresholds(const ns_task_queue *self) {
+    return (ns_thresholds){(int64_t)ns_atomic_u64_load(&self->high, memory_order_relaxed), /* relaxed: as above */
+                           (int64_t)ns_atomic_u64_load(&self->low, memory_order_relaxed)};
+}

@@ -1,0 +1,28 @@
+/* The watch bits of all queues, which whoever changes a queue keeps up to date and whoever looks for one reads.
+ *
+ * Bits follow from lengths, and those who change a queue at the same time may set them in another order than they
+ * changed it: a bit can be wrong until the next change of its queue, or until somebody who came in vain corrects it.
+ */
+#ifndef NS_WATCH_BOARD_H
+#define NS_WATCH_BOARD_H
+
+#include "platform/atomics.h"
+#include "thresholds.h"
+
+typedef struct {
+    const ns_plan *plan;
+    ns_atomic_u64 *bytes; /* [watches][stride] a byte for each queue, 0 or 1 */
+    uint32_t stride;      /* words of 8 queues */
+} ns_watch_board;
+
+/* 0 or NS_ERROR_MEMORY. */
+int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan);
+void ns_watch_board_destroy(ns_watch_board *self);
+
+/* Queue `q` has `length` tasks now. */
+void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds);
+
+/* Copy all bits to `bits` [watches][queues]. */
+void ns_watch_board_copy(const ns_watch_board *self, uint8_t *bits);
+
+#endif

@@ -1,0 +1,287 @@
+/* A recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_models.py): tasks are numbered depth
+ * first below the roots of the phases, segments in the order of the ops that run them.
+ *
+ * An object whose first recorded access reads it must have been written before: such regions are `initialised`, that
+ * is, their pages are placed before the run and not by it (model 2.2).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/json_text.h"
+#include "record/recorder.h"
+
+static const char *const ROLE_NAME[] = {
+    [NS_WORD_LOCK] = "lock",
+    [NS_WORD_ATOMIC] = "atomic",
+    [NS_WORD_CONDITION] = "condition",
+    [NS_WORD_BARRIER] = "barrier",
+};
+static const char *const MODE_NAME[] = {[NS_READ] = "read", [NS_WRITE] = "write", [NS_READ_WRITE] = "read-write"};
+static const char *const PATTERN_NAME[] = {
+    [NS_SEQUENTIAL] = "sequential",
+    [NS_STRIDED] = "strided",
+    [NS_RANDOM] = "random",
+    [NS_CHASE] = "chase",
+};
+
+/* What a row is: a task, a part of one that joins by itself, or a part of a team. */
+enum kind { KIND_TASK, KIND_CALL, KIND_IMPLICIT };
+static const char *const KIND_TEXT[] = {
+    [KIND_TASK] = "", [KIND_CALL] = "\"kind\":\"call\",", [KIND_IMPLICIT] = "\"kind\":\"implicit\","};
+
+/* The graph in the order of the file. */
+typedef struct {
+    const ns_recorder *recorder;
+    const ns_pool *pool;
+    uint64_t *first;     /* [rows + 1] where the ops of each row begin in `op` */
+    uint32_t *op;        /* [ops] the recorded ops, row by row */
+    uint32_t *order;     /* [rows] rows depth first */
+    uint32_t *number;    /* [rows] the place of each row in `order` */
+    uint8_t *kind;       /* [rows] enum kind */
+    uint8_t *read_first; /* [objects] */
+} layout;
+
+static const ns_recorded_op *op_at(const layout *self, uint64_t place) {
+    return (const ns_recorded_op *)self->recorder->ops.entries + self->op[place];
+}
+
+static bool creates(const ns_recorded_op *op) { return op->code == NS_OP_SPAWN || op->code == NS_OP_CALL; }
+
+static void destroy_layout(layout *self) {
+    free(self->first);
+    free(self->op);
+    free(self->order);
+    free(self->number);
+    free(self->kind);
+    free(self->read_first);
+}
+
+/* Ops were recorded as they happened, those of parent and child in between each other: gather them row by row. */
+static void gather_ops(layout *self) {
+    const ns_recorder *recorder = self->recorder;
+    const ns_recorded_op *ops = recorder->ops.entries;
+    for (uint64_t at = 0; at < recorder->ops.count; at++) self->first[ops[at].row + 1]++;
+    for (uint32_t row = 0; row < recorder->rows; row++) self->first[row + 1] += self->first[row];
+    for (uint64_t at = 0; at < recorder->ops.count; at++) self->op[self->first[ops[at].row]++] = (uint32_t)at;
+    for (uint32_t row = recorder->rows; row > 0; row--) self->first[row] = self->first[row - 1];
+    self->first[0] = 0;
+}
+
+/* Number the rows below the roots of all phases depth first; `stack` has room for every row. */
+static void number_rows(layout *self, uint32_t *stack) {
+    const ns_recorded_phase *phases = self->recorder->phases.entries;
+    uint32_t numbered = 0;
+    for (uint64_t phase = 0; phase < self->recorder->phases.count; phase++) {
+        uint32_t left = 0;
+        for (uint32_t root = phases[phase].roots; root > 0; root--) {
+            stack[left++] = phases[phase].first_root + root - 1;
+            self->kind[stack[left - 1]] = phases[phase].team ? KIND_IMPLICIT : KIND_TASK;
+        }
+        while (left) {
+            const uint32_t row = stack[--left];
+            self->order[numbered] = row;
+            self->number[row] = numbered++;
+            for (uint64_t at = self->first[row + 1]; at > self->first[row]; at--) {
+                const ns_recorded_op *op = op_at(self, at - 1);
+                if (!creates(op)) continue;
+                self->kind[op->argument] = op->code == NS_OP_CALL ? KIND_CALL : KIND_TASK;
+                stack[left++] = op->argument;
+            }
+        }
+    }
+}
+
+static void find_read_first(layout *self) {
+    const ns_access *accesses = self->recorder->accesses.entries;
+    for (uint64_t at = self->recorder->accesses.count; at > 0; at--) {
+        self->read_first[accesses[at - 1].object] = (accesses[at - 1].mode & NS_READ) != 0;
+    }
+}
+
+static int lay_out(layout *self, const ns_recorder *recorder, const ns_pool *pool) {
+    const size_t rows = recorder->rows;
+    *self = (layout){.recorder = recorder, .pool = pool};
+    self->first = calloc(rows + 2, sizeof *self->first);
+    self->op = malloc((recorder->ops.count + 1) * sizeof *self->op);
+    self->order = malloc((rows + 1) * sizeof *self->order);
+    self->number = malloc((rows + 1) * sizeof *self->number);
+    self->kind = calloc(rows + 1, 1);
+    self->read_first = calloc((size_t)pool->object_count + 1, 1);
+    uint32_t *stack = malloc((rows + 1) * sizeof *stack);
+    const bool all = self->first && self->op && self->order && self->number && self->kind && self->read_first;
+    if (all && stack) {
+        gather_ops(self);
+        number_rows(self, stack);
+        find_read_first(self);
+    }
+    free(stack);
+    return all && stack ? NS_OK : NS_ERROR_MEMORY;
+}
+
+static const char *between(uint64_t at) { return at ? ",\n" : "\n"; }
+
+static void write_regions(FILE *file, const layout *self) {
+    fputs("\"regions\":[", file);
+    for (uint32_t at = 0; at < self->pool->object_count; at++) {
+        const ns_object *object = &self->pool->objects[at];
+        fprintf(file, "%s{\"name\":", between(at));
+        ns_json_write_text(file, object->name);
+        fprintf(file, ",\"bytes\":%lld,\"initialised\":%s}", (long long)object->bytes,
+                self->read_first[at] ? "true" : "false");
+    }
+    fputs("],\n", file);
+}
+
+static void write_words(FILE *file, const layout *self) {
+    fputs("\"words\":[", file);
+    for (uint32_t at = 0; at < self->pool->word_count; at++) {
+        const ns_word *word = &self->pool->words[at];
+        fprintf(file, "%s{\"name\":", between(at));
+        ns_json_write_text(file, word->name);
+        fprintf(file, ",\"role\":\"%s\",\"owner\":%u,\"parties\":%u}", ROLE_NAME[word->role], word->owner,
+                word->parties);
+    }
+    fputs("],\n", file);
+}
+
+static void write_phases(FILE *file, const layout *self) {
+    const ns_recorded_phase *phases = self->recorder->phases.entries;
+    fputs("\"phases\":[", file);
+    for (uint64_t at = 0; at < self->recorder->phases.count; at++) {
+        fprintf(file, "%s{\"roots\":[", between(at));
+        for (uint32_t root = 0; root < phases[at].roots; root++) {
+            fprintf(file, "%s%u", root ? "," : "", self->number[phases[at].first_root + root]);
+        }
+        fprintf(file, "],\"deal\":\"%s\"}", phases[at].team ? "cyclic" : "master");
+    }
+    fputs("],\n", file);
+}
+
+/* The argument of an op in the file; `segments` have been written so far. */
+static uint32_t argument_of(const layout *self, const ns_recorded_op *op, uint32_t *segments) {
+    if (op->code == NS_OP_RUN) return (*segments)++;
+    return creates(op) ? self->number[op->argument] : op->argument;
+}
+
+static void write_tasks(FILE *file, const layout *self) {
+    uint32_t segments = 0;
+    fputs("\"tasks\":[", file);
+    for (uint32_t at = 0; at < self->recorder->rows; at++) {
+        const uint32_t row = self->order[at];
+        fprintf(file, "%s{%s\"ops\":[", between(at), KIND_TEXT[self->kind[row]]);
+        for (uint64_t place = self->first[row]; place < self->first[row + 1]; place++) {
+            const ns_recorded_op *op = op_at(self, place);
+            if (place > self->first[row]) fputc(',', file);
+            if (op->code == NS_OP_WAIT) {
+                fputs("[\"wait\"]", file);
+            } else {
+                fprintf(file, "[\"%s\",%u]", NS_OP_NAME[op->code], argument_of(self, op, &segments));
+            }
+        }
+        fputs("]}", file);
+    }
+    fputs("],\n", file);
+}
+
+static void write_access(FILE *file, const layout *self, const ns_access *access) {
+    fputs("{\"region\":", file);
+    ns_json_write_text(file, self->pool->objects[access->object].name);
+    fprintf(file, ",\"offset\":%lld,\"row_bytes\":%lld,\"rows\":%lld,\"stride\":%lld", (long long)access->offset,
+            (long long)access->row_bytes, (long long)access->rows, (long long)access->stride);
+    fprintf(file, ",\"mode\":\"%s\",\"pattern\":\"%s\",\"passes\":%u}", MODE_NAME[access->mode],
+            PATTERN_NAME[access->pattern], access->passes);
+}
+
+static void write_segment(FILE *file, const layout *self, const ns_recorded_segment *segment) {
+    const ns_access *accesses = self->recorder->accesses.entries;
+    fprintf(file, "{\"compute_ps\":%lld", (long long)segment->compute_ps);
+    for (uint32_t at = 0; at < segment->accesses; at++) {
+        fputs(at ? "," : ",\"accesses\":[", file);
+        write_access(file, self, &accesses[segment->first_access + at]);
+    }
+    fputs(segment->accesses ? "]}" : "}", file);
+}
+
+static void write_segments(FILE *file, const layout *self) {
+    const ns_recorded_segment *segments = self->recorder->segments.entries;
+    uint64_t written = 0;
+    fputs("\"segments\":[", file);
+    for (uint32_t at = 0; at < self->recorder->rows; at++) {
+        const uint32_t row = self->order[at];
+        for (uint64_t place = self->first[row]; place < self->first[row + 1]; place++) {
+            const ns_recorded_op *op = op_at(self, place);
+            if (op->code != NS_OP_RUN) continue;
+            fputs(between(written++), file);
+            write_segment(file, self, &segments[op->argument]);
+        }
+    }
+    fputs("],\n", file);
+}
+
+/* The graph has the name of its file. */
+static void write_name(FILE *file, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strchr(name, '.');
+    char stem[256];
+    snprintf(stem, sizeof stem, "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+    fputs("{\"format\":\"numasim task graph 1\",\n\"name\":", file);
+    ns_json_write_text(file, stem);
+    fputs(",\n", file);
+}
+
+static void write_graph(FILE *file, const layout *self, const char *path) {
+    write_name(file, path);
+    write_regions(file, self);
+    write_words(file, self);
+    write_phases(file, self);
+    write_tasks(file, self);
+    write_segments(file, self);
+    uint32_t tasks = 0;
+    for (uint32_t row = 0; row < self->recorder->rows; row++) tasks += self->kind[row] == KIND_TASK;
+    fprintf(file, "\"facts\":{\"tasks\":%u}}\n", tasks);
+}
+
+/* Regions are told apart by name in the file. */
+static int check_names(ns_pool *pool) {
+    for (uint32_t at = 1; at < pool->object_count; at++) {
+        for (uint32_t other = 0; other < at; other++) {
+            if (strcmp(pool->objects[at].name, pool->objects[other].name) != 0) continue;
+            return ns_pool_fail(pool, NS_ERROR_PROGRAM,
+                                "objects %u and %u are both named '%s'; to be recorded, names are distinct", other, at,
+                                pool->objects[at].name);
+        }
+    }
+    return NS_OK;
+}
+
+static int write_file(const layout *self, const char *path, const char *temporary) {
+    FILE *file = fopen(temporary, "w");
+    if (!file) return NS_ERROR_FILE;
+    write_graph(file, self, path);
+    const bool whole = !ferror(file);
+    if (fclose(file) != 0 || !whole || rename(temporary, path) != 0) {
+        unlink(temporary);
+        return NS_ERROR_FILE;
+    }
+    return NS_OK;
+}
+
+int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path) {
+    int error = self->error ? self->error : check_names(pool);
+    if (error) return error;
+    layout laid_out;
+    const size_t bytes = strlen(path) + sizeof ".part";
+    char *temporary = malloc(bytes);
+    error = lay_out(&laid_out, self, pool);
+    if (!temporary || error) {
+        error = NS_ERROR_MEMORY;
+    } else {
+        snprintf(temporary, bytes, "%s.part", path);
+        error = write_file(&laid_out, path, temporary);
+        if (error) ns_pool_fail(pool, error, "the task graph cannot be written to %s", path);
+    }
+    destroy_layout(&laid_out);
+    free(temporary);
+    return error;
+}

@@ -1,0 +1,54 @@
+#include "record/recorder.h"
+
+#include <stdlib.h>
+
+#include "wide.h"
+
+/* One more entry of `size` bytes; NULL where memory is short, now or before. */
+static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {
+    void *entry = self->error ? NULL : ns_growing_add(array, size);
+    if (!entry) self->error = self->error ? self->error : NS_ERROR_MEMORY;
+    return entry;
+}
+
+void ns_recorder_create(ns_recorder *self) { *self = (ns_recorder){0}; }
+
+void ns_recorder_destroy(ns_recorder *self) {
+    free(self->ops.entries);
+    free(self->segments.entries);
+    free(self->accesses.entries);
+    free(self->phases.entries);
+}
+
+uint32_t ns_recorder_task(ns_recorder *self) {
+    if (self->rows == UINT32_MAX) self->error = NS_ERROR_MEMORY; /* no file could number it */
+    return self->error ? 0 : self->rows++;
+}
+
+uint32_t ns_recorder_phase(ns_recorder *self, uint32_t roots, bool team) {
+    ns_recorded_phase *phase = next_entry(self, &self->phases, sizeof *phase);
+    const uint32_t first = self->rows;
+    if (phase) *phase = (ns_recorded_phase){first, roots, team};
+    for (uint32_t root = 0; root < roots; root++) ns_recorder_task(self);
+    return first;
+}
+
+void ns_recorder_op(ns_recorder *self, uint32_t row, enum ns_op code, uint32_t argument) {
+    ns_recorded_op *op = next_entry(self, &self->ops, sizeof *op);
+    if (op) *op = (ns_recorded_op){row, argument, code};
+}
+
+void ns_recorder_access(ns_recorder *self, const ns_access *access) {
+    ns_access *made = next_entry(self, &self->accesses, sizeof *made);
+    if (made) *made = *access;
+}
+
+void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps) {
+    const uint64_t first = self->open_access, accesses = self->accesses.count - first;
+    ns_recorder_op(self, row, NS_OP_RUN, (uint32_t)self->segments.count);
+    ns_recorded_segment *segment = next_entry(self, &self->segments, sizeof *segment);
+    if (segment) *segment = (ns_recorded_segment){compute_ps, first, (uint32_t)accesses};
+    self->open_access = self->accesses.count;
+}
+
+bool ns_recorder_has_access(const ns_recorder *self) { return self->accesses.count > self->open_access; }

@@ -1,0 +1,66 @@
+/* A lock of locks (Dice, Marathe, Shavit 2012; thesis section 6.3): one of each node, and one of all nodes, which the
+ * holder may leave to the next of its own node. Who has a node's lock finds there whether the other comes with it. */
+#include "numasim/runtime.h"
+#include "platform/near_memory.h"
+#include "sync/mcs.h"
+#include "sync/numa_locks.h"
+
+typedef struct {
+    ns_mcs queue;
+    NS_OWN_LINE bool has_all; /* whoever has `queue` has the lock of all nodes; of the holder of `queue`, as `run` */
+    uint32_t run;             /* hand-overs in a row within the node */
+} cohort;
+
+typedef struct {
+    ns_numa_lock base;
+    ns_mcs all;
+    cohort **cohorts; /* [nodes], each on its node */
+} cohort_lock;
+
+static void acquire(ns_numa_lock *base, uint32_t node) {
+    cohort_lock *self = (cohort_lock *)base;
+    cohort *mine = self->cohorts[node];
+    ns_mcs_acquire(&mine->queue);
+    if (mine->has_all) return;
+    ns_mcs_acquire(&self->all);
+    mine->has_all = true;
+    mine->run = 0;
+}
+
+static void release(ns_numa_lock *base, uint32_t node) {
+    cohort_lock *self = (cohort_lock *)base;
+    cohort *mine = self->cohorts[node];
+    if (mine->run < base->options.batch && ns_mcs_wanted(&mine->queue)) {
+        mine->run++;
+    } else {
+        mine->has_all = false;
+        ns_mcs_release(&self->all);
+    }
+    ns_mcs_release(&mine->queue);
+}
+
+static void close_cohorts(ns_numa_lock *base) {
+    cohort_lock *self = (cohort_lock *)base;
+    const uint32_t nodes = self->cohorts ? base->options.nodes : 0;
+    for (uint32_t node = 0; node < nodes; node++) ns_near_memory_free(self->cohorts[node], sizeof(cohort));
+    ns_near_memory_free(self->cohorts, nodes * sizeof *self->cohorts);
+}
+
+static int open_cohorts(ns_numa_lock *base) {
+    cohort_lock *self = (cohort_lock *)base;
+    const uint32_t nodes = base->options.nodes;
+    self->cohorts = ns_near_memory_allocate(nodes * sizeof *self->cohorts, base->options.home);
+    if (!self->cohorts) return NS_ERROR_MEMORY;
+    for (uint32_t node = 0; node < nodes; node++) {
+        self->cohorts[node] = ns_near_memory_allocate(sizeof(cohort), (int32_t)node);
+        if (!self->cohorts[node]) return NS_ERROR_MEMORY;
+    }
+    return NS_OK;
+}
+
+const ns_numa_lock_operations ns_lock_cohort = {.name = "cohort",
+                                                .bytes = sizeof(cohort_lock),
+                                                .open = open_cohorts,
+                                                .close = close_cohorts,
+                                                .acquire = acquire,
+                                                .release = release};

@@ -1,0 +1,179 @@
+/* Barriers that can be passed again and again: each party counts its arrivals, and words say which number is open. */
+#include <stddef.h>
+#include <string.h>
+
+#include "numasim/locks.h"
+#include "numasim/runtime.h"
+#include "platform/near_memory.h"
+#include "platform/waiting.h"
+
+/* Where some of the parties meet. */
+typedef struct {
+    NS_OWN_LINE ns_atomic_u32 arrived; /* parties, since it opened last */
+    NS_OWN_LINE ns_atomic_u32 open;    /* the number of the last opening */
+    uint32_t parties;
+} meeting;
+
+/* What is kept for one party, on its node. */
+typedef struct {
+    NS_OWN_LINE ns_atomic_u32 arrived; /* the number of its last arrival, for others */
+    NS_OWN_LINE ns_atomic_u32 go;      /* the number of the opening that it may leave */
+    uint32_t arrivals;                 /* its own */
+} seat;
+
+typedef struct {
+    const char *name;
+    void (*arrive)(ns_numa_barrier *self, uint32_t party, uint32_t number);
+} operations;
+
+struct ns_numa_barrier {
+    const operations *operations;
+    uint32_t parties, nodes;
+    int32_t home;
+    uint32_t *party_node; /* [parties] */
+    seat **seats;         /* [parties], each on its party's node */
+    meeting **domains;    /* [nodes], each on its node */
+    meeting *all;         /* of all parties; per-domain: of the nodes that have any */
+};
+
+/* ---- the kinds --------------------------------------------------------------------------------------------------- */
+
+/* Whether all have come now. */
+static bool count_in(meeting *self) {
+    /* acquire, release: whoever is last has seen what all did before */
+    return ns_atomic_u32_fetch_add(&self->arrived, 1, memory_order_acq_rel) + 1 == self->parties;
+}
+
+static void open_meeting(meeting *self, uint32_t number) {
+    /* relaxed: seen with the opening, before anybody can arrive again */
+    ns_atomic_u32_store(&self->arrived, 0, memory_order_relaxed);
+    /* release: what all did before is seen by those that leave */
+    ns_atomic_u32_store(&self->open, number, memory_order_release);
+}
+
+static void arrive_central(ns_numa_barrier *self, uint32_t party, uint32_t number) {
+    (void)party;
+    if (count_in(self->all))
+        open_meeting(self->all, number);
+    else
+        ns_wait_for(&self->all->open, number);
+}
+
+static void arrive_flag(ns_numa_barrier *self, uint32_t party, uint32_t number) {
+    if (party) {
+        /* release: what the party did is seen by the first one, and through it by all */
+        ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);
+        ns_wait_for(&self->all->open, number);
+        return;
+    }
+    for (uint32_t other = 1; other < self->parties; other++) ns_wait_for(&self->seats[other]->arrived, number);
+    ns_atomic_u32_store(&self->all->open, number, memory_order_release); /* as in open_meeting */
+}
+
+static void arrive_tree(ns_numa_barrier *self, uint32_t party, uint32_t number) {
+    const uint32_t end = 2 * party + 3 < self->parties ? 2 * party + 3 : self->parties;
+    for (uint32_t child = 2 * party + 1; child < end; child++) ns_wait_for(&self->seats[child]->arrived, number);
+    if (party) {
+        /* release: what the parties below did is seen above */
+        ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);
+        ns_wait_for(&self->seats[party]->go, number);
+    }
+    for (uint32_t child = 2 * party + 1; child < end; child++)
+        ns_atomic_u32_store(&self->seats[child]->go, number, memory_order_release); /* as in open_meeting */
+}
+
+static void arrive_per_domain(ns_numa_barrier *self, uint32_t party, uint32_t number) {
+    meeting *domain = self->domains[self->party_node[party]];
+    if (!count_in(domain)) {
+        ns_wait_for(&domain->open, number);
+        return;
+    }
+    arrive_central(self, party, number);
+    open_meeting(domain, number);
+}
+
+static const operations KIND[] = {
+    {"central", arrive_central}, {"flag", arrive_flag}, {"tree", arrive_tree}, {"per-domain", arrive_per_domain}};
+enum { KINDS = sizeof KIND / sizeof *KIND, DEFAULT_KIND = KINDS - 1 };
+
+const char *ns_numa_barrier_kind(uint32_t at) { return at < KINDS ? KIND[at].name : NULL; }
+
+static const operations *find(const char *name) {
+    for (uint32_t at = 0; at < KINDS; at++)
+        if (!strcmp(KIND[at].name, name)) return &KIND[at];
+    return NULL;
+}
+
+void ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party) {
+    self->operations->arrive(self, party, ++self->seats[party]->arrivals);
+}
+
+/* ---- making one -------------------------------------------------------------------------------------------------- */
+
+static int seat_parties(ns_numa_barrier *self, const uint32_t *party_node) {
+    self->party_node = ns_near_memory_allocate(self->parties * sizeof *self->party_node, self->home);
+    self->seats = ns_near_memory_allocate(self->parties * sizeof *self->seats, self->home);
+    if (!self->party_node || !self->seats) return NS_ERROR_MEMORY;
+    self->nodes = 1;
+    for (uint32_t party = 0; party < self->parties; party++) {
+        const uint32_t node = party_node ? party_node[party] : 0;
+        self->party_node[party] = node;
+        if (node >= self->nodes) self->nodes = node + 1;
+        self->seats[party] = ns_near_memory_allocate(sizeof(seat), (int32_t)node);
+        if (!self->seats[party]) return NS_ERROR_MEMORY;
+    }
+    return NS_OK;
+}
+
+static int make_domains(ns_numa_barrier *self) {
+    self->domains = ns_near_memory_allocate(self->nodes * sizeof *self->domains, self->home);
+    if (!self->domains) return NS_ERROR_MEMORY;
+    for (uint32_t node = 0; node < self->nodes; node++) {
+        self->domains[node] = ns_near_memory_allocate(sizeof(meeting), (int32_t)node);
+        if (!self->domains[node]) return NS_ERROR_MEMORY;
+    }
+    for (uint32_t party = 0; party < self->parties; party++) self->domains[self->party_node[party]]->parties++;
+    return NS_OK;
+}
+
+static int make_meetings(ns_numa_barrier *self) {
+    self->all = ns_near_memory_allocate(sizeof *self->all, self->home);
+    if (!self->all) return NS_ERROR_MEMORY;
+    self->all->parties = self->parties;
+    if (self->operations->arrive != arrive_per_domain) return NS_OK;
+    const int error = make_domains(self);
+    if (error) return error;
+    self->all->parties = 0;
+    for (uint32_t node = 0; node < self->nodes; node++) self->all->parties += self->domains[node]->parties > 0;
+    return NS_OK;
+}
+
+int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options *options) {
+    const operations *kind = options->kind ? find(options->kind) : &KIND[DEFAULT_KIND];
+    if (!kind || !options->parties) return NS_ERROR_OPTION;
+    ns_numa_barrier *made = ns_near_memory_allocate(sizeof *made, options->home);
+    if (!made) return NS_ERROR_MEMORY;
+    made->operations = kind;
+    made->parties = options->parties;
+    made->home = options->home;
+    int error = seat_parties(made, options->party_node);
+    if (!error) error = make_meetings(made);
+    if (error)
+        ns_numa_barrier_destroy(made);
+    else
+        *self = made;
+    return error;
+}
+
+void ns_numa_barrier_destroy(ns_numa_barrier *self) {
+    if (!self) return;
+    for (uint32_t party = 0; self->seats && party < self->parties; party++)
+        ns_near_memory_free(self->seats[party], sizeof(seat));
+    for (uint32_t node = 0; self->domains && node < self->nodes; node++)
+        ns_near_memory_free(self->domains[node], sizeof(meeting));
+    ns_near_memory_free(self->party_node, self->parties * sizeof *self->party_node);
+    ns_near_memory_free(self->seats, self->parties * sizeof *self->seats);
+    ns_near_memory_free(self->domains, self->nodes * sizeof *self->domains);
+    ns_near_memory_free(self->all, sizeof *self->all);
+    ns_near_memory_free(self, sizeof *self);
+}

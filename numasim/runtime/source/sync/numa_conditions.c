@@ -1,0 +1,149 @@
+/* Condition variables with a queue of waiters for each node. A waiter is in its queue before it lets go of the lock, so
+ * that whoever gets the lock after it finds it there; its place is on its stack, where it spins, and sleeps later. */
+#include <stddef.h>
+
+#include "numasim/locks.h"
+#include "numasim/runtime.h"
+#include "platform/futex.h"
+#include "platform/near_memory.h"
+#include "platform/waiting.h"
+#include "sync/mcs.h"
+
+enum { DEFAULT_BATCH = 64 };
+enum state { WAITING, SLEEPING, SIGNALLED };
+
+typedef struct waiter waiter;
+struct waiter {
+    ns_atomic_u32 state; /* enum state */
+    waiter *next;        /* of who has the queue */
+};
+
+typedef struct {
+    ns_mcs turn; /* who has it may change the queue */
+    NS_OWN_LINE waiter *first;
+    waiter *last;
+    ns_atomic_u32 waiting; /* written under `turn`, read without, so that empty queues cost no lock */
+} queue;
+
+struct ns_numa_condition {
+    ns_numa_condition_options options; /* with the values that stand for 0 */
+    queue **queues;                    /* [nodes], each on its node */
+    NS_OWN_LINE ns_atomic_u32 run;     /* signals in a row that stayed on their node; a hint */
+};
+
+static void enqueue(queue *self, waiter *mine) {
+    ns_mcs_acquire(&self->turn);
+    if (self->first)
+        self->last->next = mine;
+    else
+        self->first = mine;
+    self->last = mine;
+    /* relaxed: who is to signal it comes after it through the user's lock */
+    ns_atomic_u32_store(&self->waiting, ns_atomic_u32_load(&self->waiting, memory_order_relaxed) + 1,
+                        memory_order_relaxed);
+    ns_mcs_release(&self->turn);
+}
+
+/* The first `most` waiters, linked, at least one where there are any; NULL where there is none. */
+static waiter *dequeue(queue *self, uint32_t most) {
+    if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as above */
+    ns_mcs_acquire(&self->turn);
+    waiter *taken = self->first, *last = NULL;
+    uint32_t count = 0;
+    for (waiter *each = taken; each && count < most; each = each->next, count++) last = each;
+    if (last) {
+        self->first = last->next;
+        last->next = NULL;
+    }
+    ns_atomic_u32_store(&self->waiting, ns_atomic_u32_load(&self->waiting, memory_order_relaxed) - count,
+                        memory_order_relaxed);
+    ns_mcs_release(&self->turn);
+    return taken;
+}
+
+/* Let the waiters go; each is gone as soon as its state is written. */
+static void wake(waiter *first) {
+    for (waiter *each = first, *next; each; each = next) {
+        next = each->next;
+        /* release: what was done before the signal is seen by the waiter */
+        if (ns_atomic_u32_exchange(&each->state, SIGNALLED, memory_order_release) == SLEEPING)
+            ns_futex_wake(&each->state, 1);
+    }
+}
+
+static void await_signal(waiter *mine, uint32_t spins) {
+    /* acquire, here and below: pairs with the release of the signal */
+    for (uint32_t look = 0; look < spins; look++) {
+        if (ns_atomic_u32_load(&mine->state, memory_order_acquire) == SIGNALLED) return;
+        ns_pause();
+    }
+    uint32_t found = WAITING;
+    if (!ns_atomic_u32_compare_exchange(&mine->state, &found, SLEEPING, memory_order_acquire, memory_order_acquire))
+        return;
+    while (ns_atomic_u32_load(&mine->state, memory_order_acquire) == SLEEPING) ns_futex_wait(&mine->state, SLEEPING);
+}
+
+void ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node) {
+    waiter mine = {.next = NULL};
+    /* relaxed: nobody knows the place before it is in the queue */
+    ns_atomic_u32_store(&mine.state, WAITING, memory_order_relaxed);
+    enqueue(self->queues[node], &mine);
+    ns_numa_lock_release(lock, node);
+    await_signal(&mine, self->options.spins);
+    ns_numa_lock_acquire(lock, node);
+}
+
+/* Signal one waiter of the nodes from number `first` to before number `end` behind `node`; whether there was one. */
+static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first, uint32_t end) {
+    for (uint32_t ahead = first; ahead < end; ahead++) {
+        waiter *found = dequeue(self->queues[(node + ahead) % self->options.nodes], 1);
+        wake(found);
+        if (found) return true;
+    }
+    return false;
+}
+
+void ns_numa_condition_signal(ns_numa_condition *self, uint32_t node) {
+    /* relaxed, three times: signals at one instant may count as one, which makes a run longer by as many */
+    const uint32_t run = ns_atomic_u32_load(&self->run, memory_order_relaxed);
+    if (run < self->options.batch && signal_beyond(self, node, 0, 1)) {
+        ns_atomic_u32_store(&self->run, run + 1, memory_order_relaxed);
+        return;
+    }
+    ns_atomic_u32_store(&self->run, 0, memory_order_relaxed);
+    if (!signal_beyond(self, node, 1, self->options.nodes)) signal_beyond(self, node, 0, 1);
+}
+
+void ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node) {
+    for (uint32_t ahead = 0; ahead < self->options.nodes; ahead++)
+        wake(dequeue(self->queues[(node + ahead) % self->options.nodes], UINT32_MAX));
+}
+
+int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options) {
+    ns_numa_condition *made = ns_near_memory_allocate(sizeof *made, options->home);
+    if (!made) return NS_ERROR_MEMORY;
+    made->options = *options;
+    if (!options->nodes) made->options.nodes = 1;
+    if (!options->batch) made->options.batch = DEFAULT_BATCH;
+    const uint32_t nodes = made->options.nodes;
+    int error = NS_ERROR_MEMORY;
+    made->queues = ns_near_memory_allocate(nodes * sizeof *made->queues, options->home);
+    if (!made->queues) goto out;
+    for (uint32_t node = 0; node < nodes; node++) {
+        made->queues[node] = ns_near_memory_allocate(sizeof(queue), (int32_t)node);
+        if (!made->queues[node]) goto out;
+    }
+    *self = made;
+    error = NS_OK;
+out:
+    if (error) ns_numa_condition_destroy(made);
+    return error;
+}
+
+void ns_numa_condition_destroy(ns_numa_condition *self) {
+    if (!self) return;
+    const uint32_t nodes = self->queues ? self->options.nodes : 0;
+    for (uint32_t node = 0; node < nodes; node++) ns_near_memory_free(self->queues[node], sizeof(queue));
+    ns_near_memory_free(self->queues, nodes * sizeof *self->queues);
+    ns_near_memory_free(self, sizeof *self);
+}

@@ -1,0 +1,48 @@
+#include "sync/numa_locks.h"
+
+#include <string.h>
+
+#include "numasim/runtime.h"
+#include "platform/near_memory.h"
+
+enum { DEFAULT_BATCH = 64 };
+
+static const ns_numa_lock_operations *const KIND[] = {&ns_lock_tas, &ns_lock_ttas,  &ns_lock_ticket,
+                                                      &ns_lock_mcs, &ns_lock_mutex, &ns_lock_cohort};
+enum { KINDS = sizeof KIND / sizeof *KIND };
+
+const char *ns_numa_lock_kind(uint32_t at) { return at < KINDS ? KIND[at]->name : NULL; }
+
+static const ns_numa_lock_operations *find(const char *name) {
+    for (uint32_t at = 0; at < KINDS; at++)
+        if (!strcmp(KIND[at]->name, name)) return KIND[at];
+    return NULL;
+}
+
+int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options) {
+    const ns_numa_lock_operations *operations = find(options->kind ? options->kind : ns_lock_cohort.name);
+    if (!operations) return NS_ERROR_OPTION;
+    ns_numa_lock *made = ns_near_memory_allocate(operations->bytes, options->home);
+    if (!made) return NS_ERROR_MEMORY;
+    made->operations = operations;
+    made->options = *options;
+    made->options.kind = operations->name;
+    if (!options->nodes) made->options.nodes = 1;
+    if (!options->batch) made->options.batch = DEFAULT_BATCH;
+    const int error = operations->open ? operations->open(made) : NS_OK;
+    if (error)
+        ns_numa_lock_destroy(made);
+    else
+        *self = made;
+    return error;
+}
+
+void ns_numa_lock_destroy(ns_numa_lock *self) {
+    if (!self) return;
+    if (self->operations->close) self->operations->close(self);
+    ns_near_memory_free(self, self->operations->bytes);
+}
+
+void ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node) { self->operations->acquire(self, node); }
+
+void ns_numa_lock_release(ns_numa_lock *self, uint32_t node) { self->operations->release(self, node); }

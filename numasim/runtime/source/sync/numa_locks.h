@@ -1,0 +1,28 @@
+/* What a kind of lock is: a struct that begins with ns_numa_lock, and the functions behind numasim/locks.h. */
+#ifndef NS_NUMA_LOCKS_H
+#define NS_NUMA_LOCKS_H
+
+#include <stddef.h>
+
+#include "numasim/locks.h"
+#include "platform/atomics.h"
+
+typedef struct {
+    const char *name;
+    size_t bytes;                      /* of the struct */
+    int (*open)(ns_numa_lock *self);   /* NULL: all zero is a free lock; else 0 or NS_ERROR_MEMORY */
+    void (*close)(ns_numa_lock *self); /* NULL: nothing to free */
+    void (*acquire)(ns_numa_lock *self, uint32_t node);
+    void (*release)(ns_numa_lock *self, uint32_t node);
+} ns_numa_lock_operations;
+
+/* Read by all, written by none after its creation. */
+struct ns_numa_lock {
+    const ns_numa_lock_operations *operations;
+    ns_numa_lock_options options; /* with the values that stand for 0 */
+};
+
+extern const ns_numa_lock_operations ns_lock_tas, ns_lock_ttas, ns_lock_ticket, ns_lock_mcs, ns_lock_mutex,
+    ns_lock_cohort;
+
+#endif

@@ -1,0 +1,150 @@
+#include "threads/thread_lane.h"
+
+static ns_lane *lane_of(const ns_worker *worker) {
+    const ns_thread_worker *whole = (const ns_thread_worker *)worker;
+    return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
+}
+
+/* ---- joins ------------------------------------------------------------------------------------------------------- */
+
+/* Run a body here and now, with children of its own. */
+static void run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
+    ns_task part = {worker, top, top, NULL};
+    body(&part, arguments);
+    ns_lane_join(worker, top);
+}
+
+/* The same as a task. */
+static void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
+    run_part(worker, top, body, arguments);
+    worker->tasks++;
+}
+
+/* Execute the task that was just popped: from a copy, for its children will be where it was. */
+static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
+    ns_lane_slot copy;
+    ns_lane_fill(&copy, slot->body, slot->arguments, sizeof slot->arguments);
+    execute(worker, slot, copy.body, copy.arguments);
+}
+
+static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
+
+/* The task at the top is being executed elsewhere: execute others until it has ended. Some of these may be left in the
+ * lane above it. */
+static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
+    ns_lane *lane = lane_of(worker);
+    ns_lane_slot *top = ns_lane_top(lane), *slot = top - 1;
+    if (!ns_lane_has_ended(slot)) {
+        const ns_task waiting = {worker, mark, top, NULL};
+        ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot});
+    }
+    if (ns_lane_top(lane) == top) ns_lane_forget(lane);
+}
+
+/* The lane has tasks above `mark`: join the one at the top. */
+static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
+    ns_lane_slot *slot = ns_lane_pop_slowly(lane_of(worker));
+    if (slot)
+        execute_popped(worker, slot);
+    else
+        await_stolen(worker, mark);
+}
+
+void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
+    ns_task joining = {worker, mark, NULL, NULL};
+    for (;;) {
+        ns_thread_lane_look(&joining);
+        if (joining.top == mark) return;
+        if (ns_lane_pops(&joining)) {
+            ns_lane_move_top(&joining, joining.top - 1);
+            execute_popped(worker, joining.top);
+        } else {
+            pop_slowly(worker, mark);
+        }
+    }
+}
+
+void ns_thread_lane_join(ns_task *self) {
+    ns_lane_join(self->worker, self->mark);
+    self->top = self->mark;
+}
+
+void ns_thread_lane_call(const ns_task *self, ns_body *body, void *arguments) {
+    run_part(self->worker, self->top, body, arguments);
+}
+
+/* ---- spawns ------------------------------------------------------------------------------------------------------ */
+
+/* Push a task, or execute it where there is no room. */
+static void push(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+    if (ns_lane_push(lane_of(self->worker), body, arguments, bytes)) {
+        ns_thread_lane_look(self);
+    } else {
+        ns_lane_slot copy;
+        ns_lane_fill(&copy, body, arguments, bytes);
+        execute(self->worker, self->top, body, copy.arguments);
+    }
+}
+
+void ns_thread_lane_spawn(ns_task *self, const ns_work_order *order) {
+    if (ns_thread_task_is_short(order)) {
+        push(self, order->body, order->arguments, order->bytes);
+    } else {
+        ns_thread_task filled;
+        if (ns_thread_task_fill(&filled, order))
+            push(self, filled.body, filled.inlined, sizeof filled.inlined);
+        else
+            ns_thread_execute_order(self, order);
+    }
+}
+
+ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_lane_slot *mark, ns_body *body, const void *arguments, size_t bytes) {
+    ns_task self = {worker, mark, NULL, NULL};
+    ns_thread_lane_look(&self);
+    ns_thread_lane_spawn(&self, &(ns_work_order){.body = body, .arguments = arguments, .bytes = bytes});
+    return self.top;
+}
+
+/* ---- what leaves its lane ---------------------------------------------------------------------------------------- */
+
+static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *slot) {
+    const ns_work_order order = {.body = slot->body, .arguments = slot->arguments, .bytes = sizeof slot->arguments};
+    return ns_thread_task_create(worker, NULL, &order);
+}
+
+/* The newest own task that the waiting one has spawned. */
+static ns_thread_task *take_child(ns_thread_worker *worker, ns_lane *lane) {
+    const ns_lane_slot *slot = ns_lane_pop(lane);
+    return slot ? record_of(worker, slot) : NULL;
+}
+
+/* The oldest. */
+static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
+    ns_lane_slot *slot = ns_lane_steal(lane);
+    if (!slot) return NULL;
+    ns_thread_task *task = record_of(worker, slot);
+    task->slot = slot;
+    return task;
+}
+
+ns_thread_task *ns_thread_lane_take(ns_thread_worker *worker, const ns_task *waiting, uint32_t q) {
+    ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
+    if (!worker->free && !ns_thread_records_more(worker)) return NULL;
+    if ((int32_t)q != worker->own) return take_oldest(worker, lane);
+    if (waiting && ns_lane_top(lane) != waiting->mark) return take_child(worker, lane);
+    /* What is left is below those that wait here, and stays there until it is joined: it is taken as thieves do. */
+    ns_lane_publish(lane);
+    return take_oldest(worker, lane);
+}
+
+/* Execute a task that was stolen before; to do so is no task of its own. */
+static void run_kept(ns_task *self, void *arguments) {
+    ns_thread_task *task = *(ns_thread_task **)arguments;
+    self->worker->tasks--;
+    ns_thread_execute((ns_thread_worker *)self->worker, task);
+}
+
+void ns_thread_lane_keep(ns_thread_worker *worker, ns_thread_task *task) {
+    if (!ns_lane_push(lane_of(&worker->base), run_kept, &task, sizeof(ns_thread_task *)))
+        ns_thread_execute(worker, task);
+}

@@ -1,0 +1,73 @@
+/* Tasks of the thread mode: records that workers recycle, and how children and parents find together. In pools of lanes
+ * (thread_lane.h) only roots and what has left its lane have records, and the latter no parent.
+ *
+ * A record belongs to the worker that allocated it, its home, and goes back there when its task
+ * has ended elsewhere. Workers count the children that end where their parent runs without atomics; those that end
+ * elsewhere, by one atomic addition to the parent.
+ */
+#ifndef NS_THREAD_TASKS_H
+#define NS_THREAD_TASKS_H
+
+#include "api/operations.h"
+#include "platform/atomics.h"
+
+typedef struct ns_thread_worker ns_thread_worker;
+typedef struct ns_thread_task ns_thread_task;
+
+struct ns_thread_task {
+    ns_task base;
+    ns_body *body;
+    ns_thread_task *parent; /* or NULL; of a free record, the next one */
+    char inlined[NS_INLINED_BYTES] NS_ALIGNED;
+    uint32_t pending;       /* children that were spawned and have not ended on the same worker */
+    ns_atomic_u32 returned; /* those of them that have ended elsewhere */
+    ns_worker *home;        /* whose record it is, if it is in a list */
+    union {
+        void *fiber;        /* without lanes: NULL, or where the task goes on */
+        ns_lane_slot *slot; /* with lanes: NULL, or from where it was stolen */
+    };
+    ns_thread_task *next; /* in a list of tasks that can go on */
+};
+_Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
+
+static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self) {
+    return (ns_atomic_u32 *)(uintptr_t)&self->returned;
+}
+
+/* Whether all children of `self` have ended. */
+static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
+    /* acquire: what the children did is seen by what follows the join */
+    return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
+}
+
+/* The same where children count down: what the parent has yet to add is what they have taken away. */
+static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
+    /* acquire: as above */
+    return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
+}
+
+/* All children of `self` have ended: count anew. */
+static inline void ns_thread_task_forget(ns_thread_task *self) {
+    self->pending = 0;
+    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds to it */
+}
+
+/* A task for `order`, a child of `parent`, ready to be placed; NULL where memory is short. */
+ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
+
+/* Its body has returned on `worker`, with all children joined: its record is free, its parent knows. */
+void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
+
+/* Whether a record has room for all that is known of the task. */
+static inline bool ns_thread_task_is_short(const ns_work_order *order) {
+    return order->bytes <= NS_INLINED_BYTES && !order->future && !order->access_count;
+}
+
+/* Fill in body and arguments: false where there is no memory for what does not fit. */
+bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
+
+/* Records for `worker` where its list is empty: whether there are any. */
+bool ns_thread_records_more(ns_thread_worker *worker);
+void ns_thread_records_free(ns_thread_worker *worker);
+
+#endif
