@@ -1,3 +1,4 @@
+/* The command `numasim-runtime probe`: all probes in turn, and what they found as JSON. */
 #include "probe/probe.h"
 
 #include <stdio.h>
@@ -7,99 +8,10 @@
 #include "driver/commands.h"
 #include "numasim/runtime.h"
 
-enum { SAMPLES = 51, QUICK_SAMPLES = 21, TRIES = 8 }; /* at most TRIES runs for each sample that is wanted */
-
-const char *const NS_PROBE_ONE_CORE = "there is one core only";
-
 static void (*const PROBE[])(ns_probe *self) = {
     ns_probe_clock, ns_probe_memory, ns_probe_cache,  ns_probe_faults, ns_probe_migration, ns_probe_lines,
     ns_probe_wakes, ns_probe_locks,  ns_probe_fibers, ns_probe_queues, ns_probe_tasks,
 };
-
-/* ---- keeping ----------------------------------------------------------------------------------------------------- */
-
-/* Room for one more entry of `size` bytes; capacities are powers of two. */
-static void *with_room(void *entries, uint32_t count, size_t size) {
-    const bool full = (count & (count - 1)) == 0;
-    return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
-}
-
-static void keep(ns_probe *self, const ns_finding *finding) {
-    ns_finding *all = with_room(self->finding, self->finding_count, sizeof *all);
-    if (!all) {
-        self->error = NS_ERROR_MEMORY;
-        return;
-    }
-    self->finding = all;
-    all[self->finding_count++] = *finding;
-}
-
-void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why) {
-    ns_gap *all = with_room(self->gap, self->gap_count, sizeof *all);
-    if (!all) {
-        self->error = NS_ERROR_MEMORY;
-        return;
-    }
-    self->gap = all;
-    all[self->gap_count++] = (ns_gap){name, kind, why};
-}
-
-/* ---- sampling ---------------------------------------------------------------------------------------------------- */
-
-static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
-    ns_team_outcome outcome;
-    if (sampling->prepare) sampling->prepare(sampling->context);
-    const int error = ns_team_run(sampling->cpu, sampling->members, sampling->body, sampling->context, &outcome);
-    if (error) return error;
-    *sample =
-        sampling->value ? sampling->value(sampling->context, outcome.span_ns) : outcome.span_ns / sampling->operations;
-    *preempted = (outcome.preempted && !sampling->switches) || *sample < 0;
-    return NS_OK;
-}
-
-/* Take until enough samples are worth something; how many of them all are is in `taken`. Returns those of worth, which
- * are at the front of `sample`, or a negative error code. */
-static int take_enough(const ns_probe *self, const ns_sampling *sampling, double *sample, uint32_t *taken) {
-    uint32_t count = 0, worth = 0;
-    bool preempted;
-    int error = take(sampling, &sample[0], &preempted); /* caches and branches learn */
-    for (*taken = 0; !error && worth < self->wanted && *taken < TRIES * self->wanted; (*taken)++) {
-        error = take(sampling, &sample[count], &preempted);
-        count += !preempted;
-        worth = sampling->wanders ? ns_estimate_together(sample, count) : count;
-    }
-    return error ? error : (int)worth;
-}
-
-void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling) {
-    double sample[TRIES * SAMPLES];
-    uint32_t taken;
-    const int worth = take_enough(self, sampling, sample, &taken);
-    if (worth < 0) {
-        ns_probe_miss(self, subject->name, subject->kind, ns_error_sentence(worth));
-    } else if (worth < NS_FEWEST_SAMPLES) {
-        ns_probe_miss(self, subject->name, subject->kind, "nearly every sample was disturbed");
-    } else {
-        const uint32_t count = (uint32_t)worth;
-        keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, taken - count)});
-    }
-}
-
-void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling) {
-    const ns_subject subject = {name, NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    ns_sampling alone = *sampling;
-    alone.cpu = &self->topology->cpu[0].id;
-    alone.members = 1;
-    ns_probe_sample(self, &subject, &alone);
-}
-
-int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu) {
-    const ns_cpu *all = self->topology->cpu;
-    for (uint32_t at = 0; at < self->topology->cpu_count; at++) {
-        if (all[at].core != all[cpu].core) return at;
-    }
-    return -1;
-}
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
@@ -152,7 +64,7 @@ static int parse(ns_probe *self, int argc, char **argv) {
             return NS_EXIT_BAD_INPUT;
         }
     }
-    self->wanted = self->quick ? QUICK_SAMPLES : SAMPLES;
+    self->wanted = self->quick ? NS_PROBE_QUICK_SAMPLES : NS_PROBE_SAMPLES;
     return NS_EXIT_OK;
 }
 

@@ -12,6 +12,8 @@
 #include "probe/team.h"
 
 enum {
+    NS_PROBE_SAMPLES = 51, /* that are wanted of each figure */
+    NS_PROBE_QUICK_SAMPLES = 21,
     NS_PROBE_NOWHERE = -1,
     NS_PROBE_WORTHLESS = -1 /* the value of a sample that was disturbed */
 };
@@ -60,6 +62,8 @@ typedef struct {
     bool switches; /* the kernel's own threads take part on this processor: a sample is worth something nevertheless */
 } ns_sampling;
 
+/* sampling.c */
+
 /* Sample it, and note what was found of the subject, or why nothing was. */
 void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling);
 
@@ -74,7 +78,7 @@ int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu);
 
 extern const char *const NS_PROBE_ONE_CORE;
 
-/* The probes. */
+/* The probes, each in a file by what it measures. */
 void ns_probe_clock(ns_probe *self);
 void ns_probe_memory(ns_probe *self);
 void ns_probe_cache(ns_probe *self);

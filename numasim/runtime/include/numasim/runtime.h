@@ -25,6 +25,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "numasim/tasks.h"
+#include "numasim/typed_tasks.h" /* NS_TASK: spawns and joins of tasks with a type, inline */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -47,23 +50,8 @@ enum ns_error {
 /* One sentence about an error code; never NULL. */
 const char *ns_error_sentence(int error);
 
-/* ---- tasks ------------------------------------------------------------------------------------------------------- */
-
-typedef struct ns_pool ns_pool;
-typedef struct ns_task ns_task;
-typedef void ns_body(ns_task *self, void *arguments);
-
-/* Let `body` run, here or on another worker, with a copy of the `bytes` bytes at `arguments`, which lies as memory of
- * malloc does. */
-void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
-
-/* Wait until all children that `self` has spawned so far have finished. A body joins what it spawned before it returns;
- * if it does not, the runtime does it. */
-void ns_join(ns_task *self);
-
-/* Run `body` here and now, as a part of the task with children and joins of its own. A plain call of C does as well,
- * but then a join waits for the caller's children, too. */
-void ns_call(ns_task *self, ns_body *body, void *arguments);
+/* ---- tasks: see also numasim/tasks.h --------------------------------------------------------------------------------
+ */
 
 /* Run body(self, arguments, first, last) over pieces of [begin, end) of at most `grain` indices, in parallel; returns
  * when all are done. The pieces are made by halving. */
@@ -82,12 +70,6 @@ void ns_future_get(ns_task *self, ns_future *future);
 uint32_t ns_task_worker(const ns_task *self);
 uint32_t ns_task_workers(const ns_task *self);
 uint32_t ns_task_node(const ns_task *self);
-
-/* ---- what the running segment does ------------------------------------------------------------------------------- */
-
-/* The work since the last call into the runtime took `picoseconds` by the kernel's own model of itself. Only recording
- * with model costs listens. */
-static inline void ns_work(ns_task *self, int64_t picoseconds);
 
 /* ---- objects (thesis chapter 5) ---------------------------------------------------------------------------------- */
 
@@ -179,8 +161,6 @@ int ns_pool_team(ns_pool *pool, ns_body *body, const void *arguments, size_t byt
 
 /* What went wrong last, with its place; for the user. */
 const char *ns_pool_problem(const ns_pool *pool);
-
-#include "numasim/typed_tasks.h" /* NS_TASK: the same, inline */
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,9 @@
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
 
-#include "numasim/runtime.h"
+#include <stdint.h>
+
+#include "numasim/tasks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,7 +82,8 @@ struct ns_worker {
 ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_lane_slot *mark, ns_body *body, const void *arguments, size_t bytes);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
 
-/* Declared in numasim/runtime.h. Recordings listen, which have no lanes. */
+/* The work since the last call into the runtime took `picoseconds` by the kernel's own model of itself. Only serial
+ * runs and virtual time with model costs, which have no lanes, take note of it. */
 void ns_work_said(ns_task *self, int64_t picoseconds);
 static inline void ns_work(ns_task *self, int64_t picoseconds) {
     if (self->whole) ns_work_said(self->whole, picoseconds);
