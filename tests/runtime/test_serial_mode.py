@@ -18,9 +18,14 @@ SANITIZED = (*PLAIN, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
 # What a serial run executes; other modes have to be there, as the table of modes names them all.
 SERIAL = [
     "pool.c",
+    "registry.c",
     "report.c",
     "tasks.c",
     "serial.c",
+    "parts.c",
+    "segments.c",
+    "serial_sync.c",
+    "serial_tasks.c",
     "fiber.c",
     "recorder.c",
     "graph_file.c",

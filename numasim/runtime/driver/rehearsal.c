@@ -5,7 +5,7 @@
 
 #include "api/operations.h"
 #include "driver/ring.h"
-#include "threads/threads.h"
+#include "threads/worker.h"
 
 enum { PROBLEM_BYTES = 512 };
 

@@ -2,7 +2,7 @@
 
 #include "platform/atomics.h"
 #include "platform/ticks.h"
-#include "threads/threads.h"
+#include "threads/worker.h"
 
 enum { HOPS = 20000 }; /* in all, about: some milliseconds among any number of workers */
 

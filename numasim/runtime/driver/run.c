@@ -18,7 +18,7 @@ static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
 static int run_state(ns_outcome *outcome, const ns_kernel *kernel, void *state, ns_pool *pool) {
     int error = kernel->attach ? kernel->attach(state, pool) : NS_OK;
     if (!error) error = kernel->run(state, pool);
-    if (!error) error = pool->operations->report(pool, &outcome->report);
+    if (!error) error = pool->mode->report(pool, &outcome->report);
     return error;
 }
 

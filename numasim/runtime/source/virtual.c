@@ -236,7 +236,7 @@ static int make_parts(virtual_pool *pool) {
 int ns_virtual_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
     virtual_pool *made = calloc(1, sizeof *made);
     if (!made) return NS_ERROR_MEMORY;
-    made->base = (ns_pool){.operations = &ns_virtual_mode, .options = *options};
+    made->base = (ns_pool){.mode = &ns_virtual_mode, .tasks = &ns_virtual_calls, .options = *options};
     made->plan = plan;
     int error = plan ? read_plan(made)
                      : ns_pool_fail(&made->base, NS_ERROR_OPTION,
@@ -432,3 +432,10 @@ int ns_virtual_report(ns_pool *pool, ns_report *report) {
 const ns_fields *ns_virtual_plan(const ns_pool *pool) { return ((const virtual_pool *)pool)->plan; }
 
 uint32_t ns_virtual_row(const ns_task *task) { return ((const virtual_task *)task)->row; }
+
+const ns_pool_operations ns_virtual_mode = {
+    .open = ns_virtual_open,
+    .close = ns_virtual_close,
+    .run = ns_virtual_run,
+    .report = ns_virtual_report,
+};

@@ -270,11 +270,7 @@ static void declare(ns_task *self, const ns_access *access) {
     (void)access; /* and what they access */
 }
 
-const ns_operations ns_virtual_mode = {
-    .open = ns_virtual_open,
-    .close = ns_virtual_close,
-    .run = ns_virtual_run,
-    .report = ns_virtual_report,
+const ns_task_operations ns_virtual_calls = {
     .spawn = spawn,
     .call = call,
     .join = join,

@@ -17,14 +17,21 @@ typedef struct {
     size_t bytes;
     const ns_access *accesses; /* of its first segment */
     uint32_t access_count;
-    ns_future *future; /* NULL, or where its end is told */
+    ns_future *future; /* NULL, or what is set when it ends */
 } ns_work_order;
 
+/* What a mode does with pools. */
 typedef struct {
     int (*open)(ns_pool **pool, const ns_pool_options *options,
                 ns_fields *plan); /* takes the plan, which may be NULL */
     void (*close)(ns_pool *pool);
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
+    int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
+} ns_pool_operations;
+
+/* What tasks call. A mode with several ways to execute tasks has such a table for each, and chooses when a pool opens.
+ */
+typedef struct {
     void (*spawn)(ns_task *self, const ns_work_order *order);
     void (*call)(ns_task *self, ns_body *body, void *arguments);
     void (*join)(ns_task *self);
@@ -37,8 +44,7 @@ typedef struct {
     void (*arrive)(ns_task *self, uint32_t word);
     void (*await)(ns_task *self, uint32_t word);
     void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
-    int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
-} ns_operations;
+} ns_task_operations;
 
 typedef struct {
     char name[32];
@@ -54,7 +60,8 @@ typedef struct {
 } ns_word;
 
 struct ns_pool {
-    const ns_operations *operations;
+    const ns_pool_operations *mode;
+    const ns_task_operations *tasks;
     ns_pool_options options;
     uint32_t workers;
     ns_object *objects; /* [object_count] */
@@ -63,10 +70,10 @@ struct ns_pool {
     char problem[256];
 };
 
-/* The modes, each in a file of its own. */
-extern const ns_operations ns_serial_mode;  /* serial.c: runs depth first, and records */
-extern const ns_operations ns_thread_mode;  /* threads.c: native and emulated */
-extern const ns_operations ns_virtual_mode; /* virtual.c */
+/* The modes. */
+extern const ns_pool_operations ns_serial_mode;  /* serial/: runs depth first, and records */
+extern const ns_pool_operations ns_thread_mode;  /* threads/: native and emulated */
+extern const ns_pool_operations ns_virtual_mode; /* virtual.c: workers take turns by their virtual clocks */
 
 /* Say what went wrong, as printf does; returns `error`. */
 int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) __attribute__((format(printf, 3, 4)));

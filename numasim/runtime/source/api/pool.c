@@ -3,7 +3,7 @@
 
 #include "api/operations.h"
 
-static const ns_operations *const MODE[] = {
+static const ns_pool_operations *const MODE[] = {
     [NS_MODE_SERIAL] = &ns_serial_mode,
     [NS_MODE_NATIVE] = &ns_thread_mode,
     [NS_MODE_EMULATED] = &ns_thread_mode,
@@ -14,7 +14,7 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     const uint32_t modes = sizeof MODE / sizeof *MODE;
     *pool = NULL;
     if ((uint32_t)options->mode >= modes) return NS_ERROR_OPTION;
-    const ns_operations *mode = MODE[options->mode];
+    const ns_pool_operations *mode = MODE[options->mode];
     if (!mode) return NS_ERROR_UNSUPPORTED;
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
@@ -28,12 +28,12 @@ void ns_pool_destroy(ns_pool *pool) {
     if (!pool) return;
     free(pool->objects);
     free(pool->words);
-    pool->operations->close(pool);
+    pool->mode->close(pool);
 }
 
 static int run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes, bool team) {
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes};
-    return pool->operations->run(pool, &order, team);
+    return pool->mode->run(pool, &order, team);
 }
 
 int ns_pool_run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes) {

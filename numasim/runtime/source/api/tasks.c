@@ -5,7 +5,7 @@
 /* The task that the mode knows: the program may stand in a part of it. */
 static ns_task *whole_of(const ns_task *self) { return self->whole ? self->whole : (ns_task *)(uintptr_t)self; }
 
-static const ns_operations *operations_of(const ns_task *self) { return self->worker->pool->operations; }
+static const ns_task_operations *operations_of(const ns_task *self) { return self->worker->pool->tasks; }
 
 void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
     if (!self->whole && bytes <= NS_INLINED_BYTES && ns_lane_pushes(self)) {

@@ -1,9 +1,30 @@
-#include "threads/thread_lane.h"
+/* Tasks in lanes: for pools where a spawn is a push to the own lane and a join begins with pops from it; what
+ * numasim/typed_tasks.h leaves to the library.
+ *
+ * Only what leaves its lane has a record: a stolen task, which ends by saying so in its slot, and an own one that is
+ * found while waiting.
+ */
+#include "execution/execution.h"
+#include "threads/memory_accesses.h"
 
 static ns_lane *lane_of(const ns_worker *worker) {
     const ns_thread_worker *whole = (const ns_thread_worker *)worker;
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
+
+/* While `self` waited, tasks may have been left in its lane: it knows the top again. */
+static void renew_top(ns_task *self) {
+    /* relaxed: the lane is its worker's own */
+    self->top =
+        (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&self->worker->lane.top), memory_order_relaxed);
+}
+
+static int begin(ns_thread_worker *worker) {
+    (void)worker;
+    return NS_OK;
+}
+
+static void finish(ns_thread_worker *worker) { (void)worker; }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
@@ -53,7 +74,7 @@ static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
     ns_task joining = {worker, mark, NULL, NULL};
     for (;;) {
-        ns_thread_lane_look(&joining);
+        renew_top(&joining);
         if (joining.top == mark) return;
         if (ns_lane_pops(&joining)) {
             ns_lane_move_top(&joining, joining.top - 1);
@@ -64,13 +85,16 @@ void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
     }
 }
 
-void ns_thread_lane_join(ns_task *self) {
+static void join(ns_task *self) {
     ns_lane_join(self->worker, self->mark);
     self->top = self->mark;
 }
 
-void ns_thread_lane_call(const ns_task *self, ns_body *body, void *arguments) {
-    run_part(self->worker, self->top, body, arguments);
+static void call(ns_task *self, ns_body *body, void *arguments) { run_part(self->worker, self->top, body, arguments); }
+
+static void wait_for(ns_task *task, const ns_thread_wait *wait) {
+    ns_thread_work_until((ns_thread_worker *)task->worker, wait);
+    renew_top(task);
 }
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
@@ -78,7 +102,7 @@ void ns_thread_lane_call(const ns_task *self, ns_body *body, void *arguments) {
 /* Push a task, or execute it where there is no room. */
 static void push(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
     if (ns_lane_push(lane_of(self->worker), body, arguments, bytes)) {
-        ns_thread_lane_look(self);
+        renew_top(self);
     } else {
         ns_lane_slot copy;
         ns_lane_fill(&copy, body, arguments, bytes);
@@ -86,7 +110,7 @@ static void push(ns_task *self, ns_body *body, const void *arguments, size_t byt
     }
 }
 
-void ns_thread_lane_spawn(ns_task *self, const ns_work_order *order) {
+static void spawn(ns_task *self, const ns_work_order *order) {
     if (ns_thread_task_is_short(order)) {
         push(self, order->body, order->arguments, order->bytes);
     } else {
@@ -100,8 +124,8 @@ void ns_thread_lane_spawn(ns_task *self, const ns_work_order *order) {
 
 ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_lane_slot *mark, ns_body *body, const void *arguments, size_t bytes) {
     ns_task self = {worker, mark, NULL, NULL};
-    ns_thread_lane_look(&self);
-    ns_thread_lane_spawn(&self, &(ns_work_order){.body = body, .arguments = arguments, .bytes = bytes});
+    renew_top(&self);
+    spawn(&self, &(ns_work_order){.body = body, .arguments = arguments, .bytes = bytes});
     return self.top;
 }
 
@@ -127,7 +151,10 @@ static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
     return task;
 }
 
-ns_thread_task *ns_thread_lane_take(ns_thread_worker *worker, const ns_task *waiting, uint32_t q) {
+static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
+                            enum ns_queue_end end) {
+    (void)is_owner, (void)end; /* who owns a lane, and which task is taken, follow from the lane */
+    const ns_task *waiting = wait->task;
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     if ((int32_t)q != worker->own) return take_oldest(worker, lane);
@@ -144,7 +171,34 @@ static void run_kept(ns_task *self, void *arguments) {
     ns_thread_execute((ns_thread_worker *)self->worker, task);
 }
 
-void ns_thread_lane_keep(ns_thread_worker *worker, ns_thread_task *task) {
+static void keep(ns_thread_worker *worker, ns_thread_task *task) {
     if (!ns_lane_push(lane_of(&worker->base), run_kept, &task, sizeof(ns_thread_task *)))
         ns_thread_execute(worker, task);
 }
+
+static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
+    task->base.worker = &worker->base;
+    renew_top(&task->base);
+    task->base.mark = task->base.top;
+    task->base.whole = NULL;
+    task->body(&task->base, task->inlined);
+    join(&task->base);
+    ns_lane_slot *slot = task->slot;
+    ns_thread_task_end(worker, task);
+    if (slot) ns_lane_end(slot);
+}
+
+static void share(ns_thread_worker *worker) { ns_lane_publish(lane_of(&worker->base)); }
+
+const ns_thread_execution ns_lane_execution = {
+    .calls = {.spawn = spawn, .call = call, .join = join, NS_THREAD_CALLS_OF_ALL},
+    .in_lanes = true,
+    .begin = begin,
+    .finish = finish,
+    .execute = execute_record,
+    .wait = wait_for,
+    .child_ended = ns_thread_child_ended_elsewhere, /* never called: of records with parents, all are roots */
+    .take = take,
+    .keep = keep,
+    .share = share,
+};

@@ -1,12 +1,12 @@
 /* Tasks of the thread mode: records that workers recycle, and how children and parents find together. In pools of lanes
- * (thread_lane.h) only roots and what has left its lane have records, and the latter no parent.
+ * (lane_execution.c) only roots and what has left its lane have records, and the latter no parent.
  *
  * A record belongs to the worker that allocated it, its home, and goes back there when its task
  * has ended elsewhere. Workers count the children that end where their parent runs without atomics; those that end
  * elsewhere, by one atomic addition to the parent.
  */
-#ifndef NS_THREAD_TASKS_H
-#define NS_THREAD_TASKS_H
+#ifndef NS_TASK_RECORDS_H
+#define NS_TASK_RECORDS_H
 
 #include "api/operations.h"
 #include "platform/atomics.h"
@@ -46,17 +46,14 @@ static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
 }
 
-/* All children of `self` have ended: count anew. */
-static inline void ns_thread_task_forget(ns_thread_task *self) {
+/* All children of `self` have ended: no child is counted any more. */
+static inline void ns_thread_task_reset(ns_thread_task *self) {
     self->pending = 0;
     ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds to it */
 }
 
 /* A task for `order`, a child of `parent`, ready to be placed; NULL where memory is short. */
 ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
-
-/* Its body has returned on `worker`, with all children joined: its record is free, its parent knows. */
-void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
 
 /* Whether a record has room for all that is known of the task. */
 static inline bool ns_thread_task_is_short(const ns_work_order *order) {
@@ -68,6 +65,11 @@ bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
 
 /* Records for `worker` where its list is empty: whether there are any. */
 bool ns_thread_records_more(ns_thread_worker *worker);
-void ns_thread_records_free(ns_thread_worker *worker);
+
+/* Give back the record of a task that has ended on `worker`. */
+void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record);
+
+/* Free the memory of all records of `worker`. */
+void ns_thread_records_destroy(ns_thread_worker *worker);
 
 #endif

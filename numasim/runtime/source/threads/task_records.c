@@ -1,12 +1,11 @@
-/* Records of tasks, and what happens at the end of one. */
-#include "threads/thread_tasks.h"
+/* Records of tasks, which workers recycle. */
+#include "threads/task_records.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/futex.h"
-#include "queues/lane.h"
-#include "threads/thread_fibers.h"
+#include "threads/memory_accesses.h"
+#include "threads/worker.h"
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
@@ -26,7 +25,7 @@ static ns_thread_task *new_slab(ns_thread_worker *worker) {
     return &slab[1];
 }
 
-void ns_thread_records_free(ns_thread_worker *worker) {
+void ns_thread_records_destroy(ns_thread_worker *worker) {
     for (ns_thread_task *slab = worker->slab, *next; slab; slab = next) {
         next = slab->parent;
         free(slab);
@@ -56,7 +55,7 @@ static void send_home(ns_thread_task *record) {
     /* release: the home finds the record as it is now. Only the home takes, and all at once: no ABA */
 }
 
-static void free_record(ns_thread_worker *worker, ns_thread_task *record) {
+void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {
     if (record->home != &worker->base) {
         send_home(record);
     } else {
@@ -121,54 +120,4 @@ ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *
     made->parent = parent;
     made->slot = NULL;
     return made;
-}
-
-/* A root has ended: the run, as far as one knows. */
-static void note_end(ns_thread_pool *pool) {
-    const uint64_t now_ps = (uint64_t)ns_monotonic_ps();
-    uint64_t latest_ps = ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed); /* relaxed: checked by the swap */
-    while (latest_ps < now_ps && !ns_atomic_u64_compare_exchange(&pool->ended_ps, &latest_ps, now_ps,
-                                                                 memory_order_relaxed, memory_order_relaxed)) {
-    } /* relaxed: whoever reads it waits for all workers first */
-}
-
-/* The last child of a parent that does not look itself has ended. */
-static void resume(ns_thread_worker *worker, ns_thread_task *parent) {
-    ns_thread_pool *pool = ns_thread_pool_of(worker);
-    if (pool->detached) {
-        ns_thread_fibers_keep(worker, parent);
-    } else {
-        /* relaxed: it only counts. The parent may be gone by now: nobody looks into it */
-        ns_atomic_u32_fetch_add(&pool->blocked, UINT32_MAX, memory_order_relaxed);
-        ns_futex_wake(ns_thread_task_returned(parent), 1);
-    }
-}
-
-/* Tell the parent that a child has ended on `worker`. */
-static void tell_parent(ns_thread_worker *worker, ns_thread_task *parent) {
-    ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const bool is_root = parent == &pool->origin;
-    if (is_root) note_end(pool);
-    if (pool->balances && !is_root) {
-        /* acq_rel: what all children did happens before the join, and the last one hands it over */
-        const uint32_t before =
-            ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), UINT32_MAX, memory_order_acq_rel);
-        if (before == 1) resume(worker, parent);
-    } else if (!pool->detached && parent->base.worker == &worker->base) {
-        parent->pending--;
-    } else {
-        /* release: what the child did happens before the join */
-        ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
-    }
-}
-
-void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
-    ns_thread_task *parent = self->parent;
-    const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    ns_lane_slot *slot = pool->plain ? self->slot : NULL;
-    const bool is_part = pool->team && parent == &pool->origin; /* of a team: nobody has spawned it */
-    worker->base.tasks += !is_part;
-    free_record(worker, self);
-    if (slot) ns_lane_end(slot);
-    if (parent) tell_parent(worker, parent);
 }

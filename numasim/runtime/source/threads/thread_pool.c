@@ -1,12 +1,13 @@
-#include "threads/threads.h"
-
+/* The thread mode: starting threads, runs, and what was counted in them. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "execution/execution.h"
 #include "numasim/topology.h"
 #include "platform/waiting.h"
+#include "threads/pool_making.h"
 
 enum { STACK_BYTES = 64 << 20 }; /* of address space: tasks that wait execute others nested */
 
@@ -64,18 +65,12 @@ static void *work(void *argument) {
     return NULL;
 }
 
-void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) {
-    pthread_mutex_lock(&self->lock);
-    self->error = ns_pool_fail(&self->base, error, "%s", sentence);
-    pthread_mutex_unlock(&self->lock);
-}
-
 /* ---- a run, seen by who asks for it ------------------------------------------------------------------------------ */
 
 /* A root for each worker, or for the first. The workers sleep: what is theirs can be written. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const uint32_t roots = team ? pool->base.workers : 1;
-    ns_thread_task_forget(&pool->origin);
+    ns_thread_task_reset(&pool->origin);
     pool->team = team;
     pool->origin.pending = roots;
     for (uint32_t id = 0; id < roots; id++) {
@@ -86,9 +81,9 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
     return NS_OK;
 }
 
-int ns_thread_pool_run(ns_pool *self, const ns_work_order *order, bool team) {
+static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
-    int error = ns_thread_words_add(pool->words, self->words, self->word_count);
+    int error = ns_thread_sync_add(pool->sync, self->words, self->word_count);
     if (error) return ns_pool_fail(self, error, "the shared words cannot be made");
     if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
     if (error) return ns_pool_fail(self, error, "there is no memory to follow the objects");
@@ -119,33 +114,33 @@ static void report_times(const ns_thread_pool *pool, const ns_thread_worker *wor
                                  counters[NS_INFLATION_NUMA_PS];
 }
 
-int ns_thread_pool_report(ns_pool *self, ns_report *told) {
+static int report_pool(ns_pool *self, ns_report *report) {
     const ns_thread_pool *pool = (const ns_thread_pool *)self;
     const uint32_t nodes = pool->tables.steal.nodes;
-    const int error = ns_report_create(told, self->workers, nodes, self->word_count);
+    const int error = ns_report_create(report, self->workers, nodes, self->word_count);
     if (error) return error;
-    told->makespan_ps = pool->makespan_ps;
+    report->makespan_ps = pool->makespan_ps;
     for (uint32_t id = 0; id < self->workers; id++) {
         const ns_thread_worker *worker = pool->worker[id];
-        int64_t *counters = told->counters + (size_t)id * NS_COUNTERS;
+        int64_t *counters = report->counters + (size_t)id * NS_COUNTERS;
         memcpy(counters, worker->counters, sizeof worker->counters);
         counters[NS_TASKS] = worker->base.tasks;
         report_times(pool, worker, counters);
-        told->node[id] = worker->base.node;
+        report->node[id] = worker->base.node;
         const size_t row = (size_t)worker->base.node * nodes;
         for (uint32_t node = 0; node < nodes; node++) {
-            told->node_attempts[row + node] += worker->node_attempts[node];
-            told->node_success[row + node] += worker->node_success[node];
-            told->node_bytes[row + node] += worker->node_bytes[node];
+            report->node_attempts[row + node] += worker->node_attempts[node];
+            report->node_success[row + node] += worker->node_success[node];
+            report->node_bytes[row + node] += worker->node_bytes[node];
         }
     }
-    ns_thread_words_report(pool->words, told);
+    ns_thread_sync_report(pool->sync, report);
     return NS_OK;
 }
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
-void ns_thread_pool_close(ns_pool *self) {
+static void close_pool(ns_pool *self) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
@@ -176,10 +171,17 @@ static int start(ns_thread_pool *pool) {
     return error;
 }
 
-int ns_thread_pool_open(ns_pool **made, const ns_pool_options *options, ns_fields *plan) {
+static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *plan) {
     ns_thread_pool *pool = NULL;
-    int error = ns_thread_pool_make(&pool, options, plan);
+    int error = ns_thread_pool_make(&pool, options, plan, &ns_thread_mode);
     if (!error) error = start(pool);
     *made = pool ? &pool->base : NULL;
     return error;
 }
+
+const ns_pool_operations ns_thread_mode = {
+    .open = open_pool,
+    .close = close_pool,
+    .run = run_pool,
+    .report = report_pool,
+};

@@ -1,129 +1,37 @@
 /* Making a pool of threads: what its plan says, its workers and its queues, each near where it is used. */
+#include "threads/pool_making.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "execution/strategy_needs.h"
 #include "numasim/topology.h"
 #include "platform/near_memory.h"
+#include "search/search.h"
 #include "similarity.h"
-#include "threads/thread_fibers.h"
-
-/* ---- where workers run ------------------------------------------------------------------------------------------- */
+#include "threads/worker_cpus.h"
 
 static int32_t system_node(const ns_topology *here, int32_t node) {
     return 0 <= node && (uint32_t)node < here->node_count ? (int32_t)here->node[node].id : -1;
 }
 
-/* The order in which machines number their hardware threads: the first ones of all cores node by node, then the second
- * ones (numasim/machine/topology.py). */
-static int by_thread(const void *one, const void *other) {
-    const ns_cpu *a = one, *b = other;
-    if (a->sibling != b->sibling) return a->sibling < b->sibling ? -1 : 1;
-    if (a->node != b->node) return a->node < b->node ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-/* The CPUs that are hardware threads `thread` of the plan's machine, if this system has all of them. */
-static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_topology *here, int32_t *cpu) {
-    for (uint32_t id = 0; id < workers; id++) {
-        if (thread[id] < 0 || (uint32_t)thread[id] >= here->cpu_count) return NS_OK;
-    }
-    ns_cpu *ordered = malloc(here->cpu_count * sizeof *ordered);
-    if (!ordered) return NS_ERROR_MEMORY;
-    memcpy(ordered, here->cpu, here->cpu_count * sizeof *ordered);
-    qsort(ordered, here->cpu_count, sizeof *ordered, by_thread);
-    for (uint32_t id = 0; id < workers; id++) cpu[id] = (int32_t)ordered[thread[id]].id;
-    free(ordered);
-    return NS_OK;
-}
-
-/* The CPU of each worker: its hardware thread in the plan's machine where this system may be that machine, else the
- * i-th that the process may use; -1 where there are more workers. */
-static int choose_cpus(ns_thread_pool *pool, const ns_topology *here, int32_t *cpu) {
-    uint64_t count = 0;
-    const uint32_t workers = pool->base.workers;
-    pool->crowded = workers > here->cpu_count;
-    for (uint32_t id = 0; id < workers; id++) cpu[id] = pool->crowded ? -1 : (int32_t)here->cpu[id].id;
-    if (!pool->plan || pool->crowded || pool->base.options.mode != NS_MODE_NATIVE) return NS_OK;
-    const int32_t *thread = ns_fields_array(pool->plan, "thread", NS_FIELD_I32, &count);
-    if (!thread) return NS_OK;
-    if (count == workers) return find_planned_cpus(thread, workers, here, cpu);
-    return ns_pool_fail(&pool->base, NS_ERROR_FIELD, "thread has %llu entries for %u workers",
-                        (unsigned long long)count, workers);
-}
-
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
-
-/* Whether all new tasks of a worker go to its own queue, which takes them. */
-static bool dispatches_to_own(const ns_plan *plan) {
-    const ns_level *rule = &plan->level[plan->steal_levels];
-    if (plan->levels == plan->steal_levels || rule->anchor != NS_ANCHOR_ME) return false;
-    bool own = rule->watch == NS_NONE8 && rule->data == NS_NONE8;
-    for (uint32_t worker = 0; own && worker < plan->workers; worker++) {
-        const uint32_t first = plan->seg[plan->row[rule->row + worker]];
-        const uint32_t end = plan->seg[plan->row[rule->row + worker + 1]];
-        own = end - first == 1 && plan->queue[first] == plan->own[worker];
-        if (own)
-            own = !plan->queues[plan->own[worker]].capacity || plan->queues[plan->own[worker]].full == NS_FULL_INLINE;
-    }
-    return own;
-}
-
-static bool picks_by_length(const ns_plan *plan) {
-    for (uint32_t at = 0; at < plan->steal_levels; at++) {
-        if (plan->level[at].pick == NS_PICK_LONGEST || plan->level[at].pick == NS_PICK_SHORTEST) return true;
-    }
-    return false;
-}
-
-static bool asks_for_parents(const ns_plan *plan) {
-    for (uint32_t at = 0; at < plan->steal_levels; at++) {
-        if (plan->level[at].anchor == NS_ANCHOR_PARENT) return true;
-    }
-    return false;
-}
-
-/* Whether the bit of a watch with two such bounds follows from the length that a queue has now, whatever it had before.
- * `adjacent`: S is s + 1. */
-static bool forgets(const int32_t *bound, bool adjacent) {
-    const int32_t set = bound[0], cleared = bound[1];
-    if (set >= 0 && cleared >= 0) return set <= cleared + 1;
-    if (set == NS_MAX_MARK) return cleared == NS_BELOW_MAX_MARK || (cleared == NS_MIN_MARK && adjacent);
-    return set == NS_MIN_MARK && cleared == NS_BELOW_MIN_MARK;
-}
-
-/* Whether who looks at a queue can work its bits out, without a note of what it has been through. */
-static bool needs_no_notes(const ns_plan_tables *tables) {
-    const ns_threshold_rules *rules = &tables->thresholds;
-    const bool adjacent = rules->max_tasks < 0 && rules->rule == NS_RULE_AVAIL;
-    bool known = rules->max_tasks >= 0 || adjacent; /* other rules count pushes, or the longest that queues have been */
-    for (uint32_t at = 0; at < tables->steal.watches; at++) known &= forgets(&tables->steal.watch[2 * at], adjacent);
-    return known;
-}
-
-/* Whether a spawn is a push and a join begins with pops, and that is all. */
-static bool is_plain(const ns_thread_pool *pool) {
-    const ns_plan_tables *tables = &pool->tables;
-    bool plain = pool->own_dispatch && (!pool->watches || needs_no_notes(tables)) && !tables->refill &&
-                 !tables->work_first && (tables->join == NS_JOIN_HELP || tables->join == NS_JOIN_OWN) &&
-                 !pool->asks_parents;
-    for (uint32_t q = 0; plain && q < tables->steal.queue_count; q++) {
-        plain = ns_task_queue_is_deque(tables, q) && !tables->steal.queues[q].capacity;
-    }
-    return plain;
-}
 
 static void look_at_tables(ns_thread_pool *pool) {
     const ns_plan_tables *tables = &pool->tables;
     for (uint32_t id = 0; id < pool->base.workers; id++) pool->nobody[id] = NS_NO_QUEUE;
     pool->anonymous = tables->steal;
     pool->anonymous.own = pool->nobody;
-    pool->watches = tables->steal.watches > 0 || tables->refill < 0;
-    pool->own_dispatch = dispatches_to_own(&tables->steal);
-    pool->sees_lengths = !pool->own_dispatch || picks_by_length(&tables->steal);
-    pool->asks_parents = asks_for_parents(&tables->steal);
-    pool->detached = tables->work_first || tables->join == NS_JOIN_CONTINUATION;
-    pool->balances = tables->join == NS_JOIN_CONTINUATION || tables->join == NS_JOIN_BLOCK;
-    pool->plain = is_plain(pool);
+    pool->execution = ns_execution_of_strategy(tables);
+    pool->base.tasks = &pool->execution->calls;
+    pool->watches = ns_reads_watches(tables);
+    pool->own_dispatch = ns_dispatches_to_own(&tables->steal);
+    pool->sees_lengths = !pool->own_dispatch || ns_picks_by_length(&tables->steal);
+    pool->asks_parents = ns_asks_for_parents(&tables->steal);
+    /* In lanes owners note nothing at a push or a pop; and who joins has all that it waits for in its own lane, or it
+     * is being executed. */
+    pool->notes_watches = pool->watches && !pool->execution->in_lanes;
+    pool->can_be_quiescent = !pool->execution->in_lanes;
 }
 
 /* The strategy of the plan. */
@@ -163,7 +71,7 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
 
 /* NULL where the queues are no lanes. */
 static ns_lane_owned *lane_of_owner(const ns_thread_pool *pool, uint32_t q) {
-    return pool->plain ? &pool->worker[pool->tables.steal.queues[q].owner]->base.lane : NULL;
+    return pool->execution->in_lanes ? &pool->worker[pool->tables.steal.queues[q].owner]->base.lane : NULL;
 }
 
 static int make_queues(ns_thread_pool *pool, const ns_topology *here) {
@@ -186,8 +94,7 @@ int ns_thread_worker_settle(ns_thread_worker *worker) {
     worker->node_bytes = worker->node_success + nodes;
     const int error = ns_thread_search_create(worker);
     if (error) return error;
-    if (pool->detached) return ns_thread_fibers_create(worker);
-    return NS_OK;
+    return pool->execution->begin(worker);
 }
 
 /* ---- the pool ---------------------------------------------------------------------------------------------------- */
@@ -198,12 +105,12 @@ static uint32_t workers_of(const ns_pool_options *options, const ns_fields *plan
     return planned > 0 && planned <= NS_MOST_WORKERS ? (uint32_t)planned : here->cpu_count;
 }
 
-static int allocate(ns_thread_pool **made, uint32_t workers) {
+static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_operations *mode) {
     ns_thread_pool *pool = aligned_alloc(NS_LINE_BYTES, sizeof *pool);
     if (!pool) return NS_ERROR_MEMORY;
     memset(pool, 0, sizeof *pool);
     *made = pool;
-    pool->base.operations = &ns_thread_mode;
+    pool->base.mode = mode;
     pool->base.workers = workers;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->started, NULL);
@@ -239,22 +146,23 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     look_at_tables(pool);
     int32_t *cpu = calloc((size_t)pool->base.workers + 1, sizeof *cpu);
     pool->queues = calloc((size_t)pool->tables.steal.queue_count + 1, sizeof(ns_task_queue *));
-    error = cpu && pool->queues ? choose_cpus(pool, here, cpu) : NS_ERROR_MEMORY;
+    error = cpu && pool->queues ? ns_thread_choose_cpus(pool, here, cpu) : NS_ERROR_MEMORY;
     if (!error) error = make_workers(pool, here, cpu);
     if (!error) error = make_queues(pool, here);
     const int32_t *node = pool->plan ? pool->tables.steal.node : pool->node;
     if (!error) error = follow_memory(pool);
-    if (!error) error = ns_thread_words_create(&pool->words, pool->plan, pool->base.workers, node, pool->rate);
+    if (!error) error = ns_thread_sync_create(&pool->sync, pool->plan, pool->base.workers, node, pool->rate);
     free(cpu);
     return error;
 }
 
-int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, ns_fields *plan) {
+int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, ns_fields *plan,
+                        const ns_pool_operations *mode) {
     ns_topology here;
     *self = NULL;
     int error = ns_topology_detect(&here);
     if (error) return error;
-    error = allocate(self, workers_of(options, plan, &here));
+    error = allocate(self, workers_of(options, plan, &here), mode);
     ns_thread_pool *pool = *self;
     if (error) goto out;
     pool->base.options = *options;
@@ -267,8 +175,8 @@ out:
 }
 
 static void free_worker(ns_thread_worker *worker) {
-    ns_thread_fibers_destroy(worker);
-    ns_thread_records_free(worker);
+    ns_thread_pool_of(worker)->execution->finish(worker);
+    ns_thread_records_destroy(worker);
     ns_thread_search_destroy(worker);
     free(worker->node_attempts);
     ns_near_memory_free(worker, sizeof *worker);
@@ -281,7 +189,7 @@ void ns_thread_pool_free(ns_thread_pool *self) {
         ns_task_queue_destroy(self->queues[q]);
         ns_near_memory_free(self->queues[q], sizeof *self->queues[q]);
     }
-    ns_thread_words_destroy(self->words);
+    ns_thread_sync_destroy(self->sync);
     ns_search_locks_destroy(&self->locks);
     ns_object_homes_destroy(self->homes);
     ns_watch_board_destroy(&self->board);

@@ -1,0 +1,105 @@
+/* What several ways to execute tasks do alike. */
+#include "execution/execution.h"
+
+#include "search/search.h"
+
+/* ---- execution --------------------------------------------------------------------------------------------------- */
+
+/* The next task that the worker goes on with before it looks for work, or NULL. */
+static ns_thread_task *next_resumable(ns_thread_worker *worker) {
+    ns_thread_task *next = worker->resumable;
+    if (next) worker->resumable = next->next;
+    return next;
+}
+
+void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    for (;;) {
+        ns_thread_task *next = next_resumable(worker);
+        if (!next) next = ns_thread_seek(worker, wait);
+        if (!next) return;
+        ns_thread_execute(worker, next);
+    }
+}
+
+void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task) {
+    task->base.worker = &worker->base;
+    task->body(&task->base, task->inlined);
+    if (task->pending) ns_join(&task->base);
+    ns_thread_task_end(worker, task);
+}
+
+/* ---- spawns and calls -------------------------------------------------------------------------------------------- */
+
+ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order) {
+    ns_thread_task *parent = (ns_thread_task *)self;
+    ns_thread_worker *worker = ns_thread_worker_of(parent);
+    ns_thread_task *child = ns_thread_task_create(worker, parent, order);
+    if (!child) {
+        ns_thread_execute_order(self, order);
+        return NULL;
+    }
+    parent->pending++;
+    child->base.worker = &worker->base;
+    return child;
+}
+
+void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
+    ns_call(self, order->body, (void *)(uintptr_t)order->arguments);
+    if (order->future) {
+        /* release: the end of a task, as in task_records.c */
+        ns_atomic_u32_store((ns_atomic_u32 *)(void *)&order->future->done, 1, memory_order_release);
+    }
+}
+
+void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
+    ns_thread_task *task = (ns_thread_task *)self;
+    ns_thread_task part = {.base = *self, .parent = task, .home = task->home, .fiber = task->fiber};
+    part.base.whole = &part.base;
+    body(&part.base, arguments);
+    ns_join(&part.base);
+    if (self->worker != part.base.worker) self->worker = part.base.worker; /* a fiber has gone on elsewhere */
+}
+
+/* ---- futures ----------------------------------------------------------------------------------------------------- */
+
+static bool is_done(const void *context) {
+    const ns_future *future = context;
+    /* acquire: what the future's task did */
+    return ns_atomic_u32_load((const ns_atomic_u32 *)(const void *)&future->done, memory_order_acquire) != 0;
+}
+
+void ns_thread_get(ns_task *self, ns_future *future) {
+    if (is_done(future)) return;
+    ns_thread_execution_of((ns_thread_worker *)self->worker)->wait(self, &(ns_thread_wait){self, is_done, future});
+}
+
+/* ---- the end of a task ------------------------------------------------------------------------------------------- */
+
+/* A root has ended: the run, as far as one knows. */
+static void note_end(ns_thread_pool *pool) {
+    const uint64_t now_ps = (uint64_t)ns_monotonic_ps();
+    uint64_t latest_ps = ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed); /* relaxed: checked by the swap */
+    while (latest_ps < now_ps && !ns_atomic_u64_compare_exchange(&pool->ended_ps, &latest_ps, now_ps,
+                                                                 memory_order_relaxed, memory_order_relaxed)) {
+    } /* relaxed: whoever reads it waits for all workers first */
+}
+
+void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent) {
+    (void)worker;
+    /* release: what the child did happens before the join */
+    ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
+}
+
+void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
+    ns_thread_task *parent = self->parent;
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool is_root = parent == &pool->origin;
+    worker->base.tasks += !(is_root && pool->team); /* nobody has spawned the parts of a team */
+    ns_thread_record_free(worker, self);
+    if (is_root) {
+        note_end(pool);
+        ns_thread_child_ended_elsewhere(worker, parent);
+    } else if (parent) {
+        pool->execution->child_ended(worker, parent);
+    }
+}

@@ -1,0 +1,216 @@
+/* Tasks on fibers of their own: for spawns that execute the child first and let others steal the parent (work-first),
+ * and for joins that leave the worker and go on where the last child ends (continuation).
+ *
+ * A worker's home is the fiber that looks for work: its thread's own, or that of a task which waits while it executes
+ * others. A task that ends or leaves goes home, and what is to be done once its fiber rests is done there: nobody can
+ * go on with a fiber that is still being left.
+ */
+#include <stdlib.h>
+
+#include "execution/execution.h"
+#include "platform/fiber.h"
+#include "search/search.h"
+#include "threads/memory_accesses.h"
+
+/* A fiber with the task that is on it. */
+typedef struct ns_thread_fiber ns_thread_fiber;
+struct ns_thread_fiber {
+    ns_fiber *fiber;
+    ns_thread_task *task;
+    ns_thread_fiber *next; /* in a list of those that rest */
+};
+
+enum { FIBER_STACK_BYTES = 256 << 10 };
+
+/* What is to be done once the fiber that was left rests. */
+enum { NOTHING, RELEASE, OFFER, KEEP, DETACH };
+
+static int begin(ns_thread_worker *worker) {
+    const int error = ns_fiber_adopt(&worker->fibers.thread_fiber);
+    worker->fibers.home = worker->fibers.thread_fiber;
+    return error;
+}
+
+static void finish(ns_thread_worker *worker) {
+    for (ns_thread_fiber *each = worker->fibers.resting, *next; each; each = next) {
+        next = each->next;
+        ns_fiber_destroy(each->fiber);
+        free(each);
+    }
+    ns_fiber_destroy(worker->fibers.thread_fiber);
+}
+
+/* ---- tasks to go on with ---------------------------------------------------------------------------------------- */
+
+/* Go on with `task` here, before the worker looks for work. */
+static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
+    task->next = worker->resumable;
+    worker->resumable = task;
+}
+
+/* The task waits for its children from now on; unless all have ended, the last of them goes on with it. */
+static void detach(ns_thread_worker *worker, ns_thread_task *task) {
+    const uint32_t children = task->pending;
+    task->pending = 0;
+    /* acq_rel: what the children did; and whoever is last finds the task at rest */
+    const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acq_rel);
+    if (ended + children == 0) resume_here(worker, task);
+}
+
+/* The fiber that was left rests: do what it was left for. */
+static void settle(ns_thread_worker *worker) {
+    ns_thread_task *task = worker->fibers.left;
+    const uint32_t leaving = worker->fibers.leaving;
+    worker->fibers.leaving = NOTHING;
+    if (leaving == RELEASE) {
+        worker->fibers.left_fiber->next = worker->fibers.resting;
+        worker->fibers.resting = worker->fibers.left_fiber;
+    } else if (leaving == KEEP || (leaving == OFFER && !ns_thread_place(worker, task, NULL, 0))) {
+        resume_here(worker, task);
+    } else if (leaving == DETACH) {
+        detach(worker, task);
+    }
+}
+
+/* ---- switching --------------------------------------------------------------------------------------------------- */
+
+/* Leave `task` for `to`, with what is to be done then; the worker on which it goes on. */
+static void leave(ns_thread_task *task, ns_fiber *to, uint32_t leaving) {
+    ns_thread_worker *worker = ns_thread_worker_of(task);
+    ns_thread_fiber *from = task->fiber;
+    worker->fibers.leaving = leaving;
+    worker->fibers.left = task;
+    worker->fibers.left_fiber = from;
+    ns_fiber_switch(from->fiber, to);
+}
+
+static void run_on_fiber(void *argument) {
+    ns_thread_fiber *fiber = argument;
+    ns_thread_task *task = fiber->task;
+    settle(ns_thread_worker_of(task));
+    task->body(&task->base, task->inlined);
+    ns_join(&task->base); /* and it may have become another worker's by then */
+    ns_thread_worker *worker = ns_thread_worker_of(task);
+    task->fiber = NULL;
+    ns_thread_task_end(worker, task);
+    worker->fibers.leaving = RELEASE;
+    worker->fibers.left_fiber = fiber;
+    ns_fiber_switch(fiber->fiber, worker->fibers.home);
+}
+
+/* Put `task` on a fiber: false where memory is short. */
+static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
+    ns_thread_fiber *fiber = worker->fibers.resting;
+    if (fiber) {
+        worker->fibers.resting = fiber->next;
+        ns_fiber_reuse(fiber->fiber, run_on_fiber, fiber);
+    } else {
+        fiber = calloc(1, sizeof *fiber);
+        if (!fiber) return false;
+        if (ns_fiber_create(&fiber->fiber, FIBER_STACK_BYTES, run_on_fiber, fiber)) {
+            free(fiber);
+            return false;
+        }
+    }
+    fiber->task = task;
+    task->fiber = fiber;
+    return true;
+}
+
+/* Execute a task, or go on with it, until it ends or leaves: from the worker's home. Where there is no memory for a
+ * fiber, on the stack that one is on. */
+static void enter(ns_thread_worker *worker, ns_thread_task *task) {
+    if (!task->fiber && !put_on_fiber(worker, task)) {
+        ns_thread_execute_here(worker, task);
+        return;
+    }
+    task->base.worker = &worker->base;
+    const ns_thread_fiber *fiber = task->fiber;
+    ns_fiber_switch(worker->fibers.home, fiber->fiber);
+    settle(worker); /* homes stay on their workers */
+}
+
+/* Execute tasks until the wait is over, which `self` waits in; its fiber is the worker's home meanwhile. */
+static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
+    ns_thread_worker *worker = (ns_thread_worker *)self->worker;
+    ns_fiber *home = worker->fibers.home;
+    const ns_thread_fiber *fiber = ((const ns_thread_task *)self)->fiber;
+    if (fiber) worker->fibers.home = fiber->fiber;
+    ns_thread_work_until(worker, wait);
+    worker->fibers.home = home;
+}
+
+/* ---- spawns ------------------------------------------------------------------------------------------------------ */
+
+/* Execute `child` now, which takes the worker from its parent; `parent` is offered to others meanwhile if `offered`,
+ * and goes on here afterwards if it is not. */
+static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool offered) {
+    ns_thread_worker *worker = ns_thread_worker_of(parent);
+    if (parent->fiber && put_on_fiber(worker, child)) {
+        leave(parent, ((const ns_thread_fiber *)child->fiber)->fiber, offered ? OFFER : KEEP);
+        return;
+    }
+    child->fiber = parent->fiber; /* as a part of it */
+    child->body(&child->base, child->inlined);
+    ns_join(&child->base);
+    child->fiber = NULL;
+    parent->base.worker = child->base.worker;
+    ns_thread_task_end(ns_thread_worker_of(parent), child);
+}
+
+static void spawn(ns_task *self, const ns_work_order *order) {
+    ns_thread_task *parent = (ns_thread_task *)self, *child = ns_thread_child_create(self, order);
+    if (!child) return;
+    ns_thread_worker *worker = ns_thread_worker_of(parent);
+    const bool offers = ns_thread_pool_of(worker)->tables.work_first && parent->fiber;
+    if (offers || !ns_thread_place(worker, child, order->accesses, order->access_count))
+        execute_child(parent, child, offers);
+}
+
+/* ---- joins by continuation --------------------------------------------------------------------------------------- */
+
+static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
+
+/* Leave the worker until all children have ended; returns on the worker of the last one. */
+static void join_by_continuation(ns_task *self) {
+    ns_thread_task *task = (ns_thread_task *)self;
+    if (!task->pending) return; /* no child since the last join */
+    if (!ns_thread_task_is_balanced(task)) {
+        if (task->fiber) {
+            leave(task, ns_thread_worker_of(task)->fibers.home, DETACH);
+            return; /* the last child has left the counts at zero */
+        }
+        wait_on_fiber(self, &(ns_thread_wait){self, is_balanced, task});
+    }
+    ns_thread_task_reset(task);
+}
+
+/* The last child that ends goes on with a parent that has left its worker. */
+static void child_ended_continuing(ns_thread_worker *worker, ns_thread_task *parent) {
+    /* acq_rel: what all children did happens before the join, and the last one hands it over */
+    if (ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), UINT32_MAX, memory_order_acq_rel) == 1)
+        resume_here(worker, parent);
+}
+
+#define NS_FIBER_CALLS(JOIN) {.spawn = spawn, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
+#define NS_FIBER_EXECUTION                                                                                   \
+    .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .take = ns_thread_queue_take, \
+    .keep = ns_thread_queue_keep, .share = ns_thread_queue_share
+
+const ns_thread_execution ns_fiber_execution = {
+    .calls = NS_FIBER_CALLS(ns_thread_join_helping),
+    .child_ended = ns_thread_child_ended_elsewhere,
+    NS_FIBER_EXECUTION,
+};
+
+const ns_thread_execution ns_fiber_blocking_execution = {
+    .calls = NS_FIBER_CALLS(ns_thread_join_blocking),
+    .child_ended = ns_thread_child_ended_waking,
+    NS_FIBER_EXECUTION,
+};
+
+const ns_thread_execution ns_fiber_continuing_execution = {
+    .calls = NS_FIBER_CALLS(join_by_continuation),
+    .child_ended = child_ended_continuing,
+    NS_FIBER_EXECUTION,
+};

@@ -1,0 +1,56 @@
+/* Tasks executed nested on the stack of the worker's thread. */
+#include "execution/execution.h"
+#include "search/search.h"
+#include "threads/memory_accesses.h"
+
+static int begin(ns_thread_worker *worker) {
+    (void)worker;
+    return NS_OK;
+}
+
+static void finish(ns_thread_worker *worker) { (void)worker; }
+
+static void wait_here(ns_task *task, const ns_thread_wait *wait) {
+    ns_thread_work_until((ns_thread_worker *)task->worker, wait);
+}
+
+static void spawn(ns_task *self, const ns_work_order *order) {
+    ns_thread_task *child = ns_thread_child_create(self, order);
+    ns_thread_worker *worker = (ns_thread_worker *)self->worker;
+    if (child && !ns_thread_place(worker, child, order->accesses, order->access_count))
+        ns_thread_execute_here(worker, child);
+}
+
+/* A child has ended, perhaps where its parent is: then nobody else counts at the same time. */
+static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
+    if (parent->base.worker == &worker->base)
+        parent->pending--;
+    else
+        ns_thread_child_ended_elsewhere(worker, parent);
+}
+
+#define NS_STACK_CALLS(JOIN) {.spawn = spawn, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
+
+const ns_thread_execution ns_stack_execution = {
+    .calls = NS_STACK_CALLS(ns_thread_join_helping),
+    .begin = begin,
+    .finish = finish,
+    .execute = ns_thread_execute_here,
+    .wait = wait_here,
+    .child_ended = child_ended,
+    .take = ns_thread_queue_take,
+    .keep = ns_thread_queue_keep,
+    .share = ns_thread_queue_share,
+};
+
+const ns_thread_execution ns_stack_blocking_execution = {
+    .calls = NS_STACK_CALLS(ns_thread_join_blocking),
+    .begin = begin,
+    .finish = finish,
+    .execute = ns_thread_execute_here,
+    .wait = wait_here,
+    .child_ended = ns_thread_child_ended_waking,
+    .take = ns_thread_queue_take,
+    .keep = ns_thread_queue_keep,
+    .share = ns_thread_queue_share,
+};

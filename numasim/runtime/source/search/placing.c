@@ -1,0 +1,76 @@
+/* Into which queue a new task goes. */
+#include <string.h>
+
+#include "dispatch.h"
+#include "search/search.h"
+
+/* Whether the worker executes its spawns at once: from a full own queue on, until it has emptied somewhat. */
+static bool must_inline(const ns_thread_worker *worker) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (worker->own == NS_UNKNOWN) return false;
+    const ns_queue *queue = &pool->tables.steal.queues[worker->own];
+    ns_task_queue *own = pool->queues[worker->own];
+    if (queue->full != NS_FULL_INLINE || !queue->capacity) return false;
+    own->overflowed =
+        ns_overflows(own->overflowed, ns_task_queue_length(own), queue->capacity, pool->tables.inline_resume_ppm);
+    return own->overflowed;
+}
+
+/* A task has come into the worker's own queue. */
+static void count_push(const ns_thread_pool *pool, ns_task_queue *own) {
+    if (!pool->watches) return;
+    const uint64_t pushes = ns_atomic_u64_load(&own->pushes, memory_order_relaxed); /* relaxed: only the owner writes */
+    const uint64_t peak = ns_atomic_u64_load(&own->peak, memory_order_relaxed);
+    const uint64_t length = (uint64_t)ns_task_queue_length(own);
+    ns_atomic_u64_store(&own->pushes, pushes + 1, memory_order_relaxed);
+    if (length > peak) ns_atomic_u64_store(&own->peak, length, memory_order_relaxed);
+}
+
+static bool push(ns_thread_worker *worker, uint32_t q, ns_thread_task *task) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (!ns_task_queue_push(pool->queues[q], task)) return false;
+    if ((int32_t)q == worker->own) count_push(pool, pool->queues[q]);
+    ns_thread_note_queue(pool, q);
+    return true;
+}
+
+/* The objects that a task accesses, by their homes and whether it reads or writes them; how many groups. */
+static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesses, uint32_t count) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const uint32_t nodes = pool->tables.steal.nodes;
+    ns_objects *groups = worker->search.objects;
+    for (uint32_t at = 0; at < 2 * nodes; at++) {
+        groups[at] = (ns_objects){.home = (int32_t)(at % nodes), .mode = at < nodes ? NS_COUNT_READS : NS_COUNT_WRITES};
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        const bool writes = accesses[at].mode & NS_WRITE;
+        memset(worker->search.bytes, 0, nodes * sizeof *worker->search.bytes);
+        ns_object_homes_find(pool->homes, &accesses[at], NS_NO_HOME, worker->search.bytes);
+        for (uint32_t home = 0; home < nodes; home++) {
+            ns_objects *group = &groups[home + (writes ? nodes : 0)];
+            group->bytes += worker->search.bytes[home];
+            group->count += worker->search.bytes[home] > 0;
+        }
+    }
+    return 2 * nodes;
+}
+
+bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (must_inline(worker)) return false;
+    if (pool->own_dispatch) return push(worker, (uint32_t)worker->own, task);
+    ns_new_task placed = {.index = worker->search.placed++ % pool->tasks,
+                          .count = pool->tasks,
+                          .source = true,
+                          .similarity = worker->search.similarity};
+    if (pool->homes) {
+        placed.object_groups = group_objects(worker, accesses, count);
+        placed.objects = worker->search.objects;
+    }
+    for (;;) {
+        ns_thread_view_queues(worker);
+        const int32_t q = ns_place(&pool->tables.steal, &worker->search.actor, &worker->search.view, &placed);
+        if (q == NS_UNKNOWN) return false;
+        if (push(worker, (uint32_t)q, task)) return true; /* else somebody else has filled it meanwhile */
+    }
+}

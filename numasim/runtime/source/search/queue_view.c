@@ -1,0 +1,40 @@
+/* What a worker sees of the queues, and the watch bits that whoever changes a queue notes. */
+#include "search/search.h"
+
+/* The watch bits where nobody notes them at a push or a pop: from the lengths of the queues. */
+static void watch_lengths(const ns_thread_pool *pool, uint8_t *bits) {
+    const ns_plan *plan = &pool->tables.steal;
+    for (uint32_t q = 0; q < plan->queue_count; q++) {
+        const int64_t length = ns_task_queue_length(pool->queues[q]);
+        const ns_thresholds thresholds = ns_task_queue_thresholds(pool->queues[q]);
+        for (uint32_t watch = 0; watch < plan->watches; watch++) {
+            bits[watch * plan->queue_count + q] = ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
+        }
+    }
+}
+
+static void look_at_watches(const ns_thread_pool *pool, uint8_t *bits) {
+    if (pool->notes_watches)
+        ns_watch_board_copy(&pool->board, bits);
+    else
+        watch_lengths(pool, bits);
+}
+
+void ns_thread_view_queues(ns_thread_worker *worker) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_search *search = &worker->search;
+    if (pool->watches) look_at_watches(pool, (uint8_t *)(uintptr_t)search->view.watch);
+    if (pool->sees_lengths) {
+        int64_t *length = (int64_t *)(uintptr_t)search->view.length;
+        for (uint32_t q = 0; q < pool->tables.steal.queue_count; q++) length[q] = ns_task_queue_length(pool->queues[q]);
+    }
+    /* relaxed: whoever robbed last, soon enough */
+    const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
+    search->actor.thief = thief ? (int32_t)(thief - 1) : NS_UNKNOWN;
+}
+
+void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q) {
+    if (!pool->notes_watches) return;
+    const ns_task_queue *queue = pool->queues[q];
+    ns_watch_board_mark(&pool->board, q, ns_task_queue_length(queue), ns_task_queue_thresholds(queue));
+}

@@ -1,0 +1,145 @@
+/* How a worker finds its next task: in its own queue, or in rounds of probes with waits after fruitless ones. */
+#include <stdlib.h>
+
+#include "execution/execution.h"
+#include "search/search.h"
+
+/* After so many fruitless rounds a worker asks whether any of them can ever succeed, and before it waits this long. */
+enum { ANNOUNCING_ROUNDS = 256 };
+static const int64_t LONG_PS = INT64_C(1000000000);
+
+int ns_thread_search_create(ns_thread_worker *worker) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_plan *plan = &pool->tables.steal;
+    int64_t *cursor = calloc((size_t)plan->levels + 1, sizeof *cursor);
+    int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
+    int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
+    uint8_t *watch = calloc((size_t)plan->queue_count * plan->watches + 1, sizeof *watch);
+    worker->search.bytes = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.bytes);
+    worker->search.objects = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.objects);
+    worker->search.view = (ns_view){.length = length, .watch = watch};
+    worker->search.actor = (ns_actor){.cursor = cursor, .chance_ppm = chance_ppm};
+    const bool all = cursor && chance_ppm && length && watch && worker->search.bytes && worker->search.objects;
+    if (!all) return NS_ERROR_MEMORY;
+    worker->search.similarity = worker->search.bytes + plan->nodes;
+    const uint64_t seed = pool->base.options.seed ? pool->base.options.seed : pool->tables.seed;
+    ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
+    worker->own = worker->search.actor.own;
+    return NS_OK;
+}
+
+void ns_thread_search_destroy(ns_thread_worker *worker) {
+    free(worker->search.bytes);
+    free(worker->search.objects);
+    free(worker->search.actor.cursor);
+    free(worker->search.actor.chance_ppm);
+    free((void *)(uintptr_t)worker->search.view.length);
+    free((void *)(uintptr_t)worker->search.view.watch);
+}
+
+/* ---- the own queue ----------------------------------------------------------------------------------------------- */
+
+/* The next own task where the queue holds more than `keep` (-1: its threshold s). */
+static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *wait, int64_t keep) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (worker->own == NS_UNKNOWN) return NULL;
+    const ns_task_queue *queue = pool->queues[worker->own];
+    if (keep < 0) keep = ns_task_queue_thresholds(queue).low;
+    if (keep && ns_task_queue_length(queue) <= keep) return NULL;
+    const uint8_t end = pool->tables.steal.queues[worker->own].own_end;
+    return pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
+}
+
+/* S and s from what the worker has measured, once its queue has drained for the first time. */
+static void compute_thresholds(ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_plan_tables *tables = &pool->tables;
+    const int64_t span_ps = ns_monotonic_ps() - pool->began_ps;
+    if (worker->own == NS_UNKNOWN || span_ps <= 0) return;
+    worker->search.thresholds_known = true;
+    ns_task_queue *own = pool->queues[worker->own];
+    const int32_t capacity = tables->steal.queues[worker->own].capacity;
+    ns_measured seen = {.capacity = capacity ? capacity : INT64_C(1) << 62,
+                        .span_ps = span_ps,
+                        .executed = worker->base.tasks,
+                        .busy_ps = span_ps - worker->search.idle_ps,
+                        .queues = tables->steal.queue_count};
+    /* relaxed: counts of others are as good as they are */
+    seen.pushes = (int64_t)ns_atomic_u64_load(&own->pushes, memory_order_relaxed);
+    for (uint32_t q = 0; q < tables->steal.queue_count; q++) {
+        seen.peak_sum += (int64_t)ns_atomic_u64_load(&pool->queues[q]->peak, memory_order_relaxed);
+    }
+    ns_task_queue_set_thresholds(own, ns_thresholds_computed(&tables->thresholds, pool->push_ps, pool->pop_ps, &seen));
+    ns_thread_note_queue(pool, (uint32_t)worker->own);
+}
+
+/* ---- searches ---------------------------------------------------------------------------------------------------- */
+
+/* Take a task from wherever one is. */
+static ns_thread_task *take_anything(ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_task *task = NULL;
+    for (uint32_t q = 0; !task && q < pool->tables.steal.queue_count; q++) {
+        task = ns_task_queue_take(pool->queues[q], (int32_t)q == worker->own, NS_FRONT, NULL, NULL);
+    }
+    return task;
+}
+
+/* After a fruitless round. */
+static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed) {
+    const ns_plan_tables *tables = &ns_thread_pool_of(worker)->tables;
+    if (!probed) {
+        ns_thread_count(worker, NS_NO_VICTIM, 1);
+        if (tables->backoff_counts_empty) ns_thread_count(worker, NS_STEAL_ATTEMPTS, 1);
+    }
+    if (probed && tables->backoff_after_probe) return; /* each probe has had its wait */
+    const int64_t wait_ps = ns_thread_next_wait_ps(worker, probed);
+    if (wait_ps > LONG_PS || worker->search.fails % ANNOUNCING_ROUNDS == 0) ns_thread_announce_no_work(worker, wait);
+    ns_thread_back_off(worker, wait_ps);
+}
+
+/* What a round has brought joins the own queue where that is to be refilled, and the worker decides again. */
+static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const int64_t refill = pool->tables.refill;
+    if (!refill) return stolen;
+    pool->execution->keep(worker, stolen);
+    return pop_own(worker, wait, refill);
+}
+
+/* Search until something is found or the wait is over. */
+static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool only_own = wait->task && pool->tables.join == NS_JOIN_OWN;
+    ns_thread_task *task = NULL;
+    while (!task && !wait->is_over(wait->context)) {
+        bool probed = false;
+        ns_thread_task *stolen = only_own ? NULL : ns_thread_go_round(worker, wait, &probed);
+        if (stolen) {
+            task = after_steal(worker, wait, stolen);
+        } else if (!wait->is_over(wait->context)) {
+            task = pop_own(worker, wait, 0);
+            if (!task && ns_thread_is_quiescent(pool)) task = take_anything(worker);
+            if (!task) rest(worker, wait, probed);
+        }
+    }
+    return task;
+}
+
+ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (wait->is_over(wait->context)) return NULL;
+    ns_thread_task *task = pop_own(worker, wait, pool->tables.refill);
+    if (!task) {
+        const ns_plan_tables *tables = &pool->tables;
+        const bool first_drain = tables->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && pool->watches;
+        if (first_drain && !worker->search.thresholds_known && worker->base.tasks) compute_thresholds(worker);
+        const uint64_t began = ns_ticks();
+        ns_thread_note_search(pool);
+        task = search(worker, wait);
+        ns_thread_note_search(pool);
+        worker->search.idle_ps += ns_ticks_to_ps(pool->rate, ns_ticks() - began);
+    }
+    if (task) worker->search.fails = 0;
+    return task;
+}

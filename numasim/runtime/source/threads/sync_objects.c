@@ -1,0 +1,239 @@
+#include "threads/sync_objects.h"
+
+#include <stdlib.h>
+
+#include "numasim/locks.h"
+#include "platform/atomics.h"
+#include "platform/near_memory.h"
+
+/* What is written while the lock of the object is held. */
+typedef struct {
+    int64_t acquisitions, local, remote, wait_ps, hold_ps;
+    uint64_t since;  /* ticks, when it was taken */
+    uint32_t node;   /* that it was taken from last: the task of the holder may have moved on when it lets go */
+    int64_t permits; /* of a condition */
+} sync_state;
+
+typedef struct {
+    NS_OWN_LINE enum ns_word_role role;
+    uint32_t parties;
+    ns_numa_lock *lock; /* of locks and conditions */
+    ns_numa_condition *condition;
+    ns_numa_barrier *barrier;
+    NS_OWN_LINE sync_state state;
+    NS_OWN_LINE ns_atomic_u64 value; /* of an atomic counter; at a barrier of fewer than all workers, who has come */
+    ns_atomic_u64 uses;              /* of an atomic counter */
+} sync_object;
+
+struct ns_thread_sync {
+    const ns_fields *plan;
+    uint32_t workers, nodes, count;
+    uint32_t *node;       /* [workers] */
+    sync_object **object; /* [count] */
+    ns_tick_rate rate;
+};
+
+/* ---- making ------------------------------------------------------------------------------------------------------ */
+
+int ns_thread_sync_create(ns_thread_sync **made, const ns_fields *plan, uint32_t workers, const int32_t *node,
+                          ns_tick_rate rate) {
+    ns_thread_sync *self = calloc(1, sizeof *self);
+    uint32_t *nodes = calloc((size_t)workers + 1, sizeof *nodes);
+    *made = self;
+    if (!self || !nodes) {
+        free(nodes);
+        return NS_ERROR_MEMORY;
+    }
+    *self = (ns_thread_sync){.plan = plan, .workers = workers, .nodes = 1, .node = nodes, .rate = rate};
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        nodes[worker] = (uint32_t)node[worker];
+        if (nodes[worker] >= self->nodes) self->nodes = nodes[worker] + 1;
+    }
+    return NS_OK;
+}
+
+static void destroy_object(sync_object *object) {
+    if (!object) return;
+    if (object->condition) ns_numa_condition_destroy(object->condition);
+    if (object->barrier) ns_numa_barrier_destroy(object->barrier);
+    if (object->lock) ns_numa_lock_destroy(object->lock);
+    ns_near_memory_free(object, sizeof *object);
+}
+
+void ns_thread_sync_destroy(ns_thread_sync *self) {
+    if (!self) return;
+    for (uint32_t at = 0; at < self->count; at++) destroy_object(self->object[at]);
+    free(self->object);
+    free(self->node);
+    free(self);
+}
+
+/* The text `name` of the plan; NULL, for what is usual, where there is none. */
+static const char *kind_of(const ns_thread_sync *self, const char *name) {
+    const char *kind = self->plan ? ns_fields_text(self->plan, name) : "";
+    return *kind ? kind : NULL;
+}
+
+static int64_t integer_of(const ns_thread_sync *self, const char *name, int64_t otherwise) {
+    return self->plan ? ns_fields_integer(self->plan, name, otherwise) : otherwise;
+}
+
+/* The node of object number `at`: the plan's, or else that of the worker for which it is kept. */
+static int32_t home_of(const ns_thread_sync *self, uint32_t at, const ns_word *described) {
+    uint64_t count = 0;
+    const int32_t *home = self->plan ? ns_fields_array(self->plan, "word_home", NS_FIELD_I32, &count) : NULL;
+    return home && at < count ? home[at] : (int32_t)self->node[described->owner % self->workers];
+}
+
+static int make_lock(const ns_thread_sync *self, sync_object *object, int32_t home) {
+    enum { REST_PS = 20000 }; /* about what a rest of the processor takes */
+    const int64_t batch = integer_of(self, "lock_batch", 0), spins = integer_of(self, "spin_ps", 0) / REST_PS;
+    const ns_numa_lock_options options = {
+        .kind = kind_of(self, "lock_kind"),
+        .nodes = self->nodes,
+        .home = home,
+        .batch = batch < UINT32_MAX ? (uint32_t)batch : UINT32_MAX,
+        .spins = spins < UINT32_MAX ? (uint32_t)spins : UINT32_MAX,
+    };
+    return ns_numa_lock_create(&object->lock, &options);
+}
+
+static int make_barrier(const ns_thread_sync *self, sync_object *object, int32_t home) {
+    const ns_numa_barrier_options options = {
+        .kind = kind_of(self, "barrier_kind"),
+        .parties = object->parties,
+        .party_node = object->parties == self->workers ? self->node : NULL,
+        .home = home,
+    };
+    return ns_numa_barrier_create(&object->barrier, &options);
+}
+
+static int make_condition(const ns_thread_sync *self, sync_object *object, int32_t home) {
+    const int error = make_lock(self, object, home);
+    if (error) return error;
+    return ns_numa_condition_create(&object->condition,
+                                    &(ns_numa_condition_options){.nodes = self->nodes, .home = home});
+}
+
+static int make_object(const ns_thread_sync *self, sync_object **made, const ns_word *described) {
+    const int32_t home = home_of(self, self->count, described);
+    sync_object *object = ns_near_memory_allocate(sizeof *object, home);
+    if (!object) return NS_ERROR_MEMORY;
+    *made = object;
+    *object = (sync_object){.role = described->role, .parties = described->parties};
+    ns_atomic_u64_store(&object->value, (uint64_t)described->value, memory_order_relaxed); /* relaxed: nobody runs */
+    switch (described->role) {
+        case NS_WORD_LOCK: return make_lock(self, object, home);
+        case NS_WORD_CONDITION: return make_condition(self, object, home);
+        case NS_WORD_BARRIER:
+            ns_atomic_u64_store(&object->value, 0, memory_order_relaxed); /* relaxed: nobody runs */
+            return make_barrier(self, object, home);
+        default: return NS_OK;
+    }
+}
+
+int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t count) {
+    if (count <= self->count) return NS_OK;
+    sync_object **grown = realloc(self->object, count * sizeof *grown);
+    if (!grown) return NS_ERROR_MEMORY;
+    self->object = grown;
+    int error = NS_OK;
+    while (!error && self->count < count) {
+        self->object[self->count] = NULL;
+        error = make_object(self, &self->object[self->count], &described[self->count]);
+        self->count++;
+    }
+    return error;
+}
+
+/* ---- using ------------------------------------------------------------------------------------------------------- */
+
+/* The time since `came` goes to a counter. */
+static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *counter) {
+#if NUMASIM_COUNTERS
+    *counter += ns_ticks_to_ps(self->rate, ns_ticks() - came);
+#else
+    (void)self, (void)came, (void)counter;
+#endif
+}
+
+void ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+    sync_object *used = self->object[object];
+    sync_state *state = &used->state;
+#if NUMASIM_COUNTERS
+    const uint64_t asked = ns_ticks();
+    ns_numa_lock_acquire(used->lock, user.node);
+    state->since = ns_ticks();
+    state->wait_ps += ns_ticks_to_ps(self->rate, state->since - asked);
+    if (state->acquisitions++) {
+        state->local += state->node == user.node;
+        state->remote += state->node != user.node;
+    }
+#else
+    ns_numa_lock_acquire(used->lock, user.node);
+#endif
+    state->node = user.node;
+}
+
+void ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+    sync_object *used = self->object[object];
+    (void)user;
+#if NUMASIM_COUNTERS
+    used->state.hold_ps += ns_ticks_to_ps(self->rate, ns_ticks() - used->state.since);
+#endif
+    ns_numa_lock_release(used->lock, used->state.node);
+}
+
+int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value, ns_sync_user user) {
+    sync_object *used = self->object[object];
+    (void)user;
+#if NUMASIM_COUNTERS
+    ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: a count */
+#endif
+    /* acq_rel: programs may hand over data by counting */
+    return (int64_t)ns_atomic_u64_fetch_add(&used->value, (uint64_t)value, memory_order_acq_rel);
+}
+
+void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+    sync_object *used = self->object[object];
+    const uint64_t came = ns_ticks();
+    uint32_t party = user.worker;
+    if (used->parties != self->workers) { /* parties are numbered as they come */
+        const uint64_t before = ns_atomic_u64_fetch_add(&used->value, 1, memory_order_relaxed); /* relaxed: a number */
+        party = (uint32_t)(before % used->parties);
+    }
+    ns_numa_barrier_arrive(used->barrier, party);
+    count_since(self, came, user.barrier_ps);
+}
+
+void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+    sync_object *used = self->object[object];
+    const uint64_t came = ns_ticks();
+    ns_numa_lock_acquire(used->lock, user.node);
+    while (used->state.permits == 0) ns_numa_condition_wait(used->condition, used->lock, user.node);
+    used->state.permits--;
+    used->state.acquisitions += NUMASIM_COUNTERS;
+    ns_numa_lock_release(used->lock, user.node);
+    count_since(self, came, user.parked_ps);
+}
+
+void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user user) {
+    sync_object *used = self->object[object];
+    ns_numa_lock_acquire(used->lock, user.node);
+    used->state.permits += permits;
+    ns_numa_lock_release(used->lock, user.node);
+    for (uint32_t at = 0; at < permits; at++) ns_numa_condition_signal(used->condition, user.node);
+}
+
+void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report) {
+    enum { COUNTS = 5 };
+    for (uint32_t at = 0; at < self->count && at < report->word_count; at++) {
+        const sync_state *state = &self->object[at]->state;
+        int64_t *row = report->words + (size_t)at * COUNTS;
+        row[0] = state->acquisitions + (int64_t)ns_atomic_u64_load(&self->object[at]->uses, memory_order_relaxed);
+        row[1] = state->local; /* relaxed: nobody runs */
+        row[2] = state->remote;
+        row[3] = state->wait_ps;
+        row[4] = state->hold_ps;
+    }
+}

@@ -1,0 +1,38 @@
+/* Synchronisation objects (the shared words of numasim/runtime.h) of a pool of threads: locks, conditions and barriers
+ * of numasim/locks.h, of the kinds that the plan says, near their owners; with what numasim's results count of them.
+ */
+#ifndef NS_SYNC_OBJECTS_H
+#define NS_SYNC_OBJECTS_H
+
+#include "api/operations.h"
+#include "platform/ticks.h"
+
+typedef struct ns_thread_sync ns_thread_sync;
+
+/* Who uses a object, and what that took: times are added to. */
+typedef struct {
+    uint32_t worker, node;
+    int64_t *barrier_ps, *parked_ps;
+} ns_sync_user;
+
+/* No objects yet. `plan`, which may be NULL, and `node` [workers] live as long. `rate`: see ticks.h. 0, NS_ERROR_FIELD
+ * or NS_ERROR_MEMORY. */
+int ns_thread_sync_create(ns_thread_sync **self, const ns_fields *plan, uint32_t workers, const int32_t *node,
+                          ns_tick_rate rate);
+void ns_thread_sync_destroy(ns_thread_sync *self);
+
+/* Make those shared words of the pool that are not made yet, while nobody uses any: 0, NS_ERROR_OPTION or
+ * NS_ERROR_MEMORY. */
+int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t count);
+
+void ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user user);
+void ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user user);
+int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value, ns_sync_user user);
+void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user user);
+void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user user);
+void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user user);
+
+/* Copy the counts of all objects to report->words. */
+void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report);
+
+#endif

@@ -1,0 +1,81 @@
+"""No circle among the C and C++ files: neither of includes, nor of calls from one source to another.
+
+A file that another one needs can then be read, tested and changed first.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from runtime_sources import INCLUDED, RUNTIME
+
+ROOT = RUNTIME.parent
+FOLDERS = ("runtime", "native", "core")  # of numasim
+SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # of the letters by which nm says what a symbol is
+
+
+def files() -> list[Path]:
+    """All sources and headers of the C and C++ folders."""
+    found = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SUFFIXES]
+    return [path for path in found if "build" not in path.parts]
+
+
+def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
+    """The files that ``#include "name"`` in ``path`` can mean: that beside it, or else all whose paths end so."""
+    beside = (path.parent / name).resolve()
+    if beside.is_file():
+        return [beside]
+    return [each for each in known[Path(name).name] if each.as_posix().endswith(f"/{name}")]
+
+
+def circles(graph: nx.DiGraph) -> list[list[str]]:
+    """The files of each circle, by their paths."""
+    found = [each for each in nx.strongly_connected_components(graph) if len(each) > 1]
+    return [sorted(path.relative_to(ROOT).as_posix() for path in each) for each in found]
+
+
+def test_no_file_includes_itself_by_others() -> None:
+    known: dict[str, list[Path]] = defaultdict(list)
+    for path in files():
+        known[path.name].append(path)
+    graph = nx.DiGraph()
+    for path in files():
+        for name in INCLUDE.findall(path.read_text()):
+            graph.add_edges_from((path, each) for each in included(path, name, known))
+    assert graph.number_of_edges() > len(files()) / 2
+    assert circles(graph) == []
+
+
+def symbols(compiler: str, folder: Path, path: Path) -> tuple[set[str], set[str]]:
+    """The external functions and variables that a source defines, and those that it uses."""
+    made = folder / f"{path.stem}.o"
+    folders = [f"-I{RUNTIME / each}" for each in (*INCLUDED, "../native/policy", ".")]
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-O0", "-w", *folders]
+    subprocess.run([compiler, *flags, "-c", str(path), "-o", str(made)], check=True)
+    listed = subprocess.run(["nm", "-P", str(made)], check=True, capture_output=True, text=True).stdout
+    kinds = {name: letter for name, letter, *_ in map(str.split, listed.splitlines())}
+    defined = {name for name, letter in kinds.items() if letter in DEFINED}
+    return defined, {name for name, letter in kinds.items() if letter in UNDEFINED}
+
+
+def test_no_source_calls_itself_by_others(c_compiler: str, tmp_path: Path) -> None:
+    """Tables of functions are used as functions are: who names one knows the file that defines it."""
+    if shutil.which("nm") is None:
+        pytest.skip("no nm here, which reads the symbols of objects")
+    sources = [path for path in files() if path.suffix == ".c" and path.parent.name != "example"]
+    found = {path: symbols(c_compiler, tmp_path, path) for path in sources}
+    definer = {name: path for path, (defined, _) in found.items() for name in defined}
+    graph = nx.DiGraph()
+    for path, (_, used) in found.items():
+        graph.add_edges_from((path, definer[name]) for name in used if name in definer)
+    assert graph.number_of_edges() > len(sources)
+    graph.remove_nodes_from([path for path in sources if path.stem.startswith("virtual")])  # one circle of three files
+    assert circles(graph) == []
