@@ -27,9 +27,9 @@ class Bug(NamedTuple):
 TAKE_LAST = (
     "    return ns_atomic_u64_compare_exchange(&self->ends, &ends, none, memory_order_relaxed, memory_order_relaxed);\n"
 )
-TAKE_BACK = """    const bool taken =
-        ns_atomic_u64_compare_exchange(&self->ends, &ends, kept, memory_order_relaxed, memory_order_relaxed);
-"""
+TAKE_BACK = (
+    "    return ns_atomic_u64_compare_exchange(ends, &seen, kept, memory_order_relaxed, memory_order_relaxed);\n"
+)
 SETTLE = """    if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
                                            memory_order_relaxed))
         return;
@@ -53,17 +53,17 @@ BUGS = [
     ),
     Bug(
         "tasks are published over a thief's steal",
-        "deque.c",
-        "if (ns_ends_tail(ends) == ns_ends_split(ends) && bottom > self->split) {",
-        "if (bottom > self->split) {",
+        "split.c",
+        "if (tail == split && held) {",
+        "if (held) {",
         "sequential",
         "deque/growth",
     ),
     Bug(
         "tasks are published before they are written",
-        "deque.c",
-        "ns_atomic_u64_store(&self->ends, ends, memory_order_release);",
-        "ns_atomic_u64_store(&self->ends, ends, memory_order_relaxed);",
+        "split.c",
+        "ns_atomic_u64_store(ends, seen, memory_order_release);",
+        "ns_atomic_u64_store(ends, seen, memory_order_relaxed);",
         "reordered",
         "deque/short",
     ),
@@ -77,27 +77,25 @@ BUGS = [
     ),
     Bug(
         "the owner takes public tasks back without asking whether a thief has them",
-        "lane.c",
+        "split.c",
         TAKE_BACK,
-        """    const bool taken = true;
-    ns_atomic_u64_store(&self->ends, kept, memory_order_seq_cst);
-""",
+        "    ns_atomic_u64_store(ends, kept, memory_order_seq_cst);\n    return true;\n",
         "sequential",
         "lane/one thief",
     ),
     Bug(
         "tasks of a lane are published over a thief's steal",
-        "lane.c",
-        "if (ns_ends_tail(ends) == ns_ends_split(ends) && top > self->split) {",
-        "if (top > self->split) {",
+        "split.c",
+        "if (tail == split && held) {",
+        "if (held) {",
         "sequential",
         "lane/one thief",
     ),
     Bug(
         "tasks of a lane are published before they are written",
-        "lane.c",
-        "ns_atomic_u64_store(&self->ends, ends, memory_order_release);",
-        "ns_atomic_u64_store(&self->ends, ends, memory_order_relaxed);",
+        "split.c",
+        "ns_atomic_u64_store(ends, seen, memory_order_release);",
+        "ns_atomic_u64_store(ends, seen, memory_order_relaxed);",
         "reordered",
         "lane/short",
     ),
@@ -128,8 +126,8 @@ BUGS = [
     Bug(
         "what is pushed where a stolen task was counts as stolen",
         "lane.c",
-        "    const uint64_t ends = ns_ends_of(self->split, self->split);\n",
-        "    self->split++;\n    const uint64_t ends = ns_ends_of(self->split, self->split);\n",
+        "const uint64_t ends = ns_ends_of(index_of(self, slot), index_of(self, slot));\n",
+        "const uint64_t ends = ns_ends_of(index_of(self, slot) + 1, index_of(self, slot) + 1);\n",
         "sequential",
         "lane/again",
     ),

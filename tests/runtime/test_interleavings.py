@@ -28,7 +28,7 @@ def parts(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     folder = tmp_path_factory.mktemp("explorer")
     own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
     made = compile_objects(c_compiler, folder, own, FLAGS)
-    made += compile_objects(c_compiler, folder, sources(*LOCKS, "deque.c", "lane.c"), IN_ARENA)
+    made += compile_objects(c_compiler, folder, sources(*LOCKS, "split.c", "deque.c", "lane.c"), IN_ARENA)
     return {path.stem: path for path in made}
 
 

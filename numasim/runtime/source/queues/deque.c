@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "numasim/runtime.h"
-#include "queues/ends.h"
+#include "queues/split.h"
 
 /* Rings that were outgrown stay until the end: a thief may be about to read from them. */
 struct ns_deque_ring {
@@ -44,43 +44,26 @@ void ns_deque_destroy(ns_deque *self) {
 
 /* ---- the owner --------------------------------------------------------------------------------------------------- */
 
-/* The tail with all bits: it is at most 2^32 - 1 below the bottom. */
+/* The tail with all bits: it is at most 2^32 - 1 below the split. */
 static uint64_t whole_tail(const ns_deque *self, uint64_t ends) {
     return self->split - (uint32_t)((uint32_t)self->split - ns_ends_tail(ends));
 }
 
-/* Set the limits to what the owner has to look up for, now that `ends` are so. */
-static void set_limits(ns_deque *self, uint64_t ends) {
-    const bool empty = ns_ends_tail(ends) == ns_ends_split(ends);
+/* Note the split of `ends`, and set the limits by them. */
+static void adopt_ends(ns_deque *self, uint64_t ends) {
+    self->split += (uint64_t)(int64_t)(int32_t)(ns_ends_split(ends) - (uint32_t)self->split);
     const uint64_t full = whole_tail(self, ends) + self->mask + 1;
-    /* relaxed: a thief that asks at the same time and is not heard asks again */
-    ns_atomic_u64_store(&self->push_limit, empty ? 0 : full, memory_order_relaxed);
-    ns_atomic_u64_store(&self->pop_limit, self->split, memory_order_relaxed);
+    ns_split_set_limits(&self->push_limit, &self->pop_limit, ends, full, self->split);
 }
 
-/* Where the public part is empty, let it have half of the private one. */
 static void publish_half(ns_deque *self) {
-    /* acquire: as in a push, for the slots that the limits allow to write */
-    uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire);
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
-    if (ns_ends_tail(ends) == ns_ends_split(ends) && bottom > self->split) {
-        self->split += (bottom - self->split + 1) / 2;
-        ends = ns_ends_of(ns_ends_tail(ends), self->split);
-        /* release: a thief that sees the split sees slots, ring and tasks below it. A plain store: see above */
-        ns_atomic_u64_store(&self->ends, ends, memory_order_release);
-    }
-    set_limits(self, ends);
+    adopt_ends(self, ns_split_publish_half(&self->ends, (uint32_t)bottom));
 }
 
 void ns_deque_publish(ns_deque *self) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
-    uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire);           /* acquire: as in publish_half */
-    self->split = bottom;
-    /* release: as in publish_half */
-    while (!ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(ns_ends_tail(ends), bottom),
-                                           memory_order_release, memory_order_acquire)) {
-    }
-    set_limits(self, ns_ends_of(ns_ends_tail(ends), bottom));
+    adopt_ends(self, ns_split_publish_all(&self->ends, (uint32_t)bottom));
 }
 
 /* Twice the room, with all tasks from `tail` on. */
@@ -124,31 +107,21 @@ static bool take_last(ns_deque *self, uint64_t ends) {
     return ns_atomic_u64_compare_exchange(&self->ends, &ends, none, memory_order_relaxed, memory_order_relaxed);
 }
 
-/* Make half of the public tasks private, the tail's one never. */
-static bool take_half(ns_deque *self, uint64_t ends) {
-    const uint32_t half = (ns_ends_split(ends) - ns_ends_tail(ends)) / 2;
-    /* relaxed: as in take_last; a thief with the old split fails */
-    const bool taken =
-        ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(ns_ends_tail(ends), ns_ends_split(ends) - half),
-                                       memory_order_relaxed, memory_order_relaxed);
-    if (taken) self->split -= half;
-    return taken;
-}
-
 void *ns_deque_pop_slowly(ns_deque *self) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
     if (bottom > self->split) return pop_private(self, bottom);
     for (;;) {
-        const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: as in publish_half */
+        const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: as in a slow push */
         const uint32_t left = ns_ends_split(ends) - ns_ends_tail(ends);
-        if (left > 1 && take_half(self, ends)) return pop_private(self, bottom);
+        /* the task at the tail never becomes private: see deque.h */
+        if (left > 1 && ns_split_take_back(&self->ends, ends, left / 2)) return pop_private(self, bottom);
         if (left == 1 && take_last(self, ends)) {
             void *task = ns_atomic_pointer_load(&self->slots[(bottom - 1) & self->mask], memory_order_relaxed);
-            set_limits(self, ns_ends_of(self->split, self->split));
+            adopt_ends(self, ns_ends_of(self->split, self->split));
             return task;
         }
         if (!left) {
-            set_limits(self, ends);
+            adopt_ends(self, ends);
             return NULL;
         }
     }
@@ -156,18 +129,11 @@ void *ns_deque_pop_slowly(ns_deque *self) {
 
 /* ---- thieves ----------------------------------------------------------------------------------------------------- */
 
-/* Let the owner look up at its next push or pop. */
-static void ask(ns_deque *self) {
-    /* relaxed: nothing is said but that somebody asks */
-    ns_atomic_u64_store(&self->push_limit, 0, memory_order_relaxed);
-    ns_atomic_u64_store(&self->pop_limit, UINT64_MAX, memory_order_relaxed);
-}
-
 void *ns_deque_steal(ns_deque *self) {
     uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: what is below the split */
     const uint32_t tail = ns_ends_tail(ends), split = ns_ends_split(ends);
     if (tail == split) {
-        if (ns_deque_length(self)) ask(self);
+        if (ns_deque_length(self)) ns_split_ask(&self->push_limit, &self->pop_limit);
         return NULL;
     }
     /* acquire: the ring's mask and slots */
@@ -176,7 +142,7 @@ void *ns_deque_steal(ns_deque *self) {
     /* release: the slot was read before its place may be written again. acquire: as with the load, for `task` */
     const bool taken = ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(tail + UINT64_C(1), split),
                                                       memory_order_acq_rel, memory_order_relaxed);
-    if (taken && tail + 1 == split) ask(self);
+    if (taken && tail + 1 == split) ns_split_ask(&self->push_limit, &self->pop_limit);
     return taken ? task : NULL;
 }
 

@@ -1,21 +1,10 @@
-/* The deque of one worker: a private part that its owner works on without any atomic read-modify-write or fence, and in
- * front of it a public part that thieves take from with a compare-and-swap (a split deque: van Dijk and van de Pol,
- * "Lace: non-blocking split deque for work-stealing", 2014).
- *
- *       tail          split             bottom
- *     ---+--------------+------------------+---->  indices; slots are a ring that grows
- *        |    public    |     private      |
- *     thieves take here          the owner pushes and pops here
- *
- * Tail and split share one word. Thieves advance the tail; the owner lowers the split to take tasks back, both by
- * compare-and-swap of the whole word. Where the public part is empty, no thief's compare-and-swap can succeed, and the
- * owner raises the split with a plain store. Whoever empties the public part asks for more by setting the owner's two
- * limits, which the owner compares with at every push and pop anyhow: asking and running out of room are one test.
+/* The deque of one worker, split between its owner and thieves as split.h explains: tasks are pointers in a ring that
+ * grows, and indices (of which the public ones have 32 bits) count all pushes.
  *
  * Why a thief that read a slot and then moves the tail has read the right task: while the tail stays at an index and
  * the split is above it, nobody writes that slot. The owner never lowers the split to the tail: the last public task it
  * takes as a thief does, by moving the tail. And it writes the slot for index + capacity only after it has seen the
- * tail beyond the index. Indices in the shared word have 32 bits: a thief would have to sleep through 2^32 steals.
+ * tail beyond the index. A thief would have to sleep through 2^32 steals to meet the same tail again.
  */
 #ifndef NS_DEQUE_H
 #define NS_DEQUE_H
@@ -29,15 +18,15 @@ typedef struct ns_deque_ring ns_deque_ring;
 
 typedef struct {
     /* What the owner uses, and others look at. */
-    NS_OWN_LINE ns_atomic_u64 bottom;
-    ns_atomic_u64 push_limit;  /* the owner looks up when the bottom is there: the ring is full, or thieves ask */
-    ns_atomic_u64 pop_limit;   /* and when it pops from there: the private part is empty, or thieves ask */
+    NS_OWN_LINE ns_atomic_u64 bottom; /* the top of split.h */
+    ns_atomic_u64 push_limit;         /* of split.h */
+    ns_atomic_u64 pop_limit;
     ns_atomic_pointer *slots;  /* those of `ring` */
     uint64_t mask;             /* its capacity - 1 */
-    uint64_t split;            /* as in `ends`, with all bits */
+    uint64_t split;            /* as in `ends`, with all 64 bits */
     ns_deque_ring *owned_ring; /* `ring`, for the owner */
     /* What thieves write. */
-    NS_OWN_LINE ns_atomic_u64 ends; /* tail, and the split above it: 32 bits each */
+    NS_OWN_LINE ns_atomic_u64 ends; /* tail and split */
     ns_atomic_pointer ring;
 } ns_deque;
 _Static_assert(sizeof(ns_deque) == 2 * NS_LINE_BYTES, "the owner's fields and the thieves' are lines apart");

@@ -1,21 +1,11 @@
-/* The lane of one worker: a stack of tasks whose upper part is private, so that its owner works on it without any
- * atomic read-modify-write or fence, and whose lower part is public: thieves take from it with a compare-and-swap (van
- * Dijk and van de Pol, "Lace: non-blocking split deque for work-stealing", 2014).
- *
- *     slots      tail          split              top
- *     --+---------+--------------+------------------+---->
- *       |  gone   |    public    |     private      |
- *        was stolen  thieves take here   the owner pushes and pops here
- *
- * Tail and split share one word. Thieves advance the tail; the owner lowers the split to take tasks back, both by
- * compare-and-swap of the whole word. Where the public part is empty, no thief's compare-and-swap can succeed, and the
- * owner writes the word with a plain store. Whoever empties the public part asks for more by setting the owner's two
- * limits, which the owner compares with at every push and pop anyhow: asking and running out of room are one test.
+/* The lane of one worker, split between its owner and thieves as split.h explains: a stack of tasks with their
+ * arguments in slots of its own, without a ring. Below the tail are slots whose tasks were stolen.
  *
  * A thief reads a slot only after it has moved the tail beyond it, and the slot is its own until it says that the task
- * has ended: so it does not matter whether the word has had other values since the thief has read it. Thieves take the
- * oldest; so where the task at the top has been stolen, all below it have been. The owner waits until it has ended,
- * lowers the top, the split and the tail by one, and the slot is as if nothing had ended there: a push need not say so.
+ * has ended: so it does not matter whether the word of tail and split has had other values since the thief read it.
+ * Thieves take the oldest; so where the task at the top has been stolen, all below it have been. The owner waits until
+ * it has ended, lowers the top, the split and the tail by one, and the slot is as if nothing had ended there: a push
+ * need not say so.
  */
 #ifndef NS_LANE_H
 #define NS_LANE_H
@@ -31,7 +21,7 @@ typedef struct {
     ns_lane_slot *slots;
     uint32_t capacity;
     uint32_t split;                 /* as in `ends` */
-    NS_OWN_LINE ns_atomic_u64 ends; /* tail, and the split above it: 32 bits each */
+    NS_OWN_LINE ns_atomic_u64 ends; /* tail and split */
 } ns_lane;
 _Static_assert(sizeof(ns_lane_slot) == 64, "a task takes one line of a cache");
 _Static_assert(sizeof(ns_atomic_u64) == sizeof(ns_lane_word), "a lane's word is an atomic one");

@@ -9,7 +9,7 @@
 
 typedef struct ns_thread_sync ns_thread_sync;
 
-/* Who uses a object, and what that took: times are added to. */
+/* Who uses an object, and what that took: times are added to. */
 typedef struct {
     uint32_t worker, node;
     int64_t *barrier_ps, *parked_ps;
