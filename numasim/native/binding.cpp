@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine.hpp"
+#include "engine/engine.hpp"
 #include "read_plan.hpp"
 
 namespace nb = nanobind;
@@ -75,37 +75,39 @@ nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
 nb::dict result_of(Engine& engine, bool keep_log) {
     nb::dict result, workers, producers;
     for (const auto& [name, value] : COUNTERS) {
-        workers[name] = column(engine.workers(), [value](const Worker& w) { return w.counters.*value; });
+        workers[name] = column(engine.team(), [value](const Worker& w) { return w.counters.*value; });
     }
-    producers["node"] = column(engine.producers(), [](const Producer& p) { return std::int64_t{p.node}; });
-    producers["overhead_ps"] = column(engine.producers(), [](const Producer& p) { return p.overhead_ps; });
-    producers["parked_ps"] = column(engine.producers(), [](const Producer& p) { return p.parked_ps; });
-    const std::uint64_t steps = engine.steps_hash(), details = engine.details_hash();
+    const std::vector<Producer>& made_by = engine.source().producers();
+    producers["node"] = column(made_by, [](const Producer& p) { return std::int64_t{p.node}; });
+    producers["overhead_ps"] = column(made_by, [](const Producer& p) { return p.overhead_ps; });
+    producers["parked_ps"] = column(made_by, [](const Producer& p) { return p.parked_ps; });
+    Recorder& recorder = engine.recorder();
+    const MemorySystem& memory = engine.memory();
+    const Traffic* const traffic = memory.traffic();
     const std::size_t nodes = engine.plan().nodes;
     result["workers"] = workers;
     result["producers"] = producers;
-    result["node_attempts"] = table(engine.node_attempts().data(), nodes, nodes);
-    result["node_success"] = table(engine.node_success().data(), nodes, nodes);
-    result["node_bytes"] = table(engine.node_bytes().data(), nodes, nodes);
-    result["traffic"] = engine.traffic() != nullptr ? traffic_of(*engine.traffic(), nodes) : nb::dict();
-    result["cached_bytes"] = engine.traffic() != nullptr ? engine.traffic()->cached_bytes : 0;
-    const std::vector<WordCounts> words = engine.word_counts();
-    result["words"] = rows_of<WordCounts>(words);
-    result["makespan_ps"] = engine.makespan_ps();
-    result["span_ps"] = engine.span_ps();
-    result["page_faults"] = engine.page_faults();
-    result["pages_migrated"] = engine.pages_migrated();
-    result["node_pages"] = column(engine.node_pages(), [](std::int64_t pages) { return pages; });
+    result["node_attempts"] = table(engine.probes().attempts().data(), nodes, nodes);
+    result["node_success"] = table(engine.probes().successes().data(), nodes, nodes);
+    result["node_bytes"] = table(memory.node_bytes().data(), nodes, nodes);
+    result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
+    result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
+    result["words"] = rows_of<WordCounts>(engine.sync().counts());
+    result["makespan_ps"] = engine.clock().now_ps();
+    result["span_ps"] = engine.source().span_ps();
+    result["page_faults"] = memory.page_faults();
+    result["pages_migrated"] = memory.pages_migrated();
+    result["node_pages"] = column(memory.pages().node_pages(), [](std::int64_t pages) { return pages; });
     result["passed_items"] = engine.passed_items();
-    result["events"] = engine.events();
+    result["events"] = engine.clock().events();
     result["peak_tasks"] = engine.peak_tasks();
     result["task_bytes"] = engine.task_bytes();
-    result["steps_hash"] = steps;
-    result["details_hash"] = details;
-    result["complete"] = engine.complete();
+    result["steps_hash"] = recorder.steps_hash();
+    result["details_hash"] = recorder.details_hash();
+    result["complete"] = recorder.complete();
     if (keep_log) {
-        result["log"] = rows_of<Executed>(engine.log());
-        result["held"] = rows_of<Held>(engine.held());
+        result["log"] = rows_of<Executed>(recorder.executed());
+        result["held"] = rows_of<Held>(recorder.held());
     }
     return result;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bounds.hpp"
-#include "chunks.hpp"
+#include "memory/chunks.hpp"
 
 namespace numasim {
 

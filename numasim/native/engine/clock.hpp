@@ -1,0 +1,139 @@
+// The clock of a run: what time it is, and which event is pending for each actor (model 1.2).
+//
+// No other component changes the time, the tree of events or the pending step of a worker.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "checked.hpp"
+#include "engine/event_tree.hpp"
+#include "engine/worker.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+constexpr std::int64_t NEVER_PS = INT64_MAX;
+
+class Clock {
+public:
+    explicit Clock(const Plan& plan)
+        : workers_(plan.workers),
+          pending_(std::size_t{plan.workers} + 2 + plan.words.role.size()),
+          busy_until_(plan.workers, NEVER_PS) {}
+
+    std::int64_t now_ps() const { return now_ps_; }
+    std::int64_t events() const { return events_; }
+
+    EventKey next() const { return pending_.next(); }
+    void advance(EventKey event) {
+        ++events_;
+        now_ps_ = time_of(event);
+    }
+
+    // Actors that are no workers: the producer, the end of an instant, shared words.
+    std::uint32_t producer() const { return workers_; }
+    std::uint32_t end_of_instant() const { return workers_ + 1; }
+    std::uint32_t word(std::uint32_t word) const { return workers_ + 2 + word; }
+
+    std::int64_t after(std::int64_t delay_ps) const {
+        const std::int64_t due = sum_ps(now_ps_, delay_ps);
+        if (due > LATEST_PS) refuse_time();
+        return due;
+    }
+
+    // The pending event of an actor that is no worker; `named` is the actor that the event carries.
+    void set(std::uint32_t actor, std::int64_t due_ps, Rank rank, std::uint32_t named) {
+        pending_.set(actor, event_key(due_ps, rank, named));
+    }
+    void clear(std::uint32_t actor) { pending_.clear(actor); }
+
+    void schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
+        w.step.rank_ = rank;
+        w.step.due_ps_ = after(delay_ps);
+        busy_until_[w.id] = rank < LOOK ? w.step.due_ps_ : NEVER_PS;
+        pending_.set(w.id, event_key(w.step.due_ps_, rank, w.id));
+    }
+
+    // A step that is all overhead, together with what is owed.
+    void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps) {
+        w.owed_ps += step_ps;
+        schedule(w, rank, w.pay_owed());
+    }
+
+    // A probe or a wait, with the overhead that is owed in front of it.
+    void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
+        w.step.idle_ps_ = step_ps;
+        schedule(w, rank, w.pay_owed() + step_ps);
+    }
+
+    // The worker has no event until another actor gives it one.
+    void suspend(Worker& w) {
+        w.step.rank_ = POLL;
+        busy_until_[w.id] = NEVER_PS;
+        pending_.clear(w.id);
+    }
+
+    // It sleeps, from `from_ps` on.
+    void sleep(Worker& w, std::int64_t from_ps) {
+        suspend(w);
+        w.step.due_ps_ = from_ps;
+    }
+
+    // It waits for something that is sure to come, and is found out at the end of this instant or later.
+    void hold(Worker& w) {
+        busy_until_[w.id] = now_ps_;
+        pending_.clear(w.id);
+    }
+
+    // It executes a flow: `hold` until the end of the instant says when that ends.
+    void start_flow(Worker& w) {
+        w.step.rank_ = SEG_END;
+        w.step.due_ps_ = now_ps_;
+        hold(w);
+    }
+
+    // Flows of `moved` workers end at another time: that of `end_ps(worker)`.
+    template <typename EndPs>
+    void move_ends(Team& team, const std::vector<std::uint32_t>& moved, EndPs&& end_ps) {
+        const bool many = pending_.are_many(moved.size());
+        for (const std::uint32_t id : moved) {
+            const std::int64_t due = team[id].step.due_ps_ = busy_until_[id] = end_ps(id);
+            if (due > LATEST_PS) refuse_time();
+            const EventKey key = event_key(due, SEG_END, id);
+            many ? pending_.put(id, key) : pending_.set(id, key);
+        }
+        if (many) pending_.rebuild();
+    }
+
+    // A suspended worker will go on at `due_ps` through the event of another actor.
+    void expect(Worker& w, Rank rank, std::int64_t due_ps) {
+        w.step.rank_ = rank;
+        w.step.due_ps_ = busy_until_[w.id] = due_ps;
+    }
+
+    // What a suspended worker waits for has ended now, without effect.
+    void cut_short(Worker& w) {
+        w.step.due_ps_ = now_ps_;
+        w.step.idle_ps_ = 0;
+    }
+
+    // Nothing of the worker is pending any more: the phase has ended.
+    void retire(Worker& w) {
+        w.step.rank_ = POLL;
+        busy_until_[w.id] = NEVER_PS;
+    }
+
+    // Whether a worker does something that can bring tasks, and until when; the first end of such.
+    bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
+    std::int64_t first_busy_end_ps() const { return *std::min_element(busy_until_.begin(), busy_until_.end()); }
+
+private:
+    const std::uint32_t workers_;
+    std::int64_t now_ps_ = 0, events_ = 0;
+    EventTree pending_;
+    std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due
+};
+
+}  // namespace numasim

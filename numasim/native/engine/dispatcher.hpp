@@ -1,0 +1,55 @@
+// Where a new task goes: the queue that the dispatch rules name (model 4.5).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/frames.hpp"
+#include "engine/item_ranges.hpp"
+#include "engine/task_queues.hpp"
+#include "memory/memory_system.hpp"
+#include "memory/objects.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+class Dispatcher {
+public:
+    Dispatcher(const Plan& plan, const ItemRanges& ranges, const Frames& frames, const MemorySystem& memory,
+               TaskQueues& queues)
+        : plan_(plan),
+          ranges_(ranges),
+          frames_(frames),
+          queues_(queues),
+          objects_(plan, memory.pages()),
+          looks_at_data_(ns_looks_at_data(&plan.steal)) {}
+
+    // The queue for a task that a worker spawns; negative where every queue that the rules name is full. What deciding
+    // takes the worker is owed.
+    std::int32_t choose(Worker& w, Task task) {
+        if (w.boundless_own != NS_UNKNOWN) return w.boundless_own;
+        const std::int32_t q = place(w.id, task);
+        if (q != w.own || looked_) w.owed_ps += cost_ps(w, q);
+        return q;
+    }
+
+    // The same for the worker, or the producer, at `position`, which owes nothing for it.
+    [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
+
+    bool looks_at_data() const { return looks_at_data_; }
+    bool looked() const { return looked_; }  // the last decision asked where the task's objects are
+
+private:
+    [[gnu::noinline]] void describe(Task task, ns_new_task& described);
+    [[gnu::noinline]] std::int64_t cost_ps(const Worker& w, std::int32_t q) const;
+
+    const Plan& plan_;
+    const ItemRanges& ranges_;
+    const Frames& frames_;
+    TaskQueues& queues_;
+    ObjectMap objects_;
+    const bool looks_at_data_;
+    bool looked_ = false;
+};
+
+}  // namespace numasim

@@ -1,0 +1,108 @@
+// The native engine: one run of one plan, event by event, equal to the reference engine (numasim/engine/reference.py)
+// and composed of the same components.
+//
+// Each component keeps its state to itself and knows, by references that it is constructed with, only components that
+// stand above it in this list:
+//
+//   Clock          what time it is, which event is pending for each actor; nobody else writes either
+//   Recorder       hashes of records, rows for a watch, the log for the checks
+//   ItemRanges     implicit ranges: ids and times of their items; constant
+//   TaskQueues     what waits in queues, and what the strategy remembers of each worker
+//   Team           the workers; each section of a worker's record belongs to one component
+//   Frames         tasks that have begun, joins, dependences, the longest chain of work
+//   MemorySystem   what work waits for memory: pages, and where the plan is coupled caches, bandwidth, speeds
+//   SyncObjects    locks, atomic words, conditions, barriers
+//   Dispatcher     the queue that a new task goes to
+//   WorkSource     phases, roots, ranges, the producer; how many tasks are left
+//   Probes         what probes and steals cost, and how often they were tried
+//   Thief          own queue, rounds of probes, steals, back-off
+//   Executor       ops, segments, spawns, joins
+//
+// Four shortcuts (shortcuts/) pass over events whose outcome is known, and change no result. They stand between Probes
+// and Thief, SteadyProduction behind Executor. `Plan::skip` switches Polling (polls that must fail) and
+// SteadyProduction (a producer and workers in steady state) on, `Plan::skipping` SkipAhead (whole phases in which only
+// steals matter) and StealBatches (many steals of like items).
+//
+// The engine takes one event after the other off the clock and hands it to its component. What a component cannot go on
+// with by itself it returns to the engine: who has been granted a lock, who has something to run. The engine also begins
+// and ends phases, in which most components take part. So read Clock, WorkSource, Executor, Thief first.
+//
+// What the model leaves to an engine is decided in the reference engine's files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "engine/clock.hpp"
+#include "engine/dispatcher.hpp"
+#include "engine/executor.hpp"
+#include "engine/frames.hpp"
+#include "engine/item_ranges.hpp"
+#include "engine/probes.hpp"
+#include "engine/recorder.hpp"
+#include "engine/sync_objects.hpp"
+#include "engine/task_queues.hpp"
+#include "engine/thief.hpp"
+#include "engine/work_source.hpp"
+#include "memory/memory_system.hpp"
+#include "shortcuts/polling.hpp"
+#include "shortcuts/skip_ahead.hpp"
+#include "shortcuts/steady_production.hpp"
+#include "shortcuts/steal_batches.hpp"
+
+namespace numasim {
+
+class Engine {
+public:
+    // `pause` is called now and then during a run; what it throws ends the run. A run that is watched goes through every
+    // event: its plan must not be one that skips.
+    Engine(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log);
+
+    void run();
+
+    // Results, each from the component that knows it.
+    const Plan& plan() const { return plan_; }
+    const Team& team() const { return team_; }
+    const Clock& clock() const { return clock_; }
+    Recorder& recorder() { return recorder_; }
+    const WorkSource& source() const { return source_; }
+    const Probes& probes() const { return probes_; }
+    const MemorySystem& memory() const { return memory_; }
+    const SyncObjects& sync() const { return sync_; }
+    std::int64_t passed_items() const { return steady_.passed_items(); }
+    std::int64_t peak_tasks() const;  // spawned, or dealt, and not finished at one time
+    std::size_t task_bytes() const;   // of the state that grows with them
+
+private:
+    void go_through_events();
+    void handle(EventKey event);
+    void end_segment(Worker& w);
+    void produce();
+    void grant(std::uint32_t lock);
+    void look(Worker& w);
+    void start_phase();
+    void end_phase();
+
+    const Plan& plan_;
+    const std::function<void()> pause_;
+    Clock clock_;
+    Recorder recorder_;
+    const ItemRanges ranges_;
+    TaskQueues queues_;
+    Team team_;
+    Frames frames_;
+    MemorySystem memory_;
+    SyncObjects sync_;
+    Dispatcher dispatcher_;
+    WorkSource source_;
+    Probes probes_;
+    SkipAhead skipping_;
+    Polling polling_;
+    StealBatches batches_;
+    Thief thief_;
+    Executor executor_;
+    SteadyProduction steady_;
+    bool finished_ = false;
+};
+
+}  // namespace numasim

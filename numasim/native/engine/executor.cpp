@@ -1,0 +1,369 @@
+#include "engine/executor.hpp"
+
+#include <algorithm>
+
+#include "policy/dispatch.h"
+
+namespace numasim {
+
+namespace {
+
+bool any_inlines(const ns_plan& steal) {
+    return std::any_of(steal.queues, steal.queues + steal.queue_count,
+                       [](const ns_queue& queue) { return queue.full == NS_FULL_INLINE; });
+}
+
+}  // namespace
+
+Executor::Executor(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
+                   Team& team, Frames& frames, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher,
+                   WorkSource& source, Thief& thief)
+    : plan_(plan),
+      clock_(clock),
+      recorder_(recorder),
+      ranges_(ranges),
+      queues_(queues),
+      team_(team),
+      frames_(frames),
+      memory_(memory),
+      sync_(sync),
+      dispatcher_(dispatcher),
+      source_(source),
+      thief_(thief),
+      overflowed_(plan.steal.queue_count, 0),
+      coupled_(memory.coupled()),
+      has_dependences_(frames.have_dependences()),
+      joins_cost_(plan.costs.join_ps != 0 || plan.costs.line),
+      inlines_(any_inlines(plan.steal) && !dispatcher.looks_at_data()),
+      puts_take_time_(plan.costs.push_ps != 0 || !plan.words.queue_lock.empty()) {}
+
+// ---- ops ----------------------------------------------------------------------------------------------------------
+
+// What the common events go through is inlined as a whole (flatten), up to what is rare (noinline): a fifth of the
+// time.
+[[gnu::flatten]] void Executor::proceed(Worker& w) {
+    for (;;) {
+        if (!w.outbox.empty()) return clock_.schedule_overhead(w, PUT, plan_.costs.push_ps);
+        if (w.stack.empty() && !thief_.seek(w)) return;
+        const Task task = w.stack.back();
+        if (ranges_.holds(task)) return start_item(w, task);
+        if (task == PRODUCTION) {
+            produce(w);
+            continue;
+        }
+        const auto at = static_cast<std::uint32_t>(task);
+        Frame& frame = frames_[at];
+        if (frame.at == frames_.end_of_program(frame)) {
+            finish(w, at);
+            continue;
+        }
+        switch (plan_.graph.op_code[frame.at]) {
+            case RUN: return start_segment(w, frame, plan_.graph.op_arg[frame.at]);
+            case SPAWN: spawn(w, at); break;
+            case CALL: call(w, at); break;
+            case WAIT:
+                if (!wait(w, frame)) return;
+                break;
+            default:
+                if (!use_word(w, frame)) return;
+        }
+    }
+}
+
+void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
+    if (coupled_) return memory_.start(w, frame, segment);
+    const std::int64_t total_ps = memory_.segment_ps(w, segment), local_ps = w.local_ps[segment];
+    frame.path_ps += local_ps;
+    w.segment = plan_.graph.folded ? frame.segments + plan_.graph.segment[frame.at] : segment;
+    work(w, frame.id, total_ps, local_ps);
+}
+
+inline void Executor::start_item(Worker& w, Task item) {
+    if (coupled_) return memory_.start_item(w, item);
+    ItemBlock& block = w.items;
+    if (block.at == block.count || block.next != item) compute_block(w, item);
+    const std::int64_t total_ps = block.total_ps[block.at], local_ps = block.local_ps[block.at];
+    ++block.at;
+    block.next += block.step;
+    if (block.times->moves_bytes()) block.times->add_traffic(item - block.base, memory_.bytes_from(w));
+    frames_.end_chain(local_ps);
+    w.segment = 0;
+    work(w, item, total_ps, local_ps);
+}
+
+// Compute the times of an item along with those of the items that the worker will take next from its own queue.
+void Executor::compute_block(Worker& w, Task item) {
+    const std::size_t family = ranges_.family_of(item);
+    ItemBlock& block = w.items;
+    block.times = &ranges_.times(family);
+    block.base = static_cast<std::int64_t>(ranges_.first(family));
+    block.next = item;
+    block.at = 0;
+    block.count = 1;
+    block.step = 1;
+    if (w.own != NS_UNKNOWN && queues_.length(static_cast<std::uint32_t>(w.own)) != 0) {
+        const auto q = static_cast<std::uint32_t>(w.own);
+        const ns_items& entry = queues_.entry(q, w.own_back);
+        const std::int64_t step = w.own_back ? -std::int64_t{entry.step} : std::int64_t{entry.step};
+        if (entry.count > 1 && queues_.peek(q, w.own_back) == item + step) {
+            block.step = step;
+            block.count = std::min(ItemBlock::MOST, entry.count + 1);
+        }
+    }
+    block.times->block(static_cast<std::size_t>(w.node), item - block.base, block.step, block.count, block.total_ps,
+                       block.local_ps);
+}
+
+// Start a stretch of work, with the overhead that is owed in front of it.
+inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
+    const std::int64_t owed_ps = w.pay_owed();
+    w.began_ps = clock_.now_ps() + owed_ps;
+    w.counters.add_work(total_ps, local_ps);
+    clock_.schedule(w, SEG_END, owed_ps + total_ps);
+    if (recorder_.keeps_log()) recorder_.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
+}
+
+[[gnu::flatten]] void Executor::end_segment(Worker& w) {
+    const Task task = w.stack.back();
+    recorder_.detail(SEG_END, w.id, frames_.id_of(task), w.segment);
+    if (coupled_) memory_.end(w);
+    if (recorder_.watch() != nullptr) report_work(w);
+    if (ranges_.holds(task)) {
+        w.stack.pop_back();
+        w.counters.add_tasks(1);
+        source_.task_done();
+        // what `proceed` would come to: most items are followed by the next one of the own queue
+        const bool free = w.stack.empty() && w.agenda.empty();
+        if (free && thief_.pop_own(w, plan_.refill) && ranges_.holds(w.stack.back()))
+            return start_item(w, w.stack.back());
+    } else {
+        ++frames_[task].at;
+    }
+    proceed(w);
+}
+
+void Executor::report_work(Worker& w) {
+    const Task task = w.stack.back();
+    const std::uint32_t kernel = ranges_.holds(task)
+                                     ? plan_.families[ranges_.family_of(task)].kernel
+                                     : plan_.graph.kernel[plan_.graph.op_arg[frames_[task].at]];
+    recorder_.watch()->stretch(w, Watched::WORK, clock_.now_ps(), frames_.id_of(task), w.segment, kernel);
+}
+
+// Execute the op on a shared word that `frame` has come to, after paying what is owed; false: the worker waits.
+bool Executor::use_word(Worker& w, Frame& frame) {
+    if (w.owed_ps != 0) {
+        clock_.schedule_overhead(w, PUT, 0);
+        return false;
+    }
+    const std::uint32_t op = frame.at++;
+    return sync_.use(w, plan_.graph.op_code[op], plan_.graph.op_arg[op]);
+}
+
+// ---- the end of a task --------------------------------------------------------------------------------------------
+
+// Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
+void Executor::finish(Worker& w, std::uint32_t at) {
+    w.stack.pop_back();
+    Frame& frame = frames_[at];
+    frame.finished = 1;
+    if (frame.kind == CALLED) {
+        frames_[frame.parent].path_ps = frame.path_ps;
+        w.stack.push_back(frame.parent);
+    } else {
+        w.counters.add_tasks(frame.kind == TASK);
+        frames_.end_chain(frame.path_ps);
+        if (frame.parent != NO_FRAME) join(w, frame);
+        if (has_dependences_) release(w, frame);
+        source_.task_done();
+    }
+    if (frame.pending == 0) frames_.free(at);
+}
+
+void Executor::join(Worker& w, const Frame& child) {
+    if (joins_cost_) {
+        w.owed_ps += plan_.costs.join_ps;
+        if (plan_.costs.line) w.owed_ps += plan_.line_ps[std::size_t{w.id} * plan_.workers + child.spawner];
+    }
+    Frame& parent = frames_[child.parent];
+    parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
+    if (--parent.pending != 0) return;
+    if (parent.waiting) {
+        parent.waiting = 0;
+        resume(w, child.parent);
+    } else if (parent.finished) {
+        frames_.free(child.parent);
+    }
+}
+
+// The last child has finished: go on with the parent here, or wake the worker that is blocked in it.
+void Executor::resume(Worker& w, std::uint32_t parent) {
+    if (plan_.join == Join::BLOCK) {
+        const auto found = sleeper_.find(parent);
+        Worker& sleeper = team_[found->second];
+        sleeper_.erase(found);
+        sleeper.blocked = false;
+        const std::int64_t wake_ps = sleeper.node != w.node ? plan_.costs.wake_remote_ps : plan_.costs.wake_ps;
+        clock_.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - clock_.now_ps()));
+        return;
+    }
+    Frame& frame = frames_[parent];
+    frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
+    w.owed_ps += plan_.costs.resume_ps;
+    w.stack.push_back(parent);
+}
+
+// Put the spawned successors whose last predecessor this was.
+void Executor::release(Worker& w, const Frame& frame) {
+    frames_.release(frame, [&](std::uint32_t successor) { offer(w, successor); });
+}
+
+// ---- spawning and placing -----------------------------------------------------------------------------------------
+
+void Executor::spawn(Worker& w, std::uint32_t parent) {
+    const std::uint32_t child = frames_.new_child(parent);
+    ++frames_[parent].pending;
+    source_.task_added();
+    frames_[child].spawner = w.id & 0xFFFFFFFU;
+    if (coupled_) memory_.expect(frames_[child]);
+    if (has_dependences_ && frames_.must_wait(child)) return;
+    if (inlines_ && must_inline(w)) {
+        w.stack.push_back(child);
+    } else if (plan_.work_first) {
+        w.stack.back() = child;
+        offer(w, parent);
+    } else {
+        offer(w, child);
+    }
+}
+
+// An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
+void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = frames_.new_child(caller); }
+
+// Worker 0 creates the next item: into a queue, or executed at once where its own is full.
+void Executor::produce(Worker& w) {
+    if (!source_.has_items_to_make()) {
+        w.stack.pop_back();
+        return;
+    }
+    const Task item = source_.make_item();
+    if (inlines_ && must_inline(w)) {
+        w.stack.push_back(item);
+    } else {
+        offer(w, item);
+    }
+}
+
+// Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill.
+bool Executor::must_inline(Worker& w) {
+    if (w.own == NS_UNKNOWN) return false;
+    const auto q = static_cast<std::uint32_t>(w.own);
+    if (plan_.steal.queues[q].full != NS_FULL_INLINE) return false;
+    overflowed_[q] = ns_overflows(overflowed_[q] != 0, queues_.length(q), queues_.contents().capacity(q),
+                                  plan_.inline_resume_ppm);
+    return overflowed_[q] != 0;
+}
+
+// Put a task into a queue: at once, or where that takes time, as the worker's next step.
+void Executor::offer(Worker& w, Task task) {
+    if (puts_take_time_) {
+        w.outbox.push_back(task);
+    } else {
+        put_into(w, dispatcher_.choose(w, task), task);
+    }
+}
+
+void Executor::end_put(Worker& w) {
+    if (Watch* const watch = recorder_.watch()) watch->overhead(w, clock_.now_ps());
+    if (!w.held.empty()) {  // what a search has found is paid for
+        thief_.release_locks(w);
+    } else if (!w.outbox.empty() && !put_next(w)) {
+        return;
+    }
+    proceed(w);
+}
+
+// Put the next task of the outbox into a queue; false: the worker waits for the queue's lock.
+bool Executor::put_next(Worker& w) {
+    const Task task = w.outbox.front();
+    const std::int32_t q = dispatcher_.choose(w, task);
+    const std::int32_t lock = q == w.own ? NO_LOCK : sync_.queue_lock(q);
+    if (lock == NO_LOCK) {
+        w.outbox.pop_front();
+        put_into(w, q, task);
+        return true;
+    }
+    w.target = static_cast<std::uint32_t>(q);
+    clock_.hold(w);  // whoever holds the lock lets go of it
+    sync_.request(static_cast<std::uint32_t>(lock), w.id, Then::PUT);
+    return false;
+}
+
+// Put the task there, or elsewhere if the queue has become full meanwhile.
+void Executor::put_locked(Worker& w) {
+    const auto q = static_cast<std::int32_t>(w.target);
+    const bool room = queues_.has_room(w.target);
+    if (room) {
+        const Task task = w.outbox.front();
+        w.outbox.pop_front();
+        put_into(w, q, task);
+    }
+    sync_.release(static_cast<std::uint32_t>(sync_.queue_lock(q)), w.id);
+    if (room || put_next(w)) proceed(w);
+}
+
+void Executor::put_into(Worker& w, std::int32_t q, Task task) {
+    if (q < 0) {
+        w.stack.push_back(task);
+    } else {
+        queues_.put(static_cast<std::uint32_t>(q), task);
+        recorder_.detail(PUT, w.id, frames_.id_of(task), q);
+    }
+}
+
+// ---- joins --------------------------------------------------------------------------------------------------------
+
+// WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
+bool Executor::wait(Worker& w, Frame& frame) {
+    if (frame.pending == 0) {
+        if (w.idle) thief_.end_idle(w);
+        ++frame.at;
+        frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
+        w.owed_ps += plan_.costs.wait_ps;
+        return true;
+    }
+    switch (plan_.join) {
+        case Join::CONTINUATION:  // the task leaves the worker; its last child's worker goes on with it
+            ++frame.at;
+            frame.waiting = 1;
+            w.stack.pop_back();
+            return true;
+        case Join::BLOCK: return block(w, frame);
+        default: return thief_.seek(w);  // other tasks run nested on the stack until the children have finished
+    }
+}
+
+// Join `block`: the worker sleeps until the last child has finished.
+bool Executor::block(Worker& w, Frame& frame) {
+    frame.waiting = 1;
+    sleeper_[w.stack.back()] = w.id;
+    w.blocked = w.rests = true;
+    w.began_ps = clock_.now_ps() + w.pay_owed();
+    w.counters.add_parked(-w.began_ps);
+    clock_.sleep(w, w.began_ps);
+    memory_.tell_activity(w);
+    return false;
+}
+
+void Executor::wake(Worker& w) {
+    if (!w.meets) w.counters.add_parked(clock_.now_ps());
+    w.rests = w.spins = false;
+    memory_.tell_activity(w);
+    if (Watch* const watch = recorder_.watch())
+        watch->stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED, clock_.now_ps());
+    w.meets = false;
+    recorder_.step(WAKE, w.id, frames_.id_of(w.stack.back()), 0);
+    proceed(w);
+}
+
+}  // namespace numasim

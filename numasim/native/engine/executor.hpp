@@ -1,0 +1,75 @@
+// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; numasim/engine/execution.py).
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/clock.hpp"
+#include "engine/dispatcher.hpp"
+#include "engine/frames.hpp"
+#include "engine/item_ranges.hpp"
+#include "engine/recorder.hpp"
+#include "engine/sync_objects.hpp"
+#include "engine/task_queues.hpp"
+#include "engine/thief.hpp"
+#include "engine/work_source.hpp"
+#include "memory/memory_system.hpp"
+
+namespace numasim {
+
+class Executor {
+public:
+    Executor(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
+             Team& team, Frames& frames, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher,
+             WorkSource& source, Thief& thief);
+
+    // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
+    [[gnu::noinline]] void proceed(Worker& w);
+
+    // The worker's work, its putting of a task or paying for a search, or its sleep comes to an end.
+    void end_segment(Worker& w);
+    void end_put(Worker& w);
+    void wake(Worker& w);
+    // The lock of the queue that it puts a task into has been granted.
+    void put_locked(Worker& w);
+
+private:
+    void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
+    void start_item(Worker& w, Task item);
+    [[gnu::noinline]] void compute_block(Worker& w, Task item);
+    void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
+    [[gnu::noinline]] void report_work(Worker& w);
+    bool use_word(Worker& w, Frame& frame);
+    void finish(Worker& w, std::uint32_t frame);
+    void join(Worker& w, const Frame& child);
+    void resume(Worker& w, std::uint32_t parent);
+    [[gnu::noinline]] void release(Worker& w, const Frame& frame);
+    void spawn(Worker& w, std::uint32_t parent);
+    void call(Worker& w, std::uint32_t caller);
+    void produce(Worker& w);
+    [[gnu::noinline]] bool must_inline(Worker& w);
+    void offer(Worker& w, Task task);
+    bool put_next(Worker& w);
+    void put_into(Worker& w, std::int32_t q, Task task);
+    bool wait(Worker& w, Frame& frame);
+    [[gnu::noinline]] bool block(Worker& w, Frame& frame);
+
+    const Plan& plan_;
+    Clock& clock_;
+    Recorder& recorder_;
+    const ItemRanges& ranges_;
+    TaskQueues& queues_;
+    Team& team_;
+    Frames& frames_;
+    MemorySystem& memory_;
+    SyncObjects& sync_;
+    Dispatcher& dispatcher_;
+    WorkSource& source_;
+    Thief& thief_;
+    std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
+    std::vector<std::uint8_t> overflowed_;             // [queues]
+    const bool coupled_, has_dependences_, joins_cost_, inlines_, puts_take_time_;
+};
+
+}  // namespace numasim

@@ -1,0 +1,129 @@
+// The tasks that have been spawned and have not finished, or have children that have not; the dependences between
+// tasks; the longest chain of work of a phase (model 3.1 to 3.3).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/item_ranges.hpp"
+#include "engine/worker.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+constexpr std::uint32_t NO_FRAME = UINT32_MAX;
+
+// One task: its place in its program, its join.
+struct Frame {
+    std::int64_t path_ps;    // longest chain of work up to the current op
+    std::int64_t joined_ps;  // that of finished children
+    std::int64_t id;         // the task, in the numbering of the trace
+    std::uint32_t row;       // its program
+    std::uint32_t at;        // index of the next op
+    std::uint32_t segments;  // number of its first segment, in a folded graph
+    std::uint32_t pending;   // children that have not finished
+    std::uint32_t parent;    // the frame of its parent, or NO_FRAME
+    std::uint32_t spawner : 28;
+    std::uint32_t kind : 2;
+    std::uint32_t waiting : 1;   // left its worker's stack at a WAIT
+    std::uint32_t finished : 1;  // only its children keep it
+};
+static_assert(sizeof(Frame) == 48);
+
+class Frames {
+public:
+    Frames(const Plan& plan, const ItemRanges& ranges);
+
+    Frame& operator[](Task frame) { return frames_[static_cast<std::size_t>(frame)]; }
+    const Frame& operator[](Task frame) const { return frames_[static_cast<std::size_t>(frame)]; }
+
+    // A task in the numbering of the trace; of a frame or an item.
+    std::int64_t id_of(Task task) const { return ranges_.holds(task) ? task : (*this)[task].id; }
+    bool is_item(Task task) const { return ranges_.holds(task); }
+
+    std::int64_t end_of_program(const Frame& frame) const { return graph_.op_ptr[std::size_t{frame.row} + 1]; }
+    bool has_started(const Frame& frame) const { return frame.at != graph_.op_ptr[frame.row]; }
+
+    // References to frames hold until the next of these.
+    std::uint32_t new_root(const Phase& phase, std::size_t root);
+    // The frame of the task that the parent's next op creates; the parent goes on to the op after it.
+    std::uint32_t new_child(std::uint32_t parent);
+    void free(std::uint32_t frame) {
+        frames_[frame].parent = free_;
+        free_ = frame;
+    }
+
+    // Whether the worker may run a task on top of its stack: where joins are strict, only a descendant of the task that
+    // waits there.
+    bool may_run(const Worker& w, Task task) const {
+        if (!strict_ || w.stack.empty()) return true;
+        const Frame& top = (*this)[w.stack.back()];
+        const std::int64_t id = id_of(task);
+        return top.id < id && id < top.id + graph_.size[top.row];
+    }
+    bool strict() const { return strict_; }
+
+    // Whether the nested join that an idle worker waits in has come to its end.
+    bool join_is_over(const Worker& w) const {
+        return w.idle && !w.stack.empty() && (*this)[w.stack.back()].pending == 0;
+    }
+
+    // ---- dependences
+
+    bool have_dependences() const { return !dependences_.empty(); }
+    bool depends_on_none(Task task) const { return predecessors_[static_cast<std::size_t>(id_of(task))] == 0; }
+    // A task has been spawned: whether it has to wait for predecessors.
+    bool must_wait(std::uint32_t frame);
+    // A task has finished: calls `ready(frame)` for each spawned successor whose last predecessor it was.
+    template <typename Ready>
+    void release(const Frame& finished, Ready&& ready);
+
+    // ---- the longest chain of work
+
+    void end_chain(std::int64_t path_ps) { span_ps_ = std::max(span_ps_, path_ps); }
+    std::int64_t take_span_ps() {
+        const std::int64_t span = span_ps_;
+        span_ps_ = 0;
+        return span;
+    }
+
+    // Frames are used again, so that there are as many as ever were in use together; items have none.
+    std::size_t most() const { return frames_.size(); }
+
+private:
+    // What a task that depends on others, or others on it, is known by before it is spawned and after it has finished.
+    struct Dependence {
+        std::int64_t path_ps;  // longest chain of work among the predecessors that have finished
+        std::uint32_t held;    // predecessors that have not finished
+        std::uint32_t frame;   // NO_FRAME until it is spawned
+    };
+
+    std::uint32_t add(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent);
+    void reset(std::int64_t root);
+
+    const Graph& graph_;
+    const ItemRanges& ranges_;
+    const bool strict_;
+    std::vector<Frame> frames_;
+    std::uint32_t free_ = NO_FRAME;            // the frames that can be used again, linked by `parent`
+    std::vector<Dependence> dependences_;      // [rows], empty where there are none
+    std::vector<std::uint32_t> predecessors_;  // [rows] likewise
+    std::int64_t span_ps_ = 0;
+};
+
+template <typename Ready>
+void Frames::release(const Frame& finished, Ready&& ready) {
+    const auto id = static_cast<std::size_t>(finished.id);
+    for (std::int64_t i = graph_.successor_ptr[id]; i < graph_.successor_ptr[id + 1]; ++i) {
+        Dependence& successor = dependences_[graph_.successor[static_cast<std::size_t>(i)]];
+        successor.path_ps = std::max(successor.path_ps, finished.path_ps);
+        --successor.held;
+        if (successor.frame == NO_FRAME) continue;
+        Frame& spawned = frames_[successor.frame];
+        spawned.path_ps = std::max(spawned.path_ps, successor.path_ps);
+        if (successor.held == 0) ready(successor.frame);
+    }
+}
+
+}  // namespace numasim

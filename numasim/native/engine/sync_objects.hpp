@@ -1,0 +1,70 @@
+// Waiting for shared words: locks, atomic operations, conditions, barriers (model 5;
+// numasim/engine/synchronisation.py).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/clock.hpp"
+#include "engine/recorder.hpp"
+#include "engine/words.hpp"
+#include "memory/memory_system.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+class SyncObjects {
+public:
+    SyncObjects(const Plan& plan, Clock& clock, Recorder& recorder, Team& team, MemorySystem& memory)
+        : plan_(plan), clock_(clock), recorder_(recorder), team_(team), memory_(memory), words_(shared_words(plan)) {}
+
+    // Execute an op on a shared word, after the worker has paid what it owes; false: it waits.
+    [[gnu::noinline]] bool use(Worker& w, std::uint8_t code, std::uint32_t word);
+
+    // Ask for a lock. What the actor does when it has it is `then`, which `grant` returns.
+    void request(std::uint32_t word, std::uint32_t actor, Then then);
+    ns_waiter grant(std::uint32_t word);
+    void release(std::uint32_t word, std::uint32_t actor);
+    // The worker has got what it was waiting for without rest.
+    void stop_spinning(Worker& w);
+
+    // A barrier opens.
+    void open(std::uint32_t word);
+
+    // Nobody searches any more: take the locks of the search from whoever has them or waits for them.
+    void free_search_locks();
+
+    bool lock_searches() const { return plan_.words.declared < plan_.words.role.size(); }
+    std::int32_t queue_lock(std::int32_t q) const {
+        return q < 0 || plan_.words.queue_lock.empty() ? NO_LOCK : plan_.words.queue_lock[static_cast<std::size_t>(q)];
+    }
+    std::int32_t level_lock(std::uint32_t level, std::uint32_t q) const {
+        return plan_.words.level_lock.empty() ? NO_LOCK
+                                              : plan_.words.level_lock[std::size_t{level} * plan_.steal.queue_count + q];
+    }
+
+    std::vector<WordCounts> counts() const;
+
+private:
+    bool request_and_wait(Worker& w, std::uint32_t word, Then then);
+    void spin(Worker& w);
+    void promise(std::uint32_t word, ns_grant grant);
+    void expect(Worker& w, Rank rank, std::int64_t due);
+    void end_lock_wait(const ns_waiter& waiter);
+    void end_holding(std::uint32_t word);
+    void free_search_lock(std::uint32_t word);
+    bool arrive(Worker& w, std::uint32_t word);
+    void meet(std::uint32_t word);
+    bool await(Worker& w, std::uint32_t word);
+    bool signal(Worker& w, std::uint32_t word, std::int64_t permits);
+
+    const Plan& plan_;
+    Clock& clock_;
+    Recorder& recorder_;
+    Team& team_;
+    MemorySystem& memory_;
+    std::vector<SharedWord> words_;
+    std::vector<ns_arrival> leaders_;  // while a barrier opens
+};
+
+}  // namespace numasim

@@ -1,0 +1,68 @@
+// The task queues of a run, and what the strategy remembers of each worker that looks at them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/queues.hpp"
+#include "engine/recorder.hpp"
+#include "engine/worker.hpp"
+#include "plan.hpp"
+#include "policy/round.h"
+
+namespace numasim {
+
+class TaskQueues {
+public:
+    TaskQueues(const Plan& plan, Recorder& recorder);
+
+    Task take(std::uint32_t q, bool back) {
+        const std::uint64_t task = queues_.pop(q, back);
+        recorder_.length(q, queues_.length(q));
+        return static_cast<Task>(task);
+    }
+    void put(std::uint32_t q, Task task) {
+        queues_.push(q, static_cast<std::uint64_t>(task));
+        recorder_.length(q, queues_.length(q));
+    }
+    void put_items(std::uint32_t q, const ns_items& items) {
+        queues_.push_items(q, items);
+        if (items.count != 0) recorder_.length(q, queues_.length(q));
+    }
+    void set_thresholds(std::uint32_t q, ns_thresholds thresholds) { queues_.set_thresholds(q, thresholds); }
+
+    Task peek(std::uint32_t q, bool back) const { return static_cast<Task>(queues_.peek(q, back)); }
+    // The range of items at an end of a queue that is not empty; a task that is no item is a range of its own.
+    const ns_items& entry(std::uint32_t q, bool back) const {
+        return back ? queues_.entries(q).back() : queues_.entries(q).front();
+    }
+    bool has_room(std::uint32_t q) const { return queues_.length(q) < queues_.capacity(q); }
+    std::int64_t length(std::uint32_t q) const { return queues_.length(q); }
+    const Queues& contents() const { return queues_; }
+
+    // Count `taken` items of like ones as put into `q` and taken.
+    void pass(std::uint32_t q, std::int64_t taken) { queues_.pushes(q) += taken; }
+    // Whether no entry is below `task`; let all entries be `by` higher.
+    bool none_below(Task task) const;
+    void renumber(std::int64_t by);
+
+    // What the decisions of the strategy are made from; what it remembers of a worker, or of the producer.
+    ns_view view() const { return {queues_.lengths(), queues_.watch(), iteration_}; }
+    ns_actor& actor(std::uint32_t position) { return actors_[position]; }
+    const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
+    ns_actor* actors() { return actors_.data(); }
+    void start_iteration(std::uint32_t iteration) { iteration_ = iteration; }
+
+private:
+    Recorder& recorder_;
+    Queues queues_;
+    std::vector<ns_actor> actors_;  // [workers + 1]
+    std::vector<std::int64_t> cursors_;
+    std::vector<std::int32_t> chances_;
+    std::uint32_t iteration_ = 0;
+};
+
+// The workers of a plan at the start of a run.
+Team new_team(const Plan& plan, const TaskQueues& queues);
+
+}  // namespace numasim

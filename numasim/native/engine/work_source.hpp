@@ -1,0 +1,127 @@
+// What gives work: phases with their roots and ranges, and the producer of a range's items (model 3.1, 3.5; A-1).
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/clock.hpp"
+#include "engine/dispatcher.hpp"
+#include "engine/frames.hpp"
+#include "engine/item_ranges.hpp"
+#include "engine/recorder.hpp"
+#include "engine/sync_objects.hpp"
+#include "engine/task_queues.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+// Tasks are left, and no worker can ever run one of them.
+struct Deadlock : std::runtime_error {
+    Deadlock(std::int64_t tasks_left, std::int64_t at_ps)
+        : std::runtime_error("no worker can run the tasks that are left"), tasks(tasks_left), time_ps(at_ps) {}
+    std::int64_t tasks, time_ps;
+};
+
+class WorkSource {
+public:
+    WorkSource(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
+               Team& team, Frames& frames, SyncObjects& sync, Dispatcher& dispatcher)
+        : plan_(plan),
+          clock_(clock),
+          recorder_(recorder),
+          ranges_(ranges),
+          queues_(queues),
+          team_(team),
+          frames_(frames),
+          sync_(sync),
+          dispatcher_(dispatcher) {}
+
+    // ---- phases
+
+    // Go on to the next phase, or the next repetition of it; false: there is none.
+    bool start_phase();
+    // Give workers the roots and the range of the phase.
+    void deal();
+    // Close the phase, whose longest chain of work is `span_ps`.
+    void end_phase(std::int64_t span_ps);
+    // A worker without a part in the phase has waited for worker 0 throughout.
+    void wait_at_barrier(Worker& w);
+
+    const Phase& phase() const { return plan_.phases[phase_]; }
+    std::size_t phase_number() const { return phase_; }
+    std::size_t team_size() const { return phase().serial ? 1 : team_.size(); }  // workers that take part
+    // While a phase starts, not all workers know yet what they have been given.
+    bool starting() const { return starting_; }
+    void set_starting(bool starting) { starting_ = starting; }
+
+    // ---- tasks of the phase that have not finished
+
+    std::int64_t unfinished() const { return unfinished_; }
+    void set_unfinished(std::int64_t tasks) {
+        unfinished_ = tasks;
+        if (tasks == 0) end_phase_after_instant();
+    }
+    void task_added() { ++unfinished_; }
+    void task_done() {
+        if (--unfinished_ == 0) end_phase_after_instant();
+    }
+
+    // ---- production
+
+    // Whether worker 0 has items left to make, and the next one.
+    bool has_items_to_make() const { return to_make_ != 0; }
+    Task make_item() {
+        --to_make_;
+        return static_cast<Task>(next_item_++);
+    }
+
+    // The producer's next item is due, or the lock of the queue that it goes to has been granted; true: it begins to
+    // wait for room.
+    bool produce();
+    bool produce_locked(std::uint32_t lock, std::int64_t waiting_since_ps);
+    // A task has left a queue; the producer may wait for that.
+    void room_made() {
+        if (!producers_.empty() && producers_.back().waiting) end_wait(producers_.back());
+    }
+    // The waiting producer has put `made` items, each at once when there was room, and waits since `since_ps`.
+    void pass_items(std::int64_t made, std::int64_t since_ps);
+
+    // When the producer will put its next item, if nothing is in its way; NEVER_PS otherwise.
+    std::int64_t next_item_ps() const;
+    const std::vector<Producer>& producers() const { return producers_; }
+
+    std::int64_t span_ps() const { return span_ps_; }
+
+private:
+    [[gnu::noinline]] void end_phase_after_instant() {
+        clock_.set(clock_.end_of_instant(), clock_.now_ps(), END_OF_INSTANT, 0);
+    }
+    void give_roots();
+    void give_range(std::size_t family);
+    void start_production(std::uint64_t first, std::uint64_t count);
+    std::int64_t making_ps(const Producer& p) const;
+    void make_next(Producer& p);
+    bool put_item(Producer& p, std::int32_t q);
+    [[gnu::noinline]] void end_wait(Producer& p);
+
+    const Plan& plan_;
+    Clock& clock_;
+    Recorder& recorder_;
+    const ItemRanges& ranges_;
+    TaskQueues& queues_;
+    Team& team_;
+    Frames& frames_;
+    SyncObjects& sync_;
+    Dispatcher& dispatcher_;
+    std::size_t phase_ = 0;
+    std::uint32_t iteration_ = 0;
+    std::int64_t phases_ended_ = 0;  // repetitions counted
+    std::int64_t phase_start_ps_ = 0, span_ps_ = 0;
+    std::int64_t unfinished_ = 0;
+    bool starting_ = false;
+    std::uint64_t next_item_ = 0, to_make_ = 0;  // by worker 0
+    std::vector<Producer> producers_;
+};
+
+}  // namespace numasim

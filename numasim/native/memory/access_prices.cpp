@@ -1,0 +1,198 @@
+#include "memory/access_prices.hpp"
+
+#include <algorithm>
+
+#include "wide.hpp"
+
+namespace numasim {
+
+std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t misses) {
+    if (bytes == 0) return 0;
+    return ceil_div(product_ps(product_ps(ceil_div(bytes, LINE_BYTES), latency_ps), 1000), misses);
+}
+
+namespace {
+
+// The node that all bytes of an access live on, or else `several`.
+std::int32_t only_home(I64s by_home, std::int32_t several) {
+    std::int32_t only = several;
+    for (std::size_t home = 0; home < by_home.size(); ++home) {
+        if (by_home[home] == 0) continue;
+        if (only != several) return several;
+        only = static_cast<std::int32_t>(home);
+    }
+    return only;
+}
+
+}  // namespace
+
+AccessPrices::AccessPrices(const Plan& plan, PageMap& pages, Traffic& traffic)
+    : plan_(plan),
+      effects_(plan.effects),
+      traffic_(traffic),
+      caches_(make_caches(plan.effects.caches, plan.nodes)),
+      pages_(pages),
+      found_(plan.nodes),
+      touched_(plan.nodes, 0),
+      queueing_ps_(plan.nodes, 0),
+      units_(plan.effects.resources.capacity.size(), 0) {
+    const Accesses& shape = plan.accesses;
+    const SegmentNeeds& needs = plan.effects.segments;
+    segments_.reserve(needs.first_access.size());
+    for (std::size_t s = 0; s < needs.compute_ps.size(); ++s) {
+        segments_.push_back({needs.compute_ps[s], needs.first_access[s]});
+    }
+    segments_.push_back({0, needs.first_access.back()});
+    accesses_.reserve(shape.region.size());
+    for (std::size_t a = 0; a < shape.region.size(); ++a) {
+        const bool settled = plan.memory.dynamic[shape.region[a]] == 0;
+        const I64s by_home = shape.settled.subspan(a * plan.nodes, plan.nodes);
+        accesses_.push_back({
+            .print = {shape.region[a], shape.offset[a], shape.row_bytes[a], shape.rows[a], shape.stride[a]},
+            .passes = needs.passes[a],
+            .misses = needs.misses[a],
+            .home = settled ? only_home(by_home, SEVERAL) : SEVERAL,
+            .mode = static_cast<AccessMode>(needs.mode[a]),
+            .settled = settled,
+        });
+    }
+}
+
+Price AccessPrices::price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses) {
+    const std::span<const Access> accesses(accesses_.data() + segments_[segment].first_access,
+                                           accesses_.data() + segments_[segment + 1].first_access);
+    std::int64_t segment_bytes = 0;
+    for (const Access& access : accesses) segment_bytes += access.print.total();
+    Price price{.compute_ps = compute_ps};
+    for (const Access& access : accesses) {
+        if (access.print.total() != 0) price_access(access, place, segment_bytes, price);
+    }
+    uses.clear();
+    for (const std::uint32_t resource : used_) {
+        uses.push_back({resource, units_[resource]});
+        units_[resource] = 0;
+    }
+    used_.clear();
+    return price;
+}
+
+void AccessPrices::price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price) {
+    const std::int64_t* const by_home = homes(access, place, price);
+    const std::int64_t total = access.print.total();
+    found_.clear();
+    caches_->first_pass(place, access.print, access.writes(), found_);
+    const std::int64_t again = total * (access.passes - 1);
+    const std::int64_t near = segment_bytes <= effects_.caches.l2_bytes ? again : 0;
+    std::int64_t llc = found_.hit;
+    if (again != near) {
+        const auto [part, whole] = caches_->later_pass(place, access.print, segment_bytes);
+        llc += floor_ratio(again, part, whole);
+    }
+    const std::int64_t fetched = total + again - near - llc - found_.moved;
+    const std::int64_t written = access.writes() ? fetched + found_.moved : 0;
+    const std::int64_t times = access.writes() ? 2 : 1;
+    traffic_.cached_bytes += times * (near + llc);
+    move_from_memory(access, place, by_home, fetched, written, price);
+    move_from_caches(access, place, times * llc, price);
+}
+
+// [nodes] the bytes of an access by home; what it finds unplaced is placed.
+const std::int64_t* AccessPrices::homes(const Access& access, const Place& place, Price& price) {
+    const std::int64_t number = &access - accesses_.data();
+    if (access.settled) return plan_.accesses.settled.data() + number * plan_.nodes;
+    const Touch touch = pages_.touch(number, place.node, touched_.data());
+    price.placed += touch.placed;
+    price.fault_ps = sum_ps(price.fault_ps, product_ps(touch.placed, plan_.costs.fault_ps));
+    if (effects_.resources.faults >= 0) use(static_cast<std::uint32_t>(effects_.resources.faults), touch.placed);
+    if (touch.migrated != 0) migrate(place, touch.migrated, price);
+    return touched_.data();
+}
+
+// Pages that migrate are read from where they were.
+void AccessPrices::migrate(const Place& place, std::int64_t pages, Price& price) {
+    price.migrated += pages;
+    price.fault_ps = sum_ps(price.fault_ps, product_ps(pages, plan_.costs.migrate_ps));
+    for (std::size_t home = 0; home < plan_.nodes; ++home) {
+        const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
+        const std::int64_t bytes = pages_.migrated()[home] * plan_.memory.page_bytes;
+        traffic_.bytes[FETCHED][pair] += bytes;
+        use_path(effects_.resources.reads, pair, bytes);
+    }
+}
+
+// What comes from memory and goes there.
+void AccessPrices::move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home,
+                                    std::int64_t fetched, std::int64_t written, Price& price) {
+    if (fetched == 0 && written == 0) return;
+    std::int64_t moved = fetched + written;
+    if (access.home != SEVERAL) {
+        move_at(access, place, static_cast<std::size_t>(access.home), fetched, written, price);
+    } else {
+        moved = move_by_home(access, place, by_home, fetched, written, price);
+    }
+    const auto node = static_cast<std::size_t>(place.node);
+    const std::int64_t local_ps = effects_.latency_ps[node * plan_.nodes + node];
+    price.local_wait_ps = sum_ps(price.local_wait_ps, misses_ps(moved, local_ps, access.misses));
+}
+
+// Cut both in the proportion of the bytes that each home has; the bytes that are moved.
+std::int64_t AccessPrices::move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
+                                        std::int64_t fetched, std::int64_t written, Price& price) {
+    std::int64_t whole = 0, before = 0, read_done = 0, back_done = 0;
+    for (std::size_t home = 0; home < plan_.nodes; ++home) whole += by_home[home];
+    for (std::size_t home = 0; home < plan_.nodes && before < whole; ++home) {
+        if (by_home[home] == 0) continue;
+        before += by_home[home];
+        const std::int64_t read = before == whole ? fetched : floor_ratio(fetched, before, whole);
+        const std::int64_t back = before == whole ? written : floor_ratio(written, before, whole);
+        move_at(access, place, home, read - read_done, back - back_done, price);
+        read_done = read;
+        back_done = back;
+    }
+    return read_done + back_done;
+}
+
+void AccessPrices::move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
+                           std::int64_t back, Price& price) {
+    const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
+    traffic_.bytes[access.mode == WRITE ? OWNED : FETCHED][pair] += read;
+    traffic_.bytes[WRITTEN][pair] += back;
+    use_path(effects_.resources.reads, pair, read);
+    use_path(effects_.resources.writes, pair, back);
+    price.wait_ps = sum_ps(price.wait_ps, misses_ps(read + back, effects_.latency_ps[pair], access.misses));
+    if (effects_.queueing)
+        price.queued_ps = sum_ps(price.queued_ps, misses_ps(read + back, queueing_ps_[home], access.misses));
+}
+
+void AccessPrices::move_from_caches(const Access& access, const Place& place, std::int64_t hit, Price& price) {
+    if (hit != 0) {
+        const std::int64_t near_ps = misses_ps(hit, effects_.caches.hit_ps, access.misses);
+        price.wait_ps = sum_ps(price.wait_ps, near_ps);
+        price.local_wait_ps = sum_ps(price.local_wait_ps, near_ps);
+        const std::int32_t port = effects_.resources.llc_port[place.domain];
+        if (port >= 0) use(static_cast<std::uint32_t>(port), hit);
+    }
+    if (found_.moved == 0) return;
+    for (std::size_t sender = 0; sender < plan_.nodes; ++sender) {
+        const std::int64_t bytes = found_.moved_by[sender];
+        const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + sender;
+        traffic_.bytes[CACHED][pair] += bytes;
+        use_path(effects_.resources.moves, pair, bytes);
+        price.wait_ps = sum_ps(price.wait_ps, misses_ps(bytes, effects_.caches.remote_hit_ps, access.misses));
+        price.local_wait_ps = sum_ps(price.local_wait_ps, misses_ps(bytes, effects_.caches.hit_ps, access.misses));
+    }
+}
+
+inline void AccessPrices::use(std::uint32_t resource, std::int64_t units) {
+    if (units == 0) return;
+    if (units_[resource] == 0) used_.push_back(resource);
+    units_[resource] += units;
+}
+
+inline void AccessPrices::use_path(const Paths& paths, std::size_t pair, std::int64_t bytes) {
+    for (std::int64_t i = paths.first[pair]; i < paths.first[pair + 1]; ++i) {
+        use(paths.resource[static_cast<std::size_t>(i)], bytes);
+    }
+}
+
+}  // namespace numasim

@@ -1,0 +1,108 @@
+// What a segment moves, and how long it waits for it: caches, pages and latencies together (model 2.3 to 2.5;
+// numasim/engine/memory.py).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory/caches.hpp"
+#include "memory/pages.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
+constexpr std::int64_t LINE_BYTES = 64;
+
+// Kinds of traffic between nodes; the last from cache to cache.
+enum TrafficKind : std::size_t { FETCHED, OWNED, WRITTEN, CACHED, TRAFFIC_KINDS };
+
+// Bytes by kind and pair of nodes, and bytes that caches served.
+struct Traffic {
+    std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender
+    std::int64_t cached_bytes = 0;
+};
+
+// What a stretch of work costs, in picoseconds; `local_wait_ps` is the wait if all its bytes were local, `queued_ps`
+// what it waits for controllers in addition, `fault_ps` the time of its page faults and migrations.
+struct Price {
+    std::int64_t compute_ps = 0, wait_ps = 0, local_wait_ps = 0, queued_ps = 0, fault_ps = 0;
+    std::int64_t placed = 0, migrated = 0;  // pages
+};
+
+// Units of one resource.
+struct Use {
+    std::uint32_t resource;
+    std::int64_t units;
+};
+
+class AccessPrices {
+public:
+    AccessPrices(const Plan& plan, PageMap& pages, Traffic& traffic);
+
+    // What a segment costs that starts now at `place`; caches and pages are as it leaves them. `uses` is what it moves,
+    // each resource once.
+    Price price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses);
+
+    std::int64_t compute_ps(std::size_t segment) const { return segments_[segment].compute_ps; }
+
+    // A segment will be priced: most of what that takes is a wait for it and for its accesses.
+    void prefetch(std::size_t segment) const { __builtin_prefetch(segments_.data() + segment); }
+    void prefetch_accesses(std::size_t segment) const {
+        __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
+    }
+
+    std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] what a miss waits at each controller
+
+private:
+    static constexpr std::int32_t SEVERAL = -1;
+
+    struct Segment {
+        std::int64_t compute_ps, first_access;
+    };
+
+    // One access of a segment, all that is known of it side by side.
+    struct alignas(64) Access {
+        Footprint print;
+        std::int64_t passes, misses;
+        std::int32_t home;  // that of all its bytes, where it is known before the run; or SEVERAL
+        AccessMode mode;
+        bool settled;  // all its homes are known before the run
+
+        bool writes() const { return mode != READ; }
+    };
+    static_assert(sizeof(Access) == 64);
+
+    void price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price);
+    const std::int64_t* homes(const Access& access, const Place& place, Price& price);
+    void migrate(const Place& place, std::int64_t pages, Price& price);
+    void move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home, std::int64_t fetched,
+                          std::int64_t written, Price& price);
+    std::int64_t move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
+                              std::int64_t fetched, std::int64_t written, Price& price);
+    void move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read, std::int64_t back,
+                 Price& price);
+    void move_from_caches(const Access& access, const Place& place, std::int64_t hit, Price& price);
+    void use(std::uint32_t resource, std::int64_t units);
+    void use_path(const Paths& paths, std::size_t pair, std::int64_t bytes);
+
+    const Plan& plan_;
+    const Effects& effects_;
+    Traffic& traffic_;
+    std::unique_ptr<Caches> caches_;
+    PageMap& pages_;
+    std::vector<Segment> segments_;  // [segments + 1]
+    std::vector<Access> accesses_;
+    Found found_;
+    std::vector<std::int64_t> touched_;      // [nodes] by the access at hand
+    std::vector<std::int64_t> queueing_ps_;  // [nodes]
+    std::vector<std::int64_t> units_;        // [resources] of the segment at hand
+    std::vector<std::uint32_t> used_;        // of which there are some
+};
+
+// How long `bytes` take that come line by line, `misses` / 1000 lines at a time.
+std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t misses);
+
+}  // namespace numasim

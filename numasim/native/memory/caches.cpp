@@ -1,0 +1,237 @@
+#include "memory/caches.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <list>
+#include <unordered_map>
+
+#include "wide.hpp"
+
+namespace numasim {
+
+namespace {
+
+// Every pass goes to memory.
+class NoCaches final : public Caches {
+public:
+    void first_pass(const Place&, const Footprint&, bool, Found&) override {}
+    Served later_pass(const Place&, const Footprint&, std::int64_t) override { return {0, 1}; }
+};
+
+// The bytes of `piece` that a cache has which holds `bytes` bytes, in these `parts` of the chunk.
+std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t bytes) {
+    const std::int64_t here = std::popcount(piece.parts & parts), touched = std::popcount(piece.parts);
+    return std::min(here == touched ? piece.bytes : piece.bytes * here / touched, bytes);
+}
+
+// ---- share: chunks age with what their domain brings in -------------------------------------------------------------
+
+// A domain's time is in bytes: all that is brought in, and of what is touched again the share of the cache that is
+// younger.
+
+// A chunk in one domain's cache, touched last by then from `node`; no bytes where there is none.
+struct Copy {
+    std::int64_t stamp;
+    std::uint64_t parts;
+    std::uint32_t bytes, node;
+};
+
+class ShareCaches final : public Caches {
+public:
+    explicit ShareCaches(const CacheSizes& sizes)
+        : sizes_(sizes),
+          chunks_(sizes.region_bytes),
+          time_(sizes.domains, 0),
+          dirty_(chunks_.count()),
+          copies_(chunks_.count() * sizes.domains) {}
+
+    void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
+        const auto first = static_cast<std::size_t>(chunks_.first(print.region));
+        each_chunk(print, gathered_, [&](const Piece& piece) {
+            touch(first + static_cast<std::size_t>(piece.chunk), place, piece, writes, found);
+        });
+    }
+
+    Served later_pass(const Place& place, const Footprint&, std::int64_t segment_bytes) override {
+        return {std::min(place.share_bytes, segment_bytes), std::max<std::int64_t>(1, segment_bytes)};
+    }
+
+private:
+    void touch(std::size_t chunk, const Place& place, const Piece& piece, bool writes, Found& found) {
+        Copy* const copies = copies_.data() + chunk * sizes_.domains;
+        Copy& mine = copies[place.domain];
+        std::int64_t& time = time_[place.domain];
+        std::int64_t kept = piece.bytes, passed = piece.bytes;
+        std::uint64_t parts = piece.parts;
+        if (is_present(mine, place.domain)) {
+            const std::int64_t here = found_of(piece, mine.parts, mine.bytes);
+            found.hit += here;
+            kept += mine.bytes - here;
+            parts |= mine.parts;
+            passed += floor_ratio(mine.bytes, time - mine.stamp, sizes_.llc_bytes) - here;
+        } else {
+            fetch(chunk, place, piece, found);
+        }
+        time += passed;
+        if (writes) {
+            for (std::size_t domain = 0; domain < sizes_.domains; ++domain) copies[domain].bytes = 0;
+            dirty_.data()[chunk] = owner(place);
+        }
+        mine = {time, parts, static_cast<std::uint32_t>(std::min(CHUNK_BYTES, kept)),
+                static_cast<std::uint32_t>(place.node)};
+    }
+
+    // Take a chunk that is dirty in another domain from there.
+    void fetch(std::size_t chunk, const Place& place, const Piece& piece, Found& found) {
+        std::uint32_t& dirty = dirty_.data()[chunk];
+        if (dirty == 0) return;
+        const Copy& other = copies_.data()[chunk * sizes_.domains + dirty - 1];
+        if (!is_present(other, dirty - 1)) return;
+        found.move(other.node, found_of(piece, other.parts, other.bytes));
+        dirty = owner(place);
+    }
+
+    static std::uint32_t owner(const Place& place) { return static_cast<std::uint32_t>(place.domain) + 1; }
+
+    bool is_present(const Copy& copy, std::size_t domain) const {
+        return copy.bytes != 0 && time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes;
+    }
+
+    const CacheSizes& sizes_;
+    const ChunkNumbers chunks_;
+    std::vector<std::int64_t> time_;  // [domains] in bytes
+    Zeros<std::uint32_t> dirty_;      // [chunks] one more than the domain whose copy is dirty, 0 for none
+    Zeros<Copy> copies_;              // [chunks][domains]
+    std::vector<Piece> gathered_;
+};
+
+// ---- lru: every domain keeps chunks in order of use ---------------------------------------------------------------
+
+// A chunk in one domain's cache.
+struct Line {
+    std::int64_t chunk;
+    std::int64_t bytes;
+    std::uint64_t parts;
+    std::int32_t node;
+    bool dirty;
+};
+
+// One domain's chunks, the least recently used first.
+class LruDomain {
+public:
+    Line* find(std::int64_t chunk) {
+        const auto found = places_.find(chunk);
+        return found == places_.end() ? nullptr : &*found->second;
+    }
+
+    Line& add(const Line& line) {
+        lines_.push_back(line);
+        places_.emplace(line.chunk, std::prev(lines_.end()));
+        return lines_.back();
+    }
+
+    void renew(const Line& line) { lines_.splice(lines_.end(), lines_, places_.at(line.chunk)); }
+
+    void grow(Line& line, std::int64_t bytes) {
+        filled_ += bytes - line.bytes;
+        line.bytes = bytes;
+    }
+
+    void drop(std::int64_t chunk) {
+        const auto found = places_.find(chunk);
+        if (found == places_.end()) return;
+        filled_ -= found->second->bytes;
+        lines_.erase(found->second);
+        places_.erase(found);
+    }
+
+    void evict(std::int64_t capacity) {
+        while (filled_ > capacity) drop(lines_.front().chunk);
+    }
+
+private:
+    std::list<Line> lines_;
+    std::unordered_map<std::int64_t, std::list<Line>::iterator> places_;
+    std::int64_t filled_ = 0;
+};
+
+class LruCaches final : public Caches {
+public:
+    LruCaches(const CacheSizes& sizes, std::size_t nodes)
+        : capacity_(sizes.llc_bytes), chunks_(sizes.region_bytes), domains_(sizes.domains), again_(nodes) {}
+
+    void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
+        each_chunk(print, gathered_, [&](const Piece& piece) {
+            touch(place, chunks_.first(print.region) + piece.chunk, piece, writes, found);
+        });
+    }
+
+    // What a second walk over the access finds; a third would find the same.
+    Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
+        again_.clear();
+        each_chunk(print, gathered_, [&](const Piece& piece) {
+            touch(place, chunks_.first(print.region) + piece.chunk, piece, false, again_);
+        });
+        return {again_.hit, std::max<std::int64_t>(1, print.total())};
+    }
+
+private:
+    void touch(const Place& place, std::int64_t chunk, const Piece& piece, bool writes, Found& found) {
+        LruDomain& mine = domains_[place.domain];
+        Line* line = mine.find(chunk);
+        std::int64_t here = 0;
+        if (line != nullptr) {
+            mine.renew(*line);
+            here = found_of(piece, line->parts, line->bytes);
+            found.hit += here;
+        } else {
+            line = &mine.add({chunk, 0, 0, place.node, false});
+            here = fetch(mine, *line, piece, found);
+        }
+        mine.grow(*line, std::min(CHUNK_BYTES, line->bytes + piece.bytes - here));
+        line->parts |= piece.parts;
+        line->node = place.node;
+        if (writes) {
+            line->dirty = true;
+            drop_elsewhere(mine, chunk);
+        }
+        mine.evict(capacity_);
+    }
+
+    // Take a chunk that is dirty in another domain from there; the bytes that come.
+    std::int64_t fetch(LruDomain& mine, Line& line, const Piece& piece, Found& found) {
+        for (LruDomain& domain : domains_) {
+            Line* const other = &domain == &mine ? nullptr : domain.find(line.chunk);
+            if (other == nullptr || !other->dirty) continue;
+            const std::int64_t here = found_of(piece, other->parts, other->bytes);
+            found.move(static_cast<std::size_t>(other->node), here);
+            mine.grow(line, here);
+            line.dirty = true;
+            other->dirty = false;
+            return here;
+        }
+        return 0;
+    }
+
+    void drop_elsewhere(const LruDomain& mine, std::int64_t chunk) {
+        for (LruDomain& domain : domains_) {
+            if (&domain != &mine) domain.drop(chunk);
+        }
+    }
+
+    const std::int64_t capacity_;
+    const ChunkNumbers chunks_;
+    std::vector<LruDomain> domains_;
+    Found again_;
+    std::vector<Piece> gathered_;
+};
+
+}  // namespace
+
+std::unique_ptr<Caches> make_caches(const CacheSizes& sizes, std::size_t nodes) {
+    if (sizes.llc_bytes == 0 || sizes.model == CacheModel::NONE) return std::make_unique<NoCaches>();
+    if (sizes.model == CacheModel::SHARE) return std::make_unique<ShareCaches>(sizes);
+    return std::make_unique<LruCaches>(sizes, nodes);
+}
+
+}  // namespace numasim

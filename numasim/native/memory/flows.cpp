@@ -1,0 +1,268 @@
+#include "memory/flows.hpp"
+
+#include <algorithm>
+
+#include "policy/draws.h"
+#include "wide.hpp"
+
+namespace numasim {
+
+namespace {
+
+constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // beyond it the wait of an M/D/1 queue is taken as here
+
+std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan) {
+    std::vector<std::vector<ItemPrices>> prices(plan.effects.prices.size());
+    for (std::size_t w = 0; w < plan.workers; ++w) {
+        std::vector<ItemPrices>& mine = prices[plan.effects.price_class[w]];
+        if (!mine.empty()) continue;
+        const std::vector<FamilyPrice>& given = plan.effects.prices[plan.effects.price_class[w]];
+        for (std::size_t family = 0; family < given.size(); ++family) {
+            mine.emplace_back(plan.families[family], given[family], plan.node[w], plan.nodes);
+        }
+    }
+    return prices;
+}
+
+Traffic no_traffic(std::size_t nodes) {
+    Traffic traffic;
+    for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.assign(nodes * nodes, 0);
+    return traffic;
+}
+
+}  // namespace
+
+inline void Pace::progress(std::int64_t now_ps) {
+    if (now_ps <= since_ps) return;
+    const std::int64_t passed = now_ps - since_ps;
+    const std::int64_t done = share == ONE ? passed : static_cast<std::int64_t>(Wide{passed} * share >> SHARE_BITS);
+    const std::int64_t taken = std::min(left_ps, done);
+    left_ps -= taken;
+    done_ps += taken;
+    since_ps = now_ps;
+}
+
+std::int64_t Pace::end_ps() const { return sum_ps(since_ps, share == ONE ? left_ps : ceil_ratio(left_ps, ONE, share)); }
+
+Flows::Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& pages, bool watched)
+    : plan_(plan),
+      effects_(plan.effects),
+      families_(families),
+      shares_out_(plan.effects.contention != Contention::NONE),
+      asks_(shares_out_ || plan.effects.queueing || watched),
+      traffic_(no_traffic(plan.nodes)),
+      memory_(plan, pages, traffic_),
+      prefetch_(plan.graph, memory_),
+      speeds_(plan.effects.speeds, plan.workers, plan.seed),
+      shares_(plan.effects, plan.node, plan.nodes),
+      item_prices_(item_prices(plan)),
+      flows_(plan.workers),
+      paces_(plan.workers),
+      uses_(plan.workers),
+      works_(plan.workers, 0),
+      fresh_(plan.workers, 0),
+      is_moved_(plan.workers, 0),
+      asked_speed_(plan.workers),
+      sharers_(plan.effects.caches.domains, 0),
+      load_(plan.effects.resources.capacity.size(), 0) {}
+
+// ---- starts and ends ----------------------------------------------------------------------------------------------
+
+void Flows::start(const Worker& w, const Stretch& work) {
+    if (work.family == GRAPH) memory_.prefetch_accesses(work.row);
+    flows_[w.id].work = work;
+    works_[w.id] = fresh_[w.id] = 1;
+    ++sharers_[effects_.caches.domain[w.id]];
+    starting_.push_back(w.id);
+    settles_ = true;
+}
+
+void Flows::end(Worker& w, std::int64_t now_ps) {
+    const Flow& flow = flows_[w.id];
+    const Pace& pace = paces_[w.id];
+    count(w.counters, flow, pace.done_ps + pace.left_ps, now_ps - flow.work.start_ps, 1);
+    works_[w.id] = 0;
+    --sharers_[effects_.caches.domain[w.id]];
+    ended_.push_back(w.id);
+    settles_ = true;
+}
+
+void Flows::count(Counters& counters, const Flow& flow, std::int64_t done_ps, std::int64_t wall_ps,
+                  std::int64_t times) {
+    counters.add_work(times * flow.undisturbed_ps, times * flow.local_ps);
+    counters.add_overhead(times * flow.price.fault_ps);
+    counters.add_shared_core(times * (done_ps - flow.undisturbed_ps - flow.queued_ps - flow.price.fault_ps));
+    counters.add_contention(times * (wall_ps - done_ps + flow.queued_ps));
+}
+
+std::int64_t Flows::steady_ps(std::size_t worker) const {
+    return ceil_ratio(flows_[worker].nominal_ps, ONE, paces_[worker].share);
+}
+
+void Flows::pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
+    if (taken == 0) return;
+    Flow& flow = flows_[w.id];
+    Pace& pace = paces_[w.id];
+    const std::int64_t wall_ps = steady_ps(w.id);
+    count(w.counters, flow, pace.done_ps + pace.left_ps, w.step.due_ps() - flow.work.start_ps, 1);
+    count(w.counters, flow, flow.nominal_ps, wall_ps, taken - 1);
+    prices(w.id, flow.work.family).count(0, taken, traffic_);
+    flow.work.start_ps = pace.since_ps = due_ps - wall_ps;
+    pace.left_ps = flow.nominal_ps;
+    pace.done_ps = 0;
+}
+
+// ---- the end of an instant ----------------------------------------------------------------------------------------
+
+void Flows::settle(std::int64_t now_ps) {
+    settles_ = false;
+    for (const std::uint32_t w : moved_) is_moved_[w] = 0;
+    moved_.clear();
+    started_.swap(starting_);
+    starting_.clear();
+    if (!started_.empty()) price_all();
+    apply_speeds(now_ps);
+    apply_shares(now_ps);
+}
+
+// Find out what the starting flows need; each leaves caches and pages changed for the next.
+void Flows::price_all() {
+    std::sort(started_.begin(), started_.end());
+    if (effects_.queueing) queue();
+    for (const std::uint32_t w : started_) {
+        Flow& flow = flows_[w];
+        flow.work.family == GRAPH ? price_segment(w, flow) : price_item(w, flow);
+        flow.undisturbed_ps = combined(flow.price.compute_ps, flow.price.wait_ps);
+        flow.local_ps = combined(flow.price.compute_ps, flow.price.local_wait_ps);
+        const std::int64_t waited_ps = sum_ps(flow.price.wait_ps, flow.price.queued_ps);
+        flow.queued_ps = combined(flow.price.compute_ps, waited_ps) - flow.undisturbed_ps;
+    }
+}
+
+void Flows::price_segment(std::uint32_t worker, Flow& flow) {
+    const std::size_t domain = effects_.caches.domain[worker];
+    const Place place{domain, plan_.node[worker], effects_.caches.llc_bytes / sharers_[domain]};
+    const std::int64_t compute = noisy(memory_.compute_ps(flow.work.row), flow.work.task, flow.work.segment);
+    flow.price = memory_.price(flow.work.row, compute, place, uses_[worker]);
+}
+
+void Flows::price_item(std::uint32_t worker, Flow& flow) {
+    const ItemPrices& prices = this->prices(worker, flow.work.family);
+    const std::int64_t compute = families_[static_cast<std::size_t>(flow.work.family)].compute_ps(flow.work.item);
+    flow.price = prices.price(flow.work.item, noisy(compute, flow.work.item, 1));
+    prices.count(flow.work.item, 1, traffic_);
+}
+
+std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const {
+    if (effects_.task_noise_ppm == 0) return compute_ps;
+    const std::uint64_t base = ns_base(plan_.seed, NS_DRAW_DURATION, static_cast<std::uint64_t>(stream));
+    return noisy_ps(compute_ps, ns_draw(base, number), effects_.task_noise_ppm);
+}
+
+const std::vector<std::int64_t>& Flows::loads() {
+    std::fill(load_.begin(), load_.end(), 0);
+    for (std::size_t w = 0; w < works_.size(); ++w) {
+        if (works_[w] && !fresh_[w]) shares_.add_load(w, load_);
+    }
+    return load_;
+}
+
+// The mean wait of an M/D/1 queue at each controller, for the load of what runs already.
+void Flows::queue() {
+    const std::vector<std::int64_t>& load = loads();
+    for (std::size_t node = 0; node < plan_.nodes; ++node) {
+        const std::int64_t capacity = effects_.resources.capacity[node];
+        const std::int64_t busy = std::min(MOST_BUSY_PPM, floor_ratio(load[node], MILLION, capacity));
+        const std::int64_t service_ps = LINE_BYTES * PS_PER_S / capacity;
+        memory_.queueing_ps()[node] = floor_ratio(busy, service_ps, 2 * (MILLION - busy));
+    }
+}
+
+// Computing and waiting for memory, of which a part overlaps.
+std::int64_t Flows::combined(std::int64_t compute_ps, std::int64_t wait_ps) const {
+    const std::int64_t longer = std::max(compute_ps, wait_ps);
+    if (effects_.overlap_ppm == MILLION) return longer;
+    const Wide hidden = Wide{std::min(compute_ps, wait_ps)} * (MILLION - effects_.overlap_ppm) + MILLION / 2;
+    return sum_ps(longer, static_cast<std::int64_t>(hidden / MILLION));
+}
+
+std::int64_t Flows::nominal_ps(const Price& price, const Speed& speed) const {
+    std::int64_t compute = price.compute_ps, wait = sum_ps(price.wait_ps, price.queued_ps);
+    if (speed.compute_ppm != MILLION) compute = ceil_ratio(compute, MILLION, speed.compute_ppm);
+    if (speed.memory_ppm != MILLION) wait = ceil_ratio(wait, MILLION, speed.memory_ppm);
+    return sum_ps(combined(compute, wait), price.fault_ps);
+}
+
+// ---- speeds and shares --------------------------------------------------------------------------------------------
+
+void Flows::move(std::uint32_t worker) {
+    if (is_moved_[worker]) return;
+    is_moved_[worker] = 1;
+    moved_.push_back(worker);
+}
+
+void Flows::apply_speeds(std::int64_t now_ps) {
+    for (const std::uint32_t w : speeds_.update()) {
+        if (works_[w] && !fresh_[w] && flows_[w].speed != speeds_.speed(w)) change_speed(w, now_ps);
+    }
+    for (const std::uint32_t w : ended_) {
+        if (asks_ && !works_[w]) shares_.clear(w);
+        if (!works_[w]) asked_speed_[w] = {};
+    }
+    ended_.clear();
+    for (const std::uint32_t w : started_) start_at_speed(w);
+}
+
+void Flows::start_at_speed(std::uint32_t worker) {
+    Flow& flow = flows_[worker];
+    Pace& pace = paces_[worker];
+    flow.speed = speeds_.speed(worker);
+    flow.nominal_ps = nominal_ps(flow.price, flow.speed);
+    if (!flow.work.goes_on) {
+        if (asks_) shares_.clear(worker);
+        pace.share = ONE;
+        asked_speed_[worker] = {};
+    }
+    pace.since_ps = flow.work.start_ps;
+    pace.left_ps = flow.nominal_ps;
+    pace.done_ps = 0;
+    fresh_[worker] = 0;
+    if (asked_speed_[worker] != flow.speed) ask(worker);
+    move(worker);
+}
+
+// A nominal time that changes scales what is left of the flow.
+void Flows::change_speed(std::uint32_t worker, std::int64_t now_ps) {
+    Flow& flow = flows_[worker];
+    Pace& pace = paces_[worker];
+    const std::int64_t before = flow.nominal_ps;
+    flow.speed = speeds_.speed(worker);
+    flow.nominal_ps = nominal_ps(flow.price, flow.speed);
+    pace.progress(now_ps);
+    pace.left_ps = before == 0 ? flow.nominal_ps : ceil_ratio(pace.left_ps, flow.nominal_ps, before);
+    ask(worker);
+    move(worker);
+}
+
+void Flows::ask(std::uint32_t worker) {
+    if (!asks_) return;
+    const Flow& flow = flows_[worker];
+    asked_speed_[worker] = flow.speed;
+    if (flow.work.family == GRAPH) {
+        shares_.set(worker, uses_[worker], flow.nominal_ps);
+    } else {
+        const ItemPrices& prices = this->prices(worker, flow.work.family);
+        shares_.set(worker, prices.mean_uses(), nominal_ps(prices.mean(), flow.speed));
+    }
+}
+
+void Flows::apply_shares(std::int64_t now_ps) {
+    if (!shares_out_) return;
+    for (const auto& [worker, share] : shares_.solve()) {
+        paces_[worker].progress(now_ps);
+        paces_[worker].share = share;
+        move(worker);
+    }
+}
+
+}  // namespace numasim

@@ -1,0 +1,124 @@
+// Stretches of work as flows: what they take is found out while they run (model 2.5, 2.6, 2.9 and 1.2's hook;
+// numasim/engine/flows.py).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/task_prefetch.hpp"
+#include "memory/item_prices.hpp"
+#include "memory/item_times.hpp"
+#include "memory/access_prices.hpp"
+#include "memory/sharing.hpp"
+#include "memory/speeds.hpp"
+#include "engine/worker.hpp"
+
+namespace numasim {
+
+constexpr std::int32_t GRAPH = -1;  // the range of a flow that is a segment of the graph
+
+// What a worker is about to do.
+struct Stretch {
+    std::int64_t task;      // its id, that of the random draws
+    std::int64_t item;      // of the range, or the frame of the task
+    std::uint32_t row;      // the segment of the graph
+    std::uint32_t segment;  // its number in the whole program
+    std::int32_t family = GRAPH;
+    std::int64_t start_ps = 0;  // of the work, with overhead in front of it
+    bool goes_on = false;       // the same instant has ended an item of the same family
+};
+
+// A worker's stretch of work; times in picoseconds. `undisturbed_ps` is what it takes at full speed without page
+// faults, `local_ps` likewise with all its bytes local, `queued_ps` what queueing adds to it.
+struct Flow {
+    Stretch work{};
+    Price price;
+    Speed speed;
+    std::int64_t nominal_ps = 0;  // what it takes at the present speed if nothing holds it back
+    std::int64_t undisturbed_ps = 0, local_ps = 0, queued_ps = 0;
+};
+
+// How far a flow has come: `left_ps` of its nominal time are left since `since_ps`, `done_ps` were done before.
+struct Pace {
+    std::int64_t left_ps = 0, since_ps = 0, done_ps = 0, share = ONE;
+
+    void progress(std::int64_t now_ps);
+    std::int64_t end_ps() const;
+};
+
+class Flows {
+public:
+    Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& pages, bool watched);
+
+    bool settles() const { return settles_; }  // at the end of this instant
+    const Traffic& traffic() const { return traffic_; }
+
+    // A task whose next op is this segment will be started before long.
+    void expect(std::uint32_t segment) const { memory_.prefetch_accesses(segment); }
+    // A task will be spawned before long.
+    void expect_child(std::uint32_t row) { prefetch_.expect(row); }
+    void start(const Worker& w, const Stretch& work);
+    // Split the time of a flow that has ended (model 6).
+    void end(Worker& w, std::int64_t now_ps);
+
+    void set_activity(std::uint32_t worker, Activity activity) {
+        speeds_.set_activity(worker, activity);
+        settles_ = true;
+    }
+
+    // The end of an instant: flows that started are priced, then speeds and shares are found anew.
+    void settle(std::int64_t now_ps);
+    const std::vector<std::uint32_t>& started() const { return started_; }  // in the last instant
+    const std::vector<std::uint32_t>& moved() const { return moved_; }      // flows that end at another time now
+    const Flow& flow(std::size_t worker) const { return flows_[worker]; }
+    // [resources] units per second that are in use.
+    const std::vector<std::int64_t>& loads();
+    std::int64_t end_ps(std::size_t worker) const { return paces_[worker].end_ps(); }
+
+    // What the whole of a flow takes while nothing changes.
+    std::int64_t steady_ps(std::size_t worker) const;
+    // End the flow of an item and `taken` - 1 like it; the next one ends at `due_ps`.
+    void pass(Worker& w, std::int64_t taken, std::int64_t due_ps);
+
+private:
+    void price_all();
+    void price_segment(std::uint32_t worker, Flow& flow);
+    void price_item(std::uint32_t worker, Flow& flow);
+    std::int64_t noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const;
+    void queue();
+    void apply_speeds(std::int64_t now_ps);
+    void start_at_speed(std::uint32_t worker);
+    void change_speed(std::uint32_t worker, std::int64_t now_ps);
+    void ask(std::uint32_t worker);
+    void apply_shares(std::int64_t now_ps);
+    void move(std::uint32_t worker);
+    std::int64_t combined(std::int64_t compute_ps, std::int64_t wait_ps) const;
+    std::int64_t nominal_ps(const Price& price, const Speed& speed) const;
+    const ItemPrices& prices(std::uint32_t worker, std::int32_t family) const {
+        return item_prices_[effects_.price_class[worker]][static_cast<std::size_t>(family)];
+    }
+    static void count(Counters& counters, const Flow& flow, std::int64_t done_ps, std::int64_t wall_ps,
+                      std::int64_t times);
+
+    const Plan& plan_;
+    const Effects& effects_;
+    const std::vector<ItemTimes>& families_;
+    const bool shares_out_, asks_;  // whether bandwidth is shared out, whether anybody wants to know what flows ask for
+    Traffic traffic_;
+    AccessPrices memory_;
+    TaskPrefetch prefetch_;
+    Speeds speeds_;
+    Shares shares_;
+    std::vector<std::vector<ItemPrices>> item_prices_;    // [classes][families]
+    std::vector<Flow> flows_;                             // [workers]
+    std::vector<Pace> paces_;                             // [workers]
+    std::vector<std::vector<Use>> uses_;                  // [workers] of segments
+    std::vector<std::uint8_t> works_, fresh_, is_moved_;  // [workers]
+    std::vector<Speed> asked_speed_;     // [workers] at which it asks for what it does; none where it does not
+    std::vector<std::int64_t> sharers_;  // [domains] workers with a flow
+    std::vector<std::uint32_t> starting_, started_, ended_, moved_;
+    std::vector<std::int64_t> load_;  // [resources]
+    bool settles_ = false;
+};
+
+}  // namespace numasim

@@ -1,0 +1,39 @@
+#include "memory/item_prices.hpp"
+
+#include "checked.hpp"
+#include "memory/item_times.hpp"
+
+namespace numasim {
+
+ItemPrices::ItemPrices(const Family& family, const FamilyPrice& price, std::int32_t node, std::uint32_t nodes)
+    : family_(family), price_(price), node_(static_cast<std::size_t>(node)), nodes_(nodes) {
+    mean_.compute_ps = price.mean_compute_ps;
+    mean_.wait_ps = price.mean_wait_ps;
+    for (std::size_t i = 0; i < price.resource.size(); ++i) mean_uses_.push_back({price.resource[i], price.units[i]});
+}
+
+Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps) const {
+    Price price{.compute_ps = compute_ps, .local_wait_ps = price_.local_wait_ps};
+    for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
+        const auto row = static_cast<std::size_t>(row_of(family_.accesses[a], item));
+        price.wait_ps = sum_ps(price.wait_ps, price_.accesses[a].wait[row]);
+    }
+    return price;
+}
+
+void ItemPrices::count(std::int64_t item, std::int64_t times, Traffic& traffic) const {
+    const std::size_t to = node_ * nodes_;
+    for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
+        const ItemAccessPrice& access = price_.accesses[a];
+        const std::size_t from = static_cast<std::size_t>(row_of(family_.accesses[a], item)) * nodes_;
+        std::int64_t* const fetched = traffic.bytes[access.owned ? OWNED : FETCHED].data() + to;
+        std::int64_t* const written = traffic.bytes[WRITTEN].data() + to;
+        for (std::size_t home = 0; home < nodes_; ++home) {
+            fetched[home] += times * access.fetched[from + home];
+            written[home] += times * access.written[from + home];
+        }
+        traffic.cached_bytes += times * access.cached_bytes;
+    }
+}
+
+}  // namespace numasim

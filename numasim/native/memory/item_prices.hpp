@@ -1,0 +1,36 @@
+// What the items of an implicit range cost under caches and shared bandwidth (model 1.8 and 2.4;
+// numasim/engine/item_prices.py, which tabulates it).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/access_prices.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+// The items of one family for workers of one node who find the same prices.
+class ItemPrices {
+public:
+    // What is given must outlive the object.
+    ItemPrices(const Family& family, const FamilyPrice& price, std::int32_t node, std::uint32_t nodes);
+
+    Price price(std::int64_t item, std::int64_t compute_ps) const;
+
+    // What a worker asks for while it runs through the family: that of the mean item.
+    const Price& mean() const { return mean_; }
+    const std::vector<Use>& mean_uses() const { return mean_uses_; }
+
+    // Count what an item moves, `times` times.
+    void count(std::int64_t item, std::int64_t times, Traffic& traffic) const;
+
+private:
+    const Family& family_;
+    const FamilyPrice& price_;
+    const std::size_t node_, nodes_;
+    Price mean_;
+    std::vector<Use> mean_uses_;
+};
+
+}  // namespace numasim

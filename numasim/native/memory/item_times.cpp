@@ -1,0 +1,205 @@
+#include "memory/item_times.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "policy/draws.h"
+#include "vectors.hpp"
+
+namespace numasim {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr std::int64_t BLOCK_ITEMS = 512;  // a block's arrays stay in the first-level cache
+constexpr std::int64_t MOST_PS = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t narrow(Wide value) {
+    if (value > MOST_PS) throw std::overflow_error("the times of a range's items add up to more than 63 bits hold");
+    return static_cast<std::int64_t>(value);
+}
+
+std::int64_t rows_of(const ItemAccess& access, std::size_t nodes) {
+    return static_cast<std::int64_t>(access.traffic.size() / nodes);
+}
+
+// Call `visit(row)` for each item. Quotient and remainder are carried from item to item: a division costs far more.
+template <typename Visit>
+void each_row(const ItemAccess& access, Items items, Visit visit) {
+    if (access.by_quotient == access.by_remainder) {
+        for (std::int64_t i = 0; i < items.count; ++i) visit(row_of(access, items.at(i)));
+        return;
+    }
+    const std::int64_t divisor = access.divisor;
+    std::int64_t step_quotient = items.step / divisor, step_remainder = items.step % divisor;
+    if (step_remainder < 0) --step_quotient, step_remainder += divisor;
+    std::int64_t quotient = items.first / divisor, remainder = items.first % divisor;
+    for (std::int64_t i = 0; i < items.count; ++i) {
+        visit(access.by_quotient ? quotient : remainder);
+        remainder += step_remainder;
+        quotient += step_quotient;
+        if (remainder >= divisor) remainder -= divisor, ++quotient;
+    }
+}
+
+// `compute_ps` of several items, in a loop that fits vector units: `width` has 32 bits, so that no product has more
+// than 64.
+NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width,
+                                    std::int64_t* compute) {
+    for (std::int64_t i = 0; i < items.count; ++i) {
+        const std::uint64_t number =
+            ns_draw(ns_base(seed, NS_DRAW_DURATION, static_cast<std::uint64_t>(items.first + i * items.step)), 0);
+        const std::uint64_t below = ((number >> 32) * width + ((number & UINT32_MAX) * width >> 32)) >> 32;
+        compute[i] = low_ps + static_cast<std::int64_t>(below);
+    }
+}
+
+}  // namespace
+
+ItemTimes::ItemTimes(const Family& family, std::uint64_t seed, std::uint32_t nodes)
+    : low_ps_(family.low_ps),
+      high_ps_(family.high_ps),
+      seed_(seed),
+      nodes_(nodes),
+      moves_bytes_(!family.accesses.empty()),
+      local_wait_ps_(family.local_wait.begin(), family.local_wait.end()),
+      fixed_wait_ps_(nodes),
+      longest_wait_ps_(nodes),
+      fixed_traffic_(nodes) {
+    for (const ItemAccess& access : family.accesses) tabulate(access);
+}
+
+void ItemTimes::tabulate(const ItemAccess& access) {
+    const bool fixed = rows_of(access, nodes_) == 1;
+    for (std::size_t node = 0; node < nodes_; ++node) {
+        if (access.wait[node].empty()) continue;
+        longest_wait_ps_[node] += *std::max_element(access.wait[node].begin(), access.wait[node].end());
+        if (fixed) fixed_wait_ps_[node] += access.wait[node][0];
+    }
+    if (fixed) {
+        add_row(access, 0, 1, fixed_traffic_.data());
+    } else {
+        indexed_.push_back(&access);
+    }
+}
+
+std::int64_t ItemTimes::compute_ps(std::int64_t item) const {
+    if (low_ps_ == high_ps_) return low_ps_;
+    const std::uint64_t number = ns_draw(ns_base(seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(item)), 0);
+    return low_ps_ + static_cast<std::int64_t>(ns_below(number, static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1));
+}
+
+std::int64_t ItemTimes::wait_ps(std::size_t node, std::int64_t item) const {
+    std::int64_t wait = fixed_wait_ps_[node];
+    for (const ItemAccess* access : indexed_) {
+        wait += access->wait[node][static_cast<std::size_t>(row_of(*access, item))];
+    }
+    return wait;
+}
+
+ItemTime ItemTimes::time(std::size_t node, std::int64_t item) const {
+    const std::int64_t compute = compute_ps(item);
+    return {std::max(compute, wait_ps(node, item)), std::max(compute, local_wait_ps_[node])};
+}
+
+void ItemTimes::compute_block(Items items, std::int64_t* compute) const {
+    if (low_ps_ == high_ps_) {
+        std::fill_n(compute, items.count, low_ps_);
+        return;
+    }
+    const auto width = static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1;
+    if (width <= UINT32_MAX) {
+        draw_durations(seed_, items, low_ps_, width, compute);
+    } else {
+        for (std::int64_t i = 0; i < items.count; ++i) compute[i] = compute_ps(items.at(i));
+    }
+}
+
+void ItemTimes::wait_block(std::size_t node, Items items, std::int64_t* wait) const {
+    std::fill_n(wait, items.count, fixed_wait_ps_[node]);
+    for (const ItemAccess* access : indexed_) {
+        const std::int64_t* const by_row = access->wait[node].data();
+        std::int64_t* next = wait;
+        each_row(*access, items, [&](std::int64_t row) { *next++ += by_row[row]; });
+    }
+}
+
+void ItemTimes::block(std::size_t node, std::int64_t first, std::int64_t step, std::int64_t count, std::int64_t* total,
+                      std::int64_t* local) const {
+    const Items items{first, step, count};
+    const std::int64_t local_wait = local_wait_ps_[node];
+    wait_block(node, items, total);
+    compute_block(items, local);
+    for (std::int64_t i = 0; i < items.count; ++i) {
+        total[i] = std::max(local[i], total[i]);
+        local[i] = std::max(local[i], local_wait);
+    }
+}
+
+ItemSums ItemTimes::sums(std::size_t node, Items items) const {
+    if (items.count == 0) return {};
+    if (uniform()) {
+        const auto [total, local] = time(node, items.first);
+        return {narrow(Wide{total} * items.count), narrow(Wide{local} * items.count), local};
+    }
+    const std::int64_t longest = std::max({high_ps_, longest_wait_ps_[node], local_wait_ps_[node], std::int64_t{1}});
+    const std::int64_t safe_items = std::min(BLOCK_ITEMS, MOST_PS / longest);
+    Wide total = 0, local = 0;
+    ItemSums part;
+    for (std::int64_t done = 0; done < items.count; done += safe_items) {
+        const Items some{items.at(done), items.step, std::min(safe_items, items.count - done)};
+        part = block_sums(node, some, part.longest_local_ps);
+        total += part.total_ps;
+        local += part.local_ps;
+    }
+    return {narrow(total), narrow(local), part.longest_local_ps};
+}
+
+// The sums of at most BLOCK_ITEMS items, few enough not to overflow.
+ItemSums ItemTimes::block_sums(std::size_t node, Items items, std::int64_t longest_local_ps) const {
+    std::int64_t compute[BLOCK_ITEMS], wait[BLOCK_ITEMS];
+    compute_block(items, compute);
+    if (!indexed_.empty()) wait_block(node, items, wait);
+    const std::int64_t fixed_wait = fixed_wait_ps_[node], local_wait = local_wait_ps_[node];
+    ItemSums sums{0, 0, longest_local_ps};
+    for (std::int64_t i = 0; i < items.count; ++i) {
+        const std::int64_t local = std::max(compute[i], local_wait);
+        sums.total_ps += std::max(compute[i], indexed_.empty() ? fixed_wait : wait[i]);
+        sums.local_ps += local;
+        sums.longest_local_ps = std::max(sums.longest_local_ps, local);
+    }
+    return sums;
+}
+
+void ItemTimes::add_traffic(Items items, std::int64_t times, std::int64_t* bytes) const {
+    for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * items.count * fixed_traffic_[home];
+    for (const ItemAccess* access : indexed_) add_indexed(*access, items, times, bytes);
+}
+
+void ItemTimes::add_traffic(std::int64_t item, std::int64_t* bytes, std::int64_t times) const {
+    for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * fixed_traffic_[home];
+    for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), times, bytes);
+}
+
+void ItemTimes::add_row(const ItemAccess& access, std::int64_t row, std::int64_t times, std::int64_t* bytes) const {
+    const std::int64_t* const traffic = access.traffic.data() + row * static_cast<std::int64_t>(nodes_);
+    for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * traffic[home];
+}
+
+// Rows that many items share are counted first.
+void ItemTimes::add_indexed(const ItemAccess& access, Items items, std::int64_t times, std::int64_t* bytes) const {
+    const std::int64_t rows = rows_of(access, nodes_);
+    if (rows > items.count) {
+        each_row(access, items, [&](std::int64_t row) { add_row(access, row, times, bytes); });
+        return;
+    }
+    std::vector<std::int64_t> visits(static_cast<std::size_t>(rows));
+    each_row(access, items, [&](std::int64_t row) { ++visits[static_cast<std::size_t>(row)]; });
+    for (std::int64_t row = 0; row < rows; ++row) {
+        add_row(access, row, times * visits[static_cast<std::size_t>(row)], bytes);
+    }
+}
+
+}  // namespace numasim

@@ -1,0 +1,113 @@
+// What work waits for memory: times known before the run, pages that are placed and moved during it, and, where the
+// plan is coupled, flows whose durations are found while they run (model 1.2, 2.2 to 2.10; numasim/engine/flows.py).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/clock.hpp"
+#include "engine/frames.hpp"
+#include "engine/item_ranges.hpp"
+#include "engine/recorder.hpp"
+#include "memory/flows.hpp"
+#include "memory/pages.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+class MemorySystem {
+public:
+    MemorySystem(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, Frames& frames,
+                 Team& team);
+
+    // Whether running segments influence each other: then work is a flow.
+    bool coupled() const { return flows_ != nullptr; }
+    void start_phase(std::size_t phase) { pages_.start_phase(phase); }
+    const PageMap& pages() const { return pages_; }
+
+    // ---- work whose time does not depend on what else runs
+
+    // What a segment takes that starts now; faults and migrations of its pages are owed overhead.
+    std::int64_t segment_ps(Worker& w, std::uint32_t segment) {
+        const OpenAccesses& open = plan_.open;
+        const bool touches = !open.ptr.empty() && open.ptr[segment] != open.ptr[segment + 1];
+        const std::int64_t total_ps = touches ? touch(w, segment) : w.total_ps[segment];
+        if (!plan_.times.traffic.empty()) {
+            const std::int64_t* traffic = plan_.times.traffic.data() + std::size_t{segment} * plan_.nodes;
+            std::int64_t* const bytes = bytes_from(w);
+            for (std::uint32_t home = 0; home < plan_.nodes; ++home) bytes[home] += traffic[home];
+        }
+        return total_ps;
+    }
+
+    // [nodes] what the worker's node has moved from and to each home, to be added to.
+    std::int64_t* bytes_from(const Worker& w) {
+        return node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes;
+    }
+    std::int64_t* bytes() { return node_bytes_.data(); }  // [nodes * nodes]
+
+    // ---- flows
+
+    // Start a segment of the graph, or an item; when it ends is found at the end of the instant.
+    [[gnu::noinline]] void start(Worker& w, const Frame& frame, std::uint32_t segment);
+    [[gnu::noinline]] void start_item(Worker& w, Task item);
+    [[gnu::noinline]] void end(Worker& w);
+
+    // A task has been spawned.
+    void expect(const Frame& frame) const;
+
+    // Tell what the worker does now, where that makes others faster or slower.
+    void tell_activity(const Worker& w) {
+        if (flows_) tell(w);
+    }
+    // The first `team` workers take part in the phase, the others rest.
+    void part_team(std::size_t team);
+
+    bool settles() const { return flows_ && flows_->settles(); }
+    bool settles_before(EventKey event) const {
+        return settles() && event > event_key(clock_.now_ps(), END_OF_INSTANT, AFTER_PHASES);
+    }
+    // The end of an instant in which flows have started or ended, or workers have changed what they do.
+    void settle();
+
+    // What one of like items takes the worker while nothing changes; count `taken` such, the next of which ends at
+    // `due_ps`.
+    std::int64_t steady_ps(const Worker& w, const ItemTimes& times) const;
+    void pass_items(Worker& w, const ItemTimes& times, std::int64_t taken, std::int64_t due_ps);
+
+    // ---- results
+
+    void sum_traffic();  // at the end of a run
+    const std::vector<std::int64_t>& node_bytes() const { return node_bytes_; }
+    const Traffic* traffic() const { return flows_ ? &flows_->traffic() : nullptr; }
+    std::int64_t page_faults() const { return page_faults_; }
+    std::int64_t pages_migrated() const { return pages_migrated_; }
+
+private:
+    static constexpr std::uint32_t AFTER_PHASES = 1;     // at the end of an instant
+    static constexpr std::uint32_t MOST_PREFETCHED = 16;  // children of a task
+
+    [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);
+    std::int64_t move(std::int64_t access, std::int32_t node);
+    void copy_pages(Worker& w, std::int64_t pages);
+    void prefetch_children(const Frame& frame) const;
+    void start(Worker& w, Stretch work);
+    [[gnu::noinline]] void tell(const Worker& w);
+    void report_loads();
+
+    const Plan& plan_;
+    Clock& clock_;
+    Recorder& recorder_;
+    const ItemRanges& ranges_;
+    Frames& frames_;
+    Team& team_;
+    PageMap pages_;
+    std::vector<std::int64_t> touched_;         // [nodes] bytes of the access at hand
+    std::vector<std::int64_t> node_bytes_;      // [nodes * nodes]
+    std::unique_ptr<Flows> flows_;              // where the plan is coupled
+    std::vector<std::int64_t> reported_loads_;  // [resources]
+    std::int64_t page_faults_ = 0, pages_migrated_ = 0;
+};
+
+}  // namespace numasim

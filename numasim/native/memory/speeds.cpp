@@ -1,0 +1,120 @@
+#include "memory/speeds.hpp"
+
+#include <algorithm>
+
+#include "policy/draws.h"
+#include "wide.hpp"
+
+namespace numasim {
+
+namespace {
+
+constexpr std::int64_t LEAST_NOISE_PPM = -900'000, MOST_NOISE_PPM = 3'000'000;
+constexpr std::int64_t LANES_MEAN = 131'070, LANES_DEVIATION = 37'837;  // of the sum of a number's four 16-bit lanes
+
+// A relative deviation, close to normal (model 1.4).
+std::int64_t noise_ppm(std::uint64_t number, std::int64_t deviation_ppm) {
+    std::int64_t lanes = -LANES_MEAN;
+    for (int shift = 0; shift < 64; shift += 16) lanes += static_cast<std::int64_t>(number >> shift & 0xFFFF);
+    return std::clamp(lanes * deviation_ppm / LANES_DEVIATION, LEAST_NOISE_PPM, MOST_NOISE_PPM);
+}
+
+std::size_t units(U32s unit) { return std::size_t{*std::max_element(unit.begin(), unit.end())} + 1; }
+
+std::vector<std::vector<std::uint32_t>> workers_of(U32s unit) {
+    std::vector<std::vector<std::uint32_t>> workers(units(unit));
+    for (std::uint32_t w = 0; w < unit.size(); ++w) workers[unit[w]].push_back(w);
+    return workers;
+}
+
+}  // namespace
+
+std::int64_t noisy_ps(std::int64_t time_ps, std::uint64_t number, std::int64_t deviation_ppm) {
+    return floor_ratio(time_ps, MILLION + noise_ppm(number, deviation_ppm), MILLION);
+}
+
+Speeds::Speeds(const SpeedRules& rules, std::size_t workers, std::uint64_t seed)
+    : rules_(rules),
+      told_(rules.executing_ppm != MILLION || rules.polling_ppm != MILLION || !rules.clock_active.empty()),
+      now_(workers, Activity::EXECUTES),
+      next_(now_),
+      on_core_(workers_of(rules.core)),
+      on_socket_(workers_of(rules.socket)),
+      active_(on_socket_.size(), 0),
+      own_ppm_(workers, MILLION),
+      speed_(workers),
+      marked_(workers, 0) {
+    for (const std::vector<std::uint32_t>& on_core : on_core_) {
+        awake_.push_back(static_cast<std::int64_t>(on_core.size()));
+        if (!on_core.empty()) ++active_[rules.socket[on_core.front()]];
+    }
+    for (std::size_t socket = 0; socket < active_.size(); ++socket) clock_ppm_.push_back(clock_ppm(socket));
+    for (std::uint32_t w = 0; w < workers; ++w) {
+        if (rules.worker_spread_ppm != 0) {
+            const std::uint64_t number = ns_draw(ns_base(seed, NS_DRAW_WORKER_SPEED, w), 0);
+            own_ppm_[w] += noise_ppm(number, rules.worker_spread_ppm);
+        }
+        speed_[w] = speed_of(w);
+    }
+}
+
+const std::vector<std::uint32_t>& Speeds::update() {
+    for (const std::uint32_t w : changed_) marked_[w] = 0;
+    changed_.clear();
+    for (const std::uint32_t w : touched_) {
+        if (now_[w] != next_[w]) move(w);
+    }
+    touched_.clear();
+    for (const std::uint32_t w : changed_) speed_[w] = speed_of(w);
+    return changed_;
+}
+
+// A worker does something else: the others on its core may be faster or slower, and with the clock the whole socket.
+void Speeds::move(std::uint32_t worker) {
+    const std::size_t core = rules_.core[worker], socket = rules_.socket[worker];
+    const bool rested = now_[worker] == Activity::RESTS, rests = next_[worker] == Activity::RESTS;
+    now_[worker] = next_[worker];
+    mark_all(on_core_[core]);
+    const bool was_active = awake_[core] != 0;
+    awake_[core] += rested - rests;
+    if (was_active == (awake_[core] != 0)) return;
+    active_[socket] += was_active ? -1 : 1;
+    const std::int64_t clock = clock_ppm(socket);
+    if (clock == clock_ppm_[socket]) return;
+    clock_ppm_[socket] = clock;
+    mark_all(on_socket_[socket]);
+}
+
+void Speeds::mark_all(const std::vector<std::uint32_t>& workers) {
+    for (const std::uint32_t w : workers) mark(w);
+}
+
+void Speeds::mark(std::uint32_t worker) {
+    if (marked_[worker]) return;
+    marked_[worker] = 1;
+    changed_.push_back(worker);
+}
+
+// The clock of a socket over the highest one: it falls with the number of cores that do not rest.
+std::int64_t Speeds::clock_ppm(std::size_t socket) const {
+    if (rules_.clock_active.empty()) return MILLION;
+    std::int64_t hz = rules_.clock_base_hz;
+    for (std::size_t step = rules_.clock_active.size(); step-- > 0;) {
+        if (active_[socket] <= rules_.clock_active[step]) hz = rules_.clock_hz[step];
+    }
+    return hz * MILLION / rules_.clock_hz[0];
+}
+
+Speed Speeds::speed_of(std::uint32_t worker) const {
+    std::int64_t shared = MILLION;
+    for (const std::uint32_t mate : on_core_[rules_.core[worker]]) {
+        if (mate == worker || now_[mate] == Activity::RESTS) continue;
+        shared = shared * (now_[mate] == Activity::POLLS ? rules_.polling_ppm : rules_.executing_ppm) / MILLION;
+    }
+    const std::int64_t clocked = shared * clock_ppm_[rules_.socket[worker]] / MILLION;
+    const std::int64_t compute = clocked * own_ppm_[worker] / MILLION;
+    const std::int64_t memory = (rules_.slows_memory ? shared : MILLION) * own_ppm_[worker] / MILLION;
+    return {std::max<std::int64_t>(1, compute), std::max<std::int64_t>(1, memory)};
+}
+
+}  // namespace numasim

@@ -1,0 +1,56 @@
+// Passing over the production of like items in steady state (model 1.8; numasim/engine/bulk.py).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/clock.hpp"
+#include "engine/item_ranges.hpp"
+#include "engine/recorder.hpp"
+#include "engine/sync_objects.hpp"
+#include "engine/task_queues.hpp"
+#include "engine/work_source.hpp"
+#include "memory/memory_system.hpp"
+#include "shortcuts/steady.hpp"
+
+namespace numasim {
+
+class SteadyProduction {
+public:
+    SteadyProduction(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
+                     Team& team, MemorySystem& memory, const SyncObjects& sync, WorkSource& source)
+        : plan_(plan),
+          clock_(clock),
+          recorder_(recorder),
+          ranges_(ranges),
+          queues_(queues),
+          team_(team),
+          memory_(memory),
+          sync_(sync),
+          source_(source) {}
+
+    // The producer has begun to wait for room: where nothing but the taking and the making of like items goes on,
+    // follow that.
+    void producer_waits();
+
+    std::int64_t passed_items() const { return passed_items_; }
+
+private:
+    bool is_steady() const;
+    void move_on(const ItemTimes& times, const Moment& moment, const std::vector<std::int64_t>& taken);
+
+    const Plan& plan_;
+    Clock& clock_;
+    Recorder& recorder_;
+    const ItemRanges& ranges_;
+    TaskQueues& queues_;
+    Team& team_;
+    MemorySystem& memory_;
+    const SyncObjects& sync_;
+    WorkSource& source_;
+    std::size_t tried_for_ = 0;    // producers at the last try
+    std::uint64_t try_below_ = 0;  // items left below which the present one is tried again
+    std::int64_t passed_items_ = 0;
+};
+
+}  // namespace numasim

@@ -1,0 +1,170 @@
+#include "shortcuts/steal_batches.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "wide.hpp"
+
+namespace numasim {
+
+namespace {
+
+constexpr std::int64_t MANY_ITEMS = 64;        // a queue with so many counts as long
+constexpr std::int64_t EVENTS_BETWEEN = 4096;  // tries that cannot succeed cost little beside so many events
+
+}  // namespace
+
+void StealBatches::pass() {
+    next_try_ = clock_.events() + EVENTS_BETWEEN;
+    items_ = skipping_.ranges();
+    if (items_ == nullptr || recorder_.listened() || plan_.backoff_after_probe || !sort_workers()) return;
+    const std::int64_t least_ps = MANY_ITEMS * stolen_item_ps();
+    for (std::int64_t far_ps = queues_last_ps(); far_ps > least_ps; far_ps /= 2) {
+        if (!pass_until(clock_.now_ps() + far_ps)) continue;
+        next_try_ = clock_.events();
+        return;
+    }
+}
+
+// Whether every worker either has many items left or is executing its last and then steals at random.
+bool StealBatches::sort_workers() {
+    if (!times().uniform()) return false;
+    thieves_.clear();
+    long_.assign(queue_count(), 0);
+    for (Worker& w : team_) {
+        if (w.step.rank() != SEG_END) return false;
+        if (items_->holds_task(w, clock_.now_ps())) {
+            if (items_->end_ps(w.id) - clock_.now_ps() < MANY_ITEMS * items_->item_ps(w)) return false;
+            long_[static_cast<std::size_t>(w.own)] = 1;
+        } else {
+            const QuietRound& quiet = polling_.quiet_round(w);
+            if (!quiet.known || quiet.probes <= 0) return false;
+            thieves_.push_back(w.id);
+        }
+    }
+    return !thieves_.empty() && thieves_.size() < team_.size();
+}
+
+// For how long no long queue should run dry if thieves take from all of them alike: its owner takes an item every `item_ps`,
+// the thieves together one every `stolen_ps` * long queues / thieves. A little less, as they do not take alike.
+std::int64_t StealBatches::queues_last_ps() const {
+    const std::int64_t stolen_ps = stolen_item_ps();
+    std::int64_t last = std::numeric_limits<std::int64_t>::max();
+    for (const Worker& w : team_) {
+        if (!long_[static_cast<std::size_t>(w.own)]) continue;
+        const Wide undisturbed_ps = items_->end_ps(w.id) - clock_.now_ps();
+        const Wide owner = Wide{stolen_ps} * static_cast<std::int64_t>(team_.size() - thieves_.size());
+        const Wide thieves = Wide{items_->item_ps(w)} * static_cast<std::int64_t>(thieves_.size());
+        last = std::min(last, static_cast<std::int64_t>(undisturbed_ps * owner / std::max<Wide>(1, owner + thieves)));
+    }
+    return last / 16 * 15;
+}
+
+// What a stolen item takes a thief; thieves on other nodes may be a little faster or slower.
+std::int64_t StealBatches::stolen_item_ps() const {
+    return times().total_ps(static_cast<std::size_t>(team_[thieves_.front()].node), 0);
+}
+
+// Follow the thieves through all steals that take effect before `until_ps`; false, and nothing has changed, if a long
+// queue could have run dry by then.
+bool StealBatches::pass_until(std::int64_t until_ps) {
+    std::vector<StealBatch> batches;
+    std::vector<ns_stream> before;
+    for (const std::uint32_t id : thieves_) {
+        before.push_back(queues_.actor(id).victims);
+        batches.push_back({.thief = id,
+                            .tries = std::vector<std::int64_t>(queue_count()),
+                            .got = std::vector<std::int64_t>(queue_count())});
+        follow(batches.back(), until_ps);
+        pause_();
+    }
+    const bool stayed = std::ranges::all_of(team_, [&](const Worker& w) {
+        const auto q = static_cast<std::size_t>(w.own);
+        std::int64_t lost = 1;
+        for (const StealBatch& each : batches) lost += each.got[q];
+        return !long_[q] || items_->end_ps(w.id) - lost * items_->item_ps(w) > until_ps;
+    });
+    if (stayed) {
+        for (const StealBatch& each : batches) commit(each);
+        return true;
+    }
+    for (std::size_t i = 0; i < thieves_.size(); ++i) queues_.actor(thieves_[i]).victims = before[i];
+    return false;
+}
+
+// Follow one thief up to the end of the last item that it gets before `until_ps`.
+void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
+    const Worker& w = team_[batch.thief];
+    const std::int64_t total_ps = times().total_ps(static_cast<std::size_t>(w.node), 0);
+    std::vector<std::int64_t> step_ps(queue_count());
+    for (std::uint32_t q = 0; q < queue_count(); ++q) step_ps[q] = probes_.probe_ps(w, q);
+    RecordSet records(nullptr);
+    const auto record = [&](std::int64_t time, Rank rank, std::uint64_t first, std::uint64_t second) {
+        records.add({static_cast<std::uint64_t>(time), rank, w.id, first, second});
+    };
+    Search search;
+    batch.end_ps = w.step.due_ps();
+    while (batch.end_ps < until_ps && find_task(search, w, batch.end_ps, until_ps, step_ps)) {
+        for (const std::uint32_t q : search.probed) ++batch.tries[q];
+        ++batch.got[search.probed.back()];
+        batch.waited_ps += search.waited_ps;
+        record(search.time_ps, LOOK, search.probed.back(), 1);
+        record(search.time_ps, POLL, search.probed.size() - 1, search.failed_remote);
+        batch.end_ps = search.time_ps + probes_.take_ps(w, search.probed.back()) + total_ps;
+    }
+    batch.hash = records.total();
+}
+
+// The rounds of a thief from `start_ps` on up to its next success; false, and no draw taken, if there is none before
+// `until_ps`.
+bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
+                       const std::vector<std::int64_t>& step_ps) {
+    ns_stream& draws = queues_.actor(w.id).victims;
+    const ns_stream before = draws;
+    search.probed.clear();
+    search.waited_ps = 0;
+    search.failed_remote = 0;
+    search.time_ps = start_ps;
+    for (std::int64_t rounds = 1;; ++rounds) {
+        for (const std::uint32_t segment : w.quiet.segments) {
+            const std::uint32_t low = plan_.steal.seg[segment], size = plan_.steal.seg[segment + 1] - low;
+            const std::uint32_t q = plan_.steal.queue[low + ns_stream_below(&draws, size)];
+            search.time_ps += step_ps[q];
+            search.probed.push_back(q);
+            if (long_[q] && search.time_ps < until_ps) return true;
+            search.failed_remote += probes_.is_remote(w, q);
+        }
+        const std::int64_t wait = probes_.backoff_ps(rounds, true);
+        search.waited_ps += wait;
+        search.time_ps += wait;
+        if (search.time_ps >= until_ps) {
+            draws = before;
+            return false;
+        }
+    }
+}
+
+// Let the thief execute the last item that it got, and count all before as if each had been an event.
+void StealBatches::commit(const StealBatch& batch) {
+    Worker& w = team_[batch.thief];
+    std::int64_t items = 0;
+    for (std::uint32_t q = 0; q < queue_count(); ++q) {
+        const std::int64_t tries = batch.tries[q], got = batch.got[q];
+        if (tries == 0) continue;
+        w.counters.add_probing(tries * probes_.probe_ps(w, q));
+        w.counters.add_overhead(got * probes_.take_ps(w, q));
+        probes_.count(w, q, tries, got, got);
+        if (got == 0) continue;
+        items += got;
+        Worker& victim = skipping_.owner_of(q);
+        items_->lose_like(victim, got);
+        skipping_.reschedule(victim);
+    }
+    w.counters.add_backoff(batch.waited_ps);
+    recorder_.add_hashed_steps(batch.hash);
+    if (items == 0) return;
+    items_->steal_like(w, times(), items, batch.end_ps);
+    skipping_.reschedule(w);
+}
+
+}  // namespace numasim

@@ -1,0 +1,88 @@
+// Steals in bulk: while long queues stay long and empty ones stay empty, what comes of a probe does not depend on when
+// it is sent (model 1.8, for thieves).
+//
+// Where some workers have run out of like items and others have many left, each thief's course is its own: it draws
+// victims, finds a task exactly where the victim's queue is long, and executes it. So the thieves are followed one by
+// one, without a common clock, to a time before which no long queue should have run dry; only if none has, it is taken
+// over.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/probes.hpp"
+#include "engine/task_queues.hpp"
+#include "shortcuts/polling.hpp"
+#include "shortcuts/skip_ahead.hpp"
+
+namespace numasim {
+
+class StealBatches {
+public:
+    StealBatches(const Plan& plan, const Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
+                 Team& team, const WorkSource& source, Probes& probes, SkipAhead& skipping, Polling& polling,
+                 const std::function<void()>& pause)
+        : plan_(plan),
+          clock_(clock),
+          recorder_(recorder),
+          ranges_(ranges),
+          queues_(queues),
+          team_(team),
+          source_(source),
+          probes_(probes),
+          skipping_(skipping),
+          polling_(polling),
+          pause_(pause) {}
+
+    // A steal has succeeded: pass over those that follow, if that can be done and has not been tried just now.
+    void after_steal() {
+        if (clock_.events() >= next_try_) pass();
+    }
+
+private:
+    // One thief's steals.
+    struct StealBatch {
+        std::uint32_t thief;
+        std::vector<std::int64_t> tries, got;  // [queues]
+        std::int64_t waited_ps = 0, end_ps = 0;
+        std::uint64_t hash = 0;  // of its records
+    };
+
+    // A thief's rounds up to a success: the queues that it probed, the last of which was long.
+    struct Search {
+        std::vector<std::uint32_t> probed;
+        std::int64_t time_ps = 0, waited_ps = 0;
+        std::uint64_t failed_remote = 0;
+    };
+
+    void pass();
+    bool sort_workers();
+    std::int64_t queues_last_ps() const;
+    std::int64_t stolen_item_ps() const;
+    bool pass_until(std::int64_t until_ps);
+    void follow(StealBatch& batch, std::int64_t until_ps);
+    bool find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
+                   const std::vector<std::int64_t>& step_ps);
+    void commit(const StealBatch& batch);
+    const ItemTimes& times() const { return ranges_.times(static_cast<std::size_t>(source_.phase().family)); }
+    std::uint32_t queue_count() const { return queues_.contents().count(); }
+
+    const Plan& plan_;
+    const Clock& clock_;
+    Recorder& recorder_;
+    const ItemRanges& ranges_;
+    TaskQueues& queues_;
+    Team& team_;
+    const WorkSource& source_;
+    Probes& probes_;
+    SkipAhead& skipping_;
+    Polling& polling_;
+    const std::function<void()>& pause_;
+    SkippedRanges* items_ = nullptr;    // of the phase at hand
+    std::vector<std::uint8_t> long_;    // [queues] which hold many items
+    std::vector<std::uint32_t> thieves_;  // the workers that steal
+    std::int64_t next_try_ = 0;           // in events
+};
+
+}  // namespace numasim
