@@ -16,7 +16,7 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
       ranges_(plan),
       queues_(plan, recorder_),
       team_(new_team(plan, queues_)),
-      frames_(plan, ranges_),
+      frames_(plan),
       memory_(plan, clock_, recorder_, ranges_, frames_, team_),
       sync_(plan, clock_, recorder_, team_, memory_),
       dispatcher_(plan, ranges_, frames_, memory_, queues_),

@@ -46,7 +46,7 @@ Executor::Executor(const Plan& plan, Clock& clock, Recorder& recorder, const Ite
         if (!w.outbox.empty()) return clock_.schedule_overhead(w, PUT, plan_.costs.push_ps);
         if (w.stack.empty() && !thief_.seek(w)) return;
         const Task task = w.stack.back();
-        if (ranges_.holds(task)) return start_item(w, task);
+        if (frames_.is_item(task)) return start_item(w, task);
         if (task == PRODUCTION) {
             produce(w);
             continue;
@@ -128,13 +128,13 @@ inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, st
     recorder_.detail(SEG_END, w.id, frames_.id_of(task), w.segment);
     if (coupled_) memory_.end(w);
     if (recorder_.watch() != nullptr) report_work(w);
-    if (ranges_.holds(task)) {
+    if (frames_.is_item(task)) {
         w.stack.pop_back();
         w.counters.add_tasks(1);
         source_.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
         const bool free = w.stack.empty() && w.agenda.empty();
-        if (free && thief_.pop_own(w, plan_.refill) && ranges_.holds(w.stack.back()))
+        if (free && thief_.pop_own(w, plan_.refill) && frames_.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
         ++frames_[task].at;
@@ -144,7 +144,7 @@ inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, st
 
 void Executor::report_work(Worker& w) {
     const Task task = w.stack.back();
-    const std::uint32_t kernel = ranges_.holds(task)
+    const std::uint32_t kernel = frames_.is_item(task)
                                      ? plan_.families[ranges_.family_of(task)].kernel
                                      : plan_.graph.kernel[plan_.graph.op_arg[frames_[task].at]];
     recorder_.watch()->stretch(w, Watched::WORK, clock_.now_ps(), frames_.id_of(task), w.segment, kernel);

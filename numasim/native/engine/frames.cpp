@@ -2,8 +2,8 @@
 
 namespace numasim {
 
-Frames::Frames(const Plan& plan, const ItemRanges& ranges)
-    : graph_(plan.graph), ranges_(ranges), strict_(plan.join == Join::STRICT) {
+Frames::Frames(const Plan& plan)
+    : graph_(plan.graph), tasks_(plan.graph.tasks), strict_(plan.join == Join::STRICT) {
     if (graph_.successor.empty()) return;
     dependences_.resize(static_cast<std::size_t>(graph_.tasks));
     predecessors_.assign(dependences_.size(), 0);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/item_ranges.hpp"
 #include "engine/worker.hpp"
 #include "plan.hpp"
 
@@ -33,14 +32,14 @@ static_assert(sizeof(Frame) == 48);
 
 class Frames {
 public:
-    Frames(const Plan& plan, const ItemRanges& ranges);
+    explicit Frames(const Plan& plan);
 
     Frame& operator[](Task frame) { return frames_[static_cast<std::size_t>(frame)]; }
     const Frame& operator[](Task frame) const { return frames_[static_cast<std::size_t>(frame)]; }
 
     // A task in the numbering of the trace; of a frame or an item.
-    std::int64_t id_of(Task task) const { return ranges_.holds(task) ? task : (*this)[task].id; }
-    bool is_item(Task task) const { return ranges_.holds(task); }
+    std::int64_t id_of(Task task) const { return is_item(task) ? task : (*this)[task].id; }
+    bool is_item(Task task) const { return task >= tasks_; }
 
     std::int64_t end_of_program(const Frame& frame) const { return graph_.op_ptr[std::size_t{frame.row} + 1]; }
     bool has_started(const Frame& frame) const { return frame.at != graph_.op_ptr[frame.row]; }
@@ -103,7 +102,7 @@ private:
     void reset(std::int64_t root);
 
     const Graph& graph_;
-    const ItemRanges& ranges_;
+    const Task tasks_;  // ids of items are no less
     const bool strict_;
     std::vector<Frame> frames_;
     std::uint32_t free_ = NO_FRAME;            // the frames that can be used again, linked by `parent`

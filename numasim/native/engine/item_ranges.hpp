@@ -13,7 +13,8 @@ namespace numasim {
 
 class ItemRanges {
 public:
-    explicit ItemRanges(const Plan& plan) : first_{static_cast<std::uint64_t>(plan.graph.tasks)} {
+    explicit ItemRanges(const Plan& plan)
+        : tasks_(plan.graph.tasks), first_{static_cast<std::uint64_t>(plan.graph.tasks)} {
         for (const Family& family : plan.families) {
             first_.push_back(first_.back() + static_cast<std::uint64_t>(family.count));
             times_.emplace_back(family, plan.seed, plan.nodes);
@@ -21,7 +22,7 @@ public:
     }
 
     // Whether the task is an item: the ids of the graph's tasks are lower.
-    bool holds(Task task) const { return task >= static_cast<Task>(first_.front()); }
+    bool holds(Task task) const { return task >= tasks_; }
 
     std::size_t family_of(Task item) const {
         std::size_t family = 0;
@@ -39,6 +40,7 @@ public:
     }
 
 private:
+    const Task tasks_;                  // ids of the graph's tasks are below
     std::vector<std::uint64_t> first_;  // [families + 1] id of the first item
     std::vector<ItemTimes> times_;      // [families]
 };

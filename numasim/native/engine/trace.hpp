@@ -25,12 +25,13 @@ public:
     explicit RecordSet(const Listener* listener) : listener_(listener) {}
 
     void add(const Record& record) {
-        words_[0][used_] = record.time_ps;
-        words_[1][used_] = record.rank;
-        words_[2][used_] = record.actor;
-        words_[3][used_] = record.first;
-        words_[4][used_] = record.second;
-        if (++used_ == BUFFERED) flush();
+        const std::size_t at = used_++;
+        words_[0][at] = record.time_ps;
+        words_[1][at] = record.rank;
+        words_[2][at] = record.actor;
+        words_[3][at] = record.first;
+        words_[4][at] = record.second;
+        if (at + 1 == BUFFERED) flush();
     }
 
     // Count records that have been hashed elsewhere.

@@ -132,6 +132,7 @@ struct Worker {
     // Let it pay what it owes; the time that this takes.
     std::int64_t pay_owed() {
         const std::int64_t owed = owed_ps;
+        if (owed == 0) return 0;
         owed_ps = 0;
         counters.add_overhead(owed);
         return owed;
