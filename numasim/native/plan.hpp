@@ -7,8 +7,8 @@
 
 #include "effects.hpp"
 #include "policy/backoff.h"
-#include "policy/barriers.h"
-#include "policy/locks.h"
+#include "sync/barriers.h"
+#include "sync/locks.h"
 #include "policy/plan.h"
 #include "policy/ranges.h"
 #include "policy/thresholds.h"

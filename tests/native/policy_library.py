@@ -26,7 +26,7 @@ import pytest
 from numasim.strategy.similarity import Objects
 from numasim.strategy.steal_plan import StealPlan
 
-POLICY = Path(__file__).parents[2] / "numasim" / "native" / "policy"
+CORE = Path(__file__).parents[2] / "numasim" / "core"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 MOST_QUIET_PROBES = 5000
 Visit = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint32, c_uint32)
@@ -137,14 +137,14 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 @cache
 def library() -> ctypes.CDLL:
-    """The folder as a shared library; skips the test where there is no compiler."""
+    """The core as a shared library; skips the test where there is no compiler."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
-    flags = ["-std=c11", "-O2", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
+    flags = ["-std=c11", "-O2", "-fPIC", f"-I{CORE}", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "libpolicy.so"
-        sources = map(str, sorted(POLICY.glob("*.c")))
+        sources = map(str, sorted(CORE.glob("*/*.c")))
         subprocess.run([compiler, *flags, "-shared", *sources, "-o", str(path)], check=True)
         loaded = ctypes.CDLL(str(path))
     for name, (result, arguments) in SIGNATURES.items():

@@ -30,7 +30,7 @@ from numasim.runtime.fields_file import plan_fields, write_fields
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
 
 RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
-POLICY = RUNTIME.parent / "native" / "policy"
+CORE = RUNTIME.parent / "core"
 PARTS = ("clock", "errors", "field_reader", "fields", "page_map", "pages", "report", "words")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
@@ -144,9 +144,9 @@ def library() -> ctypes.CDLL:
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
-    folders = [f"-I{folder}" for folder in (*(RUNTIME / part for part in INCLUDED), POLICY)]
+    folders = [f"-I{folder}" for folder in (*(RUNTIME / part for part in INCLUDED), CORE)]
     parts = [path for part in PARTS for path in (RUNTIME / "source").rglob(f"{part}.c")]
-    sources = [str(path) for path in [*parts, *POLICY.glob("*.c")]]
+    sources = [str(path) for path in [*parts, *CORE.glob("*/*.c")]]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "libparts.so"
         subprocess.run([compiler, *flags, *folders, "-shared", *sources, "-o", str(path)], check=True)

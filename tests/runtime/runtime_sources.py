@@ -8,6 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
+CORE = RUNTIME.parent / "core"
 INCLUDED = ("include", "source", "source/api", "source/platform", "source/record", "source/serial")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 
@@ -28,7 +29,7 @@ def compile_objects(compiler: str, folder: Path, files: Sequence[Path], flags: S
 
 def _compile(compiler: str, arguments: Sequence[str]) -> None:
     command = [compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g1"]
-    command += [f"-I{RUNTIME / folder}" for folder in INCLUDED]
+    command += [f"-I{RUNTIME / folder}" for folder in INCLUDED] + [f"-I{CORE}"]
     found = subprocess.run([*command, *arguments], check=False, capture_output=True, text=True)
     assert not found.returncode, found.stderr[-4000:]
 
@@ -36,6 +37,11 @@ def _compile(compiler: str, arguments: Sequence[str]) -> None:
 def sources(*patterns: str) -> list[Path]:
     """The files in and below numasim/runtime/source of these names, in order."""
     return [path for pattern in patterns for path in sorted((RUNTIME / "source").rglob(pattern))]
+
+
+def core_sources() -> list[Path]:
+    """The files of numasim/core, in order."""
+    return sorted(CORE.glob("*/*.c"))
 
 
 LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")

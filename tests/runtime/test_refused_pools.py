@@ -6,17 +6,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from runtime_sources import HERE, RUNTIME, compile_program, sources
+from runtime_sources import HERE, compile_program, core_sources, sources
 
-POLICY = RUNTIME.parent / "native" / "policy"
-FLAGS = ("-O0", f"-I{POLICY}", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+FLAGS = ("-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all")
 FILE, FORMAT, OPTION = -2, -3, -8  # error codes of numasim/runtime.h
 MODES = 4
 
 
 @pytest.fixture(scope="module")
 def refused_pools(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = [HERE / "refused" / "refused_pools.c", *sources("*.c"), *sorted(POLICY.glob("*.c"))]
+    files = [HERE / "refused" / "refused_pools.c", *sources("*.c"), *core_sources()]
     return compile_program(c_compiler, tmp_path_factory.mktemp("refused") / "refused_pools", files, FLAGS)
 
 

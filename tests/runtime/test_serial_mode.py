@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_sources import HERE, RUNTIME, compile_objects, compile_program, sources
+from runtime_sources import HERE, compile_objects, compile_program, core_sources, sources
 
 from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_io import read
 
-POLICY = RUNTIME.parent / "native" / "policy"
-PLAIN = ("-O0", "-g0", f"-I{POLICY}")
+PLAIN = ("-O0", "-g0")
 SANITIZED = (*PLAIN, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # What a serial run executes; other modes have to be there, as the table of modes names them all.
 SERIAL = [
@@ -41,7 +40,7 @@ def cases(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled cases, with sanitizers in all that they execute."""
     folder = tmp_path_factory.mktemp("serial")
     executed = sources(*SERIAL)
-    others = [path for path in [*sources("*.c"), *sorted(POLICY.glob("*.c"))] if path not in executed]
+    others = [path for path in [*sources("*.c"), *core_sources()] if path not in executed]
     objects = compile_objects(c_compiler, folder, executed, SANITIZED)
     objects += compile_objects(c_compiler, folder, others, PLAIN)
     return compile_program(

@@ -6,17 +6,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from runtime_sources import HERE, RUNTIME, compile_program, sources
+from runtime_sources import HERE, compile_program, core_sources, sources
 
-POLICY = RUNTIME.parent / "native" / "policy"
-FLAGS = ("-O1", "-g0", f"-I{POLICY}", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+FLAGS = ("-O1", "-g0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 OPTION = 8
 SEEDS = range(40)
 
 
 @pytest.fixture(scope="module")
 def orders(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = [HERE / "serial" / "orders.c", *sources("*.c"), *sorted(POLICY.glob("*.c"))]
+    files = [HERE / "serial" / "orders.c", *sources("*.c"), *core_sources()]
     return compile_program(c_compiler, tmp_path_factory.mktemp("orders") / "orders", files, FLAGS)
 
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "plan.hpp"
-#include "policy/barriers.h"
-#include "policy/locks.h"
+#include "sync/barriers.h"
+#include "sync/locks.h"
 #include "engine/queues.hpp"
 
 namespace numasim {

@@ -5,7 +5,7 @@
 #include <malloc.h>
 #endif
 
-#include "draws.h"
+#include "policy/draws.h"
 #include "driver/commands.h"
 #include "driver/output.h"
 #include "driver/rehearsal.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "draws.h"
+#include "policy/draws.h"
 #include "kernels/kernels.h"
 
 enum { N, OBJECTS, RATE };

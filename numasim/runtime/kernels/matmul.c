@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draws.h"
+#include "policy/draws.h"
 #include "kernels/kernels.h"
 
 enum { N, BLOCK, OBJECTS, RATE };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draws.h"
+#include "policy/draws.h"
 #include "kernels/elimination.h"
 #include "kernels/kernels.h"
 

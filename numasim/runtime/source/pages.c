@@ -5,7 +5,7 @@
 
 #include "numasim/runtime.h"
 #include "page_map.h"
-#include "wide.h"
+#include "base/wide.h"
 
 enum { LINE_BYTES = 64 };
 #define MOST_BYTES (INT64_C(1) << 50)

@@ -6,7 +6,7 @@
 
 #include "field_reader.h"
 #include "report.h"
-#include "similarity.h"
+#include "policy/similarity.h"
 
 typedef struct ns_pages ns_pages;
 

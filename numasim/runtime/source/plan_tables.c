@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "masks.h"
+#include "policy/masks.h"
 #include "numasim/runtime.h"
-#include "similarity.h"
+#include "policy/similarity.h"
 
 enum { MILLION = 1000000 };
 

@@ -4,10 +4,10 @@
 #ifndef NS_PLAN_TABLES_H
 #define NS_PLAN_TABLES_H
 
-#include "backoff.h"
+#include "policy/backoff.h"
 #include "field_reader.h"
-#include "plan.h"
-#include "thresholds.h"
+#include "policy/plan.h"
+#include "policy/thresholds.h"
 
 enum ns_join_kind { NS_JOIN_HELP, NS_JOIN_OWN, NS_JOIN_STRICT, NS_JOIN_CONTINUATION, NS_JOIN_BLOCK };
 enum ns_threshold_time { NS_THRESHOLDS_FIRST_DRAIN, NS_THRESHOLDS_PHASE, NS_THRESHOLDS_FIXED };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cpu_clock.h"
-#include "ranges.h"
+#include "policy/ranges.h"
 #include "virtual_state.h"
 
 /* Tasks that help nest without bound; only what is touched takes memory. */

@@ -5,7 +5,7 @@
 #define NS_VIRTUAL_QUEUES_H
 
 #include "plan_tables.h"
-#include "round.h"
+#include "policy/round.h"
 
 enum { VIRTUAL_FRONT, VIRTUAL_BACK }; /* the ends of a queue; tasks are pushed at the back */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "draws.h"
+#include "policy/draws.h"
 #include "virtual_state.h"
 
 enum { FIRST_ROOM = 8, RECORD_WORDS = 5 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispatch.h"
+#include "policy/dispatch.h"
 #include "virtual_state.h"
 
 enum { STACK_BYTES = 256 * 1024, LEAST_STACK_BYTES = 128 * 1024, NO_LOCK = -1 };

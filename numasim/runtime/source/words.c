@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "barriers.h"
-#include "locks.h"
-#include "wide.h"
+#include "sync/barriers.h"
+#include "sync/locks.h"
+#include "base/wide.h"
 
 #define LATEST_PS (INT64_C(1) << 62)
 

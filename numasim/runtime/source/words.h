@@ -15,7 +15,7 @@
 
 #include "clock.h"
 #include "field_reader.h"
-#include "lines.h"
+#include "sync/lines.h"
 #include "numasim/runtime.h"
 #include "report.h"
 

@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 
-#include "draws.h"
+#include "policy/draws.h"
 #include "kernels/graph/program.h"
 
 enum { DRAW_ARRIVAL = 8, MOST_ROWS = 8000000 };

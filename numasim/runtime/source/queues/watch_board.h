@@ -7,7 +7,7 @@
 #define NS_WATCH_BOARD_H
 
 #include "platform/atomics.h"
-#include "thresholds.h"
+#include "policy/thresholds.h"
 
 typedef struct {
     const ns_plan *plan;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "wide.h"
+#include "base/wide.h"
 
 /* One more entry of `size` bytes; NULL where memory is short, now or before. */
 static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {

@@ -1,7 +1,7 @@
 /* Into which queue a new task goes. */
 #include <string.h>
 
-#include "dispatch.h"
+#include "policy/dispatch.h"
 #include "search/search.h"
 
 /* Whether the worker executes its spawns at once: from a full own queue on, until it has emptied somewhat. */

@@ -6,7 +6,7 @@
 
 #include "field_reader.h"
 #include "numasim/locks.h"
-#include "plan.h"
+#include "policy/plan.h"
 
 enum { NS_NO_LOCK = -1 };
 

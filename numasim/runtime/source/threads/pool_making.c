@@ -8,7 +8,7 @@
 #include "numasim/topology.h"
 #include "platform/near_memory.h"
 #include "search/search.h"
-#include "similarity.h"
+#include "policy/similarity.h"
 #include "threads/worker_cpus.h"
 
 static int32_t system_node(const ns_topology *here, int32_t node) {

@@ -1,8 +1,8 @@
-#include "dispatch.h"
+#include "policy/dispatch.h"
 
 #include <stddef.h>
 
-#include "pick.h"
+#include "policy/pick.h"
 
 static bool has_room(const ns_plan *plan, const ns_view *view, uint32_t queue) {
     int32_t capacity = plan->queues[queue].capacity;

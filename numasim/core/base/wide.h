@@ -1,6 +1,6 @@
 /* Products of 64-bit numbers, and their way back into 64 bits. */
-#ifndef NUMASIM_POLICY_WIDE_H
-#define NUMASIM_POLICY_WIDE_H
+#ifndef NUMASIM_BASE_WIDE_H
+#define NUMASIM_BASE_WIDE_H
 
 #include <stdint.h>
 

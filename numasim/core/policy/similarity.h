@@ -2,7 +2,7 @@
 #ifndef NUMASIM_POLICY_SIMILARITY_H
 #define NUMASIM_POLICY_SIMILARITY_H
 
-#include "plan.h"
+#include "policy/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,8 +6,8 @@
 #ifndef NUMASIM_POLICY_ROUND_H
 #define NUMASIM_POLICY_ROUND_H
 
-#include "draws.h"
-#include "plan.h"
+#include "policy/draws.h"
+#include "policy/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

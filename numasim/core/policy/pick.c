@@ -1,9 +1,9 @@
 /* What a pick reads of the run, it reads at the instant at which the next queue is asked for; so does the generator of
  * numasim/strategy/picking.py that it mirrors. */
-#include "pick.h"
+#include "policy/pick.h"
 
-#include "candidates.h"
-#include "wide.h"
+#include "policy/candidates.h"
+#include "base/wide.h"
 
 static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     uint32_t count = ns_candidates_count(some);

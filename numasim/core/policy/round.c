@@ -1,7 +1,7 @@
-#include "round.h"
+#include "policy/round.h"
 
-#include "candidates.h"
-#include "pick.h"
+#include "policy/candidates.h"
+#include "policy/pick.h"
 
 enum { MILLION = 1000000 };
 static const ns_row NO_ROW = {0, 0};

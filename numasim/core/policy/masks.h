@@ -4,7 +4,7 @@
 #ifndef NUMASIM_POLICY_MASKS_H
 #define NUMASIM_POLICY_MASKS_H
 
-#include "plan.h"
+#include "policy/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

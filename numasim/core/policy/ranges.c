@@ -1,6 +1,6 @@
-#include "ranges.h"
+#include "policy/ranges.h"
 
-#include "wide.h"
+#include "base/wide.h"
 
 uint32_t ns_dealt_to(enum ns_deal deal, uint64_t index, uint64_t count, uint32_t workers) {
     switch (deal) {

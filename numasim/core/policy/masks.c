@@ -1,4 +1,4 @@
-#include "masks.h"
+#include "policy/masks.h"
 
 /* Whether the order of a segment's queues decides which one is picked from those that a watch lets pass. */
 static bool order_matters(const ns_level *level) {

@@ -1,10 +1,10 @@
 /* When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4); equal to
  * numasim/engine/barriers.py, which says what the kinds are.
  */
-#ifndef NUMASIM_POLICY_BARRIERS_H
-#define NUMASIM_POLICY_BARRIERS_H
+#ifndef NUMASIM_SYNC_BARRIERS_H
+#define NUMASIM_SYNC_BARRIERS_H
 
-#include "lines.h"
+#include "sync/lines.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
-#include "barriers.h"
+#include "sync/barriers.h"
 
 #include <stdlib.h>
 
-#include "wide.h"
+#include "base/wide.h"
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 

@@ -1,6 +1,6 @@
-#include "backoff.h"
+#include "policy/backoff.h"
 
-#include "wide.h"
+#include "base/wide.h"
 
 enum { LAST_EXPONENT = 62, PPM = 1000000 };
 

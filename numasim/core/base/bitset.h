@@ -1,6 +1,6 @@
-/* Words of 64 bits. */
-#ifndef NUMASIM_POLICY_WORDS_H
-#define NUMASIM_POLICY_WORDS_H
+/* Sets of up to 64 members as words of 64 bits. */
+#ifndef NUMASIM_BASE_BITSET_H
+#define NUMASIM_BASE_BITSET_H
 
 #include <stdint.h>
 

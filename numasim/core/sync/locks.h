@@ -1,10 +1,10 @@
 /* Who gets a lock next, and how long that takes, for every kind of lock (model 5.2 and 5.3); equal to
  * numasim/engine/locks.py, which says what the kinds are.
  */
-#ifndef NUMASIM_POLICY_LOCKS_H
-#define NUMASIM_POLICY_LOCKS_H
+#ifndef NUMASIM_SYNC_LOCKS_H
+#define NUMASIM_SYNC_LOCKS_H
 
-#include "lines.h"
+#include "sync/lines.h"
 
 #ifdef __cplusplus
 extern "C" {

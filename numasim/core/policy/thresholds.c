@@ -1,6 +1,6 @@
-#include "thresholds.h"
+#include "policy/thresholds.h"
 
-#include "wide.h"
+#include "base/wide.h"
 
 enum { PPM = 1000000 };
 

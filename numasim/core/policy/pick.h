@@ -2,7 +2,7 @@
 #ifndef NUMASIM_POLICY_PICK_H
 #define NUMASIM_POLICY_PICK_H
 
-#include "round.h"
+#include "policy/round.h"
 
 /* One decision under way: whose, with which draws, on which state; for dispatch, task `index` of `count`. */
 typedef struct {

@@ -3,8 +3,8 @@
  * A line comes from the core of its owner, or from the memory of its home where nobody has it; where words are not
  * cached, always from there. An actor is a worker, or a producer, which stands beside worker 0.
  */
-#ifndef NUMASIM_POLICY_LINES_H
-#define NUMASIM_POLICY_LINES_H
+#ifndef NUMASIM_SYNC_LINES_H
+#define NUMASIM_SYNC_LINES_H
 
 #include <stdbool.h>
 #include <stdint.h>

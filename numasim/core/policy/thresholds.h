@@ -2,7 +2,7 @@
 #ifndef NUMASIM_POLICY_THRESHOLDS_H
 #define NUMASIM_POLICY_THRESHOLDS_H
 
-#include "plan.h"
+#include "policy/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
-#include "locks.h"
+#include "sync/locks.h"
 
-#include "wide.h"
+#include "base/wide.h"
 
 /* A lock that is released. */
 typedef struct {

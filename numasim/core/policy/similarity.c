@@ -1,6 +1,6 @@
-#include "similarity.h"
+#include "policy/similarity.h"
 
-#include "wide.h"
+#include "base/wide.h"
 
 static const int64_t MILLION = 1000000;
 

@@ -2,8 +2,8 @@
 #ifndef NUMASIM_POLICY_DISPATCH_H
 #define NUMASIM_POLICY_DISPATCH_H
 
-#include "round.h"
-#include "similarity.h"
+#include "policy/round.h"
+#include "policy/similarity.h"
 
 #ifdef __cplusplus
 extern "C" {
