@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from ctypes import POINTER, byref, c_bool, c_char, c_int, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_bool, c_char, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,37 +29,19 @@ from numasim.runtime.fields_file import plan_fields, write_fields
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
 
+HERE = Path(__file__).parent
 RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
 CORE = RUNTIME.parent / "core"
-PARTS = ("clock", "errors", "field_reader", "fields", "page_map", "pages", "report", "words")
+PARTS = ("errors", "field_reader", "fields", "page_map", "pages", "report", "virtual_sync")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
-Fire = ctypes.CFUNCTYPE(None, c_void_p)
-Granted = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64)
-Released = Granted
-Opened = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint64)
-Woken = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int64)
-
-
-class Event(ctypes.Structure):
-    _fields_ = [
-        ("due_ps", c_int64),
-        ("rank", c_int),
-        ("actor", c_uint32),
-        ("place", c_uint32),
-        ("fire", Fire),
-        ("context", c_void_p),
-    ]
+Expected = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int, c_int64)
+Held = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64)
+Released = Woken = Waited = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int64)
 
 
 class Clock(ctypes.Structure):
-    _fields_ = [
-        ("now_ps", c_int64),
-        ("heap", c_void_p),
-        ("count", c_uint32),
-        ("capacity", c_uint32),
-        ("fired", c_uint64),
-    ]
+    _fields_ = [("leaves", c_size_t), ("levels", c_size_t), ("keys", c_void_p)]
 
 
 class Reader(ctypes.Structure):
@@ -78,7 +60,40 @@ class Transfers(ctypes.Structure):
 
 
 class Listener(ctypes.Structure):
-    _fields_ = [("context", c_void_p), ("released", Released), ("opened", Opened), ("woken", Woken)]
+    _fields_ = [
+        ("context", c_void_p),
+        ("expected", Expected),
+        ("held", Held),
+        ("released", Released),
+        ("woken", Woken),
+    ]
+
+
+class LockRules(ctypes.Structure):
+    _fields_ = [
+        ("fair", c_bool),
+        *((name, c_int64) for name in ("batch", "spin_ps", "pause_ps", "futex_ps", "wake_ps", "wake_remote_ps")),
+    ]
+
+
+class SyncPlan(ctypes.Structure):
+    _fields_ = [
+        ("count", c_uint32),
+        *((name, c_void_p) for name in ("role", "home", "parties", "worker_home")),
+        ("lock_kind", c_int),
+        ("barrier_kind", c_int),
+        ("rules", LockRules),
+        ("signal_ps", c_int64),
+        ("transfers", POINTER(Transfers)),
+    ]
+
+
+class Waiter(ctypes.Structure):
+    _fields_ = [("since_ps", c_int64), ("actor", c_uint32), ("then", c_uint32)]
+
+
+class SyncCounts(ctypes.Structure):
+    _fields_ = [(name, c_int64) for name in ("acquisitions", "local", "remote", "wait_ps", "hold_ps")]
 
 
 class Report(ctypes.Structure):
@@ -108,10 +123,11 @@ class ObjectsStruct(ctypes.Structure):
 
 CLOCK, READER, REPORT = map(POINTER, (Clock, Reader, Report))
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "ns_clock_create": (c_int, [CLOCK, c_uint32]),
+    "ns_clock_create": (c_bool, [CLOCK, c_size_t]),
     "ns_clock_destroy": (None, [CLOCK]),
-    "ns_clock_schedule": (None, [CLOCK, POINTER(Event), c_int, c_int64]),
-    "ns_clock_turn": (c_bool, [CLOCK]),
+    "probe_next": (c_bool, [CLOCK, POINTER(c_int64), POINTER(c_uint32), POINTER(c_uint32)]),
+    "probe_set": (None, [CLOCK, c_size_t, c_int64, c_uint32, c_uint32]),
+    "probe_clear": (None, [CLOCK, c_size_t]),
     "ns_fields_read": (c_int, [POINTER(c_void_p), ctypes.c_char_p]),
     "ns_fields_destroy": (None, [c_void_p]),
     "ns_pages_create": (c_int, [POINTER(c_void_p), READER, c_uint32]),
@@ -123,17 +139,18 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_pages_report": (None, [c_void_p, REPORT]),
     "ns_report_create": (c_int, [REPORT, c_uint32, c_uint32, c_uint32]),
     "ns_report_destroy": (None, [REPORT]),
-    "ns_words_create": (c_int, [POINTER(c_void_p), READER, POINTER(Transfers), CLOCK, Listener]),
-    "ns_words_destroy": (None, [c_void_p]),
-    "ns_words_count": (c_uint32, [c_void_p]),
-    "ns_words_has": (c_bool, [c_void_p, c_uint32, c_int]),
-    "ns_words_request": (None, [c_void_p, c_uint32, c_uint32, Granted, c_void_p]),
-    "ns_words_release": (None, [c_void_p, c_uint32, c_uint32]),
-    "ns_words_arrive": (None, [c_void_p, c_uint32, c_uint32]),
-    "ns_words_await": (c_bool, [c_void_p, c_uint32, c_uint32, POINTER(c_int64)]),
-    "ns_words_signal": (c_int64, [c_void_p, c_uint32, c_uint32, c_uint32]),
-    "ns_words_free_search": (None, [c_void_p, c_uint32, Granted, c_void_p]),
-    "ns_words_report": (None, [c_void_p, REPORT]),
+    "ns_virtual_sync_read": (c_int, [POINTER(SyncPlan), READER, POINTER(Transfers)]),
+    "ns_sync_create": (c_void_p, [POINTER(SyncPlan), CLOCK, c_size_t, Listener]),
+    "ns_sync_destroy": (None, [c_void_p]),
+    "ns_sync_request": (c_bool, [c_void_p, c_uint32, c_uint32, c_uint32, c_int64]),
+    "ns_sync_grant": (Waiter, [c_void_p, c_uint32, c_int64]),
+    "ns_sync_release": (None, [c_void_p, c_uint32, c_uint32, c_int64]),
+    "ns_sync_arrive": (None, [c_void_p, c_uint32, c_uint32, c_int64]),
+    "ns_sync_open": (c_int64, [c_void_p, c_uint32]),
+    "ns_sync_await": (c_bool, [c_void_p, c_uint32, c_uint32, POINTER(c_int64)]),
+    "ns_sync_signal": (c_int64, [c_void_p, c_uint32, c_uint32, c_int64]),
+    "ns_sync_free_search": (None, [c_void_p, c_uint32, c_int64, Waited]),
+    "ns_sync_count": (SyncCounts, [c_void_p, c_uint32]),
 }
 
 
@@ -146,7 +163,7 @@ def library() -> ctypes.CDLL:
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
     folders = [f"-I{folder}" for folder in (*(RUNTIME / part for part in INCLUDED), CORE)]
     parts = [path for part in PARTS for path in (RUNTIME / "source").rglob(f"{part}.c")]
-    sources = [str(path) for path in [*parts, *CORE.glob("*/*.c")]]
+    sources = [str(path) for path in [*parts, *CORE.glob("*/*.c"), HERE / "virtual" / "clock_probe.c"]]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "libparts.so"
         subprocess.run([compiler, *flags, *folders, "-shared", *sources, "-o", str(path)], check=True)

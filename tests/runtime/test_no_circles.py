@@ -57,7 +57,7 @@ def test_no_file_includes_itself_by_others() -> None:
 def symbols(compiler: str, folder: Path, path: Path) -> tuple[set[str], set[str]]:
     """The external functions and variables that a source defines, and those that it uses."""
     made = folder / f"{path.stem}.o"
-    folders = [f"-I{RUNTIME / each}" for each in (*INCLUDED, "../native/policy", ".")]
+    folders = [f"-I{RUNTIME / each}" for each in (*INCLUDED, "../core", ".")]
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O0", "-w", *folders]
     subprocess.run([compiler, *flags, "-c", str(path), "-o", str(made)], check=True)
     listed = subprocess.run(["nm", "-P", str(made)], check=True, capture_output=True, text=True).stdout

@@ -4,13 +4,13 @@ same times, the same waits, the same counts (model 5).
 
 from __future__ import annotations
 
-from ctypes import byref, c_void_p
+from ctypes import byref, c_int64, c_uint32
 from random import Random
 from typing import Any, get_args
 
 import numpy as np
 import pytest
-from parts_library import Clock, Granted, Listener, PlanFile, library, transfers_of
+from parts_library import PlanFile, SyncPlan, Waited, library, transfers_of
 from words_driver import Driver
 
 from engine_setup import NS, observe, plan_of, runtime, stealing, toy  # isort: skip
@@ -123,20 +123,25 @@ def test_the_end_of_a_phase_takes_the_locks_of_the_search_from_everybody() -> No
     driver = Driver(plan_of(work, 4, stealing(locks={"kind": "mcs"})))
     parts, words = driver.library, driver.words
     granted: list[tuple[int, int, int]] = []
-    then = Granted(lambda _context, actor, word, _since_ps: granted.append((driver.clock.now_ps, word, actor)))
+
+    def grants() -> list[tuple[int, int, int]]:
+        time_ps, rank, word = c_int64(), c_uint32(), c_uint32()
+        while parts.probe_next(byref(driver.clock), byref(time_ps), byref(rank), byref(word)):
+            waiter = parts.ns_sync_grant(words, word, time_ps)
+            granted.append((time_ps.value, word.value, waiter.actor))
+        return granted
+
     for word, actor in ((1, 2), (1, 3), (1, 1), (0, 0)):  # the second is one of the search, the first the program's
-        parts.ns_words_request(words, word, actor, then, None)
-    while parts.ns_clock_turn(byref(driver.clock)):
-        pass
-    parts.ns_words_release(words, 1, 2)
-    told: list[tuple[int, int, int]] = []
-    waited = Granted(lambda _context, actor, word, since_ps: told.append((actor, word, since_ps)))
-    parts.ns_words_free_search(words, 1, waited, None)
-    assert sorted(told) == [(1, 1, 0), (3, 1, 0)]  # the one to which it was promised, and the other
-    assert not parts.ns_clock_turn(byref(driver.clock))
-    parts.ns_words_request(words, 1, 3, then, None)
-    assert parts.ns_clock_turn(byref(driver.clock))
-    assert granted == [(100 * NS, 0, 0), (100 * NS, 1, 2), (120 * NS, 1, 3)]
+        assert parts.ns_sync_request(words, word, actor, 0, 0)
+    assert grants() == [(100 * NS, 0, 0), (100 * NS, 1, 2)]
+    parts.ns_sync_release(words, 1, 2, 100 * NS)
+    told: list[tuple[int, int]] = []
+    waited = Waited(lambda _context, actor, since_ps: told.append((actor, since_ps)))
+    parts.ns_sync_free_search(words, 1, 100 * NS, waited)
+    assert sorted(told) == [(1, 0), (3, 0)]  # the one to which it was promised, and the other
+    assert len(grants()) == 2
+    assert parts.ns_sync_request(words, 1, 3, 0, 100 * NS)
+    assert grants()[2:] == [(120 * NS, 1, 3)]
     driver.close()
 
 
@@ -159,8 +164,8 @@ def test_fields_that_cannot_be_are_refused_with_a_sentence(name: str) -> None:
     value, sentence = BAD_FIELDS[name]
     words = (SharedWord("gate", Role.BARRIER, parties=2),)
     plan = plan_of(graph(body(0), body(0), phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words), 2)
-    file, made, clock = PlanFile(plan, {name: value}), c_void_p(), Clock()
+    file, read = PlanFile(plan, {name: value}), SyncPlan()
     transfers, _kept = transfers_of(plan, file.fields)
-    error = library().ns_words_create(byref(made), byref(file.reader), byref(transfers), byref(clock), Listener())
+    error = library().ns_virtual_sync_read(byref(read), byref(file.reader), byref(transfers))
     assert (error, file.problem) == (NS_ERROR_FIELD, sentence)
     file.close()

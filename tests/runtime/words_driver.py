@@ -6,24 +6,10 @@ the runtime's words.
 
 from __future__ import annotations
 
-from ctypes import byref, c_int64, c_void_p
+from ctypes import byref, c_int64, c_uint32, c_void_p
 from dataclasses import dataclass, field
 
-import numpy as np
-from parts_library import (
-    Clock,
-    Event,
-    Fire,
-    Granted,
-    Listener,
-    Opened,
-    PlanFile,
-    Released,
-    Report,
-    Woken,
-    library,
-    transfers_of,
-)
+from parts_library import Clock, Listener, PlanFile, Released, SyncPlan, Woken, library, transfers_of
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.plan.plan import Plan
@@ -38,13 +24,13 @@ class Line:
 
     worker: int
     ops: list[tuple[int, int]]  # RUN with its time, or an op with its word
-    event: Event
     at: int = 0
     owed_ps: int = 0
     overhead_ps: int = 0
     idle_barrier_ps: int = 0
     parked_ps: int = 0
     sleeps: bool = False
+    serves: bool = False  # its request was for an atomic word, which it lets go of at once
     leaves: bool = False
 
 
@@ -63,26 +49,39 @@ class Driver:
         self.library = library()
         self.file = PlanFile(self.plan)
         self.transfers, self._kept = transfers_of(self.plan, self.file.fields)
+        self.now_ps, workers = 0, self.plan.workers.workers
+        self.described = SyncPlan()
+        read = self.library.ns_virtual_sync_read(byref(self.described), byref(self.file.reader), byref(self.transfers))
+        assert read == 0, self.file.problem
         self.clock = Clock()
-        workers = self.plan.workers.workers
-        assert self.library.ns_clock_create(byref(self.clock), workers + 1) == 0
-        self.words = c_void_p()
-        self.listener = Listener(None, Released(self._released), Opened(self._opened), Woken(self._woken))
-        made = self.library.ns_words_create(
-            byref(self.words), byref(self.file.reader), byref(self.transfers), byref(self.clock), self.listener
+        assert self.library.ns_clock_create(byref(self.clock), workers + self.described.count)
+        self.listener = Listener(released=Released(self._released), woken=Woken(self._woken))
+        self.words = c_void_p(
+            self.library.ns_sync_create(byref(self.described), byref(self.clock), workers, self.listener)
         )
-        assert made == 0, self.file.problem
-        self.then, self.done = Granted(self._granted), Granted(self._served)
-        self.lines = [Line(w, ops, Event(actor=w)) for w, ops in enumerate(_programs(self.plan))]
-        for line in self.lines:
-            line.event.fire = Fire(lambda _event, line=line: self._on_event(line))
+        self.lines = [Line(w, ops) for w, ops in enumerate(_programs(self.plan))]
 
     def run(self) -> None:
         """Let all workers come as far as they can."""
         for line in self.lines:
             self._proceed(line)
-        while self.library.ns_clock_turn(byref(self.clock)):
+        while self.turn():
             pass
+
+    def turn(self) -> bool:
+        """Let the first event happen; False where none is pending."""
+        time_ps, rank, actor = c_int64(), c_uint32(), c_uint32()
+        if not self.library.probe_next(byref(self.clock), byref(time_ps), byref(rank), byref(actor)):
+            return False
+        self.now_ps = time_ps.value
+        if rank.value == Rank.GRANT:
+            self._on_grant(actor.value)
+        elif rank.value == Rank.RELEASE:
+            self._record(Rank.RELEASE, 1 + actor.value, self.library.ns_sync_open(self.words, actor.value), 0)
+        else:
+            self.library.probe_clear(byref(self.clock), actor.value)
+            self._on_event(self.lines[actor.value], Rank(rank.value))
+        return True
 
     @property
     def left(self) -> list[int]:
@@ -91,33 +90,29 @@ class Driver:
 
     def counts(self) -> list[list[int]]:
         """[words][5] what the words have counted."""
-        report, count = Report(), int(self.library.ns_words_count(self.words))
-        assert self.library.ns_report_create(byref(report), 1, 1, count) == 0
-        self.library.ns_words_report(self.words, byref(report))
-        found = np.ctypeslib.as_array(report.words, (count, 5)).tolist()
-        self.library.ns_report_destroy(byref(report))
-        return found  # type: ignore[no-any-return]
+        found = (self.library.ns_sync_count(self.words, word) for word in range(self.described.count))
+        return [[getattr(row, name) for name, _ in row._fields_] for row in found]
 
     def close(self) -> None:
         """Free everything."""
-        self.library.ns_words_destroy(self.words)
+        self.library.ns_sync_destroy(self.words)
         self.library.ns_clock_destroy(byref(self.clock))
         self.file.close()
 
     def _schedule(self, line: Line, rank: Rank, delay_ps: int) -> None:
-        self.library.ns_clock_schedule(byref(self.clock), byref(line.event), int(rank), delay_ps)
+        due_ps = self.now_ps + delay_ps
+        self.library.probe_set(byref(self.clock), line.worker, due_ps, int(rank), line.worker)
 
     def _record(self, rank: Rank, actor: int, first: int, second: int) -> None:
-        self.records.append((self.clock.now_ps, int(rank), actor, first, second))
+        self.records.append((self.now_ps, int(rank), actor, first, second))
 
-    def _on_event(self, line: Line) -> None:
-        rank = line.event.rank
+    def _on_event(self, line: Line, rank: Rank) -> None:
         if rank == Rank.SEG_END:
             self._record(Rank.SEG_END, line.worker, line.worker, self._segment(line))
             line.at += 1
         elif rank == Rank.WAKE:
             if not line.leaves:
-                line.parked_ps += self.clock.now_ps
+                line.parked_ps += self.now_ps
             line.leaves = line.sleeps = False
             self._record(Rank.WAKE, line.worker, line.worker, 0)
         self._proceed(line)
@@ -142,51 +137,43 @@ class Driver:
         """An op on a shared word; whether the worker goes on."""
         words, worker = self.words, line.worker
         if op in (Op.LOCK, Op.ATOMIC):
-            self.library.ns_words_request(words, word, worker, self.then if op == Op.LOCK else self.done, None)
-            line.sleeps = True
+            line.sleeps, line.serves = True, op == Op.ATOMIC
+            assert self.library.ns_sync_request(words, word, worker, 0, self.now_ps)
             return False
         if op == Op.UNLOCK:
-            self.library.ns_words_release(words, word, worker)
+            self.library.ns_sync_release(words, word, worker, self.now_ps)
             return True
         if op == Op.BARRIER:
-            line.idle_barrier_ps -= self.clock.now_ps
+            line.idle_barrier_ps -= self.now_ps
             line.sleeps = line.leaves = True
-            self.library.ns_words_arrive(words, word, worker)
+            self.library.ns_sync_arrive(words, word, worker, self.now_ps)
             return False
         if op == Op.AWAIT:
             owed = c_int64()
-            passed = self.library.ns_words_await(words, word, worker, byref(owed))
+            passed = self.library.ns_sync_await(words, word, worker, byref(owed))
             line.owed_ps += owed.value
             if not passed:
-                line.parked_ps -= self.clock.now_ps
+                line.parked_ps -= self.now_ps
                 line.sleeps = True
             return bool(passed)
         permits = 1 if op == Op.SIGNAL else int(self.plan.words.parties[word])
-        line.owed_ps += self.library.ns_words_signal(words, word, worker, permits)
+        line.owed_ps += self.library.ns_sync_signal(words, word, worker, permits)
         return True
 
-    def _granted(self, _context: object, actor: int, word: int, since_ps: int) -> None:
-        line = self.lines[actor]
+    def _on_grant(self, word: int) -> None:
+        waiter = self.library.ns_sync_grant(self.words, word, self.now_ps)
+        line = self.lines[waiter.actor]
         line.sleeps = False
-        line.overhead_ps += self.clock.now_ps - since_ps
-        self._record(Rank.GRANT, word, word, actor)
+        line.overhead_ps += self.now_ps - waiter.since_ps
+        self._record(Rank.GRANT, word, word, waiter.actor)
+        if line.serves:
+            self.library.ns_sync_release(self.words, word, waiter.actor, self.now_ps)
         self._proceed(line)
 
-    def _served(self, _context: object, actor: int, word: int, since_ps: int) -> None:
-        line = self.lines[actor]
-        line.sleeps = False
-        line.overhead_ps += self.clock.now_ps - since_ps
-        self._record(Rank.GRANT, word, word, actor)
-        self.library.ns_words_release(self.words, word, actor)
-        self._proceed(line)
-
-    def _released(self, _context: object, actor: int, _word: int, leave_ps: int) -> None:
+    def _released(self, _context: object, actor: int, leave_ps: int) -> None:
         line = self.lines[actor]
         line.idle_barrier_ps += leave_ps
-        self._schedule(line, Rank.WAKE, leave_ps - self.clock.now_ps)
-
-    def _opened(self, _context: object, word: int, episode: int) -> None:
-        self._record(Rank.RELEASE, 1 + word, episode, 0)
+        self._schedule(line, Rank.WAKE, leave_ps - self.now_ps)
 
     def _woken(self, _context: object, actor: int, delay_ps: int) -> None:
         self._schedule(self.lines[actor], Rank.WAKE, delay_ps)

@@ -27,6 +27,8 @@ public:
     std::int64_t events() const { return events_; }
 
     EventKey next() const { return pending_.next(); }
+    // For the synchronisation objects of the core, which have events of their own.
+    ns_clock* tree() { return pending_.core(); }
     void advance(EventKey event) {
         ++events_;
         now_ps_ = time_of(event);

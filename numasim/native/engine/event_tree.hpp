@@ -1,64 +1,58 @@
-// The pending events of a run: one per actor, in a winner tree (model 1.2).
+// The pending events of a run: core/clock, with a class around it.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <new>
+
+#include "clock/clock.h"
 
 namespace numasim {
 
 // Kinds of events, in the order in which they happen within one instant.
-enum Rank : std::uint32_t { SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL, EPOCH, END_OF_INSTANT };
+enum Rank : std::uint32_t {
+    SEG_END = NS_RANK_SEG_END,
+    GRANT = NS_RANK_GRANT,
+    RELEASE = NS_RANK_RELEASE,
+    WAKE = NS_RANK_WAKE,
+    PUT = NS_RANK_PUT,
+    LOOK = NS_RANK_LOOK,
+    POLL = NS_RANK_POLL,
+    EPOCH = NS_RANK_EPOCH,
+    END_OF_INSTANT = NS_RANK_END_OF_INSTANT
+};
 
-__extension__ using EventKey = unsigned __int128;  // (time, rank, actor), compared as one number
+using EventKey = ns_event_key;
 
-constexpr EventKey NO_EVENT = ~EventKey{0};
+constexpr EventKey NO_EVENT = NS_NO_EVENT;
 
-constexpr EventKey event_key(std::int64_t time_ps, Rank rank, std::uint32_t actor) {
-    return EventKey{static_cast<std::uint64_t>(time_ps)} << 64 | std::uint64_t{rank} << 32 | actor;
+inline EventKey event_key(std::int64_t time_ps, Rank rank, std::uint32_t actor) {
+    return ns_event_key_of(time_ps, rank, actor);
 }
 
-constexpr std::int64_t time_of(EventKey key) { return static_cast<std::int64_t>(key >> 64); }
-constexpr Rank rank_of(EventKey key) { return static_cast<Rank>(static_cast<std::uint64_t>(key) >> 32); }
-constexpr std::uint32_t actor_of(EventKey key) { return static_cast<std::uint32_t>(key); }
+inline std::int64_t time_of(EventKey key) { return ns_event_time(key); }
+inline Rank rank_of(EventKey key) { return static_cast<Rank>(ns_event_rank(key)); }
+inline std::uint32_t actor_of(EventKey key) { return ns_event_actor(key); }
 
-// A complete binary tree whose inner nodes hold the smaller key of their children: the next event is at the root, and a
-// change costs one comparison a level, without a branch that could be mispredicted.
 class EventTree {
 public:
-    explicit EventTree(std::size_t actors)
-        : leaves_(std::bit_ceil(std::max<std::size_t>(actors, 2))), keys_(2 * leaves_, NO_EVENT) {}
-
-    EventKey next() const { return keys_[1]; }
-
-    void set(std::size_t actor, EventKey key) {
-        std::size_t at = leaves_ + actor;
-        EventKey* const keys = keys_.data();
-        keys[at] = key;
-        while (at > 1) {
-            const EventKey other = keys[at ^ 1];
-            key = other < key ? other : key;
-            at >>= 1;
-            keys[at] = key;
-        }
+    explicit EventTree(std::size_t actors) {
+        if (!ns_clock_create(&clock_, actors)) throw std::bad_alloc();
     }
+    ~EventTree() { ns_clock_destroy(&clock_); }
+    EventTree(const EventTree&) = delete;
+    EventTree& operator=(const EventTree&) = delete;
 
-    void clear(std::size_t actor) { set(actor, NO_EVENT); }
-
-    // Whether `count` changes are made faster by `put` for each and `rebuild` at the end.
-    bool are_many(std::size_t count) const { return count * std::bit_width(leaves_) > leaves_; }
-
-    void put(std::size_t actor, EventKey key) { keys_[leaves_ + actor] = key; }
-
-    void rebuild() {
-        for (std::size_t at = leaves_ - 1; at > 0; --at) keys_[at] = std::min(keys_[2 * at], keys_[2 * at + 1]);
-    }
+    ns_clock* core() { return &clock_; }
+    EventKey next() const { return ns_clock_next(&clock_); }
+    void set(std::size_t actor, EventKey key) { ns_clock_set(&clock_, actor, key); }
+    void clear(std::size_t actor) { ns_clock_clear(&clock_, actor); }
+    bool are_many(std::size_t count) const { return ns_clock_are_many(&clock_, count); }
+    void put(std::size_t actor, EventKey key) { ns_clock_put(&clock_, actor, key); }
+    void rebuild() { ns_clock_rebuild(&clock_); }
 
 private:
-    std::size_t leaves_;
-    std::vector<EventKey> keys_;
+    ns_clock clock_{};
 };
 
 }  // namespace numasim

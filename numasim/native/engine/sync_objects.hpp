@@ -1,8 +1,9 @@
 // Waiting for shared words: locks, atomic operations, conditions, barriers (model 5;
-// numasim/engine/synchronisation.py).
+// numasim/engine/synchronisation.py): what workers do where core/sync says who goes on.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/clock.hpp"
@@ -16,7 +17,9 @@ namespace numasim {
 class SyncObjects {
 public:
     SyncObjects(const Plan& plan, Clock& clock, Recorder& recorder, Team& team, MemorySystem& memory)
-        : plan_(plan), clock_(clock), recorder_(recorder), team_(team), memory_(memory), words_(shared_words(plan)) {}
+        : plan_(plan), clock_(clock), recorder_(recorder), team_(team), memory_(memory), sync_(make()) {}
+    SyncObjects(const SyncObjects&) = delete;
+    SyncObjects& operator=(const SyncObjects&) = delete;
 
     // Execute an op on a shared word, after the worker has paid what it owes; false: it waits.
     [[gnu::noinline]] bool use(Worker& w, std::uint8_t code, std::uint32_t word);
@@ -46,15 +49,12 @@ public:
     std::vector<WordCounts> counts() const;
 
 private:
+    ns_sync* make();
     bool request_and_wait(Worker& w, std::uint32_t word, Then then);
     void spin(Worker& w);
-    void promise(std::uint32_t word, ns_grant grant);
-    void expect(Worker& w, Rank rank, std::int64_t due);
-    void end_lock_wait(const ns_waiter& waiter);
-    void end_holding(std::uint32_t word);
-    void free_search_lock(std::uint32_t word);
+    void expect(std::uint32_t actor, Rank rank, std::int64_t due_ps);
+    void end_lock_wait(std::uint32_t actor, std::int64_t since_ps);
     bool arrive(Worker& w, std::uint32_t word);
-    void meet(std::uint32_t word);
     bool await(Worker& w, std::uint32_t word);
     bool signal(Worker& w, std::uint32_t word, std::int64_t permits);
 
@@ -63,8 +63,7 @@ private:
     Recorder& recorder_;
     Team& team_;
     MemorySystem& memory_;
-    std::vector<SharedWord> words_;
-    std::vector<ns_arrival> leaders_;  // while a barrier opens
+    const std::unique_ptr<ns_sync, DestroySync> sync_;
 };
 
 }  // namespace numasim

@@ -28,9 +28,9 @@ TaskQueues::TaskQueues(const Plan& plan, Recorder& recorder)
 
 bool TaskQueues::none_below(Task task) const {
     for (std::uint32_t q = 0; q < queues_.count(); ++q) {
-        const Ring<ns_items>& entries = queues_.entries(q);
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            if (static_cast<Task>(entries.at(i).first) < task) return false;
+        const ns_ring& entries = queues_.entries(q);
+        for (std::size_t i = 0; i < entries.size; ++i) {
+            if (static_cast<Task>(ns_ring_at(&entries, i)->first) < task) return false;
         }
     }
     return true;
@@ -38,8 +38,8 @@ bool TaskQueues::none_below(Task task) const {
 
 void TaskQueues::renumber(std::int64_t by) {
     for (std::uint32_t q = 0; q < queues_.count(); ++q) {
-        Ring<ns_items>& entries = queues_.entries(q);
-        for (std::size_t i = 0; i < entries.size(); ++i) entries.at(i).first += static_cast<std::uint64_t>(by);
+        const ns_ring& entries = queues_.entries(q);
+        for (std::size_t i = 0; i < entries.size; ++i) ns_ring_at(&entries, i)->first += static_cast<std::uint64_t>(by);
     }
 }
 

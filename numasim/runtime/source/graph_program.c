@@ -6,7 +6,7 @@
 #include "field_reader.h"
 #include "operations.h"
 #include "recorder.h"
-#include "virtual.h"
+#include "virtual/virtual.h"
 
 typedef struct {
     const int64_t *roots;

@@ -1,7 +1,7 @@
 /* Looking for work in virtual time: own queue, rounds of probes, steals, back-off (the interpreter's `free(w)`; model
  * 4.1 to 4.4). Equal, event for event, to numasim/engine/search.py, and told as a worker goes through it.
  */
-#include "virtual_state.h"
+#include "virtual/virtual_state.h"
 
 enum { PATIENCE_ROUNDS = 256, NO_LOCK = -1 };
 
@@ -27,13 +27,17 @@ static int64_t probe_ps(const virtual_worker *w, uint32_t q) {
     return step > costs->least_probe_ps ? step : costs->least_probe_ps;
 }
 
+static virtual_task *pop(virtual_pool *pool, uint32_t q, uint8_t end) {
+    return (virtual_task *)(uintptr_t)ns_queues_pop(&pool->queues, q, end);
+}
+
 /* ---- own queue --------------------------------------------------------------------------------------------------- */
 
 /* Whether the task at `end` of queue `q` is a descendant of the one that waits: a strict join runs no others. */
 static bool may_run(const virtual_worker *w, uint32_t q, uint8_t end) {
     const virtual_task *top = top_of(w);
     if (!top || pool_of(w)->tables.join != NS_JOIN_STRICT) return true;
-    const virtual_task *next = ns_virtual_queues_peek(&pool_of(w)->queues, q, end);
+    const virtual_task *next = (virtual_task *)(uintptr_t)ns_queues_peek(&pool_of(w)->queues, q, end);
     return top->row < next->row && next->row < pool_of(w)->graph.subtree_end[top->row];
 }
 
@@ -46,7 +50,7 @@ static bool pop_own(virtual_worker *w, int64_t keep) {
     if (pool->queues.length[q] <= (keep < 0 ? pool->queues.thresholds[q].low : keep) || !may_run(w, q, end))
         return false;
     w->owed_ps += pool->costs.pop_ps;
-    ns_virtual_begin(w, ns_virtual_queues_pop(&pool->queues, q, end));
+    ns_virtual_begin(w, pop(pool, q, end));
     return true;
 }
 
@@ -54,21 +58,19 @@ static bool pop_own(virtual_worker *w, int64_t keep) {
 
 void ns_virtual_compute_thresholds(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
-    const ns_virtual_queues *queues = &pool->queues;
+    const ns_queues *queues = &pool->queues;
     if (w->own == NS_UNKNOWN || !now_of(w)) return;
     w->thresholds_known = true;
-    int64_t peak_sum = 0;
-    for (uint32_t q = 0; q < pool->tables.steal.queue_count; q++) peak_sum += queues->peak[q];
     const ns_measured seen = {
         .capacity = queues->capacity[w->own],
         .pushes = queues->pushes[w->own],
         .span_ps = now_of(w),
         .executed = w->counter[NS_TASKS],
         .busy_ps = w->counter[NS_WORK_LOCAL_PS] + w->counter[NS_INFLATION_NUMA_PS],
-        .peak_sum = peak_sum,
+        .peak_sum = ns_queues_peak_sum(queues),
         .queues = pool->tables.steal.queue_count,
     };
-    ns_virtual_queues_set_thresholds(
+    ns_queues_set_thresholds(
         &pool->queues, (uint32_t)w->own,
         ns_thresholds_computed(&pool->tables.thresholds, pool->costs.push_ps, pool->costs.pop_ps, &seen));
 }
@@ -104,15 +106,12 @@ static bool finds(void *context, uint32_t level, uint32_t q) {
 static bool can_find(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
     if (!w->idle || (w->stack.count && pool->tables.join == NS_JOIN_OWN)) return false;
-    const ns_view view = ns_virtual_queues_view(&pool->queues);
+    const ns_view view = view_of(pool);
     return ns_any_within_reach(&pool->tables.steal, &pool->actors[w->base.id], &view, finds, w);
 }
 
 static bool can_go_on(virtual_pool *pool) {
-    for (uint32_t at = 1; at <= pool->clock.count; at++) {
-        const enum ns_rank rank = pool->clock.heap[at]->rank;
-        if (rank != NS_RANK_LOOK && rank != NS_RANK_POLL) return true;
-    }
+    if (ns_clock_has_progress(&pool->clock)) return true;
     for (uint32_t at = 0; at < pool->base.workers; at++) {
         if (join_is_over(&pool->workers[at]) || can_find(&pool->workers[at])) return true;
     }
@@ -122,7 +121,9 @@ static bool can_go_on(virtual_pool *pool) {
 /* ---- locks of the search ----------------------------------------------------------------------------------------- */
 
 void ns_virtual_release_held(virtual_worker *w) {
-    for (uint32_t at = 0; at < w->held_count; at++) ns_words_release(pool_of(w)->words, w->held[at], w->base.id);
+    for (uint32_t at = 0; at < w->held_count; at++) {
+        ns_sync_release(pool_of(w)->sync, w->held[at], w->base.id, now_of(w));
+    }
     w->held_count = 0;
 }
 
@@ -141,7 +142,7 @@ static void release_others(virtual_worker *w, const int32_t *needed) {
         if ((int32_t)word == needed[0] || (int32_t)word == needed[1]) {
             w->held[kept++] = word;
         } else {
-            ns_words_release(pool_of(w)->words, word, w->base.id);
+            ns_sync_release(pool_of(w)->sync, word, w->base.id, now_of(w));
         }
     }
     w->held_count = kept;
@@ -184,12 +185,6 @@ static void count_attempt(virtual_worker *w, uint32_t q, int64_t count) {
     }
 }
 
-static void push_own(virtual_worker *w, virtual_task *task) {
-    if (ns_virtual_queues_push(&pool_of(w)->queues, (uint32_t)w->own, task)) {
-        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the tasks of queue %d", (int)w->own);
-    }
-}
-
 /* Move `count` tasks: the first is begun, the others go to the own queue; with refill, all do. */
 static void take(virtual_worker *w, uint32_t q, uint8_t end, int64_t count) {
     virtual_pool *pool = pool_of(w);
@@ -198,7 +193,7 @@ static void take(virtual_worker *w, uint32_t q, uint8_t end, int64_t count) {
     virtual_task *begun = NULL;
     task_list rest = {0};
     for (int64_t at = 0; at < count; at++) {
-        virtual_task *task = ns_virtual_queues_pop(&pool->queues, q, end);
+        virtual_task *task = pop(pool, q, end);
         if (at == 0 && pool->tables.refill == 0) {
             begun = task;
         } else {
@@ -211,7 +206,7 @@ static void take(virtual_worker *w, uint32_t q, uint8_t end, int64_t count) {
         w->fails = 0;
         ns_virtual_end_idle(w);
     }
-    for (uint32_t at = 0; at < rest.count; at++) push_own(w, rest.task[at]);
+    for (uint32_t at = 0; at < rest.count; at++) ns_virtual_push(w, (uint32_t)w->own, rest.task[at]);
     ns_virtual_list_free(&rest);
 }
 
@@ -235,7 +230,7 @@ static bool look(virtual_worker *w, uint32_t level, uint32_t q) {
 static bool next_probe(virtual_worker *w, uint32_t *level, uint32_t *q) {
     virtual_pool *pool = pool_of(w);
     if (w->stack.count && pool->tables.join == NS_JOIN_OWN) return false;
-    const ns_view view = ns_virtual_queues_view(&pool->queues);
+    const ns_view view = view_of(pool);
     return ns_round_next(&w->round, &pool->tables.steal, &pool->actors[w->base.id], &view, level, q);
 }
 

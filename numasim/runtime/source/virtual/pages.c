@@ -1,10 +1,10 @@
-#include "pages.h"
+#include "virtual/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "numasim/runtime.h"
-#include "page_map.h"
+#include "virtual/page_map.h"
 #include "base/wide.h"
 
 enum { LINE_BYTES = 64 };

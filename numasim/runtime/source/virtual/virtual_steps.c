@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "policy/draws.h"
-#include "virtual_state.h"
+#include "virtual/virtual_state.h"
 
 enum { FIRST_ROOM = 8, RECORD_WORDS = 5 };
 
@@ -57,12 +57,59 @@ void ns_virtual_suspend(virtual_worker *w) {
 
 void ns_virtual_resume(virtual_worker *w) { ns_virtual_switch(pool_of(w), w->suspended); }
 
-void ns_virtual_on_turn(ns_event *event) { ns_virtual_resume(event->context); }
+/* A lock or an atomic word is a worker's, which goes on; what it has waited was overhead. */
+static void on_grant(virtual_pool *pool, uint32_t word) {
+    const ns_waiter waiter = ns_sync_grant(pool->sync, word, pool->now_ps);
+    pool->workers[waiter.actor].counter[NS_OVERHEAD_PS] += pool->now_ps - waiter.since_ps;
+    ns_virtual_resume(&pool->workers[waiter.actor]);
+}
+
+static void on_turn(virtual_pool *pool, virtual_worker *w) {
+    ns_clock_clear(&pool->clock, w->base.id);
+    w->pending = false;
+    ns_virtual_resume(w);
+}
+
+bool ns_virtual_turn(virtual_pool *pool, void (*on_phase_end)(virtual_pool *pool)) {
+    const ns_event_key next = ns_clock_next(&pool->clock);
+    if (next == NS_NO_EVENT) return false;
+    const uint32_t actor = ns_event_actor(next);
+    pool->now_ps = ns_event_time(next);
+    switch (ns_event_rank(next)) {
+        case NS_RANK_GRANT: on_grant(pool, actor); break;
+        case NS_RANK_RELEASE:
+            ns_virtual_record(pool, NS_RANK_RELEASE, UINT64_C(1) + actor, (uint64_t)ns_sync_open(pool->sync, actor), 0);
+            break;
+        case NS_RANK_END_OF_INSTANT:
+            ns_clock_clear(&pool->clock, pool->base.workers);
+            on_phase_end(pool);
+            break;
+        default: on_turn(pool, &pool->workers[actor]);
+    }
+    return true;
+}
+
+void ns_virtual_schedule(virtual_worker *w, enum ns_rank rank, int64_t delay_ps) {
+    w->rank = rank;
+    w->due_ps = now_of(w) + delay_ps;
+    w->pending = true;
+    ns_clock_set(&pool_of(w)->clock, w->base.id, ns_event_key_of(w->due_ps, rank, w->base.id));
+}
+
+void ns_virtual_end_phase(virtual_pool *pool) {
+    const ns_event_key end = ns_event_key_of(pool->now_ps, NS_RANK_END_OF_INSTANT, 0);
+    ns_clock_set(&pool->clock, pool->base.workers, end);
+}
 
 void ns_virtual_step(virtual_worker *w, enum ns_rank rank, int64_t delay_ps) {
     virtual_pool *pool = pool_of(w);
-    ns_clock_schedule(&pool->clock, &w->event, rank, delay_ps);
-    if (pool->starting || !ns_clock_pass(&pool->clock, &w->event)) ns_virtual_suspend(w);
+    const ns_event_key end = ns_event_key_of(pool->now_ps + delay_ps, rank, w->base.id);
+    if (!pool->starting && end < ns_clock_next(&pool->clock)) { /* nothing happens before */
+        pool->now_ps += delay_ps;
+        return;
+    }
+    ns_virtual_schedule(w, rank, delay_ps);
+    ns_virtual_suspend(w);
 }
 
 void ns_virtual_step_overhead(virtual_worker *w, enum ns_rank rank, int64_t step_ps) {
@@ -80,20 +127,15 @@ void ns_virtual_step_idle(virtual_worker *w, enum ns_rank rank, int64_t step_ps)
     ns_virtual_step(w, rank, owed + step_ps);
 }
 
-static void on_granted(void *context, uint32_t actor, uint32_t word, int64_t since_ps) {
-    virtual_pool *pool = context;
-    (void)word;
-    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->clock.now_ps - since_ps;
-    ns_virtual_resume(&pool->workers[actor]);
-}
-
 void ns_virtual_acquire(virtual_worker *w, uint32_t word) {
-    ns_words_request(pool_of(w)->words, word, w->base.id, on_granted, pool_of(w));
+    if (!ns_sync_request(pool_of(w)->sync, word, w->base.id, 0, now_of(w))) {
+        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for those who wait for word %u", word);
+    }
     ns_virtual_suspend(w);
 }
 
 void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, uint64_t first, uint64_t second) {
-    const uint64_t word[RECORD_WORDS] = {(uint64_t)pool->clock.now_ps, rank, actor, first, second};
+    const uint64_t word[RECORD_WORDS] = {(uint64_t)pool->now_ps, rank, actor, first, second};
     uint64_t hash = 0;
     for (uint32_t at = 0; at < RECORD_WORDS; at++) hash = ns_mix((hash + NS_GAMMA) ^ word[at]);
     pool->trace_hash += hash;

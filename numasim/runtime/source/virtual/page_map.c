@@ -1,4 +1,4 @@
-#include "page_map.h"
+#include "virtual/page_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>

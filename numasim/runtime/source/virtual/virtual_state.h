@@ -12,14 +12,14 @@
 
 #include <stddef.h>
 
-#include "clock.h"
+#include "clock/clock.h"
 #include "fiber.h"
 #include "operations.h"
 #include "ops.h"
-#include "pages.h"
 #include "plan_tables.h"
-#include "virtual_queues.h"
-#include "words.h"
+#include "queues/queues.h"
+#include "virtual/pages.h"
+#include "virtual/virtual_sync.h"
 
 /* As in numasim/workload/graph.py. */
 enum ns_row_kind { NS_ROW_TASK, NS_ROW_CALL, NS_ROW_IMPLICIT };
@@ -52,9 +52,11 @@ typedef struct {
 
 struct virtual_worker {
     ns_worker base;
-    ns_event event;
+    int64_t due_ps; /* time of its event, where one is pending */
+    enum ns_rank rank;
+    bool pending;
     ns_fiber *fiber;     /* its own loop */
-    ns_fiber *suspended; /* what runs when its event fires */
+    ns_fiber *suspended; /* what runs when its event happens */
     ns_round round;
     task_list stack, outbox, agenda;
     uint32_t held[2]; /* locks that its search holds */
@@ -96,10 +98,12 @@ struct virtual_pool {
     virtual_costs costs;
     virtual_graph graph;
     ns_transfers transfers;
-    ns_clock clock;
-    ns_words *words;
+    ns_clock clock; /* slots: the workers, the end of the phase, the words */
+    int64_t now_ps;
+    ns_sync_plan words;
+    ns_sync *sync;
     ns_pages *pages;
-    ns_virtual_queues queues;
+    ns_queues queues;
     ns_report report;
     virtual_worker *workers;
     ns_actor *actors;         /* [workers], the workers' own */
@@ -120,7 +124,6 @@ struct virtual_pool {
     int64_t phase_start_ps;
     bool starting; /* not all workers have been told that the phase begins */
     bool serial;   /* worker 0 runs it alone */
-    ns_event phase_end;
     bool phase_over;
     int error;
     uint64_t trace_hash;
@@ -133,7 +136,10 @@ struct virtual_pool {
 
 static inline virtual_pool *pool_of(const virtual_worker *w) { return (virtual_pool *)w->base.pool; }
 static inline virtual_worker *worker_of(const virtual_task *task) { return (virtual_worker *)task->base.worker; }
-static inline int64_t now_of(const virtual_worker *w) { return pool_of(w)->clock.now_ps; }
+static inline int64_t now_of(const virtual_worker *w) { return pool_of(w)->now_ps; }
+static inline ns_view view_of(const virtual_pool *pool) {
+    return (ns_view){.length = pool->queues.length, .watch = pool->queues.watch, .iteration = pool->repeats_run};
+}
 static inline virtual_task *top_of(const virtual_worker *w) {
     return w->stack.count ? w->stack.task[w->stack.count - 1] : NULL;
 }
@@ -146,8 +152,8 @@ _Noreturn void ns_virtual_fail(virtual_worker *w, int error, const char *sentenc
 
 /* Go on with another fiber; the running one is suspended. */
 void ns_virtual_switch(virtual_pool *pool, ns_fiber *to);
-/* What the event of a worker does: it is the worker's turn. */
-void ns_virtual_on_turn(ns_event *event);
+/* Let the first event happen: false where none is pending. That of the end of a phase is `on_phase_end`. */
+bool ns_virtual_turn(virtual_pool *pool, void (*on_phase_end)(virtual_pool *pool));
 
 void ns_virtual_list_push(virtual_worker *w, task_list *list, virtual_task *task);
 virtual_task *ns_virtual_list_shift(task_list *list);
@@ -157,6 +163,10 @@ void ns_virtual_list_free(task_list *list);
 void ns_virtual_suspend(virtual_worker *w);
 /* Go on with the worker at once; the caller is the clock's fiber. */
 void ns_virtual_resume(virtual_worker *w);
+/* Let the worker have its turn `delay_ps` from now. */
+void ns_virtual_schedule(virtual_worker *w, enum ns_rank rank, int64_t delay_ps);
+/* The phase is over when this instant is. */
+void ns_virtual_end_phase(virtual_pool *pool);
 /* A step of `step_ps`, with what is owed in front of it. */
 void ns_virtual_step(virtual_worker *w, enum ns_rank rank, int64_t delay_ps);
 void ns_virtual_step_overhead(virtual_worker *w, enum ns_rank rank, int64_t step_ps);
@@ -187,6 +197,8 @@ virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work
 void ns_virtual_drop(virtual_task *task);
 /* A task is spawned by `parent`, which runs on `w`; when this returns, `parent` goes on, on its worker then. */
 void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child);
+/* Put a task at the back of a queue. */
+void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task);
 /* Put a task into a queue: at once, or where that takes time, as the worker's next step. */
 void ns_virtual_offer(virtual_worker *w, virtual_task *task);
 /* Take the steps that put what waits in the outbox. */
@@ -201,8 +213,8 @@ void ns_virtual_end_body(virtual_task *task);
 /* The body goes on after a call into the runtime. */
 void ns_virtual_went_on(virtual_task *task);
 
-/* Whether a released sleeper, party or waiter goes on: what the words of a pool tell it. */
-ns_words_listener ns_virtual_listener(virtual_pool *pool);
+/* What the synchronisation objects of a pool tell it. */
+ns_sync_listener ns_virtual_listener(virtual_pool *pool);
 
 /* ---- the mode (virtual.c) ---------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cpu_clock.h"
-#include "virtual_state.h"
+#include "virtual/virtual_state.h"
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 
@@ -185,7 +185,7 @@ static void lock(ns_task *self, uint32_t word) {
 static void unlock(ns_task *self, uint32_t word) {
     virtual_task *task = (virtual_task *)self;
     virtual_worker *w = use_word(task, NS_OP_UNLOCK, word);
-    ns_words_release(pool_of(w)->words, word, w->base.id);
+    ns_sync_release(pool_of(w)->sync, word, w->base.id, now_of(w));
     ns_virtual_went_on(task);
 }
 
@@ -193,7 +193,7 @@ static int64_t add(ns_task *self, uint32_t word, int64_t value) {
     virtual_task *task = (virtual_task *)self;
     virtual_worker *w = use_word(task, NS_OP_ATOMIC, word);
     ns_virtual_acquire(w, word);
-    ns_words_release(pool_of(w)->words, word, w->base.id);
+    ns_sync_release(pool_of(w)->sync, word, w->base.id, now_of(w));
     const int64_t before = w->base.pool->words[word].value;
     w->base.pool->words[word].value += value;
     ns_virtual_went_on(task);
@@ -204,7 +204,7 @@ static void arrive(ns_task *self, uint32_t word) {
     virtual_task *task = (virtual_task *)self;
     virtual_worker *w = use_word(task, NS_OP_BARRIER, word);
     w->counter[NS_IDLE_BARRIER_PS] -= now_of(w);
-    ns_words_arrive(pool_of(w)->words, word, w->base.id);
+    ns_sync_arrive(pool_of(w)->sync, word, w->base.id, now_of(w));
     ns_virtual_suspend(w);
     ns_virtual_record(pool_of(w), NS_RANK_WAKE, w->base.id, task->row, 0);
     ns_virtual_went_on(task);
@@ -214,7 +214,7 @@ static void await(ns_task *self, uint32_t word) {
     virtual_task *task = (virtual_task *)self;
     virtual_worker *w = use_word(task, NS_OP_AWAIT, word);
     int64_t owed_ps;
-    if (ns_words_await(pool_of(w)->words, word, w->base.id, &owed_ps)) {
+    if (ns_sync_await(pool_of(w)->sync, word, w->base.id, &owed_ps)) {
         w->owed_ps += owed_ps;
     } else {
         w->counter[NS_PARKED_PS] -= now_of(w);
@@ -230,31 +230,26 @@ static void signal(ns_task *self, uint32_t word, uint32_t permits) {
     virtual_worker *w = end_segment(task);
     const bool broadcasts = op_at(pool_of(w), task) == NS_OP_BROADCAST;
     w = use_word(task, broadcasts ? NS_OP_BROADCAST : NS_OP_SIGNAL, word);
-    w->owed_ps += ns_words_signal(pool_of(w)->words, word, w->base.id, permits);
+    w->owed_ps += ns_sync_signal(pool_of(w)->sync, word, w->base.id, permits);
     ns_virtual_went_on(task);
 }
 
-/* ---- what the words of a pool tell it ---------------------------------------------------------------------------- */
+/* ---- what synchronisation tells it ---------------------------------------------------------------------------- */
 
-static void on_opened(void *context, uint32_t word, uint64_t episode) {
-    ns_virtual_record(context, NS_RANK_RELEASE, UINT64_C(1) + word, episode, 0);
-}
-
-static void on_released(void *context, uint32_t actor, uint32_t word, int64_t leave_ps) {
-    virtual_pool *pool = context;
-    virtual_worker *w = &pool->workers[actor];
-    (void)word;
+static void on_released(void *context, uint32_t actor, int64_t leave_ps) {
+    virtual_worker *w = &((virtual_pool *)context)->workers[actor];
     w->counter[NS_IDLE_BARRIER_PS] += leave_ps;
-    ns_clock_schedule(&pool->clock, &w->event, NS_RANK_WAKE, leave_ps - pool->clock.now_ps);
+    ns_virtual_schedule(w, NS_RANK_WAKE, leave_ps - now_of(w));
 }
 
 static void on_woken(void *context, uint32_t actor, int64_t delay_ps) {
-    virtual_pool *pool = context;
-    ns_clock_schedule(&pool->clock, &pool->workers[actor].event, NS_RANK_WAKE, delay_ps);
+    virtual_worker *w = &((virtual_pool *)context)->workers[actor];
+    const int64_t most_ps = NS_LATEST_PS - now_of(w);
+    ns_virtual_schedule(w, NS_RANK_WAKE, delay_ps < most_ps ? delay_ps : most_ps);
 }
 
-ns_words_listener ns_virtual_listener(virtual_pool *pool) {
-    return (ns_words_listener){pool, on_released, on_opened, on_woken};
+ns_sync_listener ns_virtual_listener(virtual_pool *pool) {
+    return (ns_sync_listener){.context = pool, .released = on_released, .woken = on_woken};
 }
 
 /* ---- what is only told ---------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
  * Equal, counter for counter, to the simulator's engines wherever nothing couples the workers (cache and contention
  * `none`): numasim/engine/reference.py says what a phase is.
  */
-#include "virtual.h"
+#include "virtual/virtual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "cpu_clock.h"
 #include "policy/ranges.h"
-#include "virtual_state.h"
+#include "virtual/virtual_state.h"
 
 /* Tasks that help nest without bound; only what is touched takes memory. */
 #define WORKER_STACK_BYTES ((size_t)1 << 30)
@@ -169,7 +169,6 @@ static int make_worker(virtual_pool *pool, uint32_t id, int64_t **cursor, int32_
     virtual_worker *w = &pool->workers[id];
     *w = (virtual_worker){
         .base = {&pool->base, id, steal->node[id]},
-        .event = {.actor = id, .fire = ns_virtual_on_turn, .context = w},
         .own = steal->own[id] == NS_NO_QUEUE ? NS_UNKNOWN : (int64_t)steal->own[id],
         .counter = pool->report.counters + (size_t)id * NS_COUNTERS,
     };
@@ -206,29 +205,29 @@ static int make_scratch(virtual_pool *pool) {
     return pool->objects && pool->similarity && pool->overflowed ? NS_OK : NS_ERROR_MEMORY;
 }
 
-static void on_phase_end(ns_event *event);
+/* What changes during the run. */
+static int make_state(virtual_pool *pool) {
+    const size_t slots = (size_t)pool->base.workers + 1;
+    if (!ns_clock_create(&pool->clock, slots + pool->words.count)) return NS_ERROR_MEMORY;
+    if (!ns_queues_create(&pool->queues, &pool->tables.steal, &pool->tables.thresholds)) return NS_ERROR_MEMORY;
+    pool->sync = ns_sync_create(&pool->words, &pool->clock, slots, ns_virtual_listener(pool));
+    return pool->sync ? NS_OK : NS_ERROR_MEMORY;
+}
 
 static int make_parts(virtual_pool *pool) {
     const ns_plan *steal = &pool->tables.steal;
     const uint32_t nodes = steal->nodes;
     ns_field_reader reader = ns_field_reader_of(pool->plan);
-    uint64_t words = 0;
-    ns_fields_array(pool->plan, "word_role", NS_FIELD_U8, &words);
-    const uint64_t events = pool->base.workers + 2 * words + 2;
-    int error = ns_clock_create(&pool->clock, (uint32_t)events);
-    if (!error) error = ns_pages_create(&pool->pages, &reader, nodes);
-    if (!error) {
-        error = ns_words_create(&pool->words, &reader, &pool->transfers, &pool->clock, ns_virtual_listener(pool));
-    }
+    int error = ns_pages_create(&pool->pages, &reader, nodes);
+    if (!error) error = ns_virtual_sync_read(&pool->words, &reader, &pool->transfers);
+    if (!error) error = make_state(pool);
     if (reader.error) ns_pool_fail(&pool->base, error, "%s", reader.problem);
-    if (!error) error = ns_virtual_queues_create(&pool->queues, &pool->tables);
-    if (!error) error = ns_report_create(&pool->report, pool->base.workers, nodes, (uint32_t)words);
+    if (!error) error = ns_report_create(&pool->report, pool->base.workers, nodes, pool->words.count);
     if (!error) error = make_dependences(&pool->graph);
     if (!error) error = make_scratch(pool);
     if (!error) error = make_workers(pool);
     if (!error) error = ns_fiber_adopt(&pool->main);
     pool->running = pool->main;
-    pool->phase_end = (ns_event){.fire = on_phase_end, .context = pool};
     pool->clock_cost_ps = ns_cpu_clock_cost_ps();
     return error;
 }
@@ -263,9 +262,9 @@ void ns_virtual_close(ns_pool *pool) {
     for (uint32_t id = 0; self->workers && id < pool->workers; id++) destroy_worker(&self->workers[id]);
     for (uint32_t at = 0; at < self->spare_count; at++) ns_fiber_destroy(self->spare[at]);
     ns_fiber_destroy(self->main);
-    ns_words_destroy(self->words);
+    ns_sync_destroy(self->sync);
     ns_pages_destroy(self->pages);
-    ns_virtual_queues_destroy(&self->queues);
+    if (self->queues.plan) ns_queues_destroy(&self->queues);
     ns_report_destroy(&self->report);
     ns_clock_destroy(&self->clock);
     ns_plan_tables_destroy(&self->tables);
@@ -329,17 +328,17 @@ static void deal_root(virtual_pool *pool, const virtual_phase *phase, uint64_t i
 /* Uncount the part of a pending probe or wait that lies behind the end of the phase. */
 static void take_back(virtual_worker *w, int64_t left_ps) {
     const int64_t cut_ps = left_ps < w->step_ps ? left_ps : w->step_ps;
-    w->counter[w->event.rank == NS_RANK_LOOK ? NS_IDLE_STEAL_PS : NS_IDLE_BACKOFF_PS] -= cut_ps;
+    w->counter[w->rank == NS_RANK_LOOK ? NS_IDLE_STEAL_PS : NS_IDLE_BACKOFF_PS] -= cut_ps;
     w->counter[NS_OVERHEAD_PS] -= left_ps - cut_ps;
 }
 
 /* Close the books of a worker at the end of a phase: nothing of it is pending any more. */
 static void retire(virtual_worker *w) {
-    virtual_pool *pool = pool_of(w);
     if (w->idle) {
-        if (w->event.place) take_back(w, w->event.due_ps - now_of(w));
+        if (w->pending) take_back(w, w->due_ps - now_of(w));
         ns_virtual_end_idle(w);
-        if (w->event.place) ns_clock_cancel(&pool->clock, &w->event);
+        ns_clock_clear(&pool_of(w)->clock, w->base.id);
+        w->pending = false;
     }
     w->fails = w->owed_ps = 0;
     w->held_count = 0;
@@ -347,19 +346,17 @@ static void retire(virtual_worker *w) {
 }
 
 /* Whom a lock of the search is taken from had waited for it. */
-static void on_freed(void *context, uint32_t actor, uint32_t word, int64_t since_ps) {
+static void on_freed(void *context, uint32_t actor, int64_t since_ps) {
     virtual_pool *pool = context;
-    (void)word;
-    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->clock.now_ps - since_ps;
+    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->now_ps - since_ps;
 }
 
-static void on_phase_end(ns_event *event) {
-    virtual_pool *pool = event->context;
-    if (pool->locks_search) ns_words_free_search(pool->words, pool->words_declared, on_freed, pool);
+static void on_phase_end(virtual_pool *pool) {
+    if (pool->locks_search) ns_sync_free_search(pool->sync, pool->words_declared, pool->now_ps, on_freed);
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         virtual_worker *w = &pool->workers[id];
         if (pool->serial && id) {
-            w->counter[NS_IDLE_BARRIER_PS] += pool->clock.now_ps - pool->phase_start_ps;
+            w->counter[NS_IDLE_BARRIER_PS] += pool->now_ps - pool->phase_start_ps;
         } else {
             retire(w);
         }
@@ -373,13 +370,12 @@ static void on_phase_end(ns_event *event) {
 }
 
 static void start_phase(virtual_pool *pool, const virtual_phase *phase, const ns_work_order *order) {
-    pool->queues.iteration = pool->repeats_run;
     pool->phase_over = false;
     pool->serial = phase->serial;
-    pool->phase_start_ps = pool->clock.now_ps;
+    pool->phase_start_ps = pool->now_ps;
     ns_pages_start_phase(pool->pages, pool->phase);
     for (uint64_t index = 0; index < phase->root_count; index++) deal_root(pool, phase, index, order);
-    if (!pool->outstanding) ns_clock_schedule(&pool->clock, &pool->phase_end, NS_RANK_END_OF_INSTANT, 0);
+    if (!pool->outstanding) ns_virtual_end_phase(pool);
     const uint32_t team = phase->serial ? 1 : pool->base.workers;
     pool->starting = true;
     for (uint32_t id = 0; id < team && !pool->error; id++) ns_virtual_resume(&pool->workers[id]);
@@ -401,11 +397,11 @@ int ns_virtual_run(ns_pool *pool, const ns_work_order *order, bool team) {
                             self->phase, (unsigned long long)phase.root_count);
     }
     start_phase(self, &phase, order);
-    while (!self->phase_over && !self->error && ns_clock_turn(&self->clock)) {
+    while (!self->phase_over && !self->error && ns_virtual_turn(self, on_phase_end)) {
     }
     if (!self->phase_over && !self->error) {
         self->error = ns_pool_fail(pool, NS_ERROR_DEADLOCK, "%lld tasks are left at %lld ps and no worker can run them",
-                                   (long long)self->outstanding, (long long)self->clock.now_ps);
+                                   (long long)self->outstanding, (long long)self->now_ps);
     }
     self->repeats_run++;
     if (self->repeats_run == phase.repeat) {
@@ -420,12 +416,12 @@ int ns_virtual_run(ns_pool *pool, const ns_work_order *order, bool team) {
 int ns_virtual_report(ns_pool *pool, ns_report *report) {
     virtual_pool *self = (virtual_pool *)pool;
     ns_report *mine = &self->report;
-    mine->makespan_ps = self->clock.now_ps;
+    mine->makespan_ps = self->now_ps;
     mine->trace_hash = self->trace_hash;
     mine->page_faults = 0;
     memset(mine->node_bytes, 0, (size_t)mine->nodes * mine->nodes * sizeof *mine->node_bytes);
     ns_pages_report(self->pages, mine);
-    ns_words_report(self->words, mine);
+    ns_virtual_sync_report(self->sync, mine);
     return ns_report_copy(report, mine);
 }
 

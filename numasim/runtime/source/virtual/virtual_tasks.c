@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "policy/dispatch.h"
-#include "virtual_state.h"
+#include "virtual/virtual_state.h"
 
 enum { STACK_BYTES = 256 * 1024, LEAST_STACK_BYTES = 128 * 1024, NO_LOCK = -1 };
 
@@ -150,7 +150,7 @@ static void resume_parent(virtual_worker *w, virtual_task *parent) {
     const bool remote = sleeper->base.node != w->base.node;
     const int64_t wake_ps = remote ? pool->costs.wake_remote_ps : pool->costs.wake_ps;
     const int64_t left_ps = sleeper->blocked_until_ps - now_of(w);
-    ns_clock_schedule(&pool->clock, &sleeper->event, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
+    ns_virtual_schedule(sleeper, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
 }
 
 /* Put the spawned successors whose last predecessor this was. */
@@ -175,7 +175,7 @@ static void finish(virtual_worker *w, virtual_task *task) {
     }
     release_successors(w, task->row);
     if (task->future) task->future->done = 1;
-    if (!--pool->outstanding) ns_clock_schedule(&pool->clock, &pool->phase_end, NS_RANK_END_OF_INSTANT, 0);
+    if (!--pool->outstanding) ns_virtual_end_phase(pool);
     ns_virtual_drop(task);
 }
 
@@ -192,7 +192,7 @@ static int32_t choose(virtual_worker *w, const virtual_task *task) {
         newcomer.object_groups =
             pool->looks_at_data ? ns_pages_objects(pool->pages, task->row, pool->objects, pool->most_objects) : 0;
     }
-    const ns_view view = ns_virtual_queues_view(&pool->queues);
+    const ns_view view = view_of(pool);
     const int32_t q = ns_place(&pool->tables.steal, &pool->actors[w->base.id], &view, &newcomer);
     if (newcomer.looked) w->owed_ps += pool->costs.locate_ps;
     if (pool->costs.line && q != NS_UNKNOWN && q != w->own) {
@@ -201,12 +201,18 @@ static int32_t choose(virtual_worker *w, const virtual_task *task) {
     return q;
 }
 
+void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task) {
+    if (!ns_queues_push_task(&pool_of(w)->queues, q, (uintptr_t)task)) {
+        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the tasks of queue %u", q);
+    }
+}
+
 /* Where no queue has room, the task is executed at once. */
 static void put_into(virtual_worker *w, int32_t q, virtual_task *task) {
     if (q == NS_UNKNOWN) {
         ns_virtual_list_push(w, &w->stack, task);
-    } else if (ns_virtual_queues_push(&pool_of(w)->queues, (uint32_t)q, task)) {
-        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the tasks of queue %d", q);
+    } else {
+        ns_virtual_push(w, (uint32_t)q, task);
     }
 }
 
@@ -220,7 +226,7 @@ static void put_next(virtual_worker *w) {
         if (lock != NO_LOCK) ns_virtual_acquire(w, (uint32_t)lock);
         put = lock == NO_LOCK || pool->queues.length[q] < pool->queues.capacity[q];
         if (put) put_into(w, q, ns_virtual_list_shift(&w->outbox));
-        if (lock != NO_LOCK) ns_words_release(pool->words, (uint32_t)lock, w->base.id);
+        if (lock != NO_LOCK) ns_sync_release(pool->sync, (uint32_t)lock, w->base.id, now_of(w));
     }
 }
 

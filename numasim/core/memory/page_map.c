@@ -1,0 +1,224 @@
+#include "memory/page_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The units of all dynamic regions, one region after the other; those of region r begin at first[r]. */
+struct ns_page_map {
+    ns_page_plan plan;
+    uint64_t stage;      /* in force */
+    int64_t *first;      /* [regions + 1] */
+    uint16_t *home;      /* [units] node + 1, or 0 while unplaced; memory that is never touched is never taken */
+    uint8_t *marked;     /* [units], or NULL where no stage marks */
+    int64_t *free_pages; /* [nodes], or NULL */
+};
+
+/* ---- walking an access ------------------------------------------------------------------------------------------- */
+
+/* The pieces of an access between borders of units, row by row. */
+typedef struct {
+    int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* what is still to come */
+    int64_t first, border;     /* the unit in which a row began, its end */
+    int64_t at, end, unit_end; /* in the row at hand */
+    int64_t unit, bytes;       /* of the piece at hand */
+} walk;
+
+static walk walk_of(const ns_page_plan *plan, uint64_t access) {
+    return (walk){
+        .unit_bytes = plan->unit_pages[plan->access_region[access]] * plan->page_bytes,
+        .row_bytes = plan->row_bytes[access],
+        .stride = plan->stride[access],
+        .rows_left = plan->row_bytes[access] ? plan->rows[access] : 0,
+        .next_row = plan->offset[access],
+    };
+}
+
+static inline bool walk_next(walk *self) {
+    if (self->at == self->end) {
+        if (!self->rows_left) return false;
+        self->rows_left--;
+        self->at = self->next_row;
+        self->end = self->at + self->row_bytes;
+        self->next_row += self->stride;
+        if (self->at >= self->border) { /* else the row begins in the unit in which the last one began */
+            self->first = self->at / self->unit_bytes;
+            self->border = (self->first + 1) * self->unit_bytes;
+        }
+        self->unit = self->first;
+        self->unit_end = self->border;
+    } else {
+        self->unit++;
+        self->unit_end += self->unit_bytes;
+    }
+    const int64_t stop = self->unit_end < self->end ? self->unit_end : self->end;
+    self->bytes = stop - self->at;
+    self->at = stop;
+    return true;
+}
+
+/* ---- placing and moving ------------------------------------------------------------------------------------------ */
+
+static int64_t pages_of(const ns_page_plan *plan, uint64_t region, int64_t unit) {
+    const int64_t pages = plan->unit_pages[region], left = plan->region_pages[region] - unit * pages;
+    return left < pages ? left : pages;
+}
+
+/* The node that gets `pages` pages that are wanted on one: the next by distance that has room, or else that one. */
+static int32_t room(ns_page_map *self, int32_t wanted, int64_t pages) {
+    if (!self->free_pages) return wanted;
+    const int64_t *order = self->plan.by_distance + (uint64_t)wanted * self->plan.nodes;
+    int32_t node = wanted;
+    for (uint32_t at = 0; at < self->plan.nodes; at++) {
+        if (self->free_pages[order[at]] < pages) continue;
+        node = (int32_t)order[at];
+        break;
+    }
+    self->free_pages[node] -= pages;
+    return node;
+}
+
+/* The node that is said for a unit, or `otherwise`. */
+static int32_t node_of(const ns_region_nodes *nodes, uint64_t region, int64_t unit, int32_t otherwise) {
+    const int64_t first = nodes->ptr[region], count = nodes->ptr[region + 1] - first;
+    if (!count) return otherwise;
+    return nodes->node[first + (count == 1 ? 0 : unit)];
+}
+
+static int64_t place(ns_page_map *self, uint64_t region, int64_t unit, int32_t toucher) {
+    const int64_t pages = pages_of(&self->plan, region, unit);
+    const int32_t wanted = node_of(&self->plan.stages[self->stage].wish, region, unit, toucher);
+    self->home[self->first[region] + unit] = (uint16_t)(room(self, wanted, pages) + 1);
+    return pages;
+}
+
+/* Pages that would migrate to a full node stay; either way their mark is gone. */
+static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t to, int64_t *moved) {
+    const int64_t at = self->first[region] + unit, pages = pages_of(&self->plan, region, unit);
+    const int32_t from = self->home[at] - 1;
+    self->marked[at] = 0;
+    if (from == to || (self->free_pages && self->free_pages[to] < pages)) return 0;
+    if (self->free_pages) {
+        self->free_pages[to] -= pages;
+        self->free_pages[from] += pages;
+    }
+    self->home[at] = (uint16_t)(to + 1);
+    moved[from] += pages;
+    return pages;
+}
+
+ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, int32_t node, int64_t *bytes, int64_t *moved) {
+    const ns_page_plan *plan = &self->plan;
+    const uint32_t region = plan->access_region[access];
+    const bool places = plan->writes[access] || plan->stages[self->stage].reads_place;
+    const uint16_t *home = self->home + self->first[region];
+    const uint8_t *marked = self->marked ? self->marked + self->first[region] : NULL;
+    ns_page_touch touch = {0, 0};
+    memset(bytes, 0, plan->nodes * sizeof *bytes);
+    memset(moved, 0, plan->nodes * sizeof *moved);
+    for (walk piece = walk_of(plan, access); walk_next(&piece);) {
+        if (marked && marked[piece.unit]) touch.migrated += migrate(self, region, piece.unit, node, moved);
+        if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, node);
+        bytes[home[piece.unit] ? home[piece.unit] - 1 : node] += piece.bytes;
+    }
+    return touch;
+}
+
+void ns_page_map_bytes(const ns_page_map *self, uint64_t access, int64_t *bytes) {
+    const uint16_t *home = self->home + self->first[self->plan.access_region[access]];
+    memset(bytes, 0, self->plan.nodes * sizeof *bytes);
+    for (walk piece = walk_of(&self->plan, access); walk_next(&piece);) {
+        if (home[piece.unit]) bytes[home[piece.unit] - 1] += piece.bytes;
+    }
+}
+
+void ns_page_map_count(const ns_page_map *self, int64_t *pages) {
+    for (uint64_t region = 0; region < self->plan.regions; region++) {
+        const uint16_t *home = self->home + self->first[region];
+        const int64_t units = self->first[region + 1] - self->first[region];
+        for (int64_t unit = 0; unit < units; unit++) {
+            if (home[unit]) pages[home[unit] - 1] += pages_of(&self->plan, region, unit);
+        }
+    }
+}
+
+/* ---- stages ------------------------------------------------------------------------------------------------------ */
+
+/* Let every page that is placed move to whoever touches it next, where the stage in force says so. */
+static void enter_stage(ns_page_map *self) {
+    if (!self->plan.stages[self->stage].marks) return;
+    for (int64_t unit = 0; unit < self->first[self->plan.regions]; unit++) self->marked[unit] = self->home[unit] != 0;
+}
+
+void ns_page_map_start_phase(ns_page_map *self, int64_t phase) {
+    const ns_page_plan *plan = &self->plan;
+    while (self->stage + 1 < plan->stage_count && plan->stages[self->stage + 1].phase <= phase) {
+        self->stage++;
+        enter_stage(self);
+    }
+}
+
+/* ---- making it --------------------------------------------------------------------------------------------------- */
+
+static bool any_marks(const ns_page_plan *plan) {
+    for (uint64_t at = 0; at < plan->stage_count; at++) {
+        if (plan->stages[at].marks) return true;
+    }
+    return false;
+}
+
+/* Number the units of dynamic regions. */
+static void number(ns_page_map *self) {
+    const ns_page_plan *plan = &self->plan;
+    for (uint64_t region = 0; region < plan->regions; region++) {
+        const int64_t unit = plan->unit_pages[region], units = (plan->region_pages[region] + unit - 1) / unit;
+        self->first[region + 1] = self->first[region] + (plan->dynamic[region] ? units : 0);
+    }
+}
+
+static bool make(ns_page_map *self) {
+    const ns_page_plan *plan = &self->plan;
+    self->first = calloc(plan->regions + 1, sizeof *self->first);
+    if (!self->first) return false;
+    number(self);
+    const size_t units = (size_t)self->first[plan->regions];
+    self->home = calloc(units + 1, sizeof *self->home);
+    self->marked = any_marks(plan) ? calloc(units + 1, sizeof *self->marked) : NULL;
+    if (!self->home || (any_marks(plan) && !self->marked)) return false;
+    if (!plan->free_pages) return true;
+    self->free_pages = malloc(plan->nodes * sizeof *self->free_pages);
+    if (self->free_pages) memcpy(self->free_pages, plan->free_pages, plan->nodes * sizeof *self->free_pages);
+    return self->free_pages;
+}
+
+/* Give the regions the homes that they have before the run. */
+static void settle(ns_page_map *self) {
+    for (uint64_t region = 0; region < self->plan.regions; region++) {
+        const int64_t units = self->first[region + 1] - self->first[region];
+        if (!units || self->plan.home.ptr[region] == self->plan.home.ptr[region + 1]) continue;
+        for (int64_t unit = 0; unit < units; unit++) {
+            self->home[self->first[region] + unit] = (uint16_t)(node_of(&self->plan.home, region, unit, 0) + 1);
+        }
+    }
+}
+
+ns_page_map *ns_page_map_create(const ns_page_plan *plan) {
+    ns_page_map *made = malloc(sizeof *made);
+    if (!made) return NULL;
+    *made = (ns_page_map){.plan = *plan};
+    if (!make(made)) {
+        ns_page_map_destroy(made);
+        return NULL;
+    }
+    settle(made);
+    if (plan->stage_count) enter_stage(made);
+    return made;
+}
+
+void ns_page_map_destroy(ns_page_map *self) {
+    if (!self) return;
+    free(self->first);
+    free(self->home);
+    free(self->marked);
+    free(self->free_pages);
+    free(self);
+}

@@ -1,0 +1,96 @@
+/* The task queues of a run: contents, lengths, thresholds, watch bits; equal to numasim/engine/queues.py.
+ *
+ * A task is a number of the caller's, and stands for an entry of one item. A push can fail where memory is short; then
+ * nothing has changed.
+ */
+#ifndef NUMASIM_QUEUES_QUEUES_H
+#define NUMASIM_QUEUES_QUEUES_H
+
+#include "policy/plan.h"
+#include "policy/round.h"
+#include "policy/thresholds.h"
+#include "queues/ring.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const ns_plan *plan;
+    bool watched;              /* whether the plan has watches */
+    ns_ring *ring;             /* [queues] */
+    int64_t *length;           /* [queues] */
+    int64_t *capacity;         /* [queues] 2^62: without bound */
+    int64_t *pushes, *peak;    /* [queues] counted where there are watches */
+    ns_thresholds *thresholds; /* [queues] */
+    uint8_t *watch;            /* [watches][queues] */
+    int64_t total, peak_total; /* tasks in all queues */
+    int64_t entries, peak_entries;
+} ns_queues;
+
+/* Empty queues of a plan, which lives as long: false where there is no memory. */
+bool ns_queues_create(ns_queues *self, const ns_plan *plan, const ns_threshold_rules *rules);
+void ns_queues_destroy(ns_queues *self);
+
+/* The sum of the greatest lengths that the queues have had. */
+int64_t ns_queues_peak_sum(const ns_queues *self);
+
+/* Whether any watch bit is set. */
+bool ns_queues_any_marked(const ns_queues *self);
+
+static inline void ns_queues_mark(ns_queues *self, uint32_t q) {
+    ns_watch_mark(self->plan, self->watch, q, self->length[q], self->thresholds[q]);
+}
+
+/* Put items at the back, at least one. */
+static inline bool ns_queues_push(ns_queues *self, uint32_t q, ns_items items) {
+    if (!ns_ring_push_back(&self->ring[q], items)) return false;
+    self->length[q] += items.count;
+    self->total += items.count;
+    if (self->total > self->peak_total) self->peak_total = self->total;
+    if (++self->entries > self->peak_entries) self->peak_entries = self->entries;
+    if (self->watched) {
+        self->pushes[q] += items.count;
+        if (self->length[q] > self->peak[q]) self->peak[q] = self->length[q];
+        ns_queues_mark(self, q);
+    }
+    return true;
+}
+
+static inline bool ns_queues_push_task(ns_queues *self, uint32_t q, uint64_t task) {
+    const ns_items one = {task, 1, 1};
+    return ns_queues_push(self, q, one);
+}
+
+/* The task that a pop would take from that end of queue `q`, which is not empty. */
+static inline uint64_t ns_queues_peek(const ns_queues *self, uint32_t q, bool back) {
+    const ns_items *entry = ns_ring_end(&self->ring[q], back);
+    return back ? entry->first + (uint64_t)entry->step * (entry->count - 1) : entry->first;
+}
+
+/* Take the task at that end of queue `q`, which is not empty. */
+static inline uint64_t ns_queues_pop(ns_queues *self, uint32_t q, bool back) {
+    ns_items *entry = ns_ring_end(&self->ring[q], back);
+    uint64_t task = entry->first;
+    if (entry->count == 1) {
+        self->entries--;
+        ns_ring_drop(&self->ring[q], back);
+    } else {
+        task = back ? ns_items_take_back(entry) : ns_items_take_front(entry);
+    }
+    self->length[q]--;
+    self->total--;
+    if (self->watched) ns_queues_mark(self, q);
+    return task;
+}
+
+static inline void ns_queues_set_thresholds(ns_queues *self, uint32_t q, ns_thresholds thresholds) {
+    self->thresholds[q] = thresholds;
+    ns_queues_mark(self, q);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
