@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines an
 HERE = Path(__file__).parent
 RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
 CORE = RUNTIME.parent / "core"
-PARTS = ("errors", "field_reader", "fields", "page_map", "pages", "report", "virtual_sync")
+PARTS = ("errors", "field_reader", "fields", "page_fields", "pages", "report", "virtual_sync")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
 Expected = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int, c_int64)

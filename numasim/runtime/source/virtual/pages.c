@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "numasim/runtime.h"
-#include "virtual/page_map.h"
+#include "virtual/page_fields.h"
 #include "base/wide.h"
 
 enum { LINE_BYTES = 64 };
@@ -38,6 +38,8 @@ struct ns_pages {
     const int64_t *latency_ps;             /* [nodes][nodes] */
     int64_t fault_ps, migrate_ps, page_bytes;
     task_objects objects;
+    ns_page_plan plan;      /* where accesses are looked at */
+    ns_page_stage *stages;
     ns_page_map *map;       /* NULL: everything is settled */
     int64_t *bytes, *moved; /* [nodes] scratch */
     int64_t *node_bytes;    /* [nodes][nodes] */
@@ -148,11 +150,14 @@ static void read_segments(ns_pages *self, ns_field_reader *plan) {
     self->traffic = ns_field_reader_i64(plan, "traffic", size, 0, MOST_BYTES, NULL);
 }
 
+static bool is_dynamic(const ns_pages *self, uint64_t access) {
+    return access < self->plan.accesses && self->plan.dynamic[self->plan.access_region[access]];
+}
+
 static void check_open(const ns_pages *self, ns_field_reader *plan, uint64_t count) {
     for (uint64_t at = 0; !plan->error && at < count; at++) {
         const uint64_t access = (uint64_t)self->open_access[at];
-        const bool fits = access < ns_page_map_accesses(self->map) && ns_page_map_is_dynamic(self->map, access);
-        ns_field_reader_require(plan, fits, "open_access[%u] is no access to a region that is placed during the run",
+        ns_field_reader_require(plan, is_dynamic(self, access), "open_access[%u] is no access to a region that is placed during the run",
                                 (unsigned)at);
     }
 }
@@ -175,7 +180,7 @@ static void read_open(ns_pages *self, ns_field_reader *plan) {
     if (plan->error) return;
     self->open_access = ns_field_reader_i64(plan, "open_access", NS_ANY_COUNT, 0, INT64_MAX, &count);
     self->open_ptr = ns_field_reader_offsets(plan, "open_ptr", self->segments + 1, count);
-    self->factor = ns_field_reader_i64(plan, "access_factor", ns_page_map_accesses(self->map), 0, MOST_FACTOR, &size);
+    self->factor = ns_field_reader_i64(plan, "access_factor", self->plan.accesses, 0, MOST_FACTOR, &size);
     self->mlp = ns_field_reader_i64(plan, "access_mlp", size, 1, MOST_MLP, NULL);
     self->page_bytes = ns_field_reader_integer(plan, "page_bytes", 1, INT64_C(1) << 32);
     self->latency_ps =
@@ -191,9 +196,7 @@ static void check_object(const ns_pages *self, ns_field_reader *plan, uint64_t a
     const uint64_t access = (uint64_t)table->access[at];
     ns_field_reader_require(plan, NS_COUNT_READS <= mode && mode <= NS_COUNT_BOTH, "object_mode[%u] is %u, no mode",
                             (unsigned)at, mode);
-    const bool known =
-        !open || (self->map && access < ns_page_map_accesses(self->map) && ns_page_map_is_dynamic(self->map, access));
-    ns_field_reader_require(plan, known, "object_access[%u] is no access to a region that is placed during the run",
+    ns_field_reader_require(plan, !open || is_dynamic(self, access), "object_access[%u] is no access to a region that is placed during the run",
                             (unsigned)at);
 }
 
@@ -236,8 +239,10 @@ static int make(ns_pages *self, ns_field_reader *plan) {
     if (!self->bytes || !self->moved || !self->node_bytes) return NS_ERROR_MEMORY;
     read_segments(self, plan);
     if (ns_field_reader_flag(plan, "looks_at_accesses")) {
-        const int error = ns_page_map_create(&self->map, plan, self->nodes);
+        const int error = ns_page_fields_read(&self->plan, &self->stages, plan, self->nodes);
         if (error) return error;
+        self->map = ns_page_map_create(&self->plan);
+        if (!self->map) return NS_ERROR_MEMORY;
     }
     read_open(self, plan);
     read_objects(self, plan);
@@ -260,6 +265,7 @@ int ns_pages_create(ns_pages **self, ns_field_reader *plan, uint32_t nodes) {
 void ns_pages_destroy(ns_pages *self) {
     if (!self) return;
     ns_page_map_destroy(self->map);
+    free(self->stages);
     free(self->bytes);
     free(self->moved);
     free(self->node_bytes);
