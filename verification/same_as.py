@@ -61,9 +61,9 @@ import hashlib, json, sys
 sys.path.append(sys.argv[1])
 from installed import PACKAGE, engines, runtime_program
 digest = hashlib.sha256()
-for path in sorted(PACKAGE.rglob("*")):
+for path in sorted([*PACKAGE.rglob("*"), *(PACKAGE.parent / "configs").rglob("*.yaml")]):
     if path.is_file() and path.suffix not in (".pyc", ".c", ".cpp", ".h", ".hpp"):
-        digest.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
+        digest.update(str(path.relative_to(PACKAGE.parent)).encode() + path.read_bytes())
 built = engines() + (("virtual time",) if runtime_program() else ())
 print(json.dumps([str(PACKAGE), digest.hexdigest(), built]))
 """
