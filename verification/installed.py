@@ -61,7 +61,9 @@ class Built:
 
     def run(self, engine: str, **named: Any) -> Any:
         """The result on ``engine``."""
-        return call(symbol("simulate", "engine.run"), self.plan, engine=engine, seed=self.seed, **named)
+        return call(
+            symbol("simulate", "engine.simulate", "engine.run"), self.plan, engine=engine, seed=self.seed, **named
+        )
 
     def write(self, path: Path) -> None:
         """The file that the runtime's program reads."""
@@ -80,4 +82,4 @@ def runtime_program() -> Path | None:
 
 def engines() -> tuple[str, ...]:
     """The names of the engines that are built."""
-    return tuple(symbol("ENGINES", "engine.run"))
+    return tuple(symbol("ENGINES", "engine.simulate", "engine.run"))

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Self
 from same_as import OTHER, THIS, Side, side
 
 HERE = Path(__file__).resolve().parent
-LISTER, WORKER = HERE / "timed_plans.py", HERE / "speed_worker.py"
+LISTER, WORKER = HERE / "benchmark_list.py", HERE / "speed_worker.py"
 BOUNDS = {"native": 0.97, "reference": 0.85, "C runtime": 0.97}
 FIB_N = 33  # 5,702,887 leaves, some 60 ms on one worker
 RUNTIME_WORKERS = (1, 2)

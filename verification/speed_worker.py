@@ -12,8 +12,8 @@ import json
 import sys
 from typing import Any
 
+from benchmark_list import cpu_s
 from installed import Built, build, symbol
-from timed_plans import cpu_s
 
 
 def prepared(spec: dict[str, Any]) -> Built:

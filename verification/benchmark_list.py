@@ -1,6 +1,6 @@
 """Writes the plans that `numasim bench` times, as specifications, one JSON object a line: name, engine, spec.
 
-    python verification/timed_plans.py --sample-s 0.1
+    python verification/benchmark_list.py --sample-s 0.1
 
 Rates are measured at sizes that take the engine of this interpreter about ``--sample-s``, so that one installation
 writes the list for both that are compared. Plans of the effects have fewer tasks than in the benchmark.
@@ -114,16 +114,16 @@ def effects() -> Iterator[Timed]:
     kinds = [get_args(symbol(name, "spec.model")) for name in ("CacheModel", "ContentionModel")]
     models = {f"{cache} and {how}": {**plain, "cache": cache, "contention": how} for cache, how in product(*kinds)}
     few, many = EFFECT_MACHINES
-    for load in symbol("TASK_BYTES", "report.benchmark.effects", "benchmark.effects"):
+    for load in symbol("TASK_BYTES", "benchmark.effect_rates", "report.benchmark.effects"):
         for name, model in {**models, "all effects": {}}.items():
             yield _effect(*few, load, name, model)
     yield _effect(*many, "saturated", "all effects", {})
 
 
 def _effect(machine: str, workers: int, load: str, name: str, model: Document) -> Timed:
-    task_bytes = symbol("TASK_BYTES", "report.benchmark.effects", "benchmark.effects")[load]
+    task_bytes = symbol("TASK_BYTES", "benchmark.effect_rates", "report.benchmark.effects")[load]
     size = {"tasks": EFFECT_TASKS, "low_ns": 500, "high_ns": 1500, "task_bytes": task_bytes}
-    pages = symbol("SPREAD_PAGES", "report.benchmark.plans", "benchmark.plans")
+    pages = symbol("SPREAD_PAGES", "benchmark.timed_plans", "report.benchmark.plans")
     workload = {"name": "random-fork-join", **size}
     spec = _spec(workload, workers, "bare", "off", machine=machine, strategy=pages, model=model)
     return Timed(f"{name}, {load}, {workers} workers", NATIVE, spec)
@@ -137,7 +137,7 @@ def commands() -> Iterator[Timed]:
 
 
 def _spec(*arguments: Any, **named: Any) -> Document:
-    made = symbol("spec_of", "report.benchmark.plans", "benchmark.plans")(*arguments, **named)
+    made = symbol("spec_of", "benchmark.timed_plans", "report.benchmark.plans")(*arguments, **named)
     return dict(made)
 
 
