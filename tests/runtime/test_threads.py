@@ -262,6 +262,13 @@ def test_all_that_tasks_can_do(watched: Path, plans: Path, case: str) -> None:
     assert told([watched / "everything", workers, *plan]) == ""
 
 
+@pytest.mark.parametrize("case", ["2 randomized full", "3 randomized", "5 randomized", "3 cilk"])
+def test_workers_that_sleep_keep_no_task_for_themselves(watched: Path, plans: Path, case: str) -> None:
+    workers, strategy, *full = case.split()
+    plan = plan_file(plans, strategy, "continuation", int(workers))
+    assert told([watched / "sleepers", workers, plan, *full]) == ""
+
+
 @pytest.mark.parametrize("workers", ["1", "2", "5"])
 def test_lanes_that_are_full_or_waited_in(watched: Path, workers: str) -> None:
     assert told([watched / "lanes", workers]) == ""

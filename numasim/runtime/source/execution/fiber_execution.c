@@ -57,6 +57,19 @@ static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     if (ended + children == 0) resume_here(worker, task);
 }
 
+/* The worker is about to sleep: others can have the tasks that it was to go on with, as far as there is room for them
+ * in queues, and those in its own queue. */
+static void share(ns_thread_worker *worker) {
+    ns_thread_task *waiting = worker->resumable;
+    worker->resumable = NULL;
+    while (waiting) {
+        ns_thread_task *task = waiting;
+        waiting = task->next;
+        if (!ns_thread_place(worker, task, NULL, 0)) resume_here(worker, task);
+    }
+    ns_thread_queue_share(worker);
+}
+
 /* The fiber that was left rests: do what it was left for. */
 static void settle(ns_thread_worker *worker) {
     ns_thread_task *task = worker->fibers.left;
@@ -195,7 +208,7 @@ static void child_ended_continuing(ns_thread_worker *worker, ns_thread_task *par
 #define NS_FIBER_CALLS(JOIN) {.spawn = spawn, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
 #define NS_FIBER_EXECUTION                                                                                   \
     .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .take = ns_thread_queue_take, \
-    .keep = ns_thread_queue_keep, .share = ns_thread_queue_share
+    .keep = ns_thread_queue_keep, .share = share
 
 const ns_thread_execution ns_fiber_execution = {
     .calls = NS_FIBER_CALLS(ns_thread_join_helping),

@@ -1,0 +1,106 @@
+/* A program of workers that sleep in barriers and conditions while tasks are left, with joins by continuation: what
+ * they were to go on with goes on elsewhere. Ends, or hangs; prints what is wrong.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "numasim/runtime.h"
+
+enum { MOST_FILLERS = 100000, ROUNDS = 30 };
+
+static int wrong;
+
+static void require(int holds, const char *what) {
+    if (holds) return;
+    printf("wrong: %s\n", what);
+    wrong = 1;
+}
+
+/* ---- a parent that waits behind its child, which sleeps ---------------------------------------------------------- */
+
+static struct {
+    uint32_t begin, ready, barrier;
+    _Atomic int holding, spawning, inlined, done;
+} it;
+
+/* Keep the second worker until the queue of the first is full. */
+static void hold(ns_task *self, void *arguments) {
+    (void)arguments;
+    atomic_store(&it.holding, 1);
+    ns_word_await(self, it.begin);
+}
+
+/* Fills the queue; the first that has no room in it runs at once, and sleeps until all others have run. */
+static void filler(ns_task *self, void *arguments) {
+    const int mine = *(int *)arguments;
+    if (atomic_load(&it.spawning) == mine) {
+        atomic_store(&it.inlined, mine);
+        ns_word_signal(self, it.begin);
+        ns_word_await(self, it.ready);
+        ns_word_arrive(self, it.barrier);
+    } else if (atomic_fetch_add(&it.done, 1) + 2 == atomic_load(&it.spawning)) {
+        ns_word_signal(self, it.ready);
+    }
+}
+
+static void fill(ns_task *self, void *arguments) {
+    (void)arguments;
+    ns_spawn(self, hold, NULL, 0);
+    while (!atomic_load(&it.holding)) sched_yield();
+    for (int mine = 1; mine < MOST_FILLERS && !atomic_load(&it.inlined); mine++) {
+        atomic_store(&it.spawning, mine);
+        ns_spawn(self, filler, &mine, sizeof mine);
+    }
+    require(atomic_load(&it.inlined) > 1, "a queue becomes full");
+    ns_word_arrive(self, it.barrier); /* where the child is, too */
+}
+
+/* ---- uneven teams ------------------------------------------------------------------------------------------------ */
+
+static void leaf(ns_task *self, void *arguments) {
+    (void)self;
+    atomic_fetch_add(*(_Atomic int **)arguments, 1);
+}
+
+static void branch(ns_task *self, void *arguments) {
+    for (int child = 0; child < 3; child++) ns_spawn(self, leaf, arguments, sizeof(_Atomic int *));
+    ns_join(self);
+    leaf(self, arguments);
+}
+
+static _Atomic int part_count;
+
+/* Each part has another number of branches in each round, the first ones none. */
+static void uneven_part(ns_task *self, void *arguments) {
+    const uint32_t barrier = *(uint32_t *)arguments;
+    const int part = atomic_fetch_add(&part_count, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        _Atomic int leaves = 0, *counted = &leaves;
+        const int branches = (part * (round + 1)) % 7;
+        for (int each = 0; each < branches; each++) ns_spawn(self, branch, &counted, sizeof(_Atomic int *));
+        ns_join(self);
+        require(atomic_load(&leaves) == 4 * branches, "a join waits for all");
+        ns_word_arrive(self, barrier);
+    }
+}
+
+int main(int count, char **arguments) {
+    const uint32_t workers = (uint32_t)atoi(arguments[1]);
+    const ns_pool_options options = {
+        .mode = NS_MODE_NATIVE, .workers = workers, .plan = count > 2 ? arguments[2] : NULL};
+    ns_pool *pool;
+    int error = ns_pool_create(&pool, &options);
+    const uint32_t all = (uint32_t)ns_word_create(pool, "all", NS_WORD_BARRIER, 0, workers);
+    if (!error) error = ns_pool_team(pool, uneven_part, &all, sizeof all);
+    if (!error && count > 3) {
+        it.begin = (uint32_t)ns_word_create(pool, "begin", NS_WORD_CONDITION, 0, 1);
+        it.ready = (uint32_t)ns_word_create(pool, "ready", NS_WORD_CONDITION, 0, 1);
+        it.barrier = (uint32_t)ns_word_create(pool, "both", NS_WORD_BARRIER, 0, 2);
+        error = ns_pool_run(pool, fill, NULL, 0);
+    }
+    if (error) printf("%s\n", ns_error_sentence(error));
+    ns_pool_destroy(pool);
+    return error ? 2 : wrong;
+}
