@@ -1,7 +1,7 @@
 /* Rehearsals: what a program takes serially, on the hardware threads of its workers, just before they run it.
  *
  * Each worker runs a copy of the program, with a state of its own, all at once: hardware threads take speed from each
- * other, by shared cores, caches, memory and clocks, and no run alone can tell how much. What a program takes depends
+ * other, by shared cores, caches, memory and clocks, which no run alone can measure. What a program takes depends
  * on its order, too: where the first worker takes the newest task from its deque, its copy does so, and the copies of
  * the others begin with the tasks that thieves take from that deque, the oldest.
  */

@@ -35,7 +35,7 @@ static void return_from_serial(const ns_pool_options *options, const cpu_set_t *
     if (has_threads(options)) ns_first_thread_leave(before);
 }
 
-/* Where delays are declared, nobody need wait for them. */
+/* Where delays are declared, they need not be waited for. */
 static bool delays_take_time(const ns_pool_options *options) {
     return has_threads(options) || options->costs == NS_COSTS_MEASURED;
 }

@@ -40,7 +40,7 @@ typedef struct {
     const state *of;
     enum region from;
     int64_t first, length;
-    bool announced; /* its accesses were said when it was spawned */
+    bool announced; /* its accesses were declared when it was spawned */
 } transform;
 
 /* Items [first, first + length) of a loop over `classes` items, for a transform that begins at `origin`. */

@@ -41,7 +41,7 @@ typedef struct {
     const state *of;
     enum array from;
     int64_t low1, size1, low2, size2, target;
-    bool announced; /* its accesses were said when it was spawned */
+    bool announced; /* its accesses were declared when it was spawned */
 } merge;
 
 /* ---- serial parts ------------------------------------------------------------------------------------------------ */

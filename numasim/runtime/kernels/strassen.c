@@ -1,7 +1,7 @@
 /* Strassen's matrix product in Winograd's form, after BOTS Strassen (thesis section 3.6): a task of size n fills eight
  * half-size temporaries with sums, spawns seven half-size products, waits, and adds up. Matrices of at most `cutoff`
  * are multiplied directly. The same tasks as those of numasim/workload/strassen.py with `heap: fresh`: every task has
- * temporaries of its own, whose pages nobody touches before it does.
+ * temporaries of its own, whose pages it touches first.
  *
  * The numbers are small integers, so everything is exact, and the serial twin is the classical product.
  */
@@ -50,7 +50,7 @@ typedef struct {
     const state *of;
     int64_t level, number; /* among the products of its level */
     place a, b, c;
-    bool announced; /* its first accesses were said when it was spawned */
+    bool announced; /* its first accesses were declared when it was spawned */
 } product;
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Measuring the machine at hand: what loads, lines, locks, queues and tasks cost (`numasim-runtime probe`).
  *
  * Every figure is the median of repeated samples with its interval. A sample during which the kernel took a processor
- * away from a measuring thread is discarded and counted, by rule; nothing else is. What cannot be measured is said,
+ * away from a measuring thread is discarded and counted, by rule; nothing else is. What cannot be measured is listed
  * with the reason.
  */
 #ifndef NS_PROBE_H

@@ -20,9 +20,9 @@
  *
  * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
  * non-blocking split deque for work-stealing", 2014). The children of a task are what lies above the top that the task
- * found when it began: nobody counts them, and none knows its parent. The structs are those of the library, laid open;
- * source/queues/lane.h says how the lane works. Programs use nothing of it by name. NS_TASK needs GNU C, as gcc and
- * clang have it.
+ * found when it began: they are not counted, and need no pointer to their parent. The structs below are internal
+ * to the library (source/queues/lane.h explains the lane) and public only to be inlined: programs use none by name.
+ * NS_TASK needs GNU C, as gcc and clang have it.
  */
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
@@ -50,7 +50,7 @@ enum { NS_INLINED_BYTES = 48 };
 
 /* A task in a lane. */
 typedef struct {
-    ns_lane_word ended; /* whether a thief has executed it, and its owner does not know yet */
+    ns_lane_word ended; /* whether a thief has executed it, and its owner has not joined it yet */
     ns_body *body;
     char arguments[NS_INLINED_BYTES] NS_ALIGNED;
 } ns_lane_slot;
@@ -65,9 +65,9 @@ struct ns_task {
 
 /* The part of a lane that its owner works with; addresses of slots. All zero where there is no lane. */
 typedef struct {
-    ns_lane_word top;        /* the first free slot; the owner alone writes it, and knows it */
-    ns_lane_word push_limit; /* from here on a push has to look up: the lane is full, or thieves ask */
-    ns_lane_word pop_limit;  /* and up to here a pop: what is below is no longer the owner's alone, or thieves ask */
+    ns_lane_word top;        /* the first free slot; only the owner writes it */
+    ns_lane_word push_limit; /* from here on a push takes the slow path: the lane is full, or thieves ask */
+    ns_lane_word pop_limit;  /* and up to here a pop: tasks below are public, or thieves ask */
 } ns_lane_owned;
 
 struct ns_worker {
@@ -83,7 +83,7 @@ ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_lane_slot *mark, ns_body *body
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
 
 /* The work since the last call into the runtime took `picoseconds` by the kernel's own model of itself. Only serial
- * runs and virtual time with model costs, which have no lanes, take note of it. */
+ * runs with model costs, which have no lanes, use it. */
 void ns_work_said(ns_task *self, int64_t picoseconds);
 static inline void ns_work(ns_task *self, int64_t picoseconds) {
     if (self->whole) ns_work_said(self->whole, picoseconds);
@@ -101,7 +101,7 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 #define NS_LANE_RARE(condition) __builtin_expect(!!(condition), 0)
 #define NS_LANE_INLINE static inline __attribute__((always_inline, unused))
 
-/* Whether the owner can push, or pop, without looking up. */
+/* Whether the owner can push, or pop, on the fast path. */
 NS_LANE_INLINE int ns_lane_pushes(const ns_task *self) {
     return !NS_LANE_RARE((uintptr_t)self->top >= NS_LANE_LOAD(self->worker->lane.push_limit));
 }
@@ -115,8 +115,9 @@ NS_LANE_INLINE void ns_lane_move_top(ns_task *self, ns_lane_slot *top) {
     NS_LANE_STORE(self->worker->lane.top, (uintptr_t)top);
 }
 
-/* NAME_program is inlined twice: into NAME_in_lane, where the compiler keeps its task in registers, for nobody is ever
- * told where that is, and into NAME for where there are no lanes. Orders that others are told of are copies, too. */
+/* NAME_program is inlined twice: into NAME_in_lane, where the compiler keeps its task in registers, since its address
+ * never leaves the function, and into NAME for where there are no lanes. Orders whose address leaves are copies, too.
+ */
 #define NS_TASK(RESULT, NAME, ARGUMENT, PARAMETER)                                                                  \
     typedef struct {                                                                                                \
         RESULT *result;                                                                                             \

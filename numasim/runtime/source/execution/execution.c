@@ -75,13 +75,13 @@ void ns_thread_get(ns_task *self, ns_future *future) {
 
 /* ---- the end of a task ------------------------------------------------------------------------------------------- */
 
-/* A root has ended: the run, as far as one knows. */
+/* A root has ended; the run ends with the last one. */
 static void note_end(ns_thread_pool *pool) {
     const uint64_t now_ps = (uint64_t)ns_monotonic_ps();
     uint64_t latest_ps = ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed); /* relaxed: checked by the swap */
     while (latest_ps < now_ps && !ns_atomic_u64_compare_exchange(&pool->ended_ps, &latest_ps, now_ps,
                                                                  memory_order_relaxed, memory_order_relaxed)) {
-    } /* relaxed: whoever reads it waits for all workers first */
+    } /* relaxed: it is read after all workers have left the run */
 }
 
 void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent) {
@@ -94,7 +94,7 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     ns_thread_task *parent = self->parent;
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_root = parent == &pool->origin;
-    worker->base.tasks += !(is_root && pool->team); /* nobody has spawned the parts of a team */
+    worker->base.tasks += !(is_root && pool->team); /* the parts of a team were not spawned */
     ns_thread_record_free(worker, self);
     if (is_root) {
         note_end(pool);

@@ -7,7 +7,7 @@
  * - On fibers (fiber_execution.c): where tasks go on elsewhere than where they began (spawns work-first, joins
  *   continuation), each has a fiber of its own.
  *
- * Each is a table of operations, of which pools choose one when they open: nobody asks afterwards which it was.
+ * Each is a table of operations, of which pools choose one when they open: no other code asks which it is.
  */
 #ifndef NS_EXECUTION_H
 #define NS_EXECUTION_H
@@ -69,7 +69,7 @@ void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait);
 /* Execute a task with a record on the stack that one is on. */
 void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task);
 
-/* The body of a task has returned on `worker`, with all children joined: its record is free, its parent knows. */
+/* The body of a task has returned on `worker`, with all children joined: free its record and notify its parent. */
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
 
 /* A new child of `self` for `order`, which is counted; NULL where memory was short and the order has been executed. */
@@ -84,7 +84,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments);
 /* Wait for a future, executing other tasks. */
 void ns_thread_get(ns_task *self, ns_future *future);
 
-/* What tells its parent that a child has ended where the parent will not be the one to look: an atomic addition. */
+/* Notify a parent that may run on another worker: an atomic addition to its count. */
 void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent);
 
 /* ---- joins.c: joins of tasks with records that wait on their worker ---------------------------------------------- */

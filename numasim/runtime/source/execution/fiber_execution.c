@@ -2,8 +2,8 @@
  * and for joins that leave the worker and go on where the last child ends (continuation).
  *
  * A worker's home is the fiber that looks for work: its thread's own, or that of a task which waits while it executes
- * others. A task that ends or leaves goes home, and what is to be done once its fiber rests is done there: nobody can
- * go on with a fiber that is still being left.
+ * others. A task that ends or leaves goes home, and what is to be done once its fiber rests is done there: no worker
+ * can go on with a fiber that is still being left.
  */
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
 static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     const uint32_t children = task->pending;
     task->pending = 0;
-    /* acq_rel: what the children did; and whoever is last finds the task at rest */
+    /* acq_rel: what the children did; and the last child finds the task at rest */
     const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acq_rel);
     if (ended + children == 0) resume_here(worker, task);
 }

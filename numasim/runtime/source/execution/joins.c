@@ -18,7 +18,7 @@ void ns_thread_join_helping(ns_task *self) {
 /* Whether all children have ended, of a task that sleeps: they have taken away what it has added. */
 static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
 
-/* Sleep until the last child has ended. Where all workers do, nobody is left to execute the children: the last one
+/* Sleep until the last child has ended. Where all workers do, none is left to execute the children: the last one
  * helps after all, and the run ends with an error. */
 static void sleep_until_joined(ns_thread_task *task) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
@@ -52,7 +52,7 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
     ns_atomic_u32 *returned = ns_thread_task_returned(parent);
     /* acq_rel: what all children did happens before the join, and the last one hands it over */
     if (ns_atomic_u32_fetch_add(returned, UINT32_MAX, memory_order_acq_rel) != 1) return;
-    /* relaxed: it only counts. The parent may be gone by now: nobody looks into it */
+    /* relaxed: it only counts. The parent may be gone by now: it is not read */
     ns_atomic_u32_fetch_add(&ns_thread_pool_of(worker)->blocked, UINT32_MAX, memory_order_relaxed);
     ns_futex_wake(returned, 1);
 }

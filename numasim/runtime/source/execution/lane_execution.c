@@ -12,7 +12,7 @@ static ns_lane *lane_of(const ns_worker *worker) {
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
-/* While `self` waited, tasks may have been left in its lane: it knows the top again. */
+/* Update the top: while `self` waited, tasks may have been left in its lane. */
 static void renew_top(ns_task *self) {
     /* relaxed: the lane is its worker's own */
     self->top =

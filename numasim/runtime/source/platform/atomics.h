@@ -57,7 +57,7 @@ typedef struct {
         return atomic_fetch_add_explicit(&self->value, value, order);                            \
     }
 
-/* A short rest within a waiting loop: the processor is told, the operating system is not. */
+/* A short rest within a waiting loop: a hint to the processor, not to the operating system. */
 NS_ALWAYS_INLINE void ns_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -66,7 +66,7 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 #endif
 }
 
-/* A longer one: whoever else wants this processor may have it. */
+/* A longer one: other threads may have this processor. */
 NS_ALWAYS_INLINE void ns_yield(void) { sched_yield(); }
 
 #else

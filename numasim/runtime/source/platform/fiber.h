@@ -1,8 +1,8 @@
 /* Fibers: stacks of their own that one thread switches between, in about as many instructions as there are registers
  * that a call preserves.
  *
- * A fiber that was suspended by one thread may be resumed by another. No signal masks are kept. With sanitizers, they
- * are told of every switch.
+ * A fiber that was suspended by one thread may be resumed by another. No signal masks are kept. Sanitizers, where
+ * compiled in, are notified of every switch.
  */
 #ifndef NS_FIBER_H
 #define NS_FIBER_H

@@ -1,4 +1,4 @@
-/* What AddressSanitizer and ThreadSanitizer have to be told of fibers; nothing where neither is at work. */
+/* Notes to AddressSanitizer and ThreadSanitizer about fibers; empty where neither is compiled in. */
 #ifndef NS_SANITIZERS_H
 #define NS_SANITIZERS_H
 
@@ -31,7 +31,7 @@
 typedef struct {
     void *stack, *fake; /* bounds of the stack, and what the address sanitizer keeps beside it */
     size_t bytes;
-    void *thread; /* as the thread sanitizer knows it */
+    void *thread; /* ThreadSanitizer's handle of it */
 } ns_sanitized_fiber;
 
 /* The fiber is the calling thread. */

@@ -18,7 +18,7 @@ static inline void ns_patience_rest(ns_patience *self) {
         ns_yield();
 }
 
-/* Wait until the word has that value, and see what whoever stored it had done before. */
+/* Wait until the word has that value, and acquire what the storing thread did before. */
 static inline void ns_wait_for(const ns_atomic_u32 *word, uint32_t value) {
     ns_patience patience = {0};
     /* acquire: pairs with the release of the store that is waited for */

@@ -22,7 +22,7 @@ static void use(ns_deque *self, ns_deque_ring *ring) {
     self->owned_ring = ring;
     self->slots = ring->slots;
     self->mask = ring->mask;
-    /* release: whoever finds the ring finds what was copied into it */
+    /* release: a thread that loads the ring sees what was copied into it */
     ns_atomic_pointer_store(&self->ring, ring, memory_order_release);
 }
 

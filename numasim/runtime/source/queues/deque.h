@@ -40,10 +40,11 @@ void *ns_deque_pop_slowly(ns_deque *self);
 
 /* The owner pushes a task at the bottom: 0, or NS_ERROR_MEMORY where the ring cannot grow. */
 static inline int ns_deque_push(ns_deque *self, void *task) {
-    /* relaxed: the owner reads what it wrote itself, and limits only say when to look up */
+    /* relaxed: the owner reads what it wrote itself, and limits only choose the slow path */
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
     if (bottom >= ns_atomic_u64_load(&self->push_limit, memory_order_relaxed)) return ns_deque_push_slowly(self, task);
-    /* relaxed: private tasks are seen by others only after the split's release; the bottom only tells the length */
+    /* relaxed: private tasks are seen by others only after the split's release; others read the bottom for the length
+     * only */
     ns_atomic_pointer_store(&self->slots[bottom & self->mask], task, memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom + 1, memory_order_relaxed);
     return 0;
@@ -58,7 +59,7 @@ static inline void *ns_deque_pop(ns_deque *self) {
     return task;
 }
 
-/* The owner lets thieves have all of its tasks: before it sleeps, when nobody would hear them ask. */
+/* The owner makes all of its tasks public: before it sleeps, when it would not see thieves ask. */
 void ns_deque_publish(ns_deque *self);
 
 /* A thief takes the task at the tail; NULL where nothing is public or somebody else was quicker. */

@@ -1,8 +1,8 @@
 /* The lane of one worker, split between its owner and thieves as split.h explains: a stack of tasks with their
  * arguments in slots of its own, without a ring. Below the tail are slots whose tasks were stolen.
  *
- * A thief reads a slot only after it has moved the tail beyond it, and the slot is its own until it says that the task
- * has ended: so it does not matter whether the word of tail and split has had other values since the thief read it.
+ * A thief reads a slot only after it has moved the tail beyond it, and the slot is its own until it marks the task as
+ * ended: so it does not matter whether the word of tail and split has had other values since the thief read it.
  * Thieves take the oldest; so where the task at the top has been stolen, all below it have been. The owner waits until
  * it has ended, lowers the top, the split and the tail by one, and the slot is as if nothing had ended there: a push
  * need not say so.
@@ -47,18 +47,19 @@ static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *a
 
 /* The owner pushes a task with at most NS_INLINED_BYTES of arguments; false where there is no room. */
 static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
-    /* relaxed: the owner reads what it wrote itself, and limits only say when to look up */
+    /* relaxed: the owner reads what it wrote itself, and limits only choose the slow path */
     const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed);
     if (top >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
         return ns_lane_push_slowly(self, body, arguments, bytes);
     ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top;
     ns_lane_fill(slot, body, arguments, bytes);
-    /* relaxed: private tasks are seen by others only after the split's release; the top only tells the length */
+    /* relaxed: private tasks are seen by others only after the split's release; others read the top for the length only
+     */
     ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), top + sizeof *slot, memory_order_relaxed);
     return true;
 }
 
-/* The owner, who knows that the lane is not empty, takes the task at the top: it stays in its slot until the next push.
+/* Of a lane that is not empty, the owner takes the task at the top: it stays in its slot until the next push.
  * NULL where it has been stolen. */
 static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
     const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed); /* as in push */
@@ -78,10 +79,10 @@ static inline ns_lane_slot *ns_lane_top(const ns_lane *self) {
 /* The owner removes the task at the top, which was stolen and has ended. */
 void ns_lane_forget(ns_lane *self);
 
-/* The owner lets thieves have all of its tasks: before it sleeps, when nobody would hear them ask. */
+/* The owner makes all of its tasks public: before it sleeps, when it would not see thieves ask. */
 void ns_lane_publish(ns_lane *self);
 
-/* A thief takes the oldest task: it is in its slot until the thief says that it has ended. NULL where nothing is public
+/* A thief takes the oldest task: it is in its slot until the thief marks it as ended. NULL where nothing is public
  * or somebody else was quicker. */
 ns_lane_slot *ns_lane_steal(ns_lane *self);
 
@@ -91,7 +92,7 @@ void ns_lane_end(ns_lane_slot *slot);
 /* Whether a stolen task has ended. */
 bool ns_lane_has_ended(const ns_lane_slot *slot);
 
-/* How many tasks there are that nobody has taken: exact for the owner between steals, for others at some instant. */
+/* How many tasks there are that have not been taken: exact for the owner between steals, for others at some instant. */
 uint64_t ns_lane_length(const ns_lane *self);
 
 #endif

@@ -35,7 +35,7 @@ static bool grow(ns_shared_queue *self) {
 }
 
 static void tell_length(ns_shared_queue *self) {
-    /* relaxed: whoever acts on it takes the lock first */
+    /* relaxed: a thread that acts on it takes the lock first */
     ns_atomic_u64_store(&self->length, self->back - self->front, memory_order_relaxed);
 }
 

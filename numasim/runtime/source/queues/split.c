@@ -29,13 +29,13 @@ bool ns_split_take_back(ns_atomic_u64 *ends, uint64_t seen, uint32_t count) {
 void ns_split_set_limits(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit, uint64_t ends, uint64_t full,
                          uint64_t split) {
     const bool empty = ns_ends_tail(ends) == ns_ends_split(ends);
-    /* relaxed: a thief that asks at the same time and is not heard asks again */
+    /* relaxed: a request of a thief at the same time may be lost; it asks again */
     ns_atomic_u64_store(push_limit, empty ? 0 : full, memory_order_relaxed);
     ns_atomic_u64_store(pop_limit, split, memory_order_relaxed);
 }
 
 void ns_split_ask(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit) {
-    /* relaxed: nothing is said but that somebody asks; who finds that it is said leaves the owner's line alone */
+    /* relaxed: only the request counts; a thief that finds it made does not write the owner's line */
     if (ns_atomic_u64_load(push_limit, memory_order_relaxed)) ns_atomic_u64_store(push_limit, 0, memory_order_relaxed);
     if (ns_atomic_u64_load(pop_limit, memory_order_relaxed) != UINT64_MAX)
         ns_atomic_u64_store(pop_limit, UINT64_MAX, memory_order_relaxed);

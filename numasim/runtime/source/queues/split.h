@@ -39,12 +39,12 @@ uint64_t ns_split_publish_all(ns_atomic_u64 *ends, uint32_t top);
 /* The owner: the upper `count` public tasks become private, if the ends are still as `seen`; whether they were. */
 bool ns_split_take_back(ns_atomic_u64 *ends, uint64_t seen, uint32_t count);
 
-/* The owner sets its limits to what its next pushes and pops have to look up for, now that `ends` are so: `full` is the
+/* The owner sets its limits to where its next pushes and pops take the slow path, now that `ends` are so: `full` is the
  * top at which there is no more room, `split` the top at which there is no private task. */
 void ns_split_set_limits(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit, uint64_t ends, uint64_t full,
                          uint64_t split);
 
-/* A thief asks for public tasks: the owner looks up at its next push or pop. */
+/* A thief asks for public tasks: the owner's next push or pop takes the slow path. */
 void ns_split_ask(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit);
 
 #endif

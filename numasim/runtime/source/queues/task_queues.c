@@ -15,7 +15,7 @@ static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
     return false;
 }
 
-/* Whether a level lets nobody but `owner` come to queue `q`. */
+/* Whether a level lets no worker but `owner` probe queue `q`. */
 static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, uint32_t owner) {
     const ns_level *level = &plan->level[index];
     for (uint32_t row = level->row; row < rows_end(plan, index); row++) {

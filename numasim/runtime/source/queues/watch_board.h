@@ -1,4 +1,4 @@
-/* The watch bits of all queues, which whoever changes a queue keeps up to date and whoever looks for one reads.
+/* The watch bits of all queues: updated by workers that change a queue, read by workers that search.
  *
  * Bits follow from lengths, and those who change a queue at the same time may set them in another order than they
  * changed it: a bit can be wrong until the next change of its queue, or until somebody who came in vain corrects it.

@@ -242,7 +242,7 @@ static void write_graph(FILE *file, const layout *self, const char *path) {
     fprintf(file, "\"facts\":{\"tasks\":%u}}\n", tasks);
 }
 
-/* Regions are told apart by name in the file. */
+/* Regions have unique names in the file. */
 static int check_names(ns_pool *pool) {
     for (uint32_t at = 1; at < pool->object_count; at++) {
         for (uint32_t other = 0; other < at; other++) {

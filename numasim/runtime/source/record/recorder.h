@@ -62,7 +62,7 @@ void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps);
 bool ns_recorder_has_access(const ns_recorder *self);
 
 /* Write the graph to `path`, whole or not at all: 0 or a negative error code. Objects and words are those of `pool`,
- * which is told what went wrong. */
+ * where the problem is noted. */
 int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path);
 
 #endif

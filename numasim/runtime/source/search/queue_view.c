@@ -1,7 +1,7 @@
-/* What a worker sees of the queues, and the watch bits that whoever changes a queue notes. */
+/* What a worker sees of the queues, and the watch bits that are noted at each change of a queue. */
 #include "search/search.h"
 
-/* The watch bits where nobody notes them at a push or a pop: from the lengths of the queues. */
+/* The watch bits where they are not noted at pushes and pops: from the lengths of the queues. */
 static void watch_lengths(const ns_thread_pool *pool, uint8_t *bits) {
     const ns_plan *plan = &pool->tables.steal;
     for (uint32_t q = 0; q < plan->queue_count; q++) {
@@ -28,7 +28,7 @@ void ns_thread_view_queues(ns_thread_worker *worker) {
         int64_t *length = (int64_t *)(uintptr_t)search->view.length;
         for (uint32_t q = 0; q < pool->tables.steal.queue_count; q++) length[q] = ns_task_queue_length(pool->queues[q]);
     }
-    /* relaxed: whoever robbed last, soon enough */
+    /* relaxed: the last thief, soon enough */
     const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
     search->actor.thief = thief ? (int32_t)(thief - 1) : NS_UNKNOWN;
 }

@@ -1,9 +1,9 @@
-/* Detecting that no worker can find work although tasks are left, because the strategy and the joins let nobody have
+/* Detecting that no worker can find work although tasks are left, because the strategy and the joins let no worker have
  * them: the run then ends with an error instead of never.
  *
  * A worker whose searches have long been in vain looks whether it could find a task if all others did nothing. If not,
  * it announces that, with the number of searches that were begun or ended before it looked. The pool is quiescent where
- * each worker has announced so for the same number, or sleeps in a join: then nobody has taken or brought a task since
+ * each worker has announced so for the same number, or sleeps in a join: then no task has been taken or pushed since
  * the first of them looked. Who takes a task withdraws its announcement first.
  */
 #include "search/search.h"
@@ -14,7 +14,7 @@ void ns_thread_withdraw_no_work(ns_thread_worker *worker) {
 }
 
 void ns_thread_note_search(ns_thread_pool *pool) {
-    /* seq_cst: whoever counts this sees what was done before, and looks anew */
+    /* seq_cst: a worker that reads the new number sees what was done before, and looks anew */
     if (pool->can_be_quiescent) ns_atomic_u64_fetch_add(&pool->searches, 1, memory_order_seq_cst);
 }
 

@@ -44,7 +44,7 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
 #endif
 }
 
-/* Let the robbed worker know its thief. */
+/* Note for the robbed worker who its thief is. */
 static void name_thief(const ns_thread_worker *worker, uint32_t q) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int32_t robbed = pool->tables.steal.queues[q].owner;

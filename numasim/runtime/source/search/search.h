@@ -17,7 +17,7 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
 
 /* ---- placing.c --------------------------------------------------------------------------------------------------- */
 
-/* Put a new task into the queue that the strategy says; false: none has room, it is to be executed at once. */
+/* Put a new task into the queue that the strategy chooses; false: none has room, it is to be executed at once. */
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count);
 
 /* ---- rounds.c ---------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* The locks that a search takes: that of a level's domain while it probes there (thesis chapter 6, Algorithm 5), and
- * that of a queue at each probe. Locks of numasim/locks.h, of the kind that the plan says.
+ * that of a queue at each probe. Locks of numasim/locks.h, of the plan's kind.
  */
 #ifndef NS_SEARCH_LOCKS_H
 #define NS_SEARCH_LOCKS_H

@@ -37,5 +37,5 @@ _Noreturn void ns_serial_give_up(serial_task *self, int error, const char *probl
     serial_pool *pool = ns_serial_pool_of(self);
     pool->error = ns_pool_fail(&pool->pool, error, "%s%s%s%s", problem, *name ? ": '" : "", name, *name ? "'" : "");
     ns_fiber_switch(self->part->fiber, pool->caller);
-    abort(); /* nobody goes on with a run that was given up */
+    abort(); /* a run that was given up is never resumed */
 }

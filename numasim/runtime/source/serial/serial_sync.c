@@ -1,4 +1,4 @@
-/* Locks, atomic counters, barriers and conditions of a serial run: whoever has to wait passes its turn on. */
+/* Locks, atomic counters, barriers and conditions of a serial run: a part that has to wait passes its turn on. */
 #include "serial/serial.h"
 
 static void wait_for(serial_task *self, enum need need, uint32_t object) {

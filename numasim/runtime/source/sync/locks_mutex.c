@@ -14,7 +14,7 @@ _Static_assert(offsetof(mutex_lock, state) == NS_LINE_BYTES, "the word that is w
 
 static bool take(mutex_lock *self) {
     uint32_t found = FREE;
-    /* acquire: pairs with the release of whoever had the lock */
+    /* acquire: pairs with the release by the last holder */
     return ns_atomic_u32_compare_exchange(&self->state, &found, HELD, memory_order_acquire, memory_order_relaxed);
 }
 
@@ -35,7 +35,7 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
 static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
     mutex_lock *self = (mutex_lock *)base;
-    /* release: what was done under the lock is seen by whoever gets it next */
+    /* release: what was done under the lock is seen by its next holder */
     if (ns_atomic_u32_exchange(&self->state, FREE, memory_order_release) == HELD_AND_WANTED)
         ns_futex_wake(&self->state, 1);
 }

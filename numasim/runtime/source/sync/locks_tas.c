@@ -13,13 +13,13 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     tas_lock *self = (tas_lock *)base;
     ns_patience patience = {0};
-    /* acquire: pairs with the release of whoever had the lock */
+    /* acquire: pairs with the release by the last holder */
     while (ns_atomic_u32_exchange(&self->held, 1, memory_order_acquire)) ns_patience_rest(&patience);
 }
 
 static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    /* release: what was done under the lock is seen by whoever gets it next */
+    /* release: what was done under the lock is seen by its next holder */
     ns_atomic_u32_store(&((tas_lock *)base)->held, 0, memory_order_release);
 }
 

@@ -14,7 +14,7 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     ttas_lock *self = (ttas_lock *)base;
     ns_patience patience = {0};
     for (;;) {
-        /* relaxed: only says when to try; acquire: pairs with the release of whoever had the lock */
+        /* relaxed: only says when to try; acquire: pairs with the release by the last holder */
         if (!ns_atomic_u32_load(&self->held, memory_order_relaxed) &&
             !ns_atomic_u32_exchange(&self->held, 1, memory_order_acquire))
             return;
@@ -24,7 +24,7 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
 
 static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    /* release: what was done under the lock is seen by whoever gets it next */
+    /* release: what was done under the lock is seen by its next holder */
     ns_atomic_u32_store(&((ttas_lock *)base)->held, 0, memory_order_release);
 }
 

@@ -44,7 +44,7 @@ static void queue_up(ns_mcs *self) {
 
 void ns_mcs_acquire(ns_mcs *self) {
     void *tail = NULL;
-    /* acquire: pairs with the release of whoever had the lock; release: the place in the lock is empty again */
+    /* acquire: pairs with the release by the last holder; release: the place in the lock is empty again */
     if (!ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
                                             memory_order_relaxed))
         queue_up(self);
@@ -54,7 +54,7 @@ void ns_mcs_release(ns_mcs *self) {
     ns_mcs_place *next = ns_atomic_pointer_load(&self->holder.next, memory_order_acquire); /* as in await_next */
     if (!next) {
         void *tail = &self->holder;
-        /* release: what was done under the lock is seen by whoever takes it */
+        /* release: what was done under the lock is seen by its next holder */
         if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, NULL, memory_order_release, memory_order_relaxed))
             return;
         next = await_next(&self->holder);

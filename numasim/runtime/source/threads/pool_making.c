@@ -1,4 +1,4 @@
-/* Making a pool of threads: what its plan says, its workers and its queues, each near where it is used. */
+/* Making a pool of threads: the tables of its plan, its workers and its queues, each near where it is used. */
 #include "threads/pool_making.h"
 
 #include <stdlib.h>
@@ -19,9 +19,9 @@ static int32_t system_node(const ns_topology *here, int32_t node) {
 
 static void look_at_tables(ns_thread_pool *pool) {
     const ns_plan_tables *tables = &pool->tables;
-    for (uint32_t id = 0; id < pool->base.workers; id++) pool->nobody[id] = NS_NO_QUEUE;
+    for (uint32_t id = 0; id < pool->base.workers; id++) pool->no_queues[id] = NS_NO_QUEUE;
     pool->anonymous = tables->steal;
-    pool->anonymous.own = pool->nobody;
+    pool->anonymous.own = pool->no_queues;
     pool->execution = ns_execution_of_strategy(tables);
     pool->base.tasks = &pool->execution->calls;
     pool->watches = ns_reads_watches(tables);
@@ -117,8 +117,8 @@ static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_opera
     pthread_cond_init(&pool->ended, NULL);
     pool->worker = calloc((size_t)workers + 1, sizeof *pool->worker);
     pool->node = calloc((size_t)workers + 1, sizeof *pool->node);
-    pool->nobody = calloc((size_t)workers + 1, sizeof *pool->nobody);
-    return pool->worker && pool->node && pool->nobody ? NS_OK : NS_ERROR_MEMORY;
+    pool->no_queues = calloc((size_t)workers + 1, sizeof *pool->no_queues);
+    return pool->worker && pool->node && pool->no_queues ? NS_OK : NS_ERROR_MEMORY;
 }
 
 /* Where memory lies is asked by dispatch, and by those who pretend that some of it is far. */
@@ -201,6 +201,6 @@ void ns_thread_pool_free(ns_thread_pool *self) {
     free(self->queues);
     free(self->worker);
     free(self->node);
-    free(self->nobody);
+    free(self->no_queues);
     free(self);
 }

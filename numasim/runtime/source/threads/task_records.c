@@ -83,7 +83,7 @@ static void run_long(ns_task *self, void *whole) {
     ns_join(self);
     free(task.accesses);
     free(task.arguments);
-    /* release: whoever sees that the future is there sees what its task did */
+    /* release: a thread that sees the future done sees what its task did */
     if (task.future) ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
 }
 

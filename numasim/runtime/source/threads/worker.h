@@ -73,19 +73,19 @@ struct ns_thread_pool {
     ns_watch_board board;
     ns_thread_sync *sync;
     ns_search_locks locks;
-    ns_object_homes *homes; /* NULL where nobody asks for them */
+    ns_object_homes *homes; /* NULL where the strategy and the mode need none */
     ns_emulation emulation;
     ns_atomic_u64 searches;    /* beginnings and ends of searches so far */
     ns_atomic_u32 quiescent;   /* no worker can find work, and the run has not ended: all take what they see */
     ns_thread_worker **worker; /* [workers] */
     int32_t *node;             /* [workers + 1] without a plan */
-    uint32_t *nobody;          /* [workers] NS_NO_QUEUE */
+    uint32_t *no_queues;       /* [workers] NS_NO_QUEUE */
     ns_tick_rate rate;
     bool crowded;            /* more workers than CPUs */
     bool team;               /* the run has a root for each worker */
     bool asks_parents;       /* levels begin at who has spawned what a worker executed last */
     bool watches;            /* the strategy reads watch bits, */
-    bool notes_watches;      /* which whoever changes a queue notes; else they follow from lengths */
+    bool notes_watches;      /* noted at each change of a queue; else they follow from lengths */
     bool sees_lengths;       /* the strategy reads the lengths of queues */
     bool own_dispatch;       /* all new tasks of a worker go to its own queue */
     bool can_be_quiescent;   /* workers may find no work although tasks are left */
