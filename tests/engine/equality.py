@@ -41,9 +41,9 @@ class ImpatientEngine(ReferenceEngine):
 
     most_events = MOST_EVENTS
 
-    def _flush(self) -> None:
-        super()._flush()
-        if self.events > self.most_events:
+    def flush(self) -> None:
+        super().flush()
+        if self.clock.events > self.most_events:
             raise EndlessError
 
 
@@ -130,7 +130,7 @@ def watched(plan: Plan, engine: str) -> Rows:
             try:
                 watching.run()
             finally:
-                watching.trace.hashes()
+                watching.recorder.trace.hashes()
         else:
             ENGINES[engine](plan, False, None, batches.append)
     return np.concatenate([np.zeros((0, COLUMNS), np.int64), *batches])

@@ -7,7 +7,7 @@ from engine_setup import FIRST, NS, run, runtime
 from task_graphs import graph, items, task
 
 from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.reference.worker import priority
+from numasim.engine.reference.actors import priority
 from numasim.workload.graph import Deal
 
 

@@ -24,11 +24,11 @@ from policy_library import (
 )
 from strategy_setup import compiled, strategy
 
-from numasim.engine.reference.execution import Execution
-from numasim.engine.reference.reference import dealt_items, dealt_to
+from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.tables import LONGEST_WAIT_PS, Tables
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
+from numasim.engine.reference.work_source import dealt_items, dealt_to
 from numasim.strategy.steal_plan import Backoff, Full, Thresholds
 from numasim.workload.graph import Deal
 
@@ -149,12 +149,14 @@ def test_a_wait_without_bound_stops_doubling() -> None:
 @example([10, 7, 6, 7, 10], 10, 700_000)
 def test_overflow(fills: list[int], capacity: int, resume_ppm: int) -> None:
     queues = SimpleNamespace(length=[0], capacity=[capacity])
-    tables = SimpleNamespace(full=[Full.INLINE], overflowed=[False])
-    engine = SimpleNamespace(tables=tables, queues=queues, plan=SimpleNamespace(inline_resume_ppm=resume_ppm))
+    tables = SimpleNamespace(full=[Full.INLINE])
+    dispatcher = SimpleNamespace(
+        _inlines=True, _tables=tables, _queues=queues, _overflowed=[False], _resume_ppm=resume_ppm
+    )
     overflowed = False
     for length in fills:
         queues.length[0] = length
-        expected = Execution._must_inline(cast(Any, engine), cast(Any, SimpleNamespace(own=0)))
+        expected = Dispatcher.must_inline(cast(Any, dispatcher), cast(Any, SimpleNamespace(own=0)))
         overflowed = library().ns_overflows(overflowed, length, capacity, resume_ppm)
         assert overflowed == expected
 

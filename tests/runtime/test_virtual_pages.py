@@ -82,11 +82,10 @@ def random_plan(chance: Random) -> Plan:
 def expected(engine: ReferenceEngine, worker: int, segment: int) -> tuple[int, int, int]:
     """What the reference engine lets a segment take that starts on ``worker``; counts it."""
     w = engine.workers[worker]
-    total, w.owed_ps = w.total_ps[segment], 0
-    if segment in engine.open_accesses:
-        total = engine._touch(w, segment)
-    w.ran.append(segment)
-    return total, w.local_ps[segment], w.owed_ps
+    overhead_ps, local_ps = w.overhead_ps, w.work_local_ps
+    engine.memory.work.start_segment(w, 0, segment)
+    owed_ps = w.overhead_ps - overhead_ps
+    return w.due - owed_ps, w.work_local_ps - local_ps, owed_ps
 
 
 def assert_equal_to_the_reference_engine(chance: Random, plan: Plan, starts: int) -> None:
@@ -94,18 +93,18 @@ def assert_equal_to_the_reference_engine(chance: Random, plan: Plan, starts: int
     engine, pages = ReferenceEngine(plan, Trace()), Pages(plan)
     assert pages.error == 0, pages.file.problem
     for number in sorted(chance.choices(range(len(plan.workload.phases) + 2), k=4)):
-        engine.pages.start_phase(number)
+        engine.memory.pages.start_phase(number)
         pages.library.ns_pages_start_phase(pages.made, number)
         for _ in range(chance.randint(1, starts)):
             worker, segment = chance.randrange(plan.workers.workers), chance.randrange(plan.workload.segments)
             node = int(plan.workers.node[worker])
             assert pages.start(segment, node) == expected(engine, worker, segment)
-        for row in range(plan.workload.rows) if engine.objects else ():
+        for row in range(plan.workload.rows) if engine.dispatcher.objects else ():
             assert pages.objects(row) == [
-                (each.home, each.mode, each.pieces, each.bytes) for each in engine.objects.of_task(row)
+                (each.home, each.mode, each.pieces, each.bytes) for each in engine.dispatcher.objects.of_task(row)
             ]
-    engine.ledger.fold()
-    assert pages.counts() == (engine.ledger.page_faults, engine.ledger.node_bytes.tolist())
+    engine.memory.work.fold()
+    assert pages.counts() == (engine.ledger.page_faults, engine.memory.work.node_bytes().tolist())
     pages.close()
 
 

@@ -1,4 +1,6 @@
-"""What a run does, told while it goes on: rows of whole numbers, in batches, for traces and tables over time (model 6).
+"""What a run does, reported while it goes on: rows of whole numbers, in batches, for traces and tables over time.
+
+These are the quantities of model 6, one by one.
 
 A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` says what they
 are. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside them, whose
@@ -12,15 +14,12 @@ A watched run goes through every event, also where it could skip ahead or pass o
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from numasim.engine.reference.worker import Worker
 
 I64 = npt.NDArray[np.int64]
 Watcher = Callable[[I64], None]  # called with batches [n, COLUMNS]
@@ -54,6 +53,7 @@ class Watch:
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self._rows: list[tuple[int, ...]] = []
+        self._reported_until_ps: defaultdict[int, int] = defaultdict(int)  # by worker
 
     def tell(
         self, kind: Watched, actor: int, begin_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
@@ -77,15 +77,17 @@ class Watch:
         """From ``time_ps`` on, there are ``tasks`` in ``queue``."""
         self.tell(Watched.LENGTH, queue, time_ps, time_ps, tasks)
 
-    def stretch(self, w: Worker, kind: Watched, end_ps: int, first: int = 0, second: int = 0, third: int = 0) -> None:
-        """The worker's stretch from ``w.began`` to ``end_ps``; what no row has told of before is overhead."""
-        begin_ps = min(w.began, end_ps)
-        self.overhead(w, begin_ps)
-        self.tell(kind, w.id, begin_ps, end_ps, first, second, third)
-        w.told = end_ps
+    def stretch(
+        self, kind: Watched, worker: int, began_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
+    ) -> None:
+        """The worker's stretch from ``began_ps`` to ``end_ps``; unreported time before it is overhead."""
+        begin_ps = min(began_ps, end_ps)
+        self.overhead(worker, begin_ps)
+        self.tell(kind, worker, begin_ps, end_ps, first, second, third)
+        self._reported_until_ps[worker] = end_ps
 
-    def overhead(self, w: Worker, end_ps: int) -> None:
-        """What no row has told of up to ``end_ps`` was overhead."""
-        if end_ps > w.told:
-            self.tell(Watched.OVERHEAD, w.id, w.told, end_ps)
-            w.told = end_ps
+    def overhead(self, worker: int, end_ps: int) -> None:
+        """The worker's unreported time up to ``end_ps`` is overhead."""
+        if end_ps > self._reported_until_ps[worker]:
+            self.tell(Watched.OVERHEAD, worker, self._reported_until_ps[worker], end_ps)
+            self._reported_until_ps[worker] = end_ps

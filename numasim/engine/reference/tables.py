@@ -1,4 +1,4 @@
-"""What the reference engine looks up on its hot path: plain lists made once from the Plan."""
+"""What the reference engine looks up at every turn: plain lists made once from the Plan (model 4.1 and 4.4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numasim.engine.observe.watch import NOBODY
 from numasim.machine.distance import line_transfer_ps
 from numasim.plan.plan import MIN_STEP_PS, Plan
-from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, Pick, has_own_dispatch
+from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, has_own_dispatch
 from numasim.strategy.sync_places import NO_LOCK
 
 LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of them fit 63 bits
@@ -32,7 +32,6 @@ class Tables:
         capacity = queues["capacity"].tolist()
         self.room = sum(capacity) if all(capacity) else 2**62  # tasks that all queues hold together
         self.one_queue_each = sorted(q for q in self.own if q is not None) == list(range(len(queues)))
-        self.overflowed = [False] * len(queues)
         self.attempt = [bool(flags & FLAG_ATTEMPT) for flags in steal.level["flags"].tolist()]
         ends = {True: queues["steal_end"].tolist(), False: self.own_end}
         self.probe_end = [ends[attempt] for attempt in self.attempt]
@@ -45,7 +44,6 @@ class Tables:
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
         self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))
-        self.stretches = plan.skip and not plan.coupled and not len(plan.words) and self._may_stretch(plan)
         self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
         self.queue_lock = plan.words.queue_lock.tolist() or [NO_LOCK] * len(queues)
         self.push_ps = costs.push_ps
@@ -60,16 +58,6 @@ class Tables:
     def _sees_marks_only(self, plan: Plan, watched: bool) -> bool:
         """Whether idle workers can find tasks in queues that a watch has marked, and nowhere else."""
         return watched and self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
-
-    def _may_stretch(self, plan: Plan) -> bool:
-        """Whether nobody sees a queue's length but whoever probes it, owners take all that is theirs, and thieves take
-        from the other end.
-        """
-        steal = plan.steal
-        if (steal.queues["own_end"] == steal.queues["steal_end"]).any():
-            return False
-        sighted = np.isin(steal.level["pick"], (Pick.LONGEST, Pick.SHORTEST)).any() or len(steal.watch)
-        return self.own_dispatch and self.one_queue_each and not sighted and self.refill == 0 and plan.join != "strict"
 
     def victim(self, q: int) -> int:
         """The worker whose own queue ``q`` is, or NOBODY."""

@@ -1,4 +1,4 @@
-"""The task queues of a run: their contents, lengths, watch bits and thresholds.
+"""The task queues of a run: their contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
 
 An entry is a task id or a Python ``range`` of range-item ids that stands for as many tasks. The length is always the
 number of tasks. Watch bits follow strategy.md: set at length >= at, cleared at length <= until, so that `announced` is
@@ -8,6 +8,7 @@ latched. Thresholds S and s of a queue follow the (s, S) inventory model of the 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from numasim.engine.reference.thresholds import first_thresholds
 from numasim.strategy.steal_plan import BELOW_MAX_MARK, BELOW_MIN_MARK, MIN_MARK, StealPlan
@@ -20,6 +21,8 @@ class TaskQueues:
 
     __slots__ = (
         "_bounds",
+        "_follows",
+        "_report",
         "capacity",
         "entries",
         "high",
@@ -33,8 +36,11 @@ class TaskQueues:
         "watch",
     )
 
-    def __init__(self, plan: StealPlan, piece: int = 1) -> None:
-        """Begin with empty queues; ``piece`` items of a range become single entries when one of them is taken."""
+    def __init__(self, plan: StealPlan, piece: int = 1, report: Callable[[int, int], None] | None = None) -> None:
+        """Begin with empty queues; ``piece`` items of a range become single entries when one of them is taken.
+
+        ``report`` is called with a queue and its length whenever that changes, for those who watch a run.
+        """
         count = len(plan.queues)
         self.entries: list[deque[int | range]] = [deque() for _ in range(count)]
         self.length = [0] * count
@@ -47,13 +53,15 @@ class TaskQueues:
         self.high, self.low = first_thresholds(plan.thresholds, self.capacity)
         self._bounds = [(int(at), int(until)) for at, until in plan.watch]
         self.watch = [bytearray(count) for _ in self._bounds]
+        self._report = report
+        self._follows = bool(self._bounds) or report is not None
 
     def push(self, q: int, task: int) -> None:
         """Put a task at the back of queue ``q``."""
         self.entries[q].append(task)
         self.length[q] += 1
         self.total += 1
-        if self._bounds:
+        if self._follows:
             self._pushed(q, 1)
 
     def push_range(self, q: int, items: range) -> None:
@@ -72,8 +80,8 @@ class TaskQueues:
             task = self._open(entries, task, back)
         self.length[q] -= 1
         self.total -= 1
-        if self._bounds:
-            self.mark(q)
+        if self._follows:
+            self._changed(q)
         return task
 
     def _open(self, entries: deque[int | range], items: range, back: int) -> int:
@@ -121,7 +129,12 @@ class TaskQueues:
     def _pushed(self, q: int, count: int) -> None:
         self.pushes[q] += count
         self.peak[q] = max(self.peak[q], self.length[q])
+        self._changed(q)
+
+    def _changed(self, q: int) -> None:
         self.mark(q)
+        if self._report:
+            self._report(q, self.length[q])
 
     def _bound(self, q: int, mark: int) -> int:
         if mark >= 0:

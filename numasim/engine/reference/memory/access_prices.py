@@ -37,7 +37,7 @@ I64 = npt.NDArray[np.int64]
 MOST_BUSY_PPM = 950_000  # beyond it the wait of an M/D/1 queue is taken as here
 
 
-class Memory:
+class AccessPricing:
     """The caches and pages of a run, and what its segments find there."""
 
     def __init__(self, plan: Plan, pages: PageMap, resources: Resources, traffic: Traffic) -> None:

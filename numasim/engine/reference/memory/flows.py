@@ -1,4 +1,4 @@
-"""Stretches of work as flows: what they take is found out while they run (model 2.5, 2.6, 2.9 and 1.2's hook).
+"""Work as flows: durations computed at run time by a flow-level model (model 2.5, 2.6, 2.9 and 1.2's hook).
 
 A worker's segment or range item is a flow from its start to its end. What it needs is settled at the end of the instant
 in which it starts, when everything of that instant has happened, so that the order of events within it plays no part:
@@ -24,31 +24,31 @@ Readings of the model that are decided here:
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from simpy import Event
+import numpy.typing as npt
 
 from numasim.draws import DrawClass, base, draw
-from numasim.engine.observe.trace_hash import Rank, Trace
 from numasim.engine.observe.watch import Watch
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import SEG_END
 from numasim.engine.reference.ledger import Executed
-from numasim.engine.reference.memory.access_prices import MOST_BUSY_PPM, Memory
+from numasim.engine.reference.memory.access_prices import MOST_BUSY_PPM, AccessPricing
 from numasim.engine.reference.memory.caches import Place
 from numasim.engine.reference.memory.max_min_shares import ONE, Demands, max_min_shares
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
-from numasim.engine.reference.timeline import SEG_END, Timeline
-from numasim.engine.reference.worker import ActorEvent, Worker, priority
+from numasim.engine.reference.run_state import RunState
 from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.item_prices import ItemPrices, Seat
 from numasim.plan.noise import noisy_ps
-from numasim.plan.plan import Plan
 from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import resources_of
 from numasim.workload.one_worker import LINE_BYTES
+
+I64 = npt.NDArray[np.int64]
 
 GRAPH = -1  # the range of a flow that is a segment of the graph
 
@@ -98,171 +98,195 @@ class Flow:
         return -(-(self.nominal_ps << 20) // self.share)
 
 
-class Flows(Timeline):
-    """Work whose time is found out while it runs; idle in a run that is not coupled."""
+class Flows:
+    """Starts and ends the flows of all workers, prices them and shares out what they use together.
 
-    def __init__(self, plan: Plan, trace: Trace, keep_log: bool) -> None:
-        super().__init__(plan, trace, keep_log)
-        self.coupled = plan.coupled
-        self.starting: list[Worker] = []
-        self.settles = False  # whether the hook at the end of this instant is on its way
-        self.pages = PageMap(plan)
-        self.traffic = Traffic(plan.machine.nodes)
-        self.compute_ps = self.times.compute_ps.tolist()
-        if self.coupled:
-            self.resources = resources_of(plan)
-            self.memory = Memory(plan, self.pages, self.resources, self.traffic)
-            self.speeds = Speeds(plan)
-            self.loads_told = Counter[int]()
-            self.item_prices = self._price_items()
-            self.ran_priced: dict[ItemPrices, list[int]] = {prices: [] for each in self.item_prices for prices in each}
+    ``unsettled`` while the hook at the end of this instant is on its way.
+    """
 
-    @abstractmethod
-    def _worked(self, w: Worker, flow: Flow) -> None:
-        """A flow has been priced: its local time counts for the critical path."""
+    def __init__(self, run: RunState, pages: PageMap, traffic: Traffic) -> None:
+        plan = run.plan
+        self._plan = plan
+        self._tables = run.tables
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._workers = run.workers
+        self._path_ps = run.program.path_ps
+        self._progress = run.progress
+        self._traffic = traffic
+        self.unsettled = False
+        self._flow: list[Flow | None] = [None] * len(run.workers)  # the last one of each worker
+        self._starting: list[Worker] = []
+        self._compute_ps = plan.workload.segment_compute_ps.tolist()
+        self._resources = resources_of(plan)
+        self._prices = AccessPricing(plan, pages, self._resources, traffic)
+        self._speeds = Speeds(plan)
+        self._loads_reported = Counter[int]()
+        self._item_prices = self._price_items()
+        self._ran_priced: dict[ItemPrices, list[int]] = {prices: [] for each in self._item_prices for prices in each}
 
     def _price_items(self) -> list[list[ItemPrices]]:
         """[workers][families] prices; workers for whom they are the same share them."""
-        plan, made = self.plan, {}
-        sharers = Counter(w.domain for w in self.workers)
-        for w in self.workers:
+        plan, made = self._plan, {}
+        sharers = Counter(w.domain for w in self._workers)
+        for w in self._workers:
             if (w.node, w.domain) not in made:
                 made[w.node, w.domain] = [
-                    ItemPrices(plan, self.resources, family, Seat(w.node, w.domain, sharers[w.domain]))
+                    ItemPrices(plan, self._resources, family, Seat(w.node, w.domain, sharers[w.domain]))
                     for family in plan.workload.ranges
                 ]
-        return [made[w.node, w.domain] for w in self.workers]
+        return [made[w.node, w.domain] for w in self._workers]
 
     # ---- starts and ends -------------------------------------------------------------------------------------------
 
-    def _start_flow(self, w: Worker, task: int, segment: int, family: int = GRAPH) -> None:
-        """Start a stretch of work, with the overhead that is owed in front of it."""
-        before, owed = w.flow, w.owed_ps
-        w.owed_ps = 0
-        w.overhead_ps += owed
-        w.segment = segment
-        w.flow = flow = Flow(task, segment, family, self.now + owed)
-        goes_on = before is not None and before.family == family != GRAPH and w.rank == SEG_END and w.due == self.now
-        if goes_on and before is not None:
+    def start_segment(self, w: Worker, task: int, segment: int) -> None:
+        """Start a segment, with the overhead that is owed in front of it."""
+        self._start(w, Flow(task, segment, GRAPH, self._clock.now + w.owed_ps))
+
+    def start_item(self, w: Worker, task: int) -> None:
+        """Start a range item, with the overhead that is owed in front of it."""
+        family, _ = self._tables.item(task)
+        before, now = self._flow[w.id], self._clock.now
+        flow = Flow(task, 0, family, now + w.owed_ps)
+        if before is not None and before.family == family and w.rank == SEG_END and w.due == now:
             flow.share, flow.held = before.share, before.held
-        w.rank, w.due = SEG_END, self.now
+        self._start(w, flow)
+
+    def _start(self, w: Worker, flow: Flow) -> None:
+        w.overhead_ps += w.owed_ps
+        w.owed_ps = 0
+        w.segment = flow.segment
+        self._flow[w.id] = flow
+        self._clock.expect(w, SEG_END, self._clock.now)
         w.works, w.began = True, flow.work_start_ps
-        self.starting.append(w)
-        self._settle_later()
+        self._starting.append(w)
+        self.activity_changed()
 
-    def _end_flow(self, w: Worker) -> None:
+    def end(self, w: Worker) -> None:
         """Split the time of a flow that has ended (model 6)."""
-        flow = w.flow
-        assert flow is not None
-        _count_work(w, flow, flow.done_ps + flow.left_ps, self.now - flow.work_start_ps)
-        if self.ledger.log is not None:
-            self.ledger.log.append(Executed(flow.task, flow.segment, w.id, flow.work_start_ps, self.now))
+        flow, now = self._flow_of(w), self._clock.now
+        _count_work(w, flow, flow.done_ps + flow.left_ps, now - flow.work_start_ps)
+        log = self._recorder.log
+        if log is not None:
+            log.append(Executed(flow.task, flow.segment, w.id, flow.work_start_ps, now))
         w.works = False
-        self._settle_later()
+        self.activity_changed()
 
-    def _pass_flows(self, w: Worker, taken: int, due_ps: int) -> None:
-        """End the flow of an item and ``taken`` - 1 like it; the next one ends at ``due_ps``, if there was any."""
-        flow = w.flow
-        assert flow is not None
-        if not taken:
+    def item_ps(self, w: Worker, family: int) -> int:
+        """What the whole of the item in hand takes while nothing changes."""
+        return self._flow_of(w).steady_ps()
+
+    def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
+        """End the flow of an item and ``count`` - 1 like it; the next one ends at ``due_ps``, if there was any."""
+        flow = self._flow_of(w)
+        if not count:
             return
         wall_ps = flow.steady_ps()
         _count_work(w, flow, flow.done_ps + flow.left_ps, w.due - flow.work_start_ps)
-        _count_work(w, flow, flow.nominal_ps, wall_ps, times=taken - 1)
-        self.item_prices[w.id][flow.family].count(np.zeros(1, np.int64), self.traffic, taken)
+        _count_work(w, flow, flow.nominal_ps, wall_ps, times=count - 1)
+        self._item_prices[w.id][flow.family].count(np.zeros(1, np.int64), self._traffic, count)
         flow.work_start_ps = flow.since_ps = due_ps - wall_ps
         flow.left_ps, flow.done_ps = flow.nominal_ps, 0
 
-    def _settle_later(self) -> None:
+    def activity_changed(self) -> None:
         """Have what is shared settled at the end of this instant."""
-        if self.coupled and not self.settles:
-            self.settles = True
-            event = ActorEvent(self.env)
-            event.callbacks = [self._on_settle]
-            self.env.schedule(event, priority(Rank.END_OF_INSTANT, 1), 0)  # type: ignore[arg-type]
+        if not self.unsettled:
+            self.unsettled = True
+            self._clock.at_end_of_instant(1, self._settle)
+
+    def _flow_of(self, w: Worker) -> Flow:
+        flow = self._flow[w.id]
+        assert flow is not None
+        return flow
 
     # ---- the end of an instant -------------------------------------------------------------------------------------
 
-    def _on_settle(self, _: Event) -> None:
-        self.settles = False
-        starting = sorted(self.starting, key=lambda w: w.id)
-        self.starting = []
+    def _settle(self) -> None:
+        self.unsettled = False
+        starting = sorted(self._starting, key=lambda w: w.id)
+        self._starting = []
         self._price(starting)
         changed = self._apply_speeds() | self._apply_shares()
         for w in starting:
-            self._schedule_end(w)
+            self._clock.schedule(w, SEG_END, self._flow_of(w).end_ps() - self._clock.now)
         for ident in sorted(changed - {w.id for w in starting}):
-            self._cancel(self.workers[ident])
-            self._schedule_end(self.workers[ident])
-        if self.watch:
-            self._tell_loads(self.watch)
+            w = self._workers[ident]
+            self._clock.reschedule(w, SEG_END, self._flow_of(w).end_ps())
+        if self._recorder.watch:
+            self._report_loads(self._recorder.watch)
 
-    def _tell_loads(self, watch: Watch) -> None:
-        """Tell what is in use of each resource, where that has changed."""
+    def _report_loads(self, watch: Watch) -> None:
+        """Report what is in use of each resource, where that has changed."""
         loads = self._loads()
-        for resource in sorted(loads.keys() | self.loads_told.keys()):
-            if loads[resource] != self.loads_told[resource]:
-                watch.load(self.now, resource, loads[resource])
-        self.loads_told = loads
+        for resource in sorted(loads.keys() | self._loads_reported.keys()):
+            if loads[resource] != self._loads_reported[resource]:
+                watch.load(self._clock.now, resource, loads[resource])
+        self._loads_reported = loads
 
     def _loads(self) -> Counter[int]:
         """Units per second of each resource that are in use."""
         load = Counter[int]()
-        for w in self.workers:
-            if w.works and w.flow is not None:
-                for resource, q in w.flow.demands:
-                    load[resource] += q * w.flow.share >> 20
+        for _, flow in self._running():
+            for resource, q in flow.demands:
+                load[resource] += q * flow.share >> 20
         return load
+
+    def _running(self) -> list[tuple[Worker, Flow]]:
+        """The flows that have not ended, in ascending order of their workers."""
+        flows = zip(self._workers, self._flow, strict=True)
+        return [(w, flow) for w, flow in flows if w.works and flow is not None]
 
     def _price(self, starting: list[Worker]) -> None:
         """Find out what the starting flows need; each leaves caches and pages changed for the next."""
-        if self.plan.effects.queueing != "none":
+        if self._plan.effects.queueing != "none":
             self._queue(self._loads())
-        sharers = Counter(w.domain for w in self.workers if w.works)
+        sharers = Counter(w.domain for w in self._workers if w.works)
         for w in starting:
-            flow = w.flow
-            assert flow is not None
+            flow = self._flow_of(w)
             if flow.family == GRAPH:
-                share = self.plan.machine.caches.llc_bytes // sharers[w.domain]
-                compute = self._noisy(self.compute_ps[flow.segment], flow.task, flow.segment)
-                flow.price = flow.asks = self.memory.price(flow.segment, compute, Place(w.domain, w.node, share))
+                share = self._plan.machine.caches.llc_bytes // sharers[w.domain]
+                compute = self._noisy(self._compute_ps[flow.segment], flow.task, flow.segment)
+                flow.price = flow.asks = self._prices.price(flow.segment, compute, Place(w.domain, w.node, share))
             else:
                 self._price_item(w, flow)
-            combined_ps, price = self.plan.effects.combined_ps, flow.price
+            combined_ps, price = self._plan.effects.combined_ps, flow.price
             flow.undisturbed_ps = combined_ps(price.compute_ps, price.wait_ps)
             flow.local_ps = combined_ps(price.compute_ps, price.local_wait_ps)
             flow.queued_ps = combined_ps(price.compute_ps, price.wait_ps + price.queued_ps) - flow.undisturbed_ps
-            self.ledger.page_faults += price.placed
-            self.ledger.pages_migrated += price.migrated
-            w.began = flow.work_start_ps + price.fault_ps  # faults are told as overhead
-            self._worked(w, flow)
+            self._recorder.ledger.page_faults += price.placed
+            self._recorder.ledger.pages_migrated += price.migrated
+            w.began = flow.work_start_ps + price.fault_ps  # faults are reported as overhead
+            if flow.family == GRAPH:
+                self._path_ps[flow.task] += flow.local_ps
+            else:
+                self._progress.lengthen(flow.local_ps)
 
     def _price_item(self, w: Worker, flow: Flow) -> None:
-        prices = self.item_prices[w.id][flow.family]
-        item = flow.task - self.tables.range_base[flow.family]
+        prices = self._item_prices[w.id][flow.family]
+        item = flow.task - self._tables.range_base[flow.family]
         compute, wait = prices.item(item)
         flow.price = Price(compute, wait, prices.local_wait_ps)
         flow.asks = prices.mean
-        self.ran_priced[prices].append(item)
+        self._ran_priced[prices].append(item)
 
     def _noisy(self, compute_ps: int, stream: int, number: int) -> int:
-        deviation = self.plan.effects.task_noise_ppm
+        deviation = self._plan.effects.task_noise_ppm
         if not deviation:
             return compute_ps
-        return noisy_ps(compute_ps, draw(base(self.plan.seed, DrawClass.DURATION, stream), number), deviation)
+        return noisy_ps(compute_ps, draw(base(self._plan.seed, DrawClass.DURATION, stream), number), deviation)
 
     def _queue(self, load: Counter[int]) -> None:
         """The mean wait of an M/D/1 queue at each controller, for the load of what runs already."""
-        for node in range(self.plan.machine.nodes):
-            capacity = self.resources.capacity[node]
+        for node in range(self._plan.machine.nodes):
+            capacity = self._resources.capacity[node]
             busy = min(MOST_BUSY_PPM, load[node] * MILLION // capacity)
             service_ps = LINE_BYTES * PS_PER_S // capacity
-            self.memory.queueing_ps[node] = busy * service_ps // (2 * (MILLION - busy))
+            self._prices.queueing_ps[node] = busy * service_ps // (2 * (MILLION - busy))
 
     def _nominal_ps(self, price: Price, speed: Speed) -> int:
         compute_ps = -(-price.compute_ps * MILLION // speed.compute_ppm)
         wait_ps = -(-(price.wait_ps + price.queued_ps) * MILLION // speed.memory_ppm)
-        return self.plan.effects.combined_ps(compute_ps, wait_ps) + price.fault_ps
+        return self._plan.effects.combined_ps(compute_ps, wait_ps) + price.fault_ps
 
     # ---- speeds and shares -----------------------------------------------------------------------------------------
 
@@ -274,13 +298,14 @@ class Flows(Timeline):
     def _apply_speeds(self) -> set[int]:
         """Give every flow its worker's speed; the workers whose flows have another nominal time now."""
         changed = set()
-        for w, speed in zip(self.workers, self.speeds.of_all([self._activity(w) for w in self.workers]), strict=True):
-            flow = w.flow
-            if not w.works or flow is None or flow.speed == speed:
+        speeds = self._speeds.of_all([self._activity(w) for w in self._workers])
+        for w, flow in self._running():
+            speed = speeds[w.id]
+            if flow.speed == speed:
                 continue
             nominal = self._nominal_ps(flow.price, speed)
             if flow.speed is not None:
-                flow.progress(self.now)
+                flow.progress(self._clock.now)
                 flow.left_ps = -(-flow.left_ps * nominal // flow.nominal_ps) if flow.nominal_ps else nominal
             else:
                 flow.since_ps, flow.left_ps = flow.work_start_ps, nominal
@@ -292,40 +317,40 @@ class Flows(Timeline):
 
     def _apply_shares(self) -> set[int]:
         """Share out anew what flows use together; the workers whose shares have changed."""
-        if self.plan.effects.contention == "none":
+        if self._plan.effects.contention == "none":
             return set()
-        running = [(w, w.flow) for w in self.workers if w.works and w.flow is not None]
+        running = self._running()
         shares = max_min_shares(self._capacity(), [flow.demands for _, flow in running])
         changed = set()
         for (w, flow), share in zip(running, shares, strict=True):
             if share != flow.share and not flow.held:
-                flow.progress(self.now)
+                flow.progress(self._clock.now)
                 flow.share = share
                 changed.add(w.id)
-            flow.held = self.plan.effects.contention == "snapshot"
+            flow.held = self._plan.effects.contention == "snapshot"
         return changed
 
     def _capacity(self) -> list[int]:
         """The capacity of each resource; the address space manages less the more nodes use it."""
-        capacity, faults = list(self.resources.capacity), self.resources.faults
+        capacity, faults = list(self._resources.capacity), self._resources.faults
         if faults >= 0:
-            flows = [(w.node, w.flow) for w in self.workers if w.works and w.flow is not None]
-            users = {node for node, flow in flows if dict(flow.demands).get(faults)}
-            slower = MILLION + self.resources.fault_alpha_ppm * max(0, len(users) - 1)
+            users = {w.node for w, flow in self._running() if dict(flow.demands).get(faults)}
+            slower = MILLION + self._resources.fault_alpha_ppm * max(0, len(users) - 1)
             capacity[faults] = max(1, capacity[faults] * MILLION // slower)
         return capacity
 
-    def _schedule_end(self, w: Worker) -> None:
-        assert w.flow is not None
-        self._schedule(w, SEG_END, w.flow.end_ps() - self.now)
+    # ---- traffic ---------------------------------------------------------------------------------------------------
 
-    def _fold(self) -> None:
-        super()._fold()
-        if self.coupled:
-            for prices, items in self.ran_priced.items():
-                if items:
-                    prices.count(np.array(items), self.traffic)
-                    items.clear()
+    def fold(self) -> None:
+        """Turn the items that ran since the last call into bytes."""
+        for prices, items in self._ran_priced.items():
+            if items:
+                prices.count(np.array(items), self._traffic)
+                items.clear()
+
+    def node_bytes(self) -> I64:
+        """[accessing node, home node] bytes that have moved from and to memory, up to the last `fold`."""
+        return self._traffic.from_memory()
 
 
 def _count_work(w: Worker, flow: Flow, done_ps: int, wall_ps: int, times: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Passing over polls that cannot succeed (model 1.5).
+"""Shortcut: passing over polls that cannot succeed (model 1.5).
 
 While every queue is empty and nothing but polls happens before some time, the rounds of an idle worker all fail; their
 draws and durations are known in advance. Counters, draws and times come out as if every probe had been an event.
@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import GAMMA, below_array, mix_array
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.run_state import RunState
 from numasim.strategy.probe import QuietRound
 from numasim.strategy.streams import Stream
 
@@ -89,3 +92,61 @@ class QuietRounds:
         numbers = mix_array(np.uint64(base) + counter * np.uint64(GAMMA)).reshape(rounds, picks)
         columns = [c[below_array(numbers[:, i], len(c)).astype(np.int64)] for i, c in enumerate(self._candidates)]
         return np.stack(columns, axis=1)
+
+
+class Polling:
+    """Counts the fruitless rounds of idle workers up to the next change instead of going through their probes."""
+
+    def __init__(self, run: RunState, memory: MemorySystem) -> None:
+        self._tables = run.tables
+        self._prober = run.prober
+        self._joins = run.joins
+        self._ledger = run.recorder.ledger
+        self._work = memory.work
+        backoff = run.plan.steal.backoff
+        self._counts_empty_rounds = backoff.empty == "count"
+        self._goes_round_by_round = not run.plan.words.search and backoff.after != "probe"
+        self._quiet: dict[int, QuietRounds | None] = {}  # by worker
+
+    def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
+        """Count the rounds from ``poll_ps`` on that end before ``until_ps``; the time that they take."""
+        if self._work.unsettled:  # flows may end earlier than is known yet
+            return 0
+        quiet = self._quiet_rounds(w)
+        if quiet is None:
+            return 0
+        passed = Passed(poll_ps)
+        stream = self._prober.victim_stream(w.id)
+        rounds = -1
+        while rounds < passed.rounds:
+            rounds = passed.rounds
+            wait, steady = self._tables.next_wait_ps(w.fails + rounds + 1, quiet.probes)
+            quiet.advance(passed, stream, wait, until_ps, CHUNK_ROUNDS if steady else 1)
+        self._count(w, quiet, passed)
+        return passed.poll_ps - poll_ps
+
+    def _quiet_rounds(self, w: Worker) -> QuietRounds | None:
+        """The fruitless rounds of the worker, or None where they have to be gone through probe by probe."""
+        if not self._goes_round_by_round or not self._joins.may_probe(w):
+            return None
+        if w.id not in self._quiet or not self._tables.fixed_rounds:
+            shape = self._prober.quiet_round(w.id)
+            home = [self._tables.home(q, w.node) for q in range(len(w.probe_ps))]
+            self._quiet[w.id] = QuietRounds(shape, self._tables.attempt, w.probe_ps, home, w.node) if shape else None
+        return self._quiet[w.id]
+
+    def _count(self, w: Worker, quiet: QuietRounds, passed: Passed) -> None:
+        self._prober.victim_stream(w.id).drawn += passed.draws
+        w.fails += passed.rounds
+        w.idle_steal_ps += passed.probing_ps
+        w.idle_backoff_ps += passed.waiting_ps
+        attempts = passed.attempts
+        if not quiet.probes:
+            w.no_victim += passed.rounds
+            attempts = passed.rounds if self._counts_empty_rounds else 0
+        w.steal_attempts += attempts
+        w.steal_attempts_remote += passed.attempts_remote
+        w.failed += attempts
+        w.failed_remote += passed.attempts_remote
+        for home, count in passed.by_home.items():
+            self._ledger.node_attempts[w.node][home] += count

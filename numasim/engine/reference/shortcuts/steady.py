@@ -1,9 +1,10 @@
-"""Production in steady state: like items taken and refilled, without a single other event (model 1.8).
+"""Shortcut: production in steady state, like items taken and refilled without a single other event (model 1.8).
 
 While every worker has work and all items of a worker take equally long, worker w takes an item at ``end[w] + k *
 period[w]`` and the producer refills one queue per item taken, in the order of its round-robin cursor. `follow` goes
 through the takes alone, which costs a small part of simulating the items, up to the last moment before the items run
-out at which every queue is full again and the producer waits.
+out at which every queue is full again and the producer waits. All counters and the trace hash come out as if every item
+had been an event; the event hash is then not known.
 """
 
 from __future__ import annotations
@@ -11,6 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
+
+from numasim.engine.reference.actors import Producer, Worker
+from numasim.engine.reference.clock import SEG_END
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.run_state import RunState
 
 LEFT_PER_WORKER = 4  # items per worker that are left for the event-by-event run
 
@@ -82,3 +88,98 @@ def follow(steady: Steady) -> Moment | None:
         rooms[w] += 1
         opened += 1
     return moment if opened > LEFT_PER_WORKER * workers else None
+
+
+class SteadyProduction:
+    """Makes no event of steady production."""
+
+    def __init__(self, run: RunState, memory: MemorySystem) -> None:
+        self._run = run
+        self._memory = memory
+        self._may_be_steady = (
+            not run.plan.effects.task_noise_ppm
+            and run.tables.one_queue_each
+            and not run.plan.words.search
+            and all(times.uniform for times in memory.ranges)
+        )
+
+    def producer_waits(self, p: Producer) -> None:
+        """Pass over as many items as possible, if nothing but the taking and the making of like items goes on."""
+        prober = self._run.prober
+        rule = prober.dealing_rule(p.id)
+        if rule is not None and len(p.items) < p.try_below and self._is_steady():
+            family, _ = self._run.tables.item(p.items[0])
+            steady = self._steady_state(p, family, prober.turn(p.id, rule))
+            moment = follow(steady)
+            p.try_below = len(p.items) // 2
+            if moment is not None:
+                prober.turn_to(p.id, rule, moment.cursor)
+                self._move_on(p, family, moment, taken_before(steady, moment.time_ps))
+
+    def _is_steady(self) -> bool:
+        """Whether nothing but the taking and the making of like items goes on."""
+        run = self._run
+        return (
+            self._may_be_steady
+            and not self._memory.work.unsettled
+            and run.queues.total == run.tables.room
+            and all(w.rank == SEG_END and w.due > run.clock.now and self._has_only_an_item(w) for w in run.workers)
+            and self._queues_hold_only_items()
+        )
+
+    def _queues_hold_only_items(self) -> bool:
+        rows = self._run.program.rows
+        return all(
+            isinstance(entry, int) and entry >= rows for entries in self._run.queues.entries for entry in entries
+        )
+
+    def _has_only_an_item(self, w: Worker) -> bool:
+        return len(w.stack) == 1 and w.stack[0] >= self._run.program.rows and not w.agenda
+
+    def _steady_state(self, p: Producer, family: int, cursor: int) -> Steady:
+        tables, queues, workers = self._run.tables, self._run.queues, self._run.workers
+        low = [max(low, tables.refill or 0) for low in queues.low]
+        own = [w.own for w in workers if w.own is not None]
+        return Steady(
+            waiting_since=self._run.clock.now,
+            cursor=cursor,
+            end=[w.due for w in workers],
+            period=[tables.pop_ps + self._memory.work.item_ps(w, family) for w in workers],
+            spare=[max(0, queues.capacity[q] - low[q] - 2) for q in own],
+            push_ps=tables.push_ps,
+            left=len(p.items),
+        )
+
+    def _move_on(self, p: Producer, family: int, moment: Moment, taken: list[int]) -> None:
+        """Take the state of ``moment``, when worker w has taken ``taken[w]`` items more."""
+        run, made = self._run, sum(taken)
+        for w, count in zip(run.workers, taken, strict=True):
+            self._pass_items(w, family, count)
+        self._renumber(made)
+        run.progress.pass_over(made)
+        p.items = p.items[made:]
+        p.overhead_ps += made * run.tables.push_ps
+        p.parked_ps += moment.waiting_since - p.waiting_since - made * run.tables.push_ps
+        p.waiting_since = moment.waiting_since
+        run.recorder.ledger.passed_items[family] += made
+        run.recorder.trace.forgo_details()
+
+    def _pass_items(self, w: Worker, family: int, taken: int) -> None:
+        """Count ``taken`` items for a worker and move the end of the one it has in hand."""
+        tables, clock = self._run.tables, self._run.clock
+        w.tasks += taken
+        w.overhead_ps += taken * tables.pop_ps
+        assert w.own is not None
+        self._run.queues.pushes[w.own] += taken
+        due = w.due + taken * (tables.pop_ps + self._memory.work.item_ps(w, family))
+        self._memory.work.pass_items(w, family, taken, due)
+        clock.reschedule(w, SEG_END, due)
+
+    def _renumber(self, made: int) -> None:
+        """The items in hand and in the queues are those that come ``made`` items later."""
+        for w in self._run.workers:
+            w.stack[0] += made
+        for entries in self._run.queues.entries:
+            for place, item in enumerate(entries):
+                assert isinstance(item, int)  # a producer makes items one by one
+                entries[place] = item + made

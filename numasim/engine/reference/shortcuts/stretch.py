@@ -1,15 +1,28 @@
-"""Items of a range that a worker executes one after the other from its own queue, as one event (model 1.8).
+"""Shortcut: items of a range that a worker executes one after the other from its own queue, as one event (model 1.8).
 
 Nothing that happens elsewhere changes how long they take. Thieves shorten the stretch at its far end; whoever looks at
-the queue sees what is left of it at that instant.
+the queue sees what is left of it at that instant. All counters and the trace hash come out as if every item had been an
+event.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from numasim.engine.observe.trace_hash import WORDS
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import SEG_END
+from numasim.engine.reference.ledger import Executed
+from numasim.engine.reference.memory.known_times import KnownTimes
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.tables import Tables
+from numasim.plan.plan import Plan
+from numasim.strategy.steal_plan import Pick
 
 I64 = npt.NDArray[np.int64]
 
@@ -40,3 +53,114 @@ def next_items(task: int, entry: range, back: bool) -> I64:
     """``task`` and the items behind it in the order in which the owner takes them from ``entry``."""
     ordered = entry[::-1] if back else entry
     return np.concatenate(([task], np.array(ordered[: MOST_ITEMS - 1], np.int64)))
+
+
+def may_stretch(plan: Plan, tables: Tables) -> bool:
+    """Whether nothing couples the workers, nobody sees a queue's length but whoever probes it, owners take all that is
+    theirs, and thieves take from the other end.
+    """
+    steal = plan.steal
+    if plan.coupled or len(plan.words) or (steal.queues["own_end"] == steal.queues["steal_end"]).any():
+        return False
+    sighted = np.isin(steal.level["pick"], (Pick.LONGEST, Pick.SHORTEST)).any() or len(steal.watch)
+    plain = tables.own_dispatch and tables.one_queue_each and tables.refill == 0 and plan.join != "strict"
+    return bool(plain and not sighted)
+
+
+class Stretches:
+    """Makes one event of the items that a worker takes from its own range."""
+
+    def __init__(
+        self, run: RunState, memory: MemorySystem, known: KnownTimes, proceed: Callable[[Worker], None]
+    ) -> None:
+        """``proceed`` is called with a worker whose stretch has ended."""
+        self._tables = run.tables
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._workers = run.workers
+        self._queues = run.queues
+        self._progress = run.progress
+        self._ranges = memory.ranges
+        self._known = known
+        self._proceed = proceed
+        self._stretch: list[Stretch | None] = [None] * len(run.workers)  # that the pending event of each worker ends
+        self._on_end = run.clock.reaction(self._end)
+
+    def start_item(self, w: Worker, task: int) -> None:
+        """Start the item, and all those that the worker takes after it from the same range."""
+        entry = self._own_range(w) if len(w.stack) == 1 else None  # a nested item may be the last before a join's end
+        if entry is None:
+            self._known.start_item(w, task)
+        else:
+            self._start(w, task, entry)
+
+    def _own_range(self, w: Worker) -> range | None:
+        """The range from which the worker takes its next items."""
+        assert w.own is not None
+        entries = self._queues.entries[w.own]
+        entry = entries[-1 if self._tables.own_end[w.own] else 0] if entries else None
+        return entry if isinstance(entry, range) else None
+
+    def _start(self, w: Worker, task: int, entry: range) -> None:
+        assert w.own is not None
+        tasks = next_items(task, entry, bool(self._tables.own_end[w.own]))
+        family, _ = self._tables.item(task)
+        items = tasks - self._tables.range_base[family]
+        total, local = self._ranges[family].items(w.node, items)
+        end = self._clock.now + w.owed_ps + np.cumsum(total) + np.arange(len(items)) * self._tables.pop_ps
+        self._stretch[w.id] = Stretch(family, items, total, local, end, planned=len(items) - 1)
+        w.overhead_ps += w.owed_ps
+        w.owed_ps = 0
+        self._clock.schedule(w, SEG_END, int(end[-1]) - self._clock.now)
+        self._clock.instead(w, self._on_end)
+
+    def observe(self, q: int) -> None:
+        """Somebody other than the owner is about to look at queue ``q``: what has been taken by now leaves it."""
+        w = self._workers[self._tables.owner[q]]
+        stretch = self._stretch[w.id]
+        if stretch is not None and w.own == q:
+            self._bring_up_to_date(stretch, q)
+
+    def _bring_up_to_date(self, stretch: Stretch, q: int) -> None:
+        taken = stretch.taken_at(self._clock.now)
+        if taken > stretch.taken:
+            self._queues.drop(q, self._tables.own_end[q], taken - stretch.taken)
+            stretch.taken = taken
+
+    def robbed(self, q: int) -> None:
+        """A thief may have taken items off the far end of the owner's stretch."""
+        w = self._workers[self._tables.owner[q]]
+        stretch = self._stretch[w.id]
+        if stretch is None or w.own != q:
+            return
+        entry = self._own_range(w)
+        planned = stretch.taken + (len(entry) if entry is not None else 0)
+        if planned < stretch.planned:
+            stretch.planned = planned
+            self._clock.reschedule(w, SEG_END, int(stretch.end[planned]))
+
+    def _end(self, w: Worker) -> None:
+        stretch, self._stretch[w.id] = self._stretch[w.id], None
+        assert stretch is not None
+        assert w.own is not None
+        self._bring_up_to_date(stretch, w.own)
+        self._count(w, stretch)
+        w.stack.pop()
+        self._proceed(w)
+
+    def _count(self, w: Worker, stretch: Stretch) -> None:
+        """Count the items of a finished stretch as if each had ended with an event."""
+        done = stretch.planned + 1
+        items, total, local = stretch.items[:done], stretch.total_ps[:done], stretch.local_ps[:done]
+        tasks = items + self._tables.range_base[stretch.family]
+        records = np.zeros((done, WORDS), np.uint64)
+        records[:, 0], records[:, 1], records[:, 2], records[:, 3] = stretch.end[:done], SEG_END, w.id, tasks
+        self._recorder.trace.details.add(records)
+        if self._recorder.log is not None:
+            ends = stretch.end[:done].tolist()
+            rows = zip(tasks.tolist(), ends, total.tolist(), strict=True)
+            self._recorder.log += [Executed(task, 0, w.id, end - step, end) for task, end, step in rows]
+        self._known.add_items(w, stretch.family, items, total, local)
+        w.tasks += done
+        w.overhead_ps += stretch.planned * self._tables.pop_ps
+        self._progress.finish(done)

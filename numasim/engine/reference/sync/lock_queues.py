@@ -24,8 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from simpy import Event
-
+from numasim.engine.reference.actors import ActorEvent
 from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
 from numasim.engine.reference.sync.sync_counts import WordCounts
@@ -52,7 +51,7 @@ class Server:
     id: int
     line: Line
     role: Role
-    event: Event = field(init=False)
+    event: ActorEvent = field(init=False)
     waiters: list[Waiter] = field(default_factory=list)
     busy: bool = False
     next: Waiter | None = None

@@ -1,0 +1,150 @@
+"""The clock of a run, and the only module that knows SimPy's environment (model 1.2).
+
+Every actor has one pending event. Its SimPy priority is made of rank and actor id, so the events of one instant happen
+in the order of the model and never in the order in which they were scheduled. Nobody else writes ``now``, nor when and
+of which rank an actor's pending event is.
+
+Readings of the model that are decided here:
+
+- A worker's overheads (pop, take, join, resume, ...) are owed until its next timed step and paid with it.
+- A cancelled event does not move the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from simpy import Environment, Event
+from simpy.core import EmptySchedule
+
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.reference.actors import ActorEvent, Worker, priority
+
+SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL = (int(rank) for rank in list(Rank)[: Rank.POLL + 1])
+EVENTS_PER_BATCH = 4096
+
+Reaction = list[Callable[[Event], None]]  # what happens at an event
+NOTHING: Reaction = []
+
+
+class Actor(Protocol):
+    """Whoever has events: workers, producers, locks, barriers."""
+
+    event: ActorEvent
+    due: int
+
+
+A = TypeVar("A", bound=Actor)
+
+
+class Clock:
+    """``now`` is the time of the event that happens, in picoseconds; ``events`` counts those that have happened."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.events = 0
+        self._env = Environment(0)
+        self._schedule = self._env.schedule
+        self._by_rank = [NOTHING] * len(Rank)
+        self._stopped = False
+
+    # ---- what happens ----------------------------------------------------------------------------------------------
+
+    def new_event(self, actor: Actor | None = None) -> ActorEvent:
+        """An event for an actor, not yet scheduled."""
+        return ActorEvent(self._env, actor)
+
+    def reaction(self, handler: Callable[[A], None]) -> Reaction:
+        """What is scheduled so that ``handler`` is called with the actor when its event is due."""
+
+        def happen(event: Event) -> None:
+            actor: A = event.actor  # type: ignore[attr-defined]
+            self.now = actor.due
+            handler(actor)
+
+        return [happen]
+
+    def react(self, rank: int, handler: Callable[[Worker], None]) -> None:
+        """Call ``handler`` at workers' events of ``rank``."""
+        self._by_rank[rank] = self.reaction(handler)
+
+    # ---- workers' events -------------------------------------------------------------------------------------------
+
+    def schedule(self, w: Worker, rank: int, delay_ps: int) -> None:
+        """Make ``rank`` the worker's pending event."""
+        w.rank = rank
+        w.due = self.now + delay_ps
+        event = w.event
+        event.callbacks = self._by_rank[rank]
+        self._schedule(event, w.priority[rank], delay_ps)  # type: ignore[arg-type]
+
+    def schedule_overhead(self, w: Worker, rank: int, step_ps: int) -> None:
+        """Schedule a step that is all overhead, together with what is owed."""
+        owed = w.owed_ps + step_ps
+        w.owed_ps = 0
+        w.overhead_ps += owed
+        self.schedule(w, rank, owed)
+
+    def schedule_idle(self, w: Worker, rank: int, step_ps: int) -> None:
+        """Schedule a probe or a wait, with the overhead that is owed in front of it."""
+        owed = w.owed_ps
+        w.owed_ps = 0
+        w.overhead_ps += owed
+        w.step_ps = step_ps
+        self.schedule(w, rank, owed + step_ps)
+
+    def instead(self, w: Worker, reaction: Reaction) -> None:
+        """Let the worker's pending event have another effect than its rank has."""
+        w.event.callbacks = reaction
+
+    def reschedule(self, w: Worker, rank: int, due_ps: int) -> None:
+        """Move the worker's pending event, with its effect, to another time."""
+        reaction = w.event.callbacks
+        self.cancel(w)
+        self.schedule(w, rank, due_ps - self.now)
+        w.event.callbacks = reaction
+
+    def expect(self, w: Worker, rank: int, due_ps: int) -> None:
+        """A worker without an event goes on at ``due_ps``, through the event of another actor."""
+        w.rank, w.due = rank, due_ps
+
+    # ---- other actors' events --------------------------------------------------------------------------------------
+
+    def schedule_actor(self, actor: Actor, rank: Rank, ident: int, due_ps: int, reaction: Reaction) -> None:
+        """Schedule the event of an actor that is no worker, ordered within its instant by (``rank``, ``ident``)."""
+        actor.due = due_ps
+        actor.event.callbacks = reaction
+        self._schedule(actor.event, priority(rank, ident), due_ps - self.now)  # type: ignore[arg-type]
+
+    def cancel(self, actor: Actor) -> None:
+        """Let the pending event pass without effect."""
+        actor.event.callbacks = NOTHING
+        actor.event = ActorEvent(self._env, actor)
+
+    def at_end_of_instant(self, order: int, handler: Callable[[], None]) -> None:
+        """Call ``handler`` after all events of this instant; hooks of one instant are called in ascending ``order``."""
+        event = ActorEvent(self._env)
+        event.callbacks = [lambda _: handler()]
+        self._schedule(event, priority(Rank.END_OF_INSTANT, order), 0)  # type: ignore[arg-type]
+
+    # ---- the run ---------------------------------------------------------------------------------------------------
+
+    def run(self, after_batch: Callable[[], None]) -> bool:
+        """Let events happen until `stop`, or until there are none left: False. ``after_batch`` is called now and then,
+        between two events.
+        """
+        step = self._env.step
+        try:
+            while not self._stopped:
+                step()
+                self.events += 1
+                if not self.events % EVENTS_PER_BATCH:
+                    after_batch()
+        except EmptySchedule:
+            return False
+        return True
+
+    def stop(self) -> None:
+        """Let no further event happen."""
+        self._stopped = True

@@ -1,0 +1,126 @@
+"""Where new tasks go: the dispatch rules of a strategy, full queues, locked queues (model 3.5, 4.2, 4.5).
+
+Readings of the model that are decided here:
+
+- A task for which no queue has room is executed at once by the worker that spawned it: a worker cannot wait for itself.
+  An extra producer waits for the next pop instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import PUT
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.memory.object_map import ObjectMap
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.sync.sync_objects import SyncObjects
+from numasim.parts.unit_factors import MILLION
+from numasim.strategy.similarity import Objects
+from numasim.strategy.steal_plan import Full
+from numasim.strategy.sync_places import NO_LOCK
+
+
+class Dispatcher:
+    """Chooses queues for new tasks and puts them there."""
+
+    def __init__(
+        self, run: RunState, memory: MemorySystem, sync: SyncObjects, proceed: Callable[[Worker], None]
+    ) -> None:
+        """``proceed`` is called with a worker that has waited for a queue's lock."""
+        plan = run.plan
+        self.objects = ObjectMap(plan, memory.pages) if plan.steal.looks_at_data else None
+        self._tables = run.tables
+        self._queues = run.queues
+        self._prober = run.prober
+        self._program = run.program
+        self._recorder = run.recorder
+        self._workers = run.workers
+        self._sync = sync
+        self._proceed = proceed
+        self._locate_ps = plan.costs.locate_ps
+        self._resume_ppm = plan.inline_resume_ppm
+        self._overflowed = [False] * len(plan.steal.queues)
+        self._puts_take_time = bool(run.tables.push_ps or len(plan.words.queue_lock))
+        self._inlines = run.tables.inlines
+        self._rules_ask = len(plan.steal.data) > 0
+        self._costs = run.tables.line or self.objects is not None
+
+    # ---- putting ---------------------------------------------------------------------------------------------------
+
+    def offer(self, w: Worker, task: int) -> None:
+        """Put a task into a queue: at once, or where that takes time, as the worker's next step."""
+        if self._puts_take_time:
+            w.outbox.append(task)
+        else:
+            self._put(w, self._choose(w, task), task)
+
+    def put_next(self, w: Worker) -> bool:
+        """Put the next task of the outbox into a queue; False: the worker waits for the queue's lock."""
+        q = self._choose(w, w.outbox[0])
+        lock = NO_LOCK if q < 0 or q == w.own else self._tables.queue_lock[q]
+        if lock == NO_LOCK:
+            self._put(w, q, w.outbox.popleft())
+            return True
+        self._sync.request(lock, w.id, lambda actor: self._put_locked(self._workers[actor], q, lock))
+        return False
+
+    def _put_locked(self, w: Worker, q: int, lock: int) -> None:
+        """The lock of a queue is the worker's: put the task there, or elsewhere if it has become full meanwhile."""
+        full = self._queues.length[q] >= self._queues.capacity[q]
+        if not full:
+            self._put(w, q, w.outbox.popleft())
+        self._sync.release(lock, w.id)
+        if not full or self.put_next(w):
+            self._proceed(w)
+
+    def _put(self, w: Worker, q: int, task: int) -> None:
+        if q < 0:
+            w.stack.append(task)
+        else:
+            self._queues.push(q, task)
+            self._recorder.detail(PUT, w.id, task, q)
+
+    # ---- choosing --------------------------------------------------------------------------------------------------
+
+    def must_inline(self, w: Worker) -> bool:
+        """Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill."""
+        if not self._inlines:
+            return False
+        q = w.own
+        if q is None or self._tables.full[q] != Full.INLINE:
+            return False
+        length, capacity = self._queues.length[q], self._queues.capacity[q]
+        if length >= capacity:
+            self._overflowed[q] = True
+        elif length * MILLION < capacity * self._resume_ppm:
+            self._overflowed[q] = False
+        return self._overflowed[q]
+
+    def place(self, position: int, task: int) -> int:
+        """The queue that the dispatch rules find for a task; negative where every one that they name is full."""
+        index, count = self._tables.index_and_count(task)
+        about = self._about(task) if self._rules_ask else ()
+        return self._prober.place(position, self._queues, index, count, *about)
+
+    def _choose(self, w: Worker, task: int) -> int:
+        """The queue for a worker's new task; negative where every queue that the dispatch rules name is full."""
+        if w.boundless_own is not None:
+            return w.boundless_own
+        q = self.place(w.id, task)
+        if self._costs:
+            w.owed_ps += self._decision_ps(w, q)
+        return q
+
+    def _about(self, task: int) -> tuple[Sequence[Objects], bool]:
+        """(the task's objects, if dispatch asks where they are; whether it waits for no other task)."""
+        if task >= self._program.rows:
+            return self.objects.of_item(*self._tables.item(task)) if self.objects else (), True
+        return self.objects.of_task(task) if self.objects else (), not self._program.predecessors[task]
+
+    def _decision_ps(self, w: Worker, q: int) -> int:
+        """What it took the worker to decide on queue ``q``, and to move its cache line here where it is not its own."""
+        locate_ps = self._locate_ps if self._prober.looked else 0
+        elsewhere = self._tables.line and q >= 0 and q != w.own
+        return locate_ps + (w.line_ps[self._tables.owner[q]] if elsewhere else 0)

@@ -1,0 +1,278 @@
+"""Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1).
+
+Readings of the model that are decided here:
+
+- A step that costs nothing happens at once, inside the handler that leads to it.
+- What a worker owes is paid before it touches a sync object, as a step of its own of rank PUT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numasim.engine.observe.watch import Watched
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import POLL, PUT, SEG_END, WAKE
+from numasim.engine.reference.dispatcher import Dispatcher
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.producers import PRODUCTION, Producers
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.sync.sync_objects import SyncObjects
+from numasim.engine.reference.task_programs import END
+from numasim.engine.reference.thief import Thief
+from numasim.workload.graph import FIRST_SHARED, Kind, Op
+
+RUN, SPAWN, CALL, WAIT = (int(op) for op in Op if op < FIRST_SHARED)
+TASK, CALLED = int(Kind.TASK), int(Kind.CALL)
+
+
+class Executor:
+    """What a worker does with the tasks on its stack."""
+
+    def __init__(
+        self,
+        run: RunState,
+        memory: MemorySystem,
+        sync: SyncObjects,
+        dispatcher: Dispatcher,
+        making: Producers,
+        thief: Thief,
+        start_item: Callable[[Worker, int], None],
+    ) -> None:
+        """``start_item`` starts a range item: that of the memory system, or a shortcut."""
+        plan, program = run.plan, run.program
+        self._plan = plan
+        self._tables = run.tables
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._workers = run.workers
+        self._program = program
+        self._progress = run.progress
+        self._activity_changed = memory.work.activity_changed
+        self._start_segment = memory.work.start_segment
+        self._end_work = memory.work.end
+        self._operations = sync.operations
+        self._dispatcher = dispatcher
+        self._offer = dispatcher.offer
+        self._seek = thief.seek
+        self._end_idle = thief.end_idle
+        self._produce = making.produce
+        self._start_item = start_item
+        self._blocked: dict[int, int] = {}  # task in a blocking join -> its worker
+        self._join: Callable[[Worker, int, int], bool] = {
+            "help": self._seek_in_join,
+            "own": self._seek_in_join,
+            "strict": self._seek_in_join,
+            "continuation": self._detach,
+            "block": self._block,
+        }[plan.join]
+        self._coupled = memory.coupled
+        self._has_dependences = bool(program.successors)
+        self._inlines = run.tables.inlines
+        self._work_first = run.tables.work_first
+        self._joins_cost = bool(run.tables.join_ps or run.tables.line)
+        self._resume_ps = plan.costs.resume_ps
+        run.clock.react(SEG_END, self._segment_ended)
+        run.clock.react(PUT, self._paid)
+        run.clock.react(WAKE, self._woken)
+        run.clock.react(POLL, self.proceed)
+
+    # ---- ops -------------------------------------------------------------------------------------------------------
+
+    def proceed(self, w: Worker) -> None:
+        """Execute ops until one takes time, or until the worker has nothing to do and looks for work."""
+        program, stack, outbox = self._program, w.stack, w.outbox
+        rows, place, codes, operands = program.rows, program.at, program.code, program.operand
+        while True:
+            if outbox:
+                self._clock.schedule_overhead(w, PUT, self._tables.push_ps)
+                return
+            if not stack and not self._seek(w):
+                return
+            task = stack[-1]
+            if task >= rows:
+                self._start_item(w, task)
+                return
+            if task == PRODUCTION:
+                self._produce(w)
+                continue
+            at = place[task]
+            code = codes[at]
+            if code == RUN:
+                self._start_segment(w, task, operands[at])
+                return
+            if code == END:
+                self._finish(w, task)
+            elif code == WAIT:
+                if not self._wait(w, task, at):
+                    return
+            elif code >= FIRST_SHARED:
+                if not self._synchronise(w, task, code, operands[at]):
+                    return
+            else:
+                place[task] = at + 1
+                (self._spawn if code == SPAWN else self._call)(w, task, operands[at])
+
+    def _synchronise(self, w: Worker, task: int, code: int, ident: int) -> bool:
+        """An op on a sync object, after paying what is owed. False: the worker waits."""
+        if w.owed_ps:
+            self._clock.schedule_overhead(w, PUT, 0)
+            return False
+        self._program.at[task] += 1
+        return self._operations[code](w, ident)
+
+    def _paid(self, w: Worker) -> None:
+        """A step of overhead has passed: what it was for happens now."""
+        if self._recorder.watch:
+            self._recorder.watch.overhead(w.id, self._clock.now)
+        if w.outbox and not self._dispatcher.put_next(w):
+            return
+        self.proceed(w)
+
+    def _segment_ended(self, w: Worker) -> None:
+        if self._coupled:
+            self._end_work(w)
+        task = w.stack[-1]
+        recorder = self._recorder
+        recorder.detail(SEG_END, w.id, task, w.segment)
+        if recorder.watch:
+            recorder.watch.stretch(Watched.WORK, w.id, w.began, self._clock.now, task, w.segment, self._kernel(w, task))
+        if task < self._program.rows:
+            self._program.at[task] += 1
+        else:
+            w.stack.pop()
+            w.tasks += 1
+            self._progress.finish(1)
+        self.proceed(w)
+
+    def _kernel(self, w: Worker, task: int) -> int:
+        """The kernel that the worker executes."""
+        work = self._plan.workload
+        if task < self._program.rows:
+            return int(work.segment_kernel[w.segment])
+        return work.ranges[self._tables.item(task)[0]].kernel
+
+    # ---- spawns and the end of a task ------------------------------------------------------------------------------
+
+    def _spawn(self, w: Worker, task: int, child: int) -> None:
+        program = self._program
+        program.pending[task] += 1
+        self._progress.unfinished += 1
+        program.spawner[child] = w.id
+        if program.path_ps[task] > program.path_ps[child]:
+            program.path_ps[child] = program.path_ps[task]
+        if self._has_dependences:
+            program.spawned[child] = 1
+            if program.held[child]:
+                return
+        if self._inlines and self._dispatcher.must_inline(w):
+            w.stack.append(child)
+        elif self._work_first:
+            w.stack[-1] = child
+            self._offer(w, task)
+        else:
+            self._offer(w, child)
+
+    def _call(self, w: Worker, task: int, callee: int) -> None:
+        """An inline call: the caller is off the stack until the callee's end puts it back, wherever that is."""
+        self._program.path_ps[callee] = self._program.path_ps[task]
+        w.stack[-1] = callee
+
+    def _finish(self, w: Worker, task: int) -> None:
+        """Bookkeeping of a finished task: its parent's join, the tasks that depend on it."""
+        program = self._program
+        w.stack.pop()
+        path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]
+        if kind == TASK:
+            w.tasks += 1
+        elif kind == CALLED:
+            program.path_ps[parent] = path
+            w.stack.append(parent)
+            return
+        if path > self._progress.span_ps:
+            self._progress.span_ps = path
+        if parent >= 0:
+            if self._joins_cost:
+                w.owed_ps += self._tables.join_ps + (w.line_ps[program.spawner[task]] if self._tables.line else 0)
+            if path > program.joined_ps[parent]:
+                program.joined_ps[parent] = path
+            left = program.pending[parent] = program.pending[parent] - 1
+            if not left and program.waiting[parent]:
+                program.waiting[parent] = 0
+                self._resume(w, parent)
+        if self._has_dependences and task in program.successors:
+            self._release_successors(w, task, path)
+        self._progress.finish(1)
+
+    def _release_successors(self, w: Worker, task: int, path_ps: int) -> None:
+        """Offer the spawned successors whose last predecessor this was."""
+        program = self._program
+        for s in program.successors[task]:
+            program.path_ps[s] = max(program.path_ps[s], path_ps)
+            program.held[s] -= 1
+            if program.spawned[s] and not program.held[s]:
+                self._offer(w, s)
+
+    # ---- joins -----------------------------------------------------------------------------------------------------
+
+    def _wait(self, w: Worker, task: int, at: int) -> bool:
+        """WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now."""
+        program = self._program
+        if program.pending[task]:
+            return self._join(w, task, at)
+        if w.idle:
+            self._end_idle(w)
+        program.at[task] = at + 1
+        if program.joined_ps[task] > program.path_ps[task]:
+            program.path_ps[task] = program.joined_ps[task]
+        w.owed_ps += self._plan.costs.wait_ps
+        return True
+
+    def _seek_in_join(self, w: Worker, task: int, at: int) -> bool:
+        """Joins `help`, `own` and `strict`: other tasks run nested on the stack until the children have finished."""
+        return self._seek(w)
+
+    def _detach(self, w: Worker, task: int, at: int) -> bool:
+        """Join `continuation`: the task leaves the worker; its last child's worker goes on with it."""
+        self._program.at[task] = at + 1
+        self._program.waiting[task] = 1
+        w.stack.pop()
+        return True
+
+    def _block(self, w: Worker, task: int, at: int) -> bool:
+        """Join `block`: the worker pays what it owes and sleeps until the last child has finished."""
+        self._program.waiting[task] = 1
+        self._blocked[task] = w.id
+        w.waiting = True
+        asleep = w.began = self._clock.now + w.owed_ps
+        self._clock.expect(w, w.rank, asleep)
+        w.overhead_ps += w.owed_ps
+        w.parked_ps -= asleep
+        w.owed_ps = 0
+        w.rests = True
+        self._activity_changed()
+        return False
+
+    def _resume(self, w: Worker, parent: int) -> None:
+        """The last child has finished: go on with the parent here, or wake the worker that is blocked in it."""
+        if self._plan.join == "block":
+            sleeper = self._workers[self._blocked.pop(parent)]
+            sleeper.waiting = False
+            wake_ps = self._tables.wake_ps[sleeper.node != w.node]
+            self._clock.schedule(sleeper, WAKE, max(wake_ps, sleeper.due - self._clock.now))
+            return
+        program = self._program
+        if program.joined_ps[parent] > program.path_ps[parent]:
+            program.path_ps[parent] = program.joined_ps[parent]
+        w.owed_ps += self._resume_ps
+        w.stack.append(parent)
+
+    def _woken(self, w: Worker) -> None:
+        """A worker that slept in a join or for a condition goes on."""
+        w.parked_ps += self._clock.now
+        w.rests = False
+        self._activity_changed()
+        if self._recorder.watch:
+            self._recorder.watch.stretch(Watched.PARKED, w.id, w.began, self._clock.now)
+        self._recorder.step(WAKE, w.id, w.stack[-1], 0)
+        self.proceed(w)

@@ -1,0 +1,55 @@
+"""Whether a run can go on: when something can change next, and whether anything ever can (model 1.5 and 3.2)."""
+
+from __future__ import annotations
+
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import LOOK
+from numasim.engine.reference.run_state import RunState
+
+
+class Liveness:
+    """Looks at all actors of a run; changes nothing."""
+
+    def __init__(self, run: RunState) -> None:
+        self._run = run
+
+    def next_change(self) -> int:
+        """The time of the next event that can bring a task into a queue or end a join, while all queues are empty."""
+        run = self._run
+        if not run.progress.unfinished or run.progress.begins:
+            return run.clock.now
+        due = [w.due for w in run.workers if self._is_at_work(w) or run.joins.is_over(w)]
+        due += [p.due for p in run.producers if p.items and not p.waiting]
+        if not due:
+            raise self.deadlock()
+        return min(due)
+
+    def can_go_on(self) -> bool:
+        """Whether anything but fruitless probes can ever happen."""
+        run = self._run
+        return (
+            run.progress.begins
+            or any(self._is_at_work(w) or run.joins.is_over(w) for w in run.workers)
+            or any(p.items and not p.waiting for p in run.producers)
+            or any(map(self._can_find, run.progress.team))
+        )
+
+    def deadlock(self) -> DeadlockError:
+        """What is wrong with a run in which nothing can change any more."""
+        return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now)
+
+    def _is_at_work(self, w: Worker) -> bool:
+        """Whether the worker's pending event belongs to a task; one that waits has none."""
+        return w.rank < LOOK and not w.waiting
+
+    def _can_find(self, w: Worker) -> bool:
+        """Whether some round of the worker can bring it a task while no queue changes."""
+        run = self._run
+        if w.waiting or not run.joins.may_probe(w):
+            return False
+        length, ends = run.queues.length, run.tables.probe_end
+        return any(
+            run.prober.amount(level, length[q]) and (not run.joins.strict or run.joins.may_run(w, q, ends[level][q]))
+            for level, q in run.prober.within_reach(w.id, run.queues)
+        )

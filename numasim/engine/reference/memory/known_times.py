@@ -1,0 +1,148 @@
+"""Work whose time is known when it starts: no effect couples the workers (model 2.3, with contention and cache `none`).
+
+What a segment takes on a node, and which bytes it moves, is looked up; accesses that place or move pages are added when
+the segment starts (model 2.2 and 2.10).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import SEG_END
+from numasim.engine.reference.ledger import Executed
+from numasim.engine.reference.memory.page_map import PageMap
+from numasim.engine.reference.run_state import RunState
+from numasim.plan.segment_times import AccessTimes, RangeTimes, segment_times
+
+I64 = npt.NDArray[np.int64]
+
+
+class KnownTimes:
+    """Starts segments and range items of uncoupled runs; their ends are events of rank SEG_END."""
+
+    unsettled = False  # nothing is ever left to the end of an instant
+
+    def __init__(self, run: RunState, pages: PageMap, ranges: list[RangeTimes]) -> None:
+        times = segment_times(run.plan)
+        self._plan = run.plan
+        self._tables = run.tables
+        self._clock = run.clock
+        self._ledger = run.recorder.ledger
+        self._log = run.recorder.log
+        self._path_ps = run.program.path_ps
+        self._progress = run.progress
+        self._pages = pages
+        self._ranges = ranges
+        self._times = times
+        self._access_times = AccessTimes(run.plan)
+        self._open_accesses = times.open_accesses
+        self._total_ps, self._local_ps = _lists(times.total_ps), _lists(times.local_ps)  # [nodes][segments]
+        nodes = range(run.plan.machine.nodes)
+        self._ran: list[list[int]] = [[] for _ in nodes]  # segments executed on each node since `fold`
+        self._ran_items: list[list[list[int]]] = [[[] for _ in nodes] for _ in ranges]
+        self._node_bytes = np.zeros((len(nodes), len(nodes)), np.int64)
+
+    # ---- starts and ends -------------------------------------------------------------------------------------------
+
+    def start_segment(self, w: Worker, task: int, segment: int) -> None:
+        """Start a segment, with the overhead that is owed in front of it."""
+        node = w.node
+        total, local = self._total_ps[node][segment], self._local_ps[node][segment]
+        if segment in self._open_accesses:
+            total = self.touch(w, segment)
+        self._ran[node].append(segment)
+        self._path_ps[task] += local
+        w.segment = segment
+        self._work(w, task, total, local)
+
+    def start_item(self, w: Worker, task: int) -> None:
+        """Start a range item, with the overhead that is owed in front of it."""
+        family, item = self._tables.item(task)
+        times = self._ranges[family]
+        total, local = times.item(w.node, item)
+        if times.moves_bytes:
+            self._ran_items[family][w.node].append(item)
+        self._progress.lengthen(local)
+        w.segment = 0
+        self._work(w, task, total, local)
+
+    def _work(self, w: Worker, task: int, total_ps: int, local_ps: int) -> None:
+        owed = w.owed_ps
+        if owed:
+            w.owed_ps = 0
+            w.overhead_ps += owed
+        w.work_local_ps += local_ps
+        w.inflation_numa_ps += total_ps - local_ps
+        clock = self._clock
+        began = w.began = clock.now + owed
+        if self._log is not None:
+            self._log.append(Executed(task, w.segment, w.id, began, began + total_ps))
+        clock.schedule(w, SEG_END, owed + total_ps)
+
+    def end(self, w: Worker) -> None:
+        """Its time has been counted when it started."""
+
+    def touch(self, w: Worker, segment: int) -> int:
+        """Time of a segment that places or moves pages; their faults and migrations are owed overhead."""
+        costs, ledger = self._plan.costs, self._ledger
+        wait = int(self._times.settled_ps[w.node, segment])
+        for access in self._open_accesses[segment]:
+            touch = self._pages.touch(access, w.node)
+            traffic, wait_ps = self._access_times.of(access, w.node, touch.bytes_by_home)
+            wait += wait_ps
+            migrated = int(touch.migrated.sum())
+            w.owed_ps += touch.placed * costs.fault_ps + migrated * costs.migrate_ps
+            ledger.page_faults += touch.placed
+            ledger.pages_migrated += migrated
+            self._node_bytes[w.node] += traffic + touch.migrated * self._plan.machine.page_bytes
+        return max(int(self._times.compute_ps[segment]), wait)
+
+    def activity_changed(self) -> None:
+        """No worker feels what others do."""
+
+    # ---- items that are counted in closed form -----------------------------------------------------------------------
+
+    def item_ps(self, w: Worker, family: int) -> int:
+        """What an item of a uniform family takes the worker."""
+        return self._ranges[family].item(w.node, 0)[0]
+
+    def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
+        """Count ``count`` items of a uniform family that the worker has executed."""
+        total, local = self._ranges[family].item(w.node, 0)
+        w.work_local_ps += count * local
+        w.inflation_numa_ps += count * (total - local)
+        self._node_bytes[w.node] += self._ranges[family].traffic(np.zeros(1, np.int64)) * count
+
+    def add_items(self, w: Worker, family: int, items: I64, total_ps: I64, local_ps: I64) -> None:
+        """Count ``items`` of a family that the worker has executed, and their times."""
+        self._node_bytes[w.node] += self._ranges[family].traffic(items)
+        w.work_local_ps += int(local_ps.sum())
+        w.inflation_numa_ps += int(total_ps.sum() - local_ps.sum())
+        self._progress.lengthen(int(local_ps.max()))
+
+    # ---- traffic ---------------------------------------------------------------------------------------------------
+
+    def fold(self) -> None:
+        """Turn what ran since the last call into bytes per node pair."""
+        for node, segments in enumerate(self._ran):
+            if segments:
+                self._node_bytes[node] += self._times.traffic[segments].sum(axis=0)
+                segments.clear()
+        for times, nodes in zip(self._ranges, self._ran_items, strict=True):
+            for node, items in enumerate(nodes):
+                if items:
+                    self._node_bytes[node] += times.traffic(np.array(items))
+                    items.clear()
+
+    def node_bytes(self) -> I64:
+        """[accessing node, home node] bytes that have moved, up to the last `fold`."""
+        return self._node_bytes
+
+
+def _lists(arrays: list[I64]) -> list[list[int]]:
+    """[nodes][segments] as lists, which are quicker to look up; nodes that share an array share a list."""
+    once = {id(array): array for array in arrays}
+    made = {key: array.tolist() for key, array in once.items()}
+    return [made[id(array)] for array in arrays]

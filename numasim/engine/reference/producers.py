@@ -1,0 +1,126 @@
+"""Making the items of implicit ranges: by an extra producer, or by worker 0 before it works (model 3.5, A-1).
+
+The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. A queue that
+is full is passed over; when all are full the producer waits for the next pop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.observe.watch import Watched
+from numasim.engine.reference.actors import Producer, Worker
+from numasim.engine.reference.clock import PUT
+from numasim.engine.reference.dispatcher import Dispatcher
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.sync.sync_objects import SyncObjects
+from numasim.strategy.probe import NO_ROOM
+from numasim.strategy.sync_places import NO_LOCK
+
+PRODUCTION = -1  # on a worker's stack: it creates the items of an implicit range
+
+
+class Producers:
+    """Producers beside the workers, and production as a worker's own work."""
+
+    def __init__(
+        self,
+        run: RunState,
+        sync: SyncObjects,
+        dispatcher: Dispatcher,
+        producer_waits: Callable[[Producer], None] | None,
+    ) -> None:
+        """``producer_waits`` is a shortcut: it is called when a producer has found every queue full."""
+        self._tables = run.tables
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._queues = run.queues
+        self._prober = run.prober
+        self._workers = run.workers
+        self._producers = run.producers
+        self._sync = sync
+        self._dispatcher = dispatcher
+        self._producer_waits = producer_waits
+        self._by_master = run.plan.producer == "master"
+        self._locate_ps = run.plan.costs.locate_ps
+        self._on_made = run.clock.reaction(self._made)
+        self._left_for_master = range(0)
+
+    def start(self, items: range) -> None:
+        """An extra producer makes ``items``, or worker 0 as its first work (A-1)."""
+        if self._by_master:
+            self._workers[0].stack.append(PRODUCTION)
+            self._left_for_master = items
+            return
+        p = Producer(len(self._workers), self._workers[0].node, self._clock.new_event(), items)
+        self._producers.append(p)
+        self._make_next(p)
+
+    # ---- worker 0 --------------------------------------------------------------------------------------------------
+
+    def produce(self, w: Worker) -> None:
+        """Worker 0 creates the next item: into a queue, or executed at once where its own is full."""
+        if not self._left_for_master:
+            w.stack.pop()
+            return
+        item = self._left_for_master[0]
+        self._left_for_master = self._left_for_master[1:]
+        if self._dispatcher.must_inline(w):
+            w.stack.append(item)
+        else:
+            self._dispatcher.offer(w, item)
+
+    # ---- extra producers -------------------------------------------------------------------------------------------
+
+    def _making_ps(self, p: Producer) -> int:
+        """How long the next item takes, and the decision where the last one went."""
+        return self._tables.push_ps + (self._locate_ps if p.looked else 0)
+
+    def _make_next(self, p: Producer) -> None:
+        step = self._making_ps(p)
+        p.overhead_ps += step
+        self._clock.schedule_actor(p, Rank.PUT, p.id, self._clock.now + step, self._on_made)
+
+    def _made(self, p: Producer) -> None:
+        """The producer's next item becomes visible in a queue, or the producer waits for its lock, or for room."""
+        if self._recorder.watch:
+            self._recorder.watch.tell(Watched.OVERHEAD, p.id, p.due - self._making_ps(p), p.due)
+        q = self._dispatcher.place(p.id, p.items[0])
+        p.looked = self._prober.looked
+        lock = self._tables.queue_lock[q] if q >= 0 else NO_LOCK
+        if lock == NO_LOCK:
+            self._put(p, q)
+        else:
+            self._sync.request(lock, p.id, lambda _: self._put_locked(p, q, lock))
+
+    def _put_locked(self, p: Producer, q: int, lock: int) -> None:
+        """The lock of a queue is the producer's: put the item there, unless it has become full meanwhile."""
+        self._sync.release(lock, p.id)
+        self._put(p, q if self._queues.length[q] < self._queues.capacity[q] else NO_ROOM)
+
+    def _put(self, p: Producer, q: int) -> None:
+        item = p.items[0]
+        if q >= 0:
+            self._queues.push(q, item)
+            self._recorder.detail(PUT, p.id, item, q)
+            p.items = p.items[1:]
+        if not p.items:
+            return
+        if q >= 0 and self._queues.total < self._tables.room:
+            self._make_next(p)
+        else:
+            p.waiting, p.waiting_since = True, self._clock.now
+            if self._producer_waits:
+                self._producer_waits(p)
+
+    def room_made(self) -> None:
+        """A task has left a queue; a producer may wait for that."""
+        for p in self._producers:
+            if p.waiting:
+                p.waiting = False
+                now = self._clock.now
+                p.parked_ps += now - p.waiting_since
+                if self._recorder.watch:
+                    self._recorder.watch.tell(Watched.PARKED, p.id, p.waiting_since, now)
+                self._make_next(p)

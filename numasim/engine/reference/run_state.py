@@ -1,0 +1,33 @@
+"""What the components of a run share: the plan, what is looked up in it, clock, recorder, and state without rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numasim.engine.reference.actors import Producer, Worker
+from numasim.engine.reference.clock import Clock
+from numasim.engine.reference.join_rules import JoinRules
+from numasim.engine.reference.phase_progress import PhaseProgress
+from numasim.engine.reference.recorder import Recorder
+from numasim.engine.reference.tables import Tables
+from numasim.engine.reference.task_programs import Program
+from numasim.engine.reference.task_queues import TaskQueues
+from numasim.plan.plan import Plan
+from numasim.strategy.probe import Prober
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """One run; each component takes from it what it uses. ``producers`` are those of all phases so far."""
+
+    plan: Plan
+    tables: Tables
+    clock: Clock
+    recorder: Recorder
+    workers: list[Worker]
+    producers: list[Producer]
+    program: Program
+    queues: TaskQueues
+    prober: Prober
+    progress: PhaseProgress
+    joins: JoinRules

@@ -1,0 +1,286 @@
+"""Synchronisation objects: waiting for locks, atomic words, conditions and barriers (model 5).
+
+Every lock and every word of atomic operations is a server with one event, GRANT, and every barrier has one, RELEASE; an
+actor that waits for one has none. What an actor does afterwards is given at construction, or with the request.
+
+Readings of the model that are decided here:
+
+- Who waits for a lock, an atomic word or at a barrier spins, which is polling to who shares the core; who waits for a
+  condition rests.
+- The wait for a lock is overhead, from asking to the grant, the transfer of the line included. Who waits at a barrier
+  idles there; who waits for a condition is parked.
+- A lock is released by whoever executes UNLOCK, which may be another worker than took it: its line moves there.
+- Signalling takes ``signal`` and the transfer of the line for each waiter that is let pass, one after the other; each
+  then sleeps on for a wake-up time, which is that of the distance between it and the home of the condition
+  (`numasim.engine.reference.sync.cache_lines`). A waiter that need not wait pays the transfer of the line.
+- A release that nobody waits for takes no time of the worker's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.observe.watch import Watched
+from numasim.engine.reference.actors import ActorEvent, Worker
+from numasim.engine.reference.clock import GRANT, RELEASE, WAKE
+from numasim.engine.reference.ledger import Held
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState, Opening
+from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
+from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LockRules, Server, Waiter
+from numasim.engine.reference.sync.sync_counts import Condition, WordCounts
+from numasim.workload.graph import Op
+from numasim.workload.sync_parameters import Role
+
+
+@dataclass(slots=True, eq=False)
+class Release:
+    """The event at which a barrier opens, and what is known of that when its last party has come."""
+
+    barrier: BarrierState
+    opening: Opening
+    event: ActorEvent
+    due: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The event knows whose it is."""
+        self.event.actor = self
+
+
+class SyncObjects:
+    """Grants locks, opens barriers, lets waiters of conditions pass.
+
+    ``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes nothing
+    and the id of the object, and returns False where the worker has to wait.
+    """
+
+    def __init__(self, run: RunState, memory: MemorySystem, proceed: Callable[[Worker], None]) -> None:
+        """``proceed`` is called with a worker that need not wait any more."""
+        self._plan = run.plan
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._workers = run.workers
+        self._producers = run.producers
+        self._activity_changed = memory.work.activity_changed
+        self._proceed = proceed
+        words = run.plan.words
+        self._line_times = LineTimes(run.plan)
+        self._lock_rules = LockRules(run.plan, self._line_times)
+        self._next_holder = {Role.LOCK: KINDS[words.kind], Role.ATOMIC: KINDS[LINE]}
+        self._open_barrier = BARRIERS[words.barrier]
+        self._on_grant = self._clock.reaction(self._grant)
+        self._on_release = self._clock.reaction(self._release_barrier)
+        self._on_leave = self._clock.reaction(self._leave_barrier)
+        self._servers: dict[int, Server] = {}
+        self._barriers: dict[int, BarrierState] = {}
+        self._conditions: dict[int, Condition] = {}
+        for ident, role in enumerate(words.role.tolist()):
+            self._add(ident, Role(role))
+        self.operations: dict[int, Callable[[Worker, int], bool]] = {
+            Op.LOCK: self._lock,
+            Op.UNLOCK: self._unlock,
+            Op.ATOMIC: self._atomic,
+            Op.BARRIER: self._arrive,
+            Op.AWAIT: self._await,
+            Op.SIGNAL: lambda w, word: self._signal(w, word, 1),
+            Op.BROADCAST: lambda w, word: self._signal(w, word, int(words.parties[word])),
+        }
+
+    def _add(self, ident: int, role: Role) -> None:
+        words = self._plan.words
+        home, parties = int(words.home[ident]), int(words.parties[ident])
+        if role == Role.BARRIER:
+            self._barriers[ident] = BarrierState(ident, home, words.worker_home.tolist(), parties)
+        elif role == Role.CONDITION:
+            self._conditions[ident] = Condition(Line(home))
+        else:
+            server = self._servers[ident] = Server(ident, Line(home), role)
+            server.event = self._clock.new_event(server)
+
+    def counts(self) -> list[WordCounts]:
+        """What each object has counted, in the order of their ids."""
+        counts = {ident: server.counts for ident, server in self._servers.items()}
+        counts |= {ident: WordCounts.of([condition.line]) for ident, condition in self._conditions.items()}
+        counts |= {ident: WordCounts.of([*barrier.lines.values()]) for ident, barrier in self._barriers.items()}
+        return [counts[ident] for ident in range(len(counts))]
+
+    # ---- locks -----------------------------------------------------------------------------------------------------
+
+    def request(self, word: int, actor: int, then: Callable[[int], None]) -> None:
+        """Ask for a lock; ``then`` is called with the actor's id at the grant."""
+        server = self._servers[word]
+        server.enqueue(Waiter(self._clock.now, actor, then))
+        if not server.busy:
+            server.busy = True
+            self._promise(server, 0, self._line_times.to_ps(server.line, actor))
+
+    def _promise(self, server: Server, place: int, delay_ps: int) -> None:
+        """Schedule the grant to the waiter at ``place``."""
+        server.next = waiter = server.waiters.pop(place)
+        self._clock.schedule_actor(server, Rank.GRANT, server.id, self._clock.now + delay_ps, self._on_grant)
+        if waiter.actor < len(self._workers):
+            self._expect(self._workers[waiter.actor], GRANT, server.due)
+
+    def _expect(self, w: Worker, rank: int, due: int) -> None:
+        """A worker that waits, and does not search, will go on at ``due`` through the event of another actor."""
+        if not w.idle:
+            w.waiting = False
+            self._clock.expect(w, rank, due)
+
+    def _grant(self, server: Server) -> None:
+        waiter = server.next
+        assert waiter is not None
+        server.grant(self._line_times, waiter, self._clock.now)
+        self._end_wait(waiter)
+        self._recorder.detail(GRANT, server.id, server.id, waiter.actor)
+        waiter.then(waiter.actor)
+
+    def _end_wait(self, waiter: Waiter) -> None:
+        """What an actor has waited for a lock was overhead."""
+        now, watch = self._clock.now, self._recorder.watch
+        if waiter.actor >= len(self._workers):
+            self._producers[-1].overhead_ps += now - waiter.since_ps
+            if watch:
+                watch.tell(Watched.OVERHEAD, waiter.actor, waiter.since_ps, now)
+            return
+        w = self._workers[waiter.actor]
+        w.overhead_ps += now - waiter.since_ps
+        if watch:
+            w.began = now
+            watch.overhead(w.id, now)
+
+    def release(self, word: int, actor: int) -> None:
+        """Let go of a lock; it goes to one of those that wait for it, if any."""
+        server = self._servers[word]
+        self._log_held(server.release(self._clock.now))
+        self._line_times.move(server.line, actor)
+        if server.waiters:
+            self._promise(server, *self._next_holder[server.role](self._lock_rules, server, self._clock.now))
+        else:
+            server.busy = False
+            server.run = 0
+
+    def _log_held(self, held: Held) -> None:
+        if self._recorder.ledger.held is not None:
+            self._recorder.ledger.held.append(held)
+
+    def _go_on(self, actor: int) -> None:
+        w = self._workers[actor]
+        self._stop_spinning(w)
+        self._proceed(w)
+
+    def _spin(self, w: Worker) -> None:
+        """Wait, and keep the core busy with it."""
+        w.waiting = w.spins = True
+        self._activity_changed()
+
+    def _stop_spinning(self, w: Worker) -> None:
+        w.spins = False
+        self._activity_changed()
+
+    def _lock(self, w: Worker, word: int) -> bool:
+        self._spin(w)
+        self.request(word, w.id, self._go_on)
+        return False
+
+    def _unlock(self, w: Worker, word: int) -> bool:
+        self.release(word, w.id)
+        return True
+
+    def _atomic(self, w: Worker, word: int) -> bool:
+        def done(actor: int) -> None:
+            self.release(word, actor)
+            self._go_on(actor)
+
+        self._spin(w)
+        self.request(word, w.id, done)
+        return False
+
+    # ---- barriers --------------------------------------------------------------------------------------------------
+
+    def _arrive(self, w: Worker, word: int) -> bool:
+        barrier = self._barriers[word]
+        barrier.arrivals.append(Arrival(self._clock.now, w.id))
+        self._spin(w)
+        w.idle_barrier_ps -= self._clock.now
+        w.began = self._clock.now
+        if len(barrier.arrivals) == barrier.parties:
+            self._open_later(barrier, self._open_barrier(self._line_times, barrier))
+        return False
+
+    def _open_later(self, barrier: BarrierState, opening: Opening) -> None:
+        barrier.arrivals.clear()
+        release = Release(barrier, opening, self._clock.new_event())
+        self._clock.schedule_actor(release, Rank.RELEASE, 1 + barrier.id, opening.time_ps, self._on_release)
+        for worker in opening.leave_ps:
+            self._expect(self._workers[worker], RELEASE, opening.time_ps)
+
+    def _release_barrier(self, release: Release) -> None:
+        barrier, (opened, leave_ps) = release.barrier, release.opening
+        self._recorder.step(RELEASE, 1 + barrier.id, barrier.episode, 0)
+        barrier.episode += 1
+        for worker, leaves in leave_ps.items():
+            w = self._workers[worker]
+            w.idle_barrier_ps += leaves
+            self._clock.schedule(w, WAKE, leaves - opened)
+            self._clock.instead(w, self._on_leave)
+
+    def _leave_barrier(self, w: Worker) -> None:
+        """A worker goes on behind a barrier."""
+        self._stop_spinning(w)
+        if self._recorder.watch:
+            self._recorder.watch.stretch(Watched.BARRIER, w.id, w.began, self._clock.now)
+        self._recorder.step(WAKE, w.id, w.stack[-1], 0)
+        self._proceed(w)
+
+    # ---- conditions ------------------------------------------------------------------------------------------------
+
+    def _await(self, w: Worker, word: int) -> bool:
+        condition = self._conditions[word]
+        if condition.permits:
+            condition.permits -= 1
+            w.owed_ps += self._line_times.move(condition.line, w.id)
+            return True
+        condition.sleepers.append(w.id)
+        w.waiting = w.rests = True
+        self._activity_changed()
+        w.parked_ps -= self._clock.now
+        w.began = self._clock.now
+        return False
+
+    def _signal(self, w: Worker, word: int, permits: int) -> bool:
+        """Let ``permits`` waiters pass: those that sleep, in the order in which they came, then later ones."""
+        condition = self._conditions[word]
+        spent = 0
+        while permits and condition.sleepers:
+            sleeper = self._workers[condition.sleepers.popleft()]
+            condition.line.owner = sleeper.id
+            spent += self._plan.costs.signal_ps + self._line_times.move(condition.line, w.id)
+            sleeper.waiting = False
+            self._clock.schedule(sleeper, WAKE, spent + self._line_times.wake_ps(condition.line, sleeper.id))
+            permits -= 1
+        condition.permits += permits
+        w.owed_ps += spent
+        return True
+
+    # ---- the end of a phase ----------------------------------------------------------------------------------------
+
+    def free_search_locks(self) -> None:
+        """Nobody searches any more: take the locks of the search from whoever has them or waits for them."""
+        for word in range(self._plan.words.declared, len(self._plan.words)):
+            server = self._servers[word]
+            for waiter in (*server.waiters, *([server.next] if server.next else [])):
+                self._end_wait(waiter)
+                w = self._workers[waiter.actor]
+                w.step_ps = 0
+                self._clock.expect(w, w.rank, self._clock.now)
+            if server.holder != NOBODY:
+                self._log_held(server.release(self._clock.now))
+            server.waiters.clear()
+            server.next = None
+            server.busy = False
+            server.run = 0
+            self._clock.cancel(server)

@@ -1,0 +1,385 @@
+"""Looking for work: own queue, rounds of probes, steals, back-off (the interpreter's ``free(w)``; model 4.1 to 4.4).
+
+Readings of the model that are decided here:
+
+- A round of stealing in which no queue was probed still reads the announcements of others: the next one starts one
+  local probe later at the earliest.
+- A worker that waits in a nested join looks whether it may go on after every fruitless probe and at every poll.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from numasim.engine.observe.watch import Watched
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import LOOK, POLL, PUT
+from numasim.engine.reference.liveness import Liveness
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.producers import Producers
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.sync.sync_objects import SyncObjects
+from numasim.engine.reference.thresholds import Measured, computed_thresholds
+
+NO_PROBES: Iterator[tuple[int, int]] = iter(())
+PATIENCE_ROUNDS = 256  # fruitless rounds in a row after which a worker asks whether any of them can ever succeed
+
+
+class LazyQueues(Protocol):
+    """Who keeps queues that are brought up to date only when somebody looks at them."""
+
+    def observe(self, q: int) -> None:
+        """Somebody other than the owner is about to look at queue ``q``."""
+
+    def robbed(self, q: int) -> None:
+        """Tasks have been taken from queue ``q`` by somebody else."""
+
+
+PassOver = Callable[[Worker, int, int], int]
+
+
+class Thief:
+    """How a worker that has nothing to run finds something."""
+
+    def __init__(
+        self,
+        run: RunState,
+        memory: MemorySystem,
+        sync: SyncObjects,
+        liveness: Liveness,
+        making: Producers,
+        proceed: Callable[[Worker], None],
+        *,
+        lazy_queues: LazyQueues | None,
+        pass_over: PassOver | None,
+    ) -> None:
+        """``proceed`` is called with a worker that has found something.
+
+        The last two are shortcuts: queues that are brought up to date when somebody looks, and rounds that are counted
+        instead of gone through, from a poll at one time on to a change at another; the time of those is returned.
+        """
+        self._plan = run.plan
+        self._tables = run.tables
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._workers = run.workers
+        self._producers = run.producers
+        self._program = run.program
+        self._progress = run.progress
+        self._queues = run.queues
+        self._prober = run.prober
+        self._joins = run.joins
+        self._activity_changed = memory.work.activity_changed
+        self._sync = sync
+        self._liveness = liveness
+        self._proceed = proceed
+        self._room_made = making.room_made
+        self._lazy_queues = lazy_queues
+        self._pass_over = pass_over
+        self._strict = run.joins.strict
+        self._refill = run.tables.refill
+        self._own_end = run.tables.own_end
+        self._pop_ps = run.tables.pop_ps
+        self._work_first = run.tables.work_first
+        self._tracks_parent = run.prober.tracks_parent
+        self._beginnings_matter = self._work_first or self._tracks_parent
+        self._locks_search = run.plan.words.search
+        self._backs_off_after_probes = run.plan.steal.backoff.after == "probe"
+        self._on_paid = run.clock.reaction(self._paid)
+        run.clock.react(LOOK, self._look)
+
+    # ---- own queue -------------------------------------------------------------------------------------------------
+
+    def seek(self, w: Worker) -> bool:
+        """Take the next implicit body or own task, or start to search; False when the worker is now idle."""
+        if w.agenda and not w.stack:
+            self._begin(w, w.agenda.popleft())
+            return True
+        if self._pop_own(w, self._refill):
+            return True
+        if not w.idle:
+            self._go_idle(w)
+        return self._start_round(w)
+
+    def _pop_own(self, w: Worker, keep: int | None) -> bool:
+        """Begin the next own task where the queue holds more than ``keep`` (None: its threshold s; A-10)."""
+        q = w.own
+        if q is None:
+            return False
+        queues = self._queues
+        if queues.length[q] <= (queues.low[q] if keep is None else keep):
+            return False
+        end = self._own_end[q]
+        if self._strict and not self._joins.may_run(w, q, end):
+            return False
+        w.owed_ps += self._pop_ps
+        task = queues.pop(q, end)
+        if w.idle or self._beginnings_matter:
+            self._begin(w, task)
+        else:
+            w.fails = 0
+            w.stack.append(task)
+        if self._producers:
+            self._room_made()
+        return True
+
+    def _begin(self, w: Worker, task: int) -> None:
+        if w.idle:
+            self.end_idle(w)
+        w.fails = 0
+        program = self._program
+        if task < program.rows:
+            if self._work_first and program.at[task] != program.start[task]:
+                w.owed_ps += self._plan.costs.resume_ps
+            if self._tracks_parent:
+                self._prober.ran(w.id, program.spawner[task])
+        w.stack.append(task)
+
+    # ---- idle episodes ---------------------------------------------------------------------------------------------
+
+    def _go_idle(self, w: Worker) -> None:
+        w.idle = True
+        self._activity_changed()
+        w.failed = w.failed_remote = 0
+        w.began = self._clock.now + w.owed_ps
+        w.probing_before_ps = w.idle_steal_ps
+        if not w.thresholds_known and w.tasks and self._plan.steal.thresholds.when == "first-drain":
+            self.compute_thresholds(w)
+
+    def end_idle(self, w: Worker) -> None:
+        """End the worker's idle episode."""
+        w.idle = w.round_goes_on = False
+        self._activity_changed()
+        if self._recorder.watch:
+            self._report_idle(w, w.failed, w.failed_remote)
+        self._recorder.step(POLL, w.id, w.failed, w.failed_remote)
+
+    def _report_idle(self, w: Worker, failed: int, failed_remote: int) -> None:
+        """Report the idle time since the last row; a wait for a lock cuts an episode in pieces."""
+        assert self._recorder.watch is not None
+        probing_ps = w.idle_steal_ps - w.probing_before_ps
+        now = self._clock.now
+        self._recorder.watch.stretch(Watched.IDLE, w.id, w.began, now, failed, failed_remote, probing_ps)
+        w.probing_before_ps = w.idle_steal_ps
+
+    def retire(self, w: Worker) -> None:
+        """Close the books of a worker at the end of a phase: nothing of it is pending any more."""
+        if w.idle:
+            self._take_back(w, w.due - self._clock.now)
+            self.end_idle(w)
+            self._clock.cancel(w)
+        self._clock.expect(w, POLL, w.due)
+        w.fails = w.owed_ps = 0
+
+    def _take_back(self, w: Worker, left_ps: int) -> None:
+        """Uncount the part of the pending probe or wait that lies behind the end of the phase."""
+        cut = min(left_ps, w.step_ps)
+        if w.rank == LOOK:
+            w.idle_steal_ps -= cut
+        else:
+            w.idle_backoff_ps -= cut
+        w.overhead_ps -= left_ps - cut
+
+    def compute_thresholds(self, w: Worker) -> None:
+        """S and s of the worker's queue from what it has measured so far."""
+        now = self._clock.now
+        if w.own is None or not now:
+            return
+        w.thresholds_known = True
+        queues, costs = self._queues, self._plan.costs
+        seen = Measured(
+            capacity=queues.capacity[w.own],
+            pushes=queues.pushes[w.own],
+            span_ps=now,
+            executed=w.tasks,
+            busy_ps=w.busy_ps,
+            peak_sum=sum(queues.peak),
+            queues=len(queues.peak),
+        )
+        high, low = computed_thresholds(self._plan.steal.thresholds, costs.push_ps, costs.pop_ps, seen)
+        queues.set_thresholds(w.own, high, low)
+
+    # ---- rounds ----------------------------------------------------------------------------------------------------
+
+    def _start_round(self, w: Worker) -> bool:
+        """Begin a round, or go on with the one that the back-off after a probe has interrupted (A-30)."""
+        if w.round_goes_on:
+            w.round_goes_on = False
+            return self._next_probe(w)
+        if self._locks_search and w.owed_ps:
+            self._clock.schedule_idle(w, POLL, 0)
+            return False
+        w.probed = False
+        w.probes = self._prober.probes(w.id, self._queues) if self._joins.may_probe(w) else NO_PROBES
+        return self._next_probe(w)
+
+    def _next_probe(self, w: Worker) -> bool:
+        """Send the next probe of the round; True where the round is over and left something to run."""
+        probe = next(w.probes, None)
+        if probe is None:
+            return self._end_round(w)
+        w.level, w.target = probe
+        w.probed = True
+        if self._locks_search:
+            self._pass_locks(w)
+        else:
+            self._send_probe(w)
+        return False
+
+    def _send_probe(self, w: Worker) -> None:
+        step = w.probe_ps[w.target]
+        w.idle_steal_ps += step
+        self._clock.schedule_idle(w, LOOK, step)
+
+    def _end_round(self, w: Worker) -> bool:
+        """Nothing was found: what is left in the own queue, else wait and decide again."""
+        if w.held:
+            self._release_held(w)
+        if self._pop_own(w, 0):
+            return True
+        if not w.probed:
+            w.no_victim += 1
+            if self._plan.steal.backoff.empty == "count":
+                w.steal_attempts += 1
+                w.failed += 1
+        if w.probed and self._backs_off_after_probes:
+            return self._start_round(w)  # each probe has had its wait
+        w.fails += 1
+        return self._back_off(w, self._tables.wait_ps(w.fails, w.probed))
+
+    def _back_off(self, w: Worker, wait_ps: int) -> bool:
+        """Poll after ``wait_ps``; where nothing can be found before some time, the polls until then are passed over."""
+        w.idle_backoff_ps += wait_ps
+        if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
+            raise self._liveness.deadlock()
+        if not self._queues.total or (self._tables.sees_marks_only and not any(map(any, self._queues.watch))):
+            until = self._liveness.next_change()
+            if self._pass_over:
+                wait_ps += self._pass_over(w, self._clock.now + w.owed_ps + wait_ps, until)
+        if not wait_ps:
+            return self._start_round(w)
+        self._clock.schedule_idle(w, POLL, wait_ps)
+        return False
+
+    # ---- steals ----------------------------------------------------------------------------------------------------
+
+    def _look(self, w: Worker) -> None:
+        """A probe takes effect: steal, or go on with the round."""
+        q, level = w.target, w.level
+        end = self._tables.probe_end[level][q]
+        if self._lazy_queues:
+            self._lazy_queues.observe(q)
+        count = self._prober.amount(level, self._queues.length[q])
+        if count and self._strict and not self._joins.may_run(w, q, end):
+            count = 0
+        if self._tables.attempt[level]:
+            self._count_attempt(w, q, count)
+        self._prober.found(w.id, level, q, count)
+        if count:
+            self._take(w, q, end, count)
+        elif not self._missed(w):
+            return
+        if w.held:
+            self._leave_search(w)
+        else:
+            self._proceed(w)
+
+    def _count_attempt(self, w: Worker, q: int, count: int) -> None:
+        home = self._tables.home(q, w.node)
+        remote = home != w.node
+        ledger = self._recorder.ledger
+        ledger.node_attempts[w.node][home] += 1
+        w.steal_attempts += 1
+        w.steal_attempts_remote += remote
+        if count:
+            ledger.node_success[w.node][home] += 1
+            w.steal_success += 1
+            w.steal_success_remote += remote
+            w.tasks_stolen += count
+            if self._recorder.watch:
+                now = self._clock.now
+                self._recorder.watch.tell(Watched.STEAL, w.id, now, now, q, self._tables.victim(q), count)
+        else:
+            w.failed += 1
+            w.failed_remote += remote
+
+    def _take(self, w: Worker, q: int, end: int, count: int) -> None:
+        """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all do)."""
+        self._recorder.step(LOOK, w.id, q, count)
+        w.owed_ps += w.take_ps[q] + (count - 1) * self._plan.costs.move_ps
+        taken = [self._queues.pop(q, end) for _ in range(count)]
+        if self._lazy_queues:
+            self._lazy_queues.robbed(q)
+        if self._producers:
+            self._room_made()
+        if self._refill == 0:
+            self._begin(w, taken.pop(0))
+        else:
+            w.fails = 0
+            self.end_idle(w)
+        for task in taken:
+            assert w.own is not None  # the compiler refuses amounts above one without own queues
+            self._queues.push(w.own, task)
+
+    def _missed(self, w: Worker) -> bool:
+        """After a fruitless probe: whether the worker has something to run."""
+        if self._joins.is_over(w):
+            return True
+        if self._backs_off_after_probes:
+            if w.held:
+                self._release_held(w)
+            w.fails += 1
+            w.round_goes_on = True
+            return self._back_off(w, self._tables.wait_ps(w.fails, True))
+        return self._next_probe(w)
+
+    # ---- locks of the search ---------------------------------------------------------------------------------------
+
+    def _pass_locks(self, w: Worker) -> None:
+        """Take the locks of the next probe, that of its level first, and send it; let go of those of the last one."""
+        needed = self._tables.search_locks(w.level, w.target)
+        for lock in [lock for lock in w.held if lock not in needed]:
+            w.held.remove(lock)
+            self._sync.release(lock, w.id)
+        missing = next((lock for lock in needed if lock not in w.held), None)
+        if missing is None:
+            self._send_probe(w)
+            return
+
+        def granted(actor: int) -> None:
+            self._workers[actor].held.append(missing)
+            self._pass_locks(self._workers[actor])
+
+        self._clock.expect(w, POLL, w.due)  # it has no event, and is at no work
+        if self._recorder.watch:
+            self._report_idle(w, 0, 0)
+        self._sync.request(missing, w.id, granted)
+
+    def _release_held(self, w: Worker) -> None:
+        for lock in w.held:
+            self._sync.release(lock, w.id)
+        w.held.clear()
+
+    def _leave_search(self, w: Worker) -> None:
+        """Something was found: pay for it, then let go of the locks."""
+        if w.owed_ps:
+            self._clock.schedule_overhead(w, PUT, 0)
+            self._clock.instead(w, self._on_paid)
+        else:
+            self._release_held(w)
+            self._proceed(w)
+
+    def _paid(self, w: Worker) -> None:
+        """What a search under locks has found is paid for."""
+        if self._recorder.watch:
+            self._recorder.watch.overhead(w.id, self._clock.now)
+        self._release_held(w)
+        self._proceed(w)
+
+    def free_locks(self) -> None:
+        """At the end of a phase nobody searches any more, and nobody has a lock of the search."""
+        if self._locks_search:
+            for w in self._workers:
+                w.held.clear()
+            self._sync.free_search_locks()

@@ -1,0 +1,142 @@
+"""What gives work and when it ends: phases, their roots and ranges (model 1.1 and 3.5).
+
+Readings of the model that are decided here:
+
+- A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
+"""
+
+from __future__ import annotations
+
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.observe.watch import Watched
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.dispatcher import Dispatcher
+from numasim.engine.reference.executor import Executor
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.producers import Producers
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.thief import Thief
+from numasim.workload.graph import Deal, Phase
+
+
+class WorkSource:
+    """Starts the phases of a plan one after the other, each as often as it repeats, and stops the clock behind them."""
+
+    def __init__(
+        self,
+        run: RunState,
+        memory: MemorySystem,
+        dispatcher: Dispatcher,
+        producers: Producers,
+        thief: Thief,
+        executor: Executor,
+    ) -> None:
+        self._plan = run.plan
+        self._tables = run.tables
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._workers = run.workers
+        self._program = run.program
+        self._progress = run.progress
+        self._queues = run.queues
+        self._memory = memory
+        self._dispatcher = dispatcher
+        self._producers = producers
+        self._thief = thief
+        self._executor = executor
+        phases = enumerate(run.plan.workload.phases)
+        self._schedule = [(number, phase, i) for number, phase in phases for i in range(phase.repeat)]
+        self._index = 0
+        self._start_ps = 0
+        self.span_ps = 0  # of all phases that have ended
+
+    # ---- the begin of a phase --------------------------------------------------------------------------------------
+
+    def start_phase(self) -> None:
+        """Give out the roots and the range of the next phase and let its workers begin."""
+        if self._index == len(self._schedule):
+            self._clock.stop()
+            return
+        number, phase, self._queues.iteration = self._schedule[self._index]
+        self._memory.pages.start_phase(number)
+        self._start_ps = self._clock.now
+        self._give_roots(phase)
+        items = self._give_range(phase, phase.range_family) if phase.range_family is not None else 0
+        team = self._workers[:1] if phase.serial else self._workers
+        for w in self._workers[1:]:
+            w.rests = phase.serial
+        self._progress.begin(len(phase.roots) + items, team)
+        for w in team:
+            self._executor.proceed(w)
+        self._progress.begins = False
+
+    def _give_roots(self, phase: Phase) -> None:
+        for r, root in enumerate(phase.roots):
+            self._program.reset(root)
+            self._workers[dealt_to(phase.deal, r, len(phase.roots), len(self._workers))].agenda.append(root)
+
+    def _give_range(self, phase: Phase, family: int) -> int:
+        """Give out a range, or have it produced; the number of its items."""
+        first = self._tables.range_base[family]
+        count = self._plan.workload.ranges[family].count
+        if self._plan.producer != "none":
+            self._producers.start(range(first, first + count))
+        elif self._tables.own_dispatch:
+            for w in self._workers:
+                assert w.own is not None
+                self._queues.push_range(w.own, dealt_items(phase.deal, w.id, len(self._workers), first, count))
+        else:
+            for item in range(first, first + count):
+                self._deal(dealt_to(phase.deal, item - first, count, len(self._workers)), item)
+        return count
+
+    def _deal(self, worker: int, item: int) -> None:
+        q = self._dispatcher.place(worker, item)
+        if q >= 0:
+            self._queues.push(q, item)
+
+    # ---- the end of a phase ----------------------------------------------------------------------------------------
+
+    def end_phase_after_instant(self) -> None:
+        """The last task of the phase has finished."""
+        self._clock.at_end_of_instant(0, self._end_phase)
+
+    def _end_phase(self) -> None:
+        serial, now = self._schedule[self._index][1].serial, self._clock.now
+        self._thief.free_locks()
+        for w in self._workers:
+            if serial and w.id:
+                self._wait_at_barrier(w)
+            else:
+                self._thief.retire(w)
+        if self._recorder.watch:
+            self._recorder.watch.tell(Watched.PHASE, self._index, self._start_ps, now)
+        self._recorder.step(Rank.RELEASE, 0, self._index, 0)
+        self.span_ps += self._progress.span_ps
+        self._memory.work.fold()
+        if self._plan.steal.thresholds.when == "phase":
+            for w in self._workers:
+                self._thief.compute_thresholds(w)
+        self._index += 1
+        self.start_phase()
+
+    def _wait_at_barrier(self, w: Worker) -> None:
+        """The worker has waited for worker 0 throughout the phase."""
+        now = self._clock.now
+        w.idle_barrier_ps += now - self._start_ps
+        if self._recorder.watch:
+            self._recorder.watch.stretch(Watched.BARRIER, w.id, self._start_ps, now)
+
+
+def dealt_to(deal: Deal, index: int, count: int, workers: int) -> int:
+    """The worker that gets root or item ``index`` of ``count``."""
+    return {Deal.MASTER: 0, Deal.BLOCK: index * workers // count, Deal.CYCLIC: index % workers}[deal]
+
+
+def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -> range:
+    """The items, of ``count`` from id ``first`` on, that worker ``worker`` gets: the inverse of `dealt_to`."""
+    if deal == Deal.CYCLIC:
+        return range(first + worker, first + count, workers)
+    if deal == Deal.BLOCK:
+        return range(first - (-worker * count // workers), first - (-(worker + 1) * count // workers))
+    return range(first, first + (0 if worker else count))
