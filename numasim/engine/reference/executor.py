@@ -157,7 +157,7 @@ class Executor:
     def _spawn(self, w: Worker, task: int, child: int) -> None:
         program = self._program
         program.pending[task] += 1
-        self._progress.unfinished += 1
+        self._progress.spawn()
         program.spawner[child] = w.id
         if program.path_ps[task] > program.path_ps[child]:
             program.path_ps[child] = program.path_ps[task]
@@ -189,8 +189,7 @@ class Executor:
             program.path_ps[parent] = path
             w.stack.append(parent)
             return
-        if path > self._progress.span_ps:
-            self._progress.span_ps = path
+        self._progress.lengthen(path)
         if parent >= 0:
             if self._joins_cost:
                 w.owed_ps += self._tables.join_ps + (w.line_ps[program.spawner[task]] if self._tables.line else 0)

@@ -31,6 +31,10 @@ class PhaseProgress:
         if not tasks:
             self._phase_over()
 
+    def spawn(self) -> None:
+        """One task more."""
+        self.unfinished += 1
+
     def finish(self, tasks: int) -> None:
         """So many tasks more have finished."""
         self.unfinished -= tasks

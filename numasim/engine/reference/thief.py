@@ -32,7 +32,7 @@ class LazyQueues(Protocol):
     def observe(self, q: int) -> None:
         """Somebody other than the owner is about to look at queue ``q``."""
 
-    def robbed(self, q: int) -> None:
+    def stolen_from(self, q: int) -> None:
         """Tasks have been taken from queue ``q`` by somebody else."""
 
 
@@ -310,7 +310,7 @@ class Thief:
         w.owed_ps += w.take_ps[q] + (count - 1) * self._plan.costs.move_ps
         taken = [self._queues.pop(q, end) for _ in range(count)]
         if self._lazy_queues:
-            self._lazy_queues.robbed(q)
+            self._lazy_queues.stolen_from(q)
         if self._producers:
             self._room_made()
         if self._refill == 0:

@@ -127,7 +127,7 @@ class Stretches:
             self._queues.drop(q, self._tables.own_end[q], taken - stretch.taken)
             stretch.taken = taken
 
-    def robbed(self, q: int) -> None:
+    def stolen_from(self, q: int) -> None:
         """A thief may have taken items off the far end of the owner's stretch."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]

@@ -1,1 +1,1 @@
-"""Synchronisation objects during a run: locks, atomic words, conditions, barriers."""
+"""Synchronisation objects during a run: locks, atomic words, conditions, barriers (model 5)."""

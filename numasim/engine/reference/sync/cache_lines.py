@@ -1,7 +1,7 @@
-"""Cache lines of shared words: who had them last, and how long it takes to get them (model 5.1; thesis Table 6.2).
+"""Cache lines of sync objects: who had them last, and how long it takes to get them (model 5.1; thesis Table 6.2).
 
 A line comes from the core of its owner, the actor that had it last, or from the memory of its home where nobody has it
-yet. Where words are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, it always comes from there.
+yet. Where lines are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, it always comes from there.
 
 Whoever sleeps on a word is woken over the distance between its node and that of the word, whoever wakes it: a waiter
 reads the word until it gets it, as in eq. 6.2 where the word lives on its node, as in eq. 6.3 where it does not (thesis

@@ -1,4 +1,4 @@
-"""What shared words count, and the state of a condition (model 5 and 6)."""
+"""What synchronisation objects count, and the state of a condition (model 5 and 6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numasim.engine.reference.sync.cache_lines import Line
 
 
 class WordCounts(NamedTuple):
-    """The counters of one word: the columns of the table of shared words."""
+    """The counters of one object: the columns of the table of synchronisation objects."""
 
     acquisitions: int = 0
     handoffs_local: int = 0
@@ -21,7 +21,7 @@ class WordCounts(NamedTuple):
 
     @classmethod
     def of(cls, lines: Iterable[Line], acquisitions: int = 0, wait_ps: int = 0, hold_ps: int = 0) -> WordCounts:
-        """The counts of a word that is made of ``lines``."""
+        """The counts of an object that is made of ``lines``."""
         lines = [*lines]
         local, remote = sum(line.local for line in lines), sum(line.remote for line in lines)
         return cls(acquisitions, local, remote, wait_ps, hold_ps)
