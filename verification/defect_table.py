@@ -46,14 +46,14 @@ DEFECTS = (
     ),
     Defect(
         "of two thieves in one instant the higher one wins",
-        "numasim/engine/reference/worker.py",
+        "numasim/engine/reference/actors.py",
         "return 2 + (rank << 32 | actor)",
         "return 2 + (rank << 32 | 2**31 - actor)",
         ("test_event_order.py",),
     ),
     Defect(
         "a probe looks before the work of its instant ends",
-        "numasim/engine/reference/worker.py",
+        "numasim/engine/reference/actors.py",
         "return 2 + (rank << 32 | actor)",
         "return 2 + (0 if rank == Rank.LOOK else rank + 1 << 32 | actor)",
         ("test_event_order.py",),
@@ -95,44 +95,44 @@ DEFECTS = (
     ),
     Defect(
         "the back-off is not reset by a success",
-        "numasim/engine/reference/search.py",
-        "            self._end_idle(w)\n        w.fails = 0\n",
-        "            self._end_idle(w)\n",
+        "numasim/engine/reference/thief.py",
+        "            self.end_idle(w)\n        w.fails = 0\n",
+        "            self.end_idle(w)\n",
         ("test_search.py",),
     ),
     Defect(
         "moving one task too many is paid",
-        "numasim/engine/reference/search.py",
-        "(count - 1) * self.plan.costs.move_ps",
-        "count * self.plan.costs.move_ps",
+        "numasim/engine/reference/thief.py",
+        "(count - 1) * self._plan.costs.move_ps",
+        "count * self._plan.costs.move_ps",
         ("test_search.py",),
     ),
     Defect(
         "a join opens with one child to go",
-        "numasim/engine/reference/execution.py",
+        "numasim/engine/reference/executor.py",
         "        if program.pending[task]:\n",
         "        if program.pending[task] > 1:\n",
         ("test_joins.py",),
     ),
     Defect(
         "a task does not wait for its other predecessors",
-        "numasim/engine/reference/execution.py",
+        "numasim/engine/reference/executor.py",
         "if program.spawned[s] and not program.held[s]:",
         "if program.spawned[s]:",
         ("test_joins.py",),
     ),
     Defect(
         "overhead is spent but not counted",
-        "numasim/engine/reference/timeline.py",
+        "numasim/engine/reference/clock.py",
         "        owed = w.owed_ps + step_ps\n        w.owed_ps = 0\n        w.overhead_ps += owed\n",
         "        owed = w.owed_ps + step_ps\n        w.owed_ps = 0\n",
         ("test_joins.py",),
     ),
     Defect(
         "a queue that overflowed takes tasks again one task too early",
-        "numasim/engine/reference/execution.py",
-        "length * MILLION < capacity * self.plan.inline_resume_ppm",
-        "length * MILLION <= capacity * self.plan.inline_resume_ppm",
+        "numasim/engine/reference/dispatcher.py",
+        "length * MILLION < capacity * self._resume_ppm",
+        "length * MILLION <= capacity * self._resume_ppm",
         ("test_bounded_queues.py",),
     ),
     Defect(
@@ -144,9 +144,9 @@ DEFECTS = (
     ),
     Defect(
         "thief and victim change places in the table of nodes",
-        "numasim/engine/reference/search.py",
-        "self.ledger.node_success[w.node][home] += 1",
-        "self.ledger.node_success[home][w.node] += 1",
+        "numasim/engine/reference/thief.py",
+        "ledger.node_success[w.node][home] += 1",
+        "ledger.node_success[home][w.node] += 1",
         ("test_search.py",),
     ),
     Defect(
@@ -158,7 +158,7 @@ DEFECTS = (
     ),
     Defect(
         "time that a probe still had to go counts although the phase is over",
-        "numasim/engine/reference/reference.py",
+        "numasim/engine/reference/thief.py",
         "cut = min(left_ps, w.step_ps)",
         "cut = 0",
         ("test_phases.py",),
@@ -186,8 +186,8 @@ DEFECTS = (
     ),
     Defect(
         "to find a task's node costs nothing",
-        "numasim/engine/reference/execution.py",
-        "locate_ps = self.plan.costs.locate_ps if self.prober.looked else 0",
+        "numasim/engine/reference/dispatcher.py",
+        "locate_ps = self._locate_ps if self._prober.looked else 0",
         "locate_ps = 0",
         ("test_data_dispatch.py",),
     ),
@@ -228,7 +228,7 @@ DEFECTS = (
     ),
     Defect(
         "a lock is granted while another holds it",
-        "numasim/engine/reference/sync/synchronisation.py",
+        "numasim/engine/reference/sync/sync_objects.py",
         "if not server.busy:",
         "if server.next is None:",
         ("test_locks.py",),
@@ -242,9 +242,10 @@ DEFECTS = (
     ),
     Defect(
         "a search lets go of its lock before the steal is paid for",
-        "numasim/engine/reference/search.py",
+        "numasim/engine/reference/thief.py",
         """        if w.owed_ps:
-            self._schedule_overhead(w, PUT, 0)
+            self._clock.schedule_overhead(w, PUT, 0)
+            self._clock.instead(w, self._on_paid)
         else:
             self._release_held(w)
             self._proceed(w)""",
@@ -254,29 +255,29 @@ DEFECTS = (
     ),
     Defect(
         "a barrier opens for one party less",
-        "numasim/engine/reference/sync/synchronisation.py",
+        "numasim/engine/reference/sync/sync_objects.py",
         "if len(barrier.arrivals) == barrier.parties:",
         "if len(barrier.arrivals) >= max(1, barrier.parties - 1):",
         ("test_barriers.py",),
     ),
     Defect(
         "a signal is lost where nobody waits for it yet",
-        "numasim/engine/reference/sync/synchronisation.py",
+        "numasim/engine/reference/sync/sync_objects.py",
         "condition.permits += permits",
         "condition.permits += 0",
         ("test_barriers.py",),
     ),
     Defect(
-        "what flows ask for is told to be in use, not what they get",
+        "what flows ask for is reported to be in use, not what they get",
         "numasim/engine/reference/memory/flows.py",
-        "load[resource] += q * w.flow.share >> 20",
+        "load[resource] += q * flow.share >> 20",
         "load[resource] += q",
         ("test_loads.py",),
     ),
     Defect(
-        "a load that is over is not told of",
+        "a load that is over is not reported",
         "numasim/engine/reference/memory/flows.py",
-        "for resource in sorted(loads.keys() | self.loads_told.keys()):",
+        "for resource in sorted(loads.keys() | self._loads_reported.keys()):",
         "for resource in sorted(loads.keys()):",
         ("test_loads.py",),
     ),
