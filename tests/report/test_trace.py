@@ -175,7 +175,7 @@ def written(plan: Plan, *told: tuple[Any, ...]) -> list[dict[str, Any]]:
     writer = TraceWriter(plan, text.append)
     watch = Watch(writer)
     for row in told:
-        watch.tell(*row)
+        watch.report(*row)
     watch.flush()
     writer.close()
     found = json.loads("".join(text))["traceEvents"]

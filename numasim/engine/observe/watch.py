@@ -1,6 +1,4 @@
-"""What a run does, reported while it goes on: rows of whole numbers, in batches, for traces and tables over time.
-
-These are the quantities of model 6, one by one.
+"""What a run does, reported while it goes on: rows of whole numbers, for traces and tables over time (model 6).
 
 A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` says what they
 are. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside them, whose
@@ -9,7 +7,7 @@ the time split. All else happens at one time. Rows of one actor come in order of
 order in which they become known, a stretch when it ends.
 
 A watched run goes through every event, also where it could skip ahead or pass over items: its result is the same, only
-`mode`, `events` and `event_hash` tell of it.
+`mode`, `events` and `event_hash` differ.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ class Watch:
         self._rows: list[tuple[int, ...]] = []
         self._reported_until_ps: defaultdict[int, int] = defaultdict(int)  # by worker
 
-    def tell(
+    def report(
         self, kind: Watched, actor: int, begin_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
     ) -> None:
         """Add a row."""
@@ -71,11 +69,11 @@ class Watch:
 
     def load(self, time_ps: int, resource: int, used: int) -> None:
         """From ``time_ps`` on, ``used`` bytes (or faults) per second of ``resource`` are in use."""
-        self.tell(Watched.LOAD, resource, time_ps, time_ps, used)
+        self.report(Watched.LOAD, resource, time_ps, time_ps, used)
 
     def length(self, time_ps: int, queue: int, tasks: int) -> None:
         """From ``time_ps`` on, there are ``tasks`` in ``queue``."""
-        self.tell(Watched.LENGTH, queue, time_ps, time_ps, tasks)
+        self.report(Watched.LENGTH, queue, time_ps, time_ps, tasks)
 
     def stretch(
         self, kind: Watched, worker: int, began_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
@@ -83,11 +81,11 @@ class Watch:
         """The worker's stretch from ``began_ps`` to ``end_ps``; unreported time before it is overhead."""
         begin_ps = min(began_ps, end_ps)
         self.overhead(worker, begin_ps)
-        self.tell(kind, worker, begin_ps, end_ps, first, second, third)
+        self.report(kind, worker, begin_ps, end_ps, first, second, third)
         self._reported_until_ps[worker] = end_ps
 
     def overhead(self, worker: int, end_ps: int) -> None:
         """The worker's unreported time up to ``end_ps`` is overhead."""
         if end_ps > self._reported_until_ps[worker]:
-            self.tell(Watched.OVERHEAD, worker, self._reported_until_ps[worker], end_ps)
+            self.report(Watched.OVERHEAD, worker, self._reported_until_ps[worker], end_ps)
             self._reported_until_ps[worker] = end_ps

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from numasim.engine.observe.trace_hash import pack
 from numasim.engine.observe.watch import Watched
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import POLL, PUT, SEG_END, WAKE
@@ -45,6 +46,7 @@ class Executor:
         self._tables = run.tables
         self._clock = run.clock
         self._recorder = run.recorder
+        self._details = run.recorder.details
         self._workers = run.workers
         self._program = program
         self._progress = run.progress
@@ -132,11 +134,10 @@ class Executor:
     def _segment_ended(self, w: Worker) -> None:
         if self._coupled:
             self._end_work(w)
-        task = w.stack[-1]
-        recorder = self._recorder
-        recorder.detail(SEG_END, w.id, task, w.segment)
-        if recorder.watch:
-            recorder.watch.stretch(Watched.WORK, w.id, w.began, self._clock.now, task, w.segment, self._kernel(w, task))
+        task, now = w.stack[-1], self._clock.now
+        self._details.append(pack(now, SEG_END, w.id, task, w.segment))
+        if self._recorder.watch:
+            self._recorder.watch.stretch(Watched.WORK, w.id, w.began, now, task, w.segment, self._kernel(w, task))
         if task < self._program.rows:
             self._program.at[task] += 1
         else:
@@ -189,7 +190,8 @@ class Executor:
             program.path_ps[parent] = path
             w.stack.append(parent)
             return
-        self._progress.lengthen(path)
+        if path > self._progress.span_ps:
+            self._progress.lengthen(path)
         if parent >= 0:
             if self._joins_cost:
                 w.owed_ps += self._tables.join_ps + (w.line_ps[program.spawner[task]] if self._tables.line else 0)

@@ -85,7 +85,7 @@ class Producers:
     def _made(self, p: Producer) -> None:
         """The producer's next item becomes visible in a queue, or the producer waits for its lock, or for room."""
         if self._recorder.watch:
-            self._recorder.watch.tell(Watched.OVERHEAD, p.id, p.due - self._making_ps(p), p.due)
+            self._recorder.watch.report(Watched.OVERHEAD, p.id, p.due - self._making_ps(p), p.due)
         q = self._dispatcher.place(p.id, p.items[0])
         p.looked = self._prober.looked
         lock = self._tables.queue_lock[q] if q >= 0 else NO_LOCK
@@ -122,5 +122,5 @@ class Producers:
                 now = self._clock.now
                 p.parked_ps += now - p.waiting_since
                 if self._recorder.watch:
-                    self._recorder.watch.tell(Watched.PARKED, p.id, p.waiting_since, now)
+                    self._recorder.watch.report(Watched.PARKED, p.id, p.waiting_since, now)
                 self._make_next(p)

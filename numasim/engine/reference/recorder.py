@@ -8,7 +8,11 @@ from numasim.engine.reference.ledger import Ledger
 
 
 class Recorder:
-    """Records carry the time of the clock. ``watch`` is None where nobody watches; ``log`` is that of the ledger."""
+    """Records carry the time of the clock. ``watch`` is None where nobody watches; ``log`` is that of the ledger.
+
+    ``details`` takes packed records of the event hash alone; `detail` packs them, which the ends of segments, being the
+    most frequent events, do themselves.
+    """
 
     def __init__(self, clock: Clock, trace: Trace, ledger: Ledger) -> None:
         self.trace = trace
@@ -17,7 +21,7 @@ class Recorder:
         self.log = ledger.log
         self._clock = clock
         self._steps = trace.steps.rows
-        self._details = trace.details.rows
+        self.details = trace.details.rows
 
     def step(self, rank: int, actor: int, first: int, second: int) -> None:
         """Add a record to both hashes."""
@@ -25,4 +29,4 @@ class Recorder:
 
     def detail(self, rank: int, actor: int, first: int, second: int) -> None:
         """Add a record to the event hash alone."""
-        self._details.append(pack(self._clock.now, rank, actor, first, second))
+        self.details.append(pack(self._clock.now, rank, actor, first, second))

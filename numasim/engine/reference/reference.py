@@ -141,7 +141,7 @@ def run(
     try:
         engine.run()
     finally:
-        engine.recorder.trace.hashes()  # what listeners and watchers have heard is complete up to a deadlock
+        engine.recorder.trace.hashes()  # listeners and watchers are given everything up to a deadlock
     return collect(plan, finished(engine), makespan_ps), engine.ledger.log
 
 

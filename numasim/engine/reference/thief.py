@@ -299,7 +299,7 @@ class Thief:
             w.tasks_stolen += count
             if self._recorder.watch:
                 now = self._clock.now
-                self._recorder.watch.tell(Watched.STEAL, w.id, now, now, q, self._tables.victim(q), count)
+                self._recorder.watch.report(Watched.STEAL, w.id, now, now, q, self._tables.victim(q), count)
         else:
             w.failed += 1
             w.failed_remote += remote

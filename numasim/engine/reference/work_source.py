@@ -110,7 +110,7 @@ class WorkSource:
             else:
                 self._thief.retire(w)
         if self._recorder.watch:
-            self._recorder.watch.tell(Watched.PHASE, self._index, self._start_ps, now)
+            self._recorder.watch.report(Watched.PHASE, self._index, self._start_ps, now)
         self._recorder.step(Rank.RELEASE, 0, self._index, 0)
         self.span_ps += self._progress.span_ps
         self._memory.work.fold()

@@ -35,6 +35,7 @@ class KnownTimes:
         self._progress = run.progress
         self._pages = pages
         self._ranges = ranges
+        self._one_family, self._rows = len(ranges) == 1, run.program.rows
         self._times = times
         self._access_times = AccessTimes(run.plan)
         self._open_accesses = times.open_accesses
@@ -59,12 +60,13 @@ class KnownTimes:
 
     def start_item(self, w: Worker, task: int) -> None:
         """Start a range item, with the overhead that is owed in front of it."""
-        family, item = self._tables.item(task)
+        family, item = (0, task - self._rows) if self._one_family else self._tables.item(task)
         times = self._ranges[family]
         total, local = times.item(w.node, item)
         if times.moves_bytes:
             self._ran_items[family][w.node].append(item)
-        self._progress.lengthen(local)
+        if local > self._progress.span_ps:
+            self._progress.lengthen(local)
         w.segment = 0
         self._work(w, task, total, local)
 

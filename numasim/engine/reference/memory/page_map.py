@@ -4,7 +4,7 @@ Accesses to regions whose homes are known before the run are settled: their byte
 pages are placed and moved while the program runs, some together (`Placement.unit_pages`), by the stage in force:
 
 - an unplaced page that is touched gets the node that the stage wishes for it, or else that of the toucher; reads place
-  as well, unless they are told not to, and then find unplaced bytes at home with the reader;
+  as well, unless the stage says otherwise, and then find unplaced bytes at home with the reader;
 - a marked page that is touched migrates to the node of the toucher, unless it lives there already;
 - where memory is looked at, pages without room go to the next node by distance that has room for all that are placed
   together, or stay where they are wanted; pages that would migrate to a full node stay. Either way the mark is gone.

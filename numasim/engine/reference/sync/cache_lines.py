@@ -3,9 +3,9 @@
 A line comes from the core of its owner, the actor that had it last, or from the memory of its home where nobody has it
 yet. Where lines are read from memory every time, as in eq. 6.2 and 6.3 of the thesis, it always comes from there.
 
-Whoever sleeps on a word is woken over the distance between its node and that of the word, whoever wakes it: a waiter
-reads the word until it gets it, as in eq. 6.2 where the word lives on its node, as in eq. 6.3 where it does not (thesis
-sections 6.2 and 6.3.1). The two are `wake_ns` and `wake_remote_ns`.
+Whoever sleeps on an object is woken over the distance between its node and that of the object, whoever wakes it: a
+waiter reads the line until it gets it, as in eq. 6.2 where the line lives on its node, as in eq. 6.3 where it does not
+(thesis sections 6.2 and 6.3.1). The two are `wake_ns` and `wake_remote_ns`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class LineTimes:
         return self.transfer_ps(line.home, line.owner, actor)
 
     def wake_ps(self, line: Line, sleeper: int) -> int:
-        """Time from being woken until ``sleeper`` runs, which sleeps on the word of that line."""
+        """Time from being woken until ``sleeper`` runs, which sleeps on the object of that line."""
         return self._wake_ps[self.node[sleeper] != line.home]
 
     def move(self, line: Line, actor: int) -> int:

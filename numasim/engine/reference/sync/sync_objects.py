@@ -85,8 +85,8 @@ class SyncObjects:
             Op.ATOMIC: self._atomic,
             Op.BARRIER: self._arrive,
             Op.AWAIT: self._await,
-            Op.SIGNAL: lambda w, word: self._signal(w, word, 1),
-            Op.BROADCAST: lambda w, word: self._signal(w, word, int(words.parties[word])),
+            Op.SIGNAL: lambda w, ident: self._signal(w, ident, 1),
+            Op.BROADCAST: lambda w, ident: self._signal(w, ident, int(words.parties[ident])),
         }
 
     def _add(self, ident: int, role: Role) -> None:
@@ -109,9 +109,9 @@ class SyncObjects:
 
     # ---- locks -----------------------------------------------------------------------------------------------------
 
-    def request(self, word: int, actor: int, then: Callable[[int], None]) -> None:
+    def request(self, ident: int, actor: int, then: Callable[[int], None]) -> None:
         """Ask for a lock; ``then`` is called with the actor's id at the grant."""
-        server = self._servers[word]
+        server = self._servers[ident]
         server.enqueue(Waiter(self._clock.now, actor, then))
         if not server.busy:
             server.busy = True
@@ -144,7 +144,7 @@ class SyncObjects:
         if waiter.actor >= len(self._workers):
             self._producers[-1].overhead_ps += now - waiter.since_ps
             if watch:
-                watch.tell(Watched.OVERHEAD, waiter.actor, waiter.since_ps, now)
+                watch.report(Watched.OVERHEAD, waiter.actor, waiter.since_ps, now)
             return
         w = self._workers[waiter.actor]
         w.overhead_ps += now - waiter.since_ps
@@ -152,9 +152,9 @@ class SyncObjects:
             w.began = now
             watch.overhead(w.id, now)
 
-    def release(self, word: int, actor: int) -> None:
+    def release(self, ident: int, actor: int) -> None:
         """Let go of a lock; it goes to one of those that wait for it, if any."""
-        server = self._servers[word]
+        server = self._servers[ident]
         self._log_held(server.release(self._clock.now))
         self._line_times.move(server.line, actor)
         if server.waiters:
@@ -181,28 +181,28 @@ class SyncObjects:
         w.spins = False
         self._activity_changed()
 
-    def _lock(self, w: Worker, word: int) -> bool:
+    def _lock(self, w: Worker, ident: int) -> bool:
         self._spin(w)
-        self.request(word, w.id, self._go_on)
+        self.request(ident, w.id, self._go_on)
         return False
 
-    def _unlock(self, w: Worker, word: int) -> bool:
-        self.release(word, w.id)
+    def _unlock(self, w: Worker, ident: int) -> bool:
+        self.release(ident, w.id)
         return True
 
-    def _atomic(self, w: Worker, word: int) -> bool:
+    def _atomic(self, w: Worker, ident: int) -> bool:
         def done(actor: int) -> None:
-            self.release(word, actor)
+            self.release(ident, actor)
             self._go_on(actor)
 
         self._spin(w)
-        self.request(word, w.id, done)
+        self.request(ident, w.id, done)
         return False
 
     # ---- barriers --------------------------------------------------------------------------------------------------
 
-    def _arrive(self, w: Worker, word: int) -> bool:
-        barrier = self._barriers[word]
+    def _arrive(self, w: Worker, ident: int) -> bool:
+        barrier = self._barriers[ident]
         barrier.arrivals.append(Arrival(self._clock.now, w.id))
         self._spin(w)
         w.idle_barrier_ps -= self._clock.now
@@ -238,8 +238,8 @@ class SyncObjects:
 
     # ---- conditions ------------------------------------------------------------------------------------------------
 
-    def _await(self, w: Worker, word: int) -> bool:
-        condition = self._conditions[word]
+    def _await(self, w: Worker, ident: int) -> bool:
+        condition = self._conditions[ident]
         if condition.permits:
             condition.permits -= 1
             w.owed_ps += self._line_times.move(condition.line, w.id)
@@ -251,9 +251,9 @@ class SyncObjects:
         w.began = self._clock.now
         return False
 
-    def _signal(self, w: Worker, word: int, permits: int) -> bool:
+    def _signal(self, w: Worker, ident: int, permits: int) -> bool:
         """Let ``permits`` waiters pass: those that sleep, in the order in which they came, then later ones."""
-        condition = self._conditions[word]
+        condition = self._conditions[ident]
         spent = 0
         while permits and condition.sleepers:
             sleeper = self._workers[condition.sleepers.popleft()]
@@ -270,8 +270,8 @@ class SyncObjects:
 
     def free_search_locks(self) -> None:
         """Nobody searches any more: take the locks of the search from whoever has them or waits for them."""
-        for word in range(self._plan.words.declared, len(self._plan.words)):
-            server = self._servers[word]
+        for ident in range(self._plan.words.declared, len(self._plan.words)):
+            server = self._servers[ident]
             for waiter in (*server.waiters, *([server.next] if server.next else [])):
                 self._end_wait(waiter)
                 w = self._workers[waiter.actor]
