@@ -8,11 +8,20 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import numasim
 from numasim.runtime.runtime_program import PROGRAM
 
 PACKAGE = Path(numasim.__file__).parent
+
+# All properties have this profile: none depends on how fast the machine is, or on how lucky the drawing of examples.
+settings.register_profile(
+    "numasim",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+settings.load_profile("numasim")
 
 
 def pytest_configure() -> None:

@@ -38,7 +38,7 @@ def widened(end: int, *parts: Integrals | Steps | Counts, shift: int = 0) -> int
     return shift
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(stretches)
 def test_integrals_are_those_of_every_stretch_cut_by_hand(given: list[Stretch]) -> None:
     integrals, shift = Integrals(SUBJECTS), 0
@@ -52,7 +52,7 @@ def test_integrals_are_those_of_every_stretch_cut_by_hand(given: list[Stretch]) 
     np.testing.assert_array_equal(integrals.values(shift), expected)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(changes, st.integers(1, 7))
 def test_steps_hold_until_the_next_one(given: list[tuple[int, int, int]], batch: int) -> None:
     """Values come with pauses between them, in batches of any size, and the last ones hold to the end."""

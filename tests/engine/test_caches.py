@@ -347,7 +347,7 @@ def programs(draw: st.DrawFn) -> Workload:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(work=programs(), model=st.sampled_from(sorted(CACHES)), home=st.sampled_from(["first-touch", "interleave"]))
 def test_bytes_are_conserved_and_times_add_up(work: Workload, model: str, home: str, engine: str) -> None:
     # `simulate` holds every byte that was declared against those that were moved or found, and the split of time

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from engine_setup import NS, Seen, assert_agree, event_by_event, observe, plan_of, runtime, shipped_strategy, toy
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from random_plans import JOINS, STRATEGIES, plans
 from task_graphs import Access, items
@@ -19,8 +19,7 @@ from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Region
 
-LENIENT = [HealthCheck.too_slow, HealthCheck.data_too_large]
-quick = settings(max_examples=120, deadline=None, suppress_health_check=LENIENT)
+quick = settings(max_examples=120)
 
 
 def outcome(plan: Plan) -> Seen | str:

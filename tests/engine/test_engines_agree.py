@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 from engine_setup import NS, event_by_event, machine_spec, plan_of, runtime, shipped_runtime, shipped_strategy, toy
 from equality import OTHERS, REFERENCE, judge
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import event, given, note, settings
 from random_effects import effect_values, with_effects
 from random_graphs import Document
 from random_plans import JOINS, RUNTIMES, STRATEGIES, any_plans, with_join
@@ -118,7 +118,7 @@ def test_engines_agree_under_every_effect(other: str) -> None:
             assert_agree(plan_of(PROGRAMS[name], 6, machine=machine, effects=effects), other)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150)
 @given(any_plans())
 def test_engines_agree_on_random_plans_of_every_kind(random: RandomPlan) -> None:
     verdict = judge(random)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from coupled_plans import AMPLE_GBS, SETTLED, UNCHANGED_PPM, coupled_plans, with_effects
 from engine_setup import Seen, assert_agree, event_by_event, found, observe
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 
 from numasim.engine.check.invariants import violations
 from numasim.engine.simulate import ENGINES
@@ -18,7 +18,7 @@ from numasim.plan.plan import Plan
 from numasim.plan.segment_times import RangeTimes, segment_times
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=25)
 
 PLAIN = {
     "cache": "none",

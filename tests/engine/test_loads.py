@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from coupled_plans import coupled_plans, loaded
 from engine_setup import NS, Rows, plan_of, run_watched
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from task_graphs import Access, Run, graph, items, task
 
 from numasim.engine.collect_result import link_bytes
@@ -43,7 +43,7 @@ LEAST_PS = 2_000 * NS  # of what a segment computes; at its fastest it takes hal
 PS_PER_CHANGE = 3
 BYTES = 1 << 16
 FLUID = Effects(contention="fluid")
-some = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=30)
 
 
 def plans() -> dict[str, Plan]:

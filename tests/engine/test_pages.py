@@ -102,7 +102,7 @@ def programs(draw: st.DrawFn) -> Program:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @given(program=programs())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_runs_equal_pages_placed_one_by_one(engine: str, program: Program) -> None:
     oracle = program.oracle()
     for at, (worker, access) in enumerate(program.touches):
@@ -116,7 +116,7 @@ def test_runs_equal_pages_placed_one_by_one(engine: str, program: Program) -> No
 
 
 @given(program=programs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_bytes_are_found_where_pages_are(program: Program) -> None:
     pages, oracle, node_of = PageMap(program.plan), program.oracle(), program.plan.workers.node.tolist()
     for at, (worker, access) in enumerate(program.touches):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, event_by_event, found, plan_of, runtime, shipped_strategy, toy
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from task_graphs import Access, items
 
@@ -38,7 +38,7 @@ def test_far_fewer_events_than_steals() -> None:
     assert bulk.counters["steal_success"] > 2 * bulk.counters["events"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.data())
 def test_thieves_in_bulk_are_thieves_event_by_event(data: st.DataObject) -> None:
     sockets = data.draw(st.integers(1, 3))

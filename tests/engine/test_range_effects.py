@@ -14,7 +14,7 @@ from engine_setup import (
     runtime,
     shipped_strategy,
 )
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from random_plans import STRATEGIES
 from task_graphs import Access, items
@@ -87,7 +87,7 @@ def families(draw: st.DrawFn) -> Workload:
     )
 
 
-quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=40)
 
 
 def outcome(plan: Plan, engine: str) -> Seen | str:

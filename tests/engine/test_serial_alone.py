@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from coupled_plans import coupled_plans, graphs, loaded, machines, ranges, with_effects
 from engine_setup import NS, observe, plan_of, runtime, stealing, toy_with
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
@@ -22,7 +22,7 @@ from numasim.workload.one_worker import access_ps, segment_ps
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
-quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=20)
 
 KIB = 1024
 DATA = Region("data", 1 << 20, True)

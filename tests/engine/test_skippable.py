@@ -18,7 +18,7 @@ from engine_setup import (
     toy,
     toy_with,
 )
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from random_plans import STRATEGIES, oblivious_plans, plans
 from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
@@ -204,7 +204,7 @@ def test_a_plan_that_must_not_skip_is_skippable_all_the_same() -> None:
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
-quick = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=100)
 
 
 @quick

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from engine_setup import FIRST, NS, event_by_event, found, plan_of, runtime, shipped_strategy, stealing, toy
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
 
@@ -22,7 +22,7 @@ from numasim.workload.registry import workload_spec
 
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
 
-quick = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=100)
 
 MOST_TASKS = 60
 GRAINS_PS = (1, 100, NS, 30 * NS)  # of segments; probes take a nanosecond and more, so either may be the longer

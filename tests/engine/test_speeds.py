@@ -85,7 +85,7 @@ def test_without_turbo_steps_or_their_effect_the_clock_stands() -> None:
     assert computing(Effects(), EXECUTES, EXECUTES, EXECUTES, cores=3) == [MILLION] * 3
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Activity)), min_size=6, max_size=6))
 def test_everything_together_is_the_product_rounded_down_step_by_step(seed: int, activity: list[Activity]) -> None:
     found = Speeds(plan(3, 2, ALL, seed=seed)).of_all(activity)

@@ -39,7 +39,7 @@ def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Ma
 
 
 @pytest.mark.parametrize("policy", MAPPINGS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shape=st.tuples(*[st.integers(1, 3)] * 4), share=st.floats(0, 1))
 def test_mapping_is_injective_and_consistent(policy: str, shape: tuple[int, int, int, int], share: float) -> None:
     machine = cube(*shape)
@@ -61,7 +61,7 @@ def test_thesis_machine_by_default(machines: dict[str, Machine]) -> None:
     assert placed.core[12:].tolist() == placed.core[:12].tolist()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shape=st.tuples(*[st.integers(1, 3)] * 4), share=st.floats(0, 1))
 def test_even_mapping_puts_worker_i_on_node_i_mod_nodes(shape: tuple[int, int, int, int], share: float) -> None:
     machine = cube(*shape)
@@ -71,7 +71,7 @@ def test_even_mapping_puts_worker_i_on_node_i_mod_nodes(shape: tuple[int, int, i
     assert len(set(placed.core.tolist())) == min(workers, machine.cores)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shape=st.tuples(*[st.integers(1, 3)] * 4), share=st.floats(0, 1))
 def test_spread_mapping_cuts_even_blocks(shape: tuple[int, int, int, int], share: float) -> None:
     machine = cube(*shape)

@@ -48,7 +48,7 @@ def routed(
     return {(a, b): walk(pairs, a, route[pointer[at] : pointer[at + 1]]) for at, (a, b) in enumerate(cells)}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(link_graphs())
 def test_routes_are_the_smallest_of_the_shortest(graph: tuple[int, Pairs]) -> None:
     nodes, pairs = graph

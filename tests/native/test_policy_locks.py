@@ -23,7 +23,7 @@ from numasim.workload.sync_parameters import Role
 GREATEST = 2**63 - 1
 C_NOBODY = 2**32 - 1
 NODES, WORKERS = 3, 7
-unhurried = settings(deadline=None, max_examples=50)  # the first example compiles the library
+few = settings(max_examples=50)
 
 
 def _integers(*names: str) -> list[tuple[str, Any]]:
@@ -117,7 +117,7 @@ places = st.builds(
 )
 
 
-@unhurried
+@few
 @pytest.mark.parametrize("kind", get_args(LockName))
 @given(
     where=places,
@@ -157,7 +157,7 @@ def test_the_next_holder(kind: str, where: Places, owner: int, waiters: list[tup
     assert c_run.value == server.run
 
 
-@unhurried
+@few
 @pytest.mark.parametrize("kind", get_args(BarrierName))
 @given(
     where=places,

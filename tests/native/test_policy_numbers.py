@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from policy_library import (
     ArrayView,
@@ -33,7 +33,6 @@ from numasim.strategy.steal_plan import Backoff, Full, Thresholds
 from numasim.workload.graph import Deal
 
 GREATEST = 2**63 - 1
-unhurried = settings(deadline=None)  # the first example compiles the library
 RULES = ("literal", "avail", "fraction")
 small = st.integers(0, 100)
 numbers = st.one_of(small, st.integers(0, GREATEST), st.sampled_from([2**31, 2**62, GREATEST]))
@@ -65,7 +64,6 @@ def held(n: int) -> int:
     return min(n, GREATEST)
 
 
-@unhurried
 @given(threshold_rules(), capacities)
 @example(Thresholds(None, GREATEST, "avail", 0, "fixed"), 1)
 def test_thresholds_before_anything_is_measured(rule: Thresholds, capacity: int) -> None:
@@ -73,7 +71,6 @@ def test_thresholds_before_anything_is_measured(rule: Thresholds, capacity: int)
     assert pair_of(library().ns_thresholds_first(struct_of(rule), capacity)) == (held(high), low)
 
 
-@unhurried
 @given(
     threshold_rules(),
     numbers,
@@ -112,7 +109,6 @@ def test_watch_bits(length: int, before: int) -> None:
 # ---- back-off ------------------------------------------------------------------------------------------------------
 
 
-@unhurried
 @given(
     first=numbers,
     factor=st.one_of(st.integers(1, 1024), st.sampled_from([2**31, 2**62])),
@@ -140,7 +136,6 @@ def test_a_wait_without_bound_stops_doubling() -> None:
     assert waits == [min(2 ** (fails - 1), LONGEST_WAIT_PS) for fails in range(1, 64)]
 
 
-@unhurried
 @given(
     st.lists(st.one_of(small, st.integers(0, 2**62)), min_size=1, max_size=20),
     st.one_of(st.integers(1, 100), st.integers(1, 2**62)),
@@ -166,7 +161,6 @@ def test_overflow(fills: list[int], capacity: int, resume_ppm: int) -> None:
 deals = st.sampled_from(list(Deal))
 
 
-@unhurried
 @given(deals, st.integers(0, 300), st.integers(1, 40), st.integers(0, 2**40))
 def test_every_item_is_dealt_to_the_worker_that_gets_it(deal: Deal, count: int, workers: int, first: int) -> None:
     dealt: list[list[int]] = [[] for _ in range(workers)]
@@ -180,7 +174,6 @@ def items(dealt: Any) -> list[int]:
     return list(range(dealt.first, dealt.first + dealt.step * dealt.count, dealt.step))
 
 
-@unhurried
 @given(deals, st.integers(1, 2**64 - 1), st.integers(1, 2**32 - 1), st.data())
 def test_large_deals(deal: Deal, count: int, workers: int, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, count - 1))
@@ -198,7 +191,6 @@ def test_the_last_worker_of_a_block_deal_gets_the_end(workers: int) -> None:
     assert found.first + found.count == 5 + 2**32 - 1
 
 
-@unhurried
 @given(st.integers(0, 2**60), st.integers(1, 2**32 - 1), st.lists(st.booleans(), max_size=30))
 def test_items_are_taken_from_both_ends(first: int, step: int, ends: list[bool]) -> None:
     left = deque(range(first, first + step * len(ends), step))

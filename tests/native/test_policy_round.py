@@ -147,7 +147,7 @@ class Pair:
 
 
 @given(state=st.integers(0, 2**32 - 1), seed=seeds)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_random_plans(state: int, seed: int) -> None:
     random = Random(state)
     Pair(random_plan(random), seed, random).walk(40)
@@ -228,7 +228,6 @@ def test_the_rule_by_which_a_position_deals(rules: list[dict[str, Any]], deals: 
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_the_dealing_rule_of_random_plans(state: int) -> None:
     plan = random_plan(Random(state))
     python, native = Prober(plan, 1), NativeProber(plan, 1)

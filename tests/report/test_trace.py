@@ -16,7 +16,7 @@ import pytest
 from coupled_plans import coupled_plans
 from engine_setup import NS, plan_of, shipped_runtime, toy
 from equality import Rows
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
@@ -88,7 +88,7 @@ def test_traces_of_random_plans_are_sound_and_add_up(number: int, engine: str, t
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15)
 @given(plan=coupled_plans(contention="fluid"))
 def test_traces_of_coupled_plans_are_sound(engine: str, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("traces") / "trace.json"

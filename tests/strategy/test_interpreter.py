@@ -284,7 +284,7 @@ QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
     seed=st.integers(0, 2**64 - 1),
     state=st.randoms(use_true_random=False),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_compiled_plans_mean_what_the_definition_says(place: Any, steal: list[Any], seed: int, state: Any) -> None:
     """Probes, draw counters and amounts agree with the oracle on random machines, strategies and states."""
     machine, workers = place

@@ -95,7 +95,7 @@ accesses = st.tuples(
 
 
 @given(policy=st.sampled_from(POLICIES), rows=st.lists(accesses, min_size=1, max_size=20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_bytes_by_home_equal_a_walk_over_bytes(policy: dict[str, object], rows: list[tuple[int, ...]]) -> None:
     placement = placing(ROOMY, **policy)
     expected = np.zeros((len(rows), 3), np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from engine_setup import NS, observe, run, runtime, stealing, toy
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_plans import plans
 from task_graphs import Access, Run, body, graph, phase
 
@@ -15,9 +15,7 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
 from numasim.workload.registry import workload_spec
 
-quick = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+quick = settings(max_examples=100)
 
 
 def random_graphs(tasks: int = 60, task_bytes: int = 0) -> list[Workload]:

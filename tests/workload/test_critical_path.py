@@ -58,7 +58,7 @@ def test_span_is_the_longest_path(label: str, latency_ps: int) -> None:
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(1, 4), st.integers(0, 2**64 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_span_of_layered_graphs(layers: int, width: int, degree: int, seed: int) -> None:
     work = make("random-layered", layers=layers, width=width, degree=degree, low_ns=0, high_ns=9, graph_seed=seed)
     assert span_ps(work, 0) == longest_path_ps(work, 0)

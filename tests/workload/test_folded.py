@@ -131,7 +131,7 @@ def segment(work: Workload, number: int) -> tuple[Any, ...]:
     return int(work.segment_compute_ps[number]), int(work.segment_kernel[number]), columns
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(folded())
 def test_unfolding_is_the_recursion(work: Workload) -> None:
     whole, written = unfolded(work), Written(work)
@@ -154,7 +154,7 @@ def test_unfolding_is_the_recursion(work: Workload) -> None:
     assert whole.segments == runs
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(folded())
 def test_what_is_known_without_unfolding_is_true(work: Workload) -> None:
     whole = unfolded(work)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from workload_setup import SMALL, make, small
 
@@ -97,14 +97,18 @@ def workloads(draw: st.DrawFn) -> Workload:
     )
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose files the examples of a property overwrite."""
+    return tmp_path_factory.mktemp("graphs")
+
+
 @given(workloads())
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
-def test_random_workloads_survive(tmp_path: Path, work: Workload) -> None:
+@settings(max_examples=60)
+def test_random_workloads_survive(folder: Path, work: Workload) -> None:
     validate(work)
-    write(work, tmp_path / "graph.json")
-    assert same(work, read(tmp_path / "graph.json"))
+    write(work, folder / "graph.json")
+    assert same(work, read(folder / "graph.json"))
 
 
 def test_a_file_by_hand_needs_little(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def literal_permutation(n: int) -> list[int]:
 @given(st.integers(1, 3000))
 @example(1)
 @example(1024)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_permutation_is_that_of_the_sequential_swaps(n: int) -> None:
     assert bots_permutation(n).tolist() == literal_permutation(n)
 

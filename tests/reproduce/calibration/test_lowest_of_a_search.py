@@ -19,7 +19,7 @@ def nobody(point: Point, cost: float) -> None:
 
 
 @given(st.integers(-30, 130), st.integers(-40, 110))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_lowest_of_a_bowl_is_found_inside_the_bounds(x: int, y: int) -> None:
     asked: list[Point] = []
 
