@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tiers import asked_for, tier_of
 
 import numasim
 from numasim.runtime.runtime_program import PROGRAM
@@ -29,6 +30,17 @@ def pytest_configure() -> None:
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ["PYTHONSAFEPATH"] = "1"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module of a tier that is not asked for."""
+    is_module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if is_module and tier_of(collection_path) not in asked_for(config.option.markexpr) else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test with the tier of its module."""
+    item.add_marker(tier_of(item.path))
 
 
 def pytest_report_header() -> str:

@@ -1,0 +1,95 @@
+"""Which tier each module of tests belongs to: the only place that says so.
+
+unit      One module against what was worked out by hand. Nothing is built, no process is started, no figure is drawn.
+equality  Two ways to one result: engines against each other, a shortcut against its plain definition, C against Python.
+theory    The model against what is published about it: closed forms, bounds, tables.
+system    What a user runs, installs or looks at: commands, processes, threads, clusters, figures, pages, wheels.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+TIERS = ("unit", "equality", "theory", "system")
+
+FOLDERS = {  # the tier of a module that is not named below
+    ".": "unit",
+    "defects": "system",
+    "engine": "unit",
+    "machine": "unit",
+    "native": "equality",
+    "package": "system",
+    "report": "unit",
+    "reproduce": "system",
+    "reproduce/calibration": "unit",
+    "runtime": "system",
+    "spec": "unit",
+    "strategy": "unit",
+    "sweep": "system",
+    "theory": "theory",
+    "validate": "system",
+    "workload": "unit",
+}
+
+MODULES = {
+    "engine/test_engine_properties.py": "equality",
+    "engine/test_engines_agree.py": "equality",
+    "engine/test_every_cell.py": "equality",
+    "engine/test_every_placement.py": "equality",
+    "engine/test_flow_properties.py": "equality",
+    "engine/test_loads.py": "equality",
+    "engine/test_pages.py": "equality",
+    "engine/test_plunder.py": "equality",
+    "engine/test_range_effects.py": "equality",
+    "engine/test_saturation.py": "theory",
+    "engine/test_serial_alone.py": "equality",
+    "engine/test_share_against_lru.py": "equality",
+    "engine/test_skippable.py": "equality",
+    "engine/test_skipping.py": "equality",
+    "engine/test_watch.py": "equality",
+    "machine/test_drawing.py": "system",
+    "native/test_binding_fuzz.py": "system",
+    "native/test_extension.py": "system",
+    "package/test_imports.py": "unit",
+    "package/test_metadata.py": "unit",
+    "report/test_benchmark.py": "system",
+    "report/test_benchmark_picture.py": "system",
+    "report/test_byte_kinds.py": "system",
+    "report/test_figures.py": "system",
+    "report/test_perfetto.py": "system",
+    "report/test_run_figures.py": "system",
+    "report/test_trace.py": "equality",
+    "reproduce/test_cells_of_tables.py": "unit",
+    "reproduce/test_metrics.py": "unit",
+    "reproduce/test_reproduction_text.py": "unit",
+    "reproduce/test_scores.py": "unit",
+    "reproduce/test_shares.py": "unit",
+    "runtime/test_compiled_strategies.py": "equality",
+    "runtime/test_kernels_against_generators.py": "equality",
+    "runtime/test_kernels_in_virtual_time.py": "equality",
+    "runtime/test_thread_words.py": "equality",
+    "runtime/test_virtual_against_native.py": "equality",
+    "runtime/test_virtual_pages.py": "equality",
+    "runtime/test_virtual_words.py": "equality",
+    "strategy/test_compile_strategy.py": "equality",
+    "strategy/test_interpreter.py": "equality",
+    "sweep/test_axis_columns.py": "unit",
+    "sweep/test_batch_size.py": "unit",
+    "sweep/test_cluster_address.py": "unit",
+    "workload/test_folded.py": "equality",
+    "workload/test_published_counts.py": "theory",
+    "workload/test_synchronisation_programs.py": "theory",
+}
+
+
+def tier_of(module: Path) -> str:
+    """The tier of a module of tests; ``KeyError`` where its folder has none."""
+    name = module.relative_to(TESTS)
+    return MODULES.get(name.as_posix()) or FOLDERS[name.parent.as_posix()]
+
+
+def asked_for(expression: str) -> frozenset[str]:
+    """The tiers that a `pytest -m` expression can select: all of them, unless it is a list of tiers joined by "or"."""
+    named = {word.strip() for word in expression.split(" or ")}
+    return frozenset(named if named <= set(TIERS) else TIERS)
