@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 from random import Random
-from typing import get_args
+from typing import Literal, get_args
 
 import pytest
 from engine_setup import NS, event_by_event, machine_spec, plan_of, runtime, shipped_runtime, shipped_strategy, toy
@@ -138,39 +139,55 @@ def test_a_number_gives_one_plan() -> None:
     assert plan_from(one.recipe).workload.digest() == one.plan.workload.digest()
 
 
-WRITTEN = [each for each in map(random_recipe, map(Random, range(1500))) if isinstance(each["strategy"], dict)]
-LEVELS = [level for each in WRITTEN for level in each["strategy"]["steal"]]
-RULES = [rule for each in WRITTEN for rule in each["strategy"].get("dispatch", ())]
+Part = Literal["strategy", "level", "rule", "runtime", "model"]
+
+
+@cache
+def recipes() -> list[Document]:
+    """The first random recipes whose strategy is written out."""
+    return [each for each in map(random_recipe, map(Random, range(1500))) if isinstance(each["strategy"], dict)]
+
+
+def written(part: Part) -> list[Document]:
+    """All documents of a kind in these recipes."""
+    if part == "level":
+        return [level for each in recipes() for level in each["strategy"]["steal"]]
+    if part == "rule":
+        return [rule for each in recipes() for rule in each["strategy"].get("dispatch", ())]
+    return [each[part] for each in recipes()]
 
 
 @pytest.mark.parametrize(
-    ("grammar", "documents"),
+    ("grammar", "part"),
     [
-        (StrategySpec, [each["strategy"] for each in WRITTEN]),
-        (LevelSpec, LEVELS),
-        (DispatchSpec, RULES),
-        (RuntimeSpec, [each["runtime"] for each in WRITTEN]),
-        (ModelSpec, [each["model"] for each in WRITTEN]),
+        (StrategySpec, "strategy"),
+        (LevelSpec, "level"),
+        (DispatchSpec, "rule"),
+        (RuntimeSpec, "runtime"),
+        (ModelSpec, "model"),
     ],
 )
-def test_random_plans_use_every_key_of_the_grammars(grammar: type[Model], documents: list[Document]) -> None:
+def test_random_plans_use_every_key_of_the_grammars(grammar: type[Model], part: Part) -> None:
     keys = {info.alias or name for name, info in grammar.model_fields.items()}
-    assert keys - set().union(*documents) <= {"join", "skip"}  # which a strategy leaves to the runtime, and a recipe
+    assert keys - set().union(*written(part)) <= {
+        "join",
+        "skip",
+    }  # which a strategy leaves to the runtime, and a recipe
 
 
 @pytest.mark.parametrize(
-    ("key", "names", "documents"),
+    ("key", "names", "part"),
     [
-        ("pick", get_args(StealPick), LEVELS),
-        ("from", get_args(SourceName), LEVELS),
-        ("pick", get_args(DispatchPick), RULES),
-        ("to", get_args(TargetName), RULES),
-        ("join", JOINS, [each["runtime"] for each in WRITTEN]),
-        ("on_full", get_args(FullRule), [each["runtime"] for each in WRITTEN]),
-        ("producer", get_args(ProducerKind), [each["runtime"] for each in WRITTEN]),
-        ("cache", get_args(CacheModel), [each["model"] for each in WRITTEN]),
-        ("contention", get_args(ContentionModel), [each["model"] for each in WRITTEN]),
+        ("pick", get_args(StealPick), "level"),
+        ("from", get_args(SourceName), "level"),
+        ("pick", get_args(DispatchPick), "rule"),
+        ("to", get_args(TargetName), "rule"),
+        ("join", JOINS, "runtime"),
+        ("on_full", get_args(FullRule), "runtime"),
+        ("producer", get_args(ProducerKind), "runtime"),
+        ("cache", get_args(CacheModel), "model"),
+        ("contention", get_args(ContentionModel), "model"),
     ],
 )
-def test_random_plans_use_every_name(key: str, names: tuple[str, ...], documents: list[Document]) -> None:
-    assert {each[key] for each in documents if isinstance(each.get(key), str)} == set(names)
+def test_random_plans_use_every_name(key: str, names: tuple[str, ...], part: Part) -> None:
+    assert {each[key] for each in written(part) if isinstance(each.get(key), str)} == set(names)

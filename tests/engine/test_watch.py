@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from functools import cache
+from itertools import count, islice, pairwise
 from random import Random
 from typing import Any
 
@@ -32,7 +33,7 @@ SERIAL = graph(
     task(task(50 * NS), task(70 * NS), WAIT),
     phases=(Phase(roots=(0,), serial=True, repeat=2), Phase(roots=(1,))),
 )
-FEW_RANDOM = 40
+FEW_RANDOM = 40  # that end soon
 COMPONENTS = {
     Watched.WORK: ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
     Watched.OVERHEAD: ("overhead_ps",),
@@ -42,18 +43,31 @@ COMPONENTS = {
 }
 
 
+KNOWN = (
+    "a tree under every cost",
+    "like items and a producer",
+    "items dealt",
+    "a blocking join",
+    "a serial phase",
+    "a shared queue",
+)
+NAMES = (*KNOWN, *(f"random {n}" for n in range(FEW_RANDOM)))
+each_run = pytest.mark.parametrize(("engine", "name"), [(engine, name) for engine in ENGINES for name in NAMES])
+
+
+@cache
 def plans() -> dict[str, Plan]:
     own, ompi = shipped_runtime("own"), shipped_runtime("ompi")
-    known = {
-        "a tree under every cost": plan_of(TREE, 4, "topology-aware", ompi, toy(2, 2)),
-        "like items and a producer": plan_of(items(300, 500 * NS), 4, "randomized", own, toy(2, 2)),
-        "items dealt": plan_of(items(90, 100 * NS, 900 * NS, deal=Deal.CYCLIC, repeat=2), 3),
-        "a blocking join": plan_of(TREE, 4, "randomized", runtime(join="block"), toy(2, 2)),
-        "a serial phase": plan_of(SERIAL, 3),
-        "a shared queue": plan_of(TREE, 4, "breadth-first", ompi, toy(2, 2)),
-    }
-    some = {f"random {n}": random_plan(Random(n)).plan for n in range(FEW_RANDOM)}
-    return {name: plan for name, plan in {**known, **some}.items() if ends_soon(plan)}
+    known = (
+        plan_of(TREE, 4, "topology-aware", ompi, toy(2, 2)),
+        plan_of(items(300, 500 * NS), 4, "randomized", own, toy(2, 2)),
+        plan_of(items(90, 100 * NS, 900 * NS, deal=Deal.CYCLIC, repeat=2), 3),
+        plan_of(graph(task(task(700 * NS), WAIT, 20 * NS)), 2, "randomized", runtime(join="block"), toy(2)),
+        plan_of(SERIAL, 3),
+        plan_of(TREE, 4, "breadth-first", ompi, toy(2, 2)),
+    )
+    random = filter(ends_soon, (random_plan(Random(n)).plan for n in count()))
+    return dict(zip(NAMES, (*known, *islice(random, FEW_RANDOM)), strict=True))
 
 
 def ends_soon(plan: Plan) -> bool:
@@ -61,10 +75,6 @@ def ends_soon(plan: Plan) -> bool:
         return simulate(event_by_event(plan)).counters["events"] < MOST_WATCHED_EVENTS
     except DeadlockError:
         return False
-
-
-PLANS = plans()
-each_run = pytest.mark.parametrize(("engine", "name"), [(engine, name) for engine in ENGINES for name in PLANS])
 
 
 def of_kind(rows: Rows, kind: Watched) -> list[tuple[int, ...]]:
@@ -80,10 +90,10 @@ def stretches(rows: Rows) -> dict[int, list[tuple[int, int, int]]]:
     return by_worker
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("other", OTHERS)
 def test_engines_tell_the_same_in_the_same_order(name: str, other: str) -> None:
-    plan = event_by_event(PLANS[name])
+    plan = event_by_event(plans()[name])
     expected = watched(plan, "reference")
     assert len(expected)
     np.testing.assert_array_equal(watched(plan, other), expected)
@@ -91,13 +101,13 @@ def test_engines_tell_the_same_in_the_same_order(name: str, other: str) -> None:
 
 @each_run
 def test_watching_changes_nothing(engine: str, name: str) -> None:
-    plan = PLANS[name]
+    plan = plans()[name]
     assert found(run_watched(plan, engine)[0]) == found(simulate(plan, engine))
 
 
 @each_run
 def test_the_stretches_of_a_worker_leave_no_gap(engine: str, name: str) -> None:
-    plan = PLANS[name]
+    plan = plans()[name]
     result, rows = run_watched(plan, engine)
     by_worker = stretches(rows)
     for worker in range(plan.workers.workers):
@@ -109,12 +119,12 @@ def test_the_stretches_of_a_worker_leave_no_gap(engine: str, name: str) -> None:
 
 @each_run
 def test_stretches_add_up_to_the_time_split(engine: str, name: str) -> None:
-    result, rows = run_watched(PLANS[name], engine)
+    result, rows = run_watched(plans()[name], engine)
     for kind, columns in COMPONENTS.items():
         told: Counter[int] = Counter()
         for worker, begin, end, *_ in of_kind(rows, kind):
-            told[min(worker, PLANS[name].workers.workers)] += end - begin
-        for worker, expected in counted(result, columns, PLANS[name].workers.workers):
+            told[min(worker, plans()[name].workers.workers)] += end - begin
+        for worker, expected in counted(result, columns, plans()[name].workers.workers):
             assert told[worker] == expected, (kind, worker)
     probing: Counter[int] = Counter()
     for worker, *_, probing_ps in of_kind(rows, Watched.IDLE):
@@ -132,7 +142,7 @@ def counted(result: Result, columns: tuple[str, ...], workers: int) -> Iterator[
 
 @each_run
 def test_steals_and_failures_are_those_that_were_counted(engine: str, name: str) -> None:
-    plan = PLANS[name]
+    plan = plans()[name]
     result, rows = run_watched(plan, engine)
     steals = of_kind(rows, Watched.STEAL)
     episodes = of_kind(rows, Watched.IDLE)
@@ -147,7 +157,7 @@ def test_steals_and_failures_are_those_that_were_counted(engine: str, name: str)
 @each_run
 def test_lengths_are_those_of_a_recount(engine: str, name: str) -> None:
     """A length differs from the one before by one task, or by what was dealt at the start of a phase; none is left."""
-    _, rows = run_watched(PLANS[name], engine)
+    _, rows = run_watched(plans()[name], engine)
     begins = {begin for _, begin, *_ in of_kind(rows, Watched.PHASE)}
     length: Counter[int] = Counter()
     for queue, time, _, tasks, *_ in of_kind(rows, Watched.LENGTH):
@@ -178,7 +188,7 @@ def test_lengths_recounted_from_the_trace(engine: str) -> None:
 
 @each_run
 def test_phases_follow_one_another(engine: str, name: str) -> None:
-    plan = PLANS[name]
+    plan = plans()[name]
     result, rows = run_watched(plan, engine)
     phases = of_kind(rows, Watched.PHASE)
     assert [phase[0] for phase in phases] == list(range(sum(phase.repeat for phase in plan.workload.phases)))

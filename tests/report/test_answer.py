@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from scipy import stats
+import scipy
 
 from numasim.engine.result import TIME
 from numasim.report.answers.answer import answer
@@ -25,7 +25,7 @@ def test_one_row_per_cell_in_order_of_appearance(frame):
 
 def test_means_and_ratios_are_those_of_the_runs(frame):
     runs, row = cell(frame, "threshold", 12), cell(answer(frame), "threshold", 12).iloc[0]
-    low, high = stats.t.interval(0.95, 9, runs.makespan_ps.mean(), stats.sem(runs.makespan_ps))
+    low, high = scipy.stats.t.interval(0.95, 9, runs.makespan_ps.mean(), scipy.stats.sem(runs.makespan_ps))
     assert row.makespan_ps == runs.makespan_ps.mean()
     assert (row.makespan_ps_low, row.makespan_ps_high) == pytest.approx((low, high))
     assert row.steal_miss_ratio == runs.steal_false.sum() / runs.steal_attempts.sum()
@@ -39,7 +39,7 @@ def test_difference_is_paired_by_seed_whatever_the_row_order(frame):
     pairs = cell(frame, "randomized", 8).merge(cell(frame, "topology-aware", 8), on="seed", suffixes=("_a", "_b"))
     change = (pairs.makespan_ps_b - pairs.makespan_ps_a).to_numpy()
     assert row.difference_ps == pytest.approx(change.mean())
-    half = stats.t.ppf(0.975, 9) * stats.sem(change)
+    half = scipy.stats.t.ppf(0.975, 9) * scipy.stats.sem(change)
     assert row.difference_ps_high - row.difference_ps == pytest.approx(half)
     assert row.difference_percent == pytest.approx(100 * change.sum() / pairs.makespan_ps_a.sum())
     assert row.first_better == (change > 0).mean()

@@ -7,9 +7,9 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
-from scipy import stats
 
 from numasim.engine.result import TIME
 from numasim.errors import InputError
@@ -67,7 +67,7 @@ def test_zero_over_zero_is_a_gap(frame):
 def test_speedup_bands_are_the_t_intervals_and_ideal_is_one_per_worker(frame):
     axes = speedup(frame).axes[0]
     runs = frame[(frame.workload == "matmul n=256") & (frame.strategy == "randomized")].groupby("workers").speedup
-    low, high = stats.t.interval(0.95, 9, runs.mean(), runs.sem())
+    low, high = scipy.stats.t.interval(0.95, 9, runs.mean(), runs.sem())
     band = axes.collections[0].get_paths()[0].vertices
     for count, bottom, top in zip(COUNTS, low, high, strict=True):
         drawn = band[band[:, 0] == count, 1]

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from numasim.report.answers.statistics import (
     BOOTSTRAP_REPEATS,
@@ -25,7 +25,7 @@ numbers = st.floats(1, 1e12, allow_nan=False)
 def test_mean_interval_is_that_of_scipy(values):
     sample = np.array(values)
     estimate = mean_interval(sample)
-    half = stats.t.ppf(0.975, len(sample) - 1) * stats.sem(sample)
+    half = scipy.stats.t.ppf(0.975, len(sample) - 1) * scipy.stats.sem(sample)
     assert estimate.value == pytest.approx(sample.mean(), rel=1e-12)
     assert estimate.high - estimate.value == pytest.approx(half, rel=1e-6, abs=1e-3)
     assert estimate.value - estimate.low == pytest.approx(half, rel=1e-6, abs=1e-3)
@@ -53,7 +53,7 @@ def test_few_repeats_have_the_interval_of_the_linearised_ratio(pairs):
     estimate = ratio_interval(part, whole)
     count, ratio = len(pairs), part.sum() / whole.sum()
     variance = ((part - ratio * whole) ** 2).sum() / (count - 1) / count / whole.mean() ** 2
-    half = stats.t.ppf(0.975, count - 1) * math.sqrt(variance)
+    half = scipy.stats.t.ppf(0.975, count - 1) * math.sqrt(variance)
     assert estimate.value == ratio
     assert (estimate.low, estimate.high) == pytest.approx((ratio - half, ratio + half), abs=1e-9)
     assert ratio_interval(part, whole, seed=1) == estimate
@@ -64,7 +64,7 @@ def test_bounds_are_percentiles_of_resamples_widened_to_t():
     part, whole = np.array([3.0, 10.0, 4.0, 8.0, 1.0, 6.0]), np.array([10.0, 12.0, 11.0, 16.0, 9.0, 13.0])
     chosen = np.array(list(itertools.product(range(6), repeat=6)))
     ratios = part[chosen].sum(axis=1) / whole[chosen].sum(axis=1)
-    tail = stats.norm.cdf(-math.sqrt(6 / 5) * stats.t.ppf(0.975, 5))
+    tail = scipy.stats.norm.cdf(-math.sqrt(6 / 5) * scipy.stats.t.ppf(0.975, 5))
     bounds = np.quantile(ratios, [tail, 1 - tail])
     estimate = ratio_interval(part, whole)
     assert (estimate.low, estimate.high) == pytest.approx(tuple(bounds), abs=0.03)
@@ -113,7 +113,7 @@ def test_the_interval_of_a_median_is_that_of_its_order_statistics():
     for count, rank in ((6, 1), (10, 2), (20, 6), (30, 10)):
         estimate = median_interval(np.arange(count, 0.0, -1))
         assert (estimate.value, estimate.low, estimate.high) == ((count + 1) / 2, rank, count + 1 - rank)
-        assert stats.binom.cdf(rank - 1, count, 0.5) <= 0.025 < stats.binom.cdf(rank, count, 0.5)
+        assert scipy.stats.binom.cdf(rank - 1, count, 0.5) <= 0.025 < scipy.stats.binom.cdf(rank, count, 0.5)
 
 
 def test_few_observations_have_a_median_without_an_interval():
@@ -157,7 +157,7 @@ def test_a_constant_factor_is_found_exactly(values, factor):
 
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_sign_test_is_that_of_scipy(wins, losses):
-    expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    expected = scipy.stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
     assert sign_test(wins, losses) == pytest.approx(expected, rel=1e-12)
 
 

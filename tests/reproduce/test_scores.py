@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from cells_by_hand import cell, table
-from scipy.stats import bootstrap
 
 from numasim.reproduce.score.scores import class_scores, table_scores
 from numasim.reproduce.study.selection import ScoreRule
@@ -129,7 +129,7 @@ def test_many_seeds_have_the_interval_of_scipy() -> None:
     def mape(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
         return np.asarray((np.abs(first.mean(axis) / 10 - 1) + np.abs(second.mean(axis) / 10 - 1)) / 2)
 
-    expected = bootstrap(
+    expected = scipy.stats.bootstrap(
         tuple(simulated), mape, paired=True, vectorized=True, method="percentile", rng=1, n_resamples=20_000
     ).confidence_interval
     assert found.low == pytest.approx(expected.low, rel=0.03)

@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
+import scipy
 from engine_setup import NS, machine_spec, plan_of, runtime, stealing
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from task_graphs import Use, body, graph, phase
 
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
@@ -96,7 +96,7 @@ def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
     service, theory = SYSTEMS[system]
     clients, rounds, runs = SIZES[load]
     waits = [mean_wait(clients, rounds, load, service, seed) for seed in range(runs)]
-    mean, half = np.mean(waits), stats.t.ppf(0.975, runs - 1) * stats.sem(waits)
+    mean, half = np.mean(waits), scipy.stats.t.ppf(0.975, runs - 1) * scipy.stats.sem(waits)
     print(f"{system} at {load}: {mean:.4f} +- {half:.4f}, theory {theory(load):.4f}")
     assert half <= 0.02 * theory(load)
     assert abs(mean - theory(load)) <= half
