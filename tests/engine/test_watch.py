@@ -33,7 +33,7 @@ SERIAL = graph(
     task(task(50 * NS), task(70 * NS), WAIT),
     phases=(Phase(roots=(0,), serial=True, repeat=2), Phase(roots=(1,))),
 )
-FEW_RANDOM = 40  # that end soon
+FEW_RANDOM = 26  # that end soon
 COMPONENTS = {
     Watched.WORK: ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
     Watched.OVERHEAD: ("overhead_ps",),

@@ -75,18 +75,48 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
     holds(run)
 
 
-@pytest.mark.parametrize("runtime", ["ompi", "bare"])  # bounded queues, and lanes
-@pytest.mark.parametrize("least", [1, 2, 40])
+def waiting_for_a_thief(folder: Path, children: int) -> Path:
+    """A task graph whose root goes on only when one of its children has begun, which only a thief can see to."""
+    root = {"ops": [*(["spawn", 1 + child] for child in range(children)), ["await", 0], ["wait"]]}
+    graph = {
+        "format": "numasim task graph 1",
+        "name": "waiting",
+        "phases": [{"roots": [0]}],
+        "words": [{"name": "begun", "role": "condition"}],
+        "tasks": [root, *[{"ops": [["signal", 0], ["run", 0]]}] * children],
+        "segments": [{"compute_ps": 1000}],
+    }
+    path = folder / f"waiting-{children}.json"
+    path.write_text(json.dumps(graph))
+    return path
+
+
+def stealing_from(folder: Path, least: int) -> str:
+    """A strategy whose thieves look at queues of at least so many tasks."""
+    path = folder / f"least-{least}.yaml"
+    path.write_text(f"name: least-{least}\nlike: randomized\nsteal: [{{from: others, if: {{length: {least}}}}}]\n")
+    return str(path)
+
+
+QUEUES = pytest.mark.parametrize("runtime", ["ompi", "bare"])  # bounded queues, and lanes
+
+
+@QUEUES
+@pytest.mark.parametrize("least", [1, 2, 20])
 def test_thieves_come_to_queues_that_are_long_enough(program: Path, plans: Path, least: int, runtime: str) -> None:
-    """Unless somebody steals, no queue of fib(27) ever has more than a task for each of its levels, and one."""
-    strategy = plans / f"least-{least}.yaml"
-    strategy.write_text(f"name: least-{least}\nlike: randomized\nsteal: [{{from: others, if: {{length: {least}}}}}]\n")
-    runs = run_kernel(
-        Order("fib", {"n": 27}, plan=plan_file(plans, str(strategy), "help", 4, runtime), repeat=10), program
-    )
-    for run in runs:
+    plan = plan_file(plans, stealing_from(plans, least), "help", 4, runtime)
+    for run in run_kernel(Order("graph", {"file": str(waiting_for_a_thief(plans, 30))}, plan=plan, repeat=3), program):
         holds(run)
-    assert any(sum(map(sum, run.node_attempts)) for run in runs) == (least < 27)
+        assert run.columns["steal_success"] > 0
+
+
+@QUEUES
+def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, runtime: str) -> None:
+    """No queue of fib(20) ever has more than a task for each of its levels, and one."""
+    plan = plan_file(plans, stealing_from(plans, 40), "help", 4, runtime)
+    for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=10), program):
+        holds(run)
+        assert sum(map(sum, run.node_attempts)) == 0
 
 
 @pytest.mark.parametrize("join", ["own", "strict", "block"])
@@ -204,13 +234,19 @@ def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, wor
 
 
 def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: Path) -> None:
-    fields = plan_fields(compile_plan("randomized", MACHINE, 4, "bare"))
+    """The two workers are on different nodes, so that every probe is a far one."""
+    far_apart = tmp_path / "far-apart.yaml"
+    far_apart.write_text("name: far-apart\nlike: randomized\nmapping: numa-even-cores-first\n")
+    fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"))
     further_ps, tick_ps = 3_000_000, 1000
     fields["probe_far_ps"] = fields["probe_near_ps"] + further_ps
     del fields["line_ps"]
     write_fields(fields, tmp_path / "far.plan")
-    (run,) = run_kernel(Order("fib", {"n": 27}, mode="emulated", plan=tmp_path / "far.plan"), program)
+    graph = waiting_for_a_thief(tmp_path, 3)
+    order = Order("graph", {"file": str(graph)}, mode="emulated", plan=tmp_path / "far.plan")
+    (run,) = run_kernel(order, program)
     holds(run)
+    assert run.columns["steal_attempts"] == run.columns["steal_attempts_remote"]
     assert run.columns["idle_steal_ps"] >= run.columns["steal_attempts_remote"] * (further_ps - tick_ps) > 0
 
 
@@ -245,7 +281,7 @@ def watched(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(command: list[str | Path]) -> str:
     """What a program prints that ends well."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     return done.stdout
 

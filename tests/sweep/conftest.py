@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,24 +14,42 @@ import pytest
 HERE = Path(__file__).parent
 
 
+# Shells start what they run in the background with interrupts ignored, the tests included.
+HEARS_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+
+
 @pytest.fixture
-def start_sweep(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.Popen[str]]:
+def started_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the processes of ``start_sweep`` are started in."""
+    return tmp_path_factory.mktemp("script")
+
+
+@pytest.fixture
+def start_sweep(started_in: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts ``toy_sweep.main`` by a script: ``start_sweep(directory, jobs or cluster, runner, repeat)``.
 
     The script has no main guard: its worker processes must not begin the sweep all over.
     """
-    script = tmp_path_factory.mktemp("script") / "sweep.py"
+    script = started_in / "sweep.py"
+    path = os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])
+    processes: list[subprocess.Popen[str]] = []
 
     def start(directory: Path, workers: int | str, runner: str, repeat: int, before: str = "") -> subprocess.Popen[str]:
-        call = f"{before}\nimport toy_sweep\ntoy_sweep.main({str(directory)!r}, '{workers}', '{runner}', '{repeat}')"
-        script.write_text(call)
-        path = os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])
-        return subprocess.Popen(
+        call = f"toy_sweep.main({str(directory)!r}, '{workers}', '{runner}', '{repeat}')"
+        script.write_text("\n".join([HEARS_INTERRUPTS, before, "import toy_sweep", call]))
+        process = subprocess.Popen(
             [sys.executable, script],
             env={**os.environ, "PYTHONPATH": path},
+            cwd=started_in,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
+        processes.append(process)
+        return process
 
-    return start
+    yield start
+    for process in processes:
+        with process:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)

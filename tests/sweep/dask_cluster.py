@@ -7,21 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from waiting import WAIT_S, wait_until
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-WAIT_S = 60
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 class DaskCluster:

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import time
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_sweep import run_toy, toy_spec
+from toy_sweep import ToySpec, run_toy, toy_spec
 
 from numasim.engine.result import Result
 from numasim.sweep import batch
@@ -42,14 +41,16 @@ def test_a_batch_has_a_run_and_never_more_than_a_process_share(slots: int, times
     assert 1 <= size.next(left, slots) <= -(-left // max(1, slots))
 
 
-def sleep_a_little(spec: object, seed: int, engine: str, check: bool) -> Result:
-    time.sleep(0.02)
-    return run_toy(spec, seed, engine, check)  # type: ignore[arg-type]
+def test_no_run_of_a_batch_begins_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
 
+    def take_a_second(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+        nonlocal now_s
+        now_s += 1
+        return run_toy(spec, seed, engine, check)
 
-def test_no_run_of_a_batch_begins_after_its_time(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(batch, "LONGEST_S", 0.03)
+    monkeypatch.setattr(batch.time, "perf_counter", lambda: now_s)
+    monkeypatch.setattr(batch, "LONGEST_S", 2.5)
     runs = tuple(Run(str(seed), toy_spec(1), seed) for seed in range(9))  # type: ignore[arg-type]
-    outcome = execute(Batch(runs), Task(sleep_a_little, "reference", check=False, fail_fast=False))
-    assert 1 <= outcome.done <= 2
-    assert outcome.elapsed_s < 9 * 0.02
+    outcome = execute(Batch(runs), Task(take_a_second, "reference", check=False, fail_fast=False))
+    assert (outcome.done, outcome.elapsed_s) == (3, 3.0)

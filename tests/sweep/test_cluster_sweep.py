@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from dask_cluster import DaskCluster, dask_cluster, wait_until
+from dask_cluster import DaskCluster, dask_cluster
 from test_killed_sweep import alive, descendants, shards
 from test_run_sweep import same_tables
 from toy_sweep import (
@@ -21,12 +21,13 @@ from toy_sweep import (
     fail_at_two_workers,
     interrupt_at_three_workers,
     refuse,
-    run_slowly,
     run_toy,
     stall_once_at_three_workers,
+    stalled,
     sweep_toy,
     toy_sweep,
 )
+from waiting import WAIT_S, wait_until
 
 from numasim import cli
 from numasim.errors import InputError
@@ -72,10 +73,10 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_run_loses_nothing(
     results = tmp_path / "results"
     with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as started, ThreadPoolExecutor(1) as thread:
         sweep = thread.submit(sweep_on, started.address, results, stall_once_at_three_workers)
-        stalled = started.scratch / "stalled"
-        wait_until(lambda: stalled.exists() or sweep.done())
-        os.kill(int(stalled.read_text()), signal.SIGKILL)
-        outcome: SweepOutcome = sweep.result(60)
+        wait_until(lambda: stalled(started.scratch) or sweep.done())
+        (worker,) = stalled(started.scratch)
+        os.kill(worker, signal.SIGKILL)
+        outcome: SweepOutcome = sweep.result(WAIT_S)
     assert (outcome.executed, outcome.failures) == (6 * REPEAT, {})
     assert same_tables(results, undisturbed)
 
@@ -95,10 +96,11 @@ def test_a_run_that_kills_its_workers_is_recorded_and_the_others_are_done(
 def test_a_sweep_that_is_killed_goes_on_locally(
     tmp_path: Path, two_workers: DaskCluster, undisturbed: Path, start_sweep: Start
 ) -> None:
-    process = start_sweep(tmp_path, two_workers.address, "run_slowly", REPEAT)
-    wait_until(lambda: shards(tmp_path) or process.poll() is not None)
+    process = start_sweep(tmp_path, two_workers.address, "stall_at_three_workers", REPEAT)
+    wait_until(lambda: shards(tmp_path), process)
     process.kill()
     process.communicate()
+    (two_workers.scratch / "released").touch()
     assert not (tmp_path / RESULTS).exists()
     outcome = sweep_toy(toy_sweep(repeat=REPEAT), tmp_path)
     assert 0 < outcome.executed < outcome.rows
@@ -111,10 +113,10 @@ def test_a_scheduler_that_goes_is_one_sentence_and_the_sweep_goes_on_locally(
     results = tmp_path / "results"
     with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=1) as started, ThreadPoolExecutor(1) as thread:
         sweep = thread.submit(sweep_on, started.address, results, stall_once_at_three_workers)
-        wait_until(lambda: (started.scratch / "stalled").exists() or sweep.done())
+        wait_until(lambda: stalled(started.scratch) or sweep.done())
         started.scheduler.kill()
         with pytest.raises(InputError, match=r"the scheduler has gone; expected .* run the same command again"):
-            sweep.result(60)
+            sweep.result(WAIT_S)
     assert 0 < sweep_toy(toy_sweep(repeat=REPEAT), results).executed < 6 * REPEAT
     assert same_tables(results, undisturbed)
 
@@ -124,10 +126,10 @@ def test_a_cluster_of_this_machine_ends_with_its_sweep(
     tmp_path: Path, undisturbed: Path, start_sweep: Start, number: int
 ) -> None:
     process = start_sweep(tmp_path, "local:1", "stall_at_three_workers", REPEAT)
-    wait_until(lambda: shards(tmp_path) or process.poll() is not None)
+    wait_until(lambda: shards(tmp_path), process)
     (worker,) = descendants(process)
     os.killpg(process.pid, number)  # as a terminal does
-    _, text = process.communicate(timeout=60)
+    _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == -number
     assert text.count("Traceback") == (number == signal.SIGINT)
     wait_until(lambda: not alive(worker))
@@ -257,7 +259,7 @@ def test_without_distributed_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
 
 def test_jobs_and_a_cluster_are_one_too_many(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="jobs and cluster are both given"):
-        sweep_toy(toy_sweep(), tmp_path / "results", run_slowly, jobs=2, cluster="local:2")
+        sweep_toy(toy_sweep(), tmp_path / "results", run_toy, jobs=2, cluster="local:2")
     assert not (tmp_path / "results").exists()
 
 

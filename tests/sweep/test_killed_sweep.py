@@ -6,13 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from test_run_sweep import TABLES, same_tables
-from toy_sweep import sweep_toy, toy_sweep
+from toy_sweep import stalled, sweep_toy, toy_sweep
+from waiting import WAIT_S, wait_until
 
 from numasim.sweep.store.results_store import SHARDS
 from numasim.sweep.store.results_tables import RESULTS
@@ -33,14 +33,6 @@ def shards(directory: Path) -> int:
     return len(list((directory / SHARDS).glob("[0-9]*.parquet")))
 
 
-def until(condition: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        assert process is None or process.poll() is None, process.stderr and process.stderr.read()
-        time.sleep(0.005)
-
-
 def end_by(number: int, process: subprocess.Popen[str]) -> str:
     """Send a signal, wait for the end, and return what was said on stderr.
 
@@ -48,7 +40,7 @@ def end_by(number: int, process: subprocess.Popen[str]) -> str:
     """
     send = os.killpg if number == signal.SIGINT else os.kill
     send(process.pid, number)
-    _, text = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == -number
     return text
 
@@ -67,14 +59,16 @@ def descendants(process: subprocess.Popen[str]) -> list[int]:
 def test_three_kills_and_a_resume_end_with_the_same_bytes(
     tmp_path: Path, undisturbed: Path, start_sweep: Start
 ) -> None:
-    for jobs in (1, 2, 3):
+    # Each gets further than the last.
+    stalls = ("stall_at_two_workers", "stall_at_three_workers", "stall_at_strategy_b")
+    for jobs, runner in enumerate(stalls, start=1):
         before = shards(tmp_path)
-        process = start_sweep(tmp_path, jobs, "run_slowly", REPEAT)
-        until(lambda seen=before: shards(tmp_path) > seen, process)  # type: ignore[misc]
+        process = start_sweep(tmp_path, jobs, runner, REPEAT)
+        wait_until(lambda seen=before: shards(tmp_path) > seen, process)  # type: ignore[misc]
         workers = descendants(process)
         assert len(workers) >= jobs - 1
         end_by(signal.SIGKILL, process)
-        until(lambda gone=workers: not any(map(alive, gone)))  # type: ignore[misc]
+        wait_until(lambda gone=workers: not any(map(alive, gone)))  # type: ignore[misc]
         assert not (tmp_path / RESULTS).exists()
     outcome = sweep_toy(toy_sweep(repeat=REPEAT), tmp_path, jobs=1)
     assert 0 < outcome.executed < outcome.rows
@@ -82,25 +76,24 @@ def test_three_kills_and_a_resume_end_with_the_same_bytes(
 
 
 def test_an_interrupt_leaves_no_process_and_no_temporary_and_can_be_resumed(
-    tmp_path: Path, undisturbed: Path, start_sweep: Start
+    tmp_path: Path, undisturbed: Path, start_sweep: Start, started_in: Path
 ) -> None:
     process = start_sweep(tmp_path, 2, "stall_at_three_workers", REPEAT)
-    until(lambda: shards(tmp_path) > 0, process)
-    time.sleep(0.3)  # until a run stalls: nobody waits for it
+    wait_until(lambda: shards(tmp_path) > 0 and len(stalled(started_in)) == 2, process)
     children = descendants(process)
     text = end_by(signal.SIGINT, process)
     assert text.count("KeyboardInterrupt") == 1  # no worker had anything to say
-    until(lambda: not any(map(alive, children)))
+    wait_until(lambda: not any(map(alive, children)))
     assert not list(tmp_path.rglob(f"{TEMPORARY}*"))
     assert sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
     assert same_tables(tmp_path, undisturbed)
 
 
 def test_two_sweeps_at_once_are_one_too_many(tmp_path: Path, start_sweep: Start) -> None:
-    first = start_sweep(tmp_path, 1, "run_slowly", 1000)
-    until(lambda: shards(tmp_path) > 0, first)
-    second = start_sweep(tmp_path, 1, "run_slowly", 1000)
-    _, text = second.communicate(timeout=30)
+    first = start_sweep(tmp_path, 1, "stall_at_three_workers", REPEAT)
+    wait_until(lambda: shards(tmp_path) > 0, first)
+    second = start_sweep(tmp_path, 1, "stall_at_three_workers", REPEAT)
+    _, text = second.communicate(timeout=WAIT_S)
     assert text.strip().endswith(
         "another sweep is writing here; expected another directory, or to wait until that sweep has ended"
     )
@@ -149,7 +142,7 @@ def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
 ) -> None:
     results = tmp_path / "results"
     process = start_sweep(results, jobs, "run_toy", REPEAT, LIMIT.format(limit_bytes))
-    _, text = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == 1
     assert len(text.splitlines()) == 1
     assert "cannot be written (File too large); expected a directory that can be written" in text
@@ -176,7 +169,7 @@ def test_a_disk_that_fills_up_keeps_what_was_whole_and_the_sweep_goes_on_elsewhe
     tmp_path: Path, small_disk: Path, start_sweep: Start
 ) -> None:
     process = start_sweep(small_disk / "results", 1, "run_toy", 100)
-    _, text = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == 1
     assert len(text.splitlines()) == 1
     assert "cannot be written (No space left on device)" in text

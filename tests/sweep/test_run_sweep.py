@@ -14,7 +14,6 @@ from toy_sweep import (
     fail_at_two_workers,
     interrupt_at_three_workers,
     refuse,
-    run_slowly,
     run_toy,
     sweep_toy,
     toy_spec,
@@ -103,7 +102,7 @@ def test_what_has_ended_is_never_run_again(tmp_path: Path) -> None:
 
 def test_more_repeats_and_more_cells_extend_and_end_like_one_sweep(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(workers=(3,), repeat=2), tmp_path / "grown")
-    outcome = sweep_toy(toy_sweep(workers=(2, 3), repeat=3), tmp_path / "grown", run_slowly)
+    outcome = sweep_toy(toy_sweep(workers=(2, 3), repeat=3), tmp_path / "grown")
     assert outcome.executed == 2 * 2 * 3 - 2 * 1 * 2
     sweep_toy(toy_sweep(workers=(2, 3), repeat=3), tmp_path / "whole")
     assert same_tables(tmp_path / "grown", tmp_path / "whole")

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numasim.sweep.run_sweep import SweepOutcome
 
 NODES = 2
+LONGEST_STALL_S = 3600  # what nobody kills ends some day
 
 
 class Part(Model):
@@ -103,25 +105,47 @@ def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     )
 
 
-def run_slowly(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    time.sleep(0.015)
+def stall() -> None:
+    """Wait to be killed, or for a file ``released``; who stalls leaves its id in a file, both where it was started."""
+    mark = Path(f"{os.getpid()}.stalls")
+    mark.with_suffix(".part").write_text(str(os.getpid()))
+    mark.with_suffix(".part").rename(mark)
+    for _ in range(LONGEST_STALL_S * 50):
+        if Path("released").exists():
+            return
+        time.sleep(0.02)
+
+
+def stalled(directory: Path) -> list[int]:
+    """The ids of the processes started in ``directory`` that stall, or did before they were killed."""
+    return [int(mark.read_text()) for mark in directory.glob("*.stalls")]
+
+
+def stall_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    if spec.workers == 2:
+        stall()
     return run_toy(spec, seed, engine, check)
 
 
 def stall_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     if spec.workers == 3:
-        time.sleep(60)
+        stall()
+    return run_toy(spec, seed, engine, check)
+
+
+def stall_at_strategy_b(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    if spec.strategy.name == "b":
+        stall()
     return run_toy(spec, seed, engine, check)
 
 
 def stall_once_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    """Stall in the first process that comes here; it leaves its id in its directory."""
-    mark = Path("stalled")
-    if spec.workers == 3 and not mark.exists():
-        mark.with_suffix(".part").write_text(str(os.getpid()))
-        mark.with_suffix(".part").rename(mark)
-        time.sleep(60)
-    return run_slowly(spec, seed, engine, check)
+    """Stall in the first process that comes here."""
+    if spec.workers == 3:
+        with suppress(FileExistsError):
+            Path("taken").touch(exist_ok=False)
+            stall()
+    return run_toy(spec, seed, engine, check)
 
 
 def fail_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
