@@ -52,7 +52,7 @@ def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
     # without byte code a source that was changed twice within a second cannot be mistaken for the one before
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1800
     )
     found = FAILURE.search(done.stdout)
     if done.returncode not in (0, 1) or bool(done.returncode) != bool(found):

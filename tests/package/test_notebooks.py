@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 import numasim
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.py"))
-LONGEST_CELL_S = 120
+LONGEST_CELL_S = 1800
 FIGURE = re.compile(r"\bns\.plot\.\w+\(|\b\w+_figure\(")
 SMALLER = {  # what takes the place of their parameters
     "contributions": """

@@ -76,7 +76,7 @@ def plan() -> Plan:
 
 
 def ask(perfetto: list[str], trace: Path, *queries: str) -> list[list[list[Any]]]:
-    done = subprocess.run([*perfetto, str(trace), *queries], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([*perfetto, str(trace), *queries], capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_up_findings import TABLES, made_up, written
@@ -23,6 +24,7 @@ QUIET = (  # what Chromium would look up for itself
     "--disable-sync",
 )
 WIDTHS = (1280, 390)
+LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +39,21 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip(f"no Chromium on the path (looked for {', '.join(NAMES)})")
     with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=list(QUIET))
+        started = driver.chromium.launch(executable_path=path, args=list(QUIET), timeout=LONGEST_MS)
         yield started
         started.close()
 
 
+def open_page(browser: Browser, **options: Any) -> Page:
+    """A page that waits as long as a busy machine needs."""
+    context = browser.new_context(offline=True, **options)
+    context.set_default_timeout(LONGEST_MS)
+    return context.new_page()
+
+
 @pytest.fixture(params=WIDTHS)
 def page(request: pytest.FixtureRequest, browser: Browser, page_file: Path) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": request.param, "height": 800}, offline=True)
-    opened = context.new_page()
+    opened = open_page(browser, viewport={"width": request.param, "height": 800})
     complaints: list[str] = []
     opened.on("console", lambda message: complaints.append(message.text))
     opened.on("pageerror", lambda error: complaints.append(str(error)))
@@ -53,7 +61,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, page_file: Path) -> I
     opened.on("request", lambda sent: asked.append(sent.url))
     opened.goto(page_file.as_uri(), wait_until="load")
     yield opened
-    context.close()
+    opened.context.close()
     assert complaints == []
     assert [url for url in asked if not url.startswith("data:")] == [page_file.as_uri()]
 
@@ -104,11 +112,10 @@ def test_every_entry_of_the_contents_leads_somewhere(page: Page) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_both_schemes(browser: Browser, page_file: Path, scheme: str) -> None:
-    context = browser.new_context(color_scheme=scheme, offline=True)
-    opened = context.new_page()
+    opened = open_page(browser, color_scheme=scheme)
     opened.goto(page_file.as_uri())
     ratios = opened.evaluate(CONTRASTS)
-    context.close()
+    opened.context.close()
     assert min(ratios) >= 4.5  # of the Web Content Accessibility Guidelines, level AA
 
 
@@ -130,13 +137,12 @@ CONTRASTS = """() => {
 
 
 def test_it_prints_on_paper(browser: Browser, page_file: Path) -> None:
-    context = browser.new_context(offline=True)
-    opened = context.new_page()
+    opened = open_page(browser)
     opened.goto(page_file.as_uri())
     printed = opened.pdf(format="A4")
     opened.emulate_media(media="print")
     opened.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins, 96 to the inch
     cut = opened.locator("table").evaluate_all("all => Math.max(...all.map(one => one.getBoundingClientRect().right))")
-    context.close()
+    opened.context.close()
     assert printed.startswith(b"%PDF")
     assert cut <= 718

@@ -40,7 +40,7 @@ def program(c_compiler: str, parts: dict[str, Path]) -> Path:
 
 def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     """What was found of each case whose name begins so; prints it. The exit status says whether all are sound."""
-    found = subprocess.run([program, memory, prefix], check=False, capture_output=True, text=True, timeout=300)
+    found = subprocess.run([program, memory, prefix], check=False, capture_output=True, text=True, timeout=1800)
     print(found.stdout)
     cases = dict(re.findall(rf"^(\S.*) {memory}: (.*); \d+ schedules, ", found.stdout, re.MULTILINE))
     sound = all(sentence == "sound" for sentence in cases.values())

@@ -51,7 +51,7 @@ def test_only_native_workers_are_somewhere(program: Path, tmp_path: Path) -> Non
     if len(os.sched_getaffinity(0)) > 1:
         unrehearsed, before, after = ran(program, workers=2).hop_ps
         assert unrehearsed == 0
-        assert all(0 < hop < 10**9 for hop in (before, after, ran(program, workers=2, rehearse=True).hop_ps[0]))
+        assert all(hop > 0 for hop in (before, after, ran(program, workers=2, rehearse=True).hop_ps[0]))
     assert ran(program, workers=len(os.sched_getaffinity(0)) + 1).hop_ps == (0, 0, 0)  # they take turns
 
 

@@ -15,6 +15,7 @@ from numasim.validate.validation_cells import part_of
 from numasim.validate.validation_page import write_pages
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,11 @@ def page(request: pytest.FixtureRequest, page_file: Path) -> Iterator[Page]:
         pytest.skip(f"no Chromium on the path (looked for {', '.join(NAMES)})")
     complaints: list[str] = []
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"], timeout=LONGEST_MS
+        )
         opened = browser.new_context(viewport={"width": request.param, "height": 800}, offline=True).new_page()
+        opened.set_default_timeout(LONGEST_MS)
         opened.on("console", lambda message: complaints.append(message.text))
         opened.on("pageerror", lambda error: complaints.append(str(error)))
         opened.goto(page_file.as_uri(), wait_until="load")
