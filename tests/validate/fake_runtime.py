@@ -116,9 +116,9 @@ class FakeRuntime:
         program = folder / "numasim-runtime"
         program.write_text("a program")
         monkeypatch.setattr("numasim.runtime.runtime_program.PROGRAM", program)
-        for module in ("runs", "rounds"):
+        for module in ("cell_runs", "rounds"):
             monkeypatch.setattr(f"numasim.validate.{module}.plan_of", self.plan_of)
-        for module in ("runs", "rounds", "records"):
+        for module in ("cell_runs", "rounds", "recorded_graphs"):
             monkeypatch.setattr(f"numasim.validate.{module}.run_kernel", self.run_kernel)
         return self
 
