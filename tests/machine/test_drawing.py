@@ -1,12 +1,12 @@
+from __future__ import annotations
+
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from numasim.machine.build_machine import build
 from numasim.machine.drawing import draw
@@ -14,11 +14,17 @@ from numasim.machine.drawing_grid import lay_out, mesh_shape
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
 
+if TYPE_CHECKING:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
 FOLDER = Path(__file__).parents[2] / "configs" / "machines"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
 def paint(figure: Figure) -> FigureCanvasAgg:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # half a second of every collection of tests
+
     canvas = FigureCanvasAgg(figure)
     canvas.draw()  # type: ignore[no-untyped-call]
     return canvas

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import pytest
-from nbclient import NotebookClient
 
 import numasim
 
@@ -32,9 +30,15 @@ def contents(notebook: Any) -> list[tuple[str, str]]:
     return [(cell["cell_type"], cell["source"]) for cell in notebook["cells"]]
 
 
+def read(path: Path) -> Any:
+    import jupytext  # half a second of every collection of tests
+
+    return jupytext.read(path)
+
+
 def reduced(path: Path) -> Any:
     """The notebook with less to do: the cell tagged ``parameters`` is replaced."""
-    notebook = jupytext.read(path)
+    notebook = read(path)
     if path.stem in SMALLER:
         (cell,) = (cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", ()))
         cell["source"] = SMALLER[path.stem]
@@ -48,13 +52,15 @@ def test_there_are_notebooks() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_both_forms_are_the_same_and_without_output(path: Path) -> None:
-    script, notebook = jupytext.read(path), jupytext.read(path.with_suffix(".ipynb"))
+    script, notebook = read(path), read(path.with_suffix(".ipynb"))
     assert contents(script) == contents(notebook)
     assert not [cell for cell in notebook["cells"] if cell.get("outputs") or cell.get("execution_count")]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_and_shows_a_figure_for_every_plot(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbclient import NotebookClient
+
     monkeypatch.setenv("PYTHONPATH", str(Path(numasim.__file__).parents[1]))  # the notebook imports what is tested here
     notebook = reduced(path)
     here = {"metadata": {"path": str(tmp_path)}}
