@@ -16,6 +16,7 @@ TIERS = ("unit", "equality", "theory", "system")
 FOLDERS = {  # the tier of a module that is not named below
     ".": "unit",
     "defects": "system",
+    "docs": "unit",
     "engine": "unit",
     "machine": "unit",
     "native": "equality",
