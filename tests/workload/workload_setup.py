@@ -1,4 +1,4 @@
-"""Small instances of every benchmark, and a slow reading of op programs to hold fast code against."""
+"""Small instances of every registered family, and a slow reading of op programs to hold fast code against."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from numasim.workload.generate import generate
 from numasim.workload.graph import Op, Workload
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import FAMILIES, workload_spec
 
-SMALL = {
+OTHER_SIZES = {  # a label is a name, or a name and what is special about the parameters
     "matmul": {"n": 5},
     "strassen": {"n": 32, "cutoff": 8},
     "strassen manual": {"n": 64, "cutoff": 8, "cutoff_version": "manual", "cutoff_depth": 2},
@@ -32,6 +32,7 @@ SMALL = {
     "syncbench critical": {"construct": "critical", "threads": 3, "repetitions": 5},
     "syncbench single": {"construct": "single", "threads": 3, "repetitions": 2},
 }
+SMALL = {**{name: family.small for name, family in FAMILIES.items()}, **OTHER_SIZES}
 
 
 def make(name: str, **parameters: object) -> Workload:
