@@ -30,6 +30,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "matmul": {"n": 24},
     "strassen": {"n": 512},
     "sort": {"n": 262_144, "quicksort_cutoff": 4096, "merge_cutoff": 4096},
+    "cholesky": {"tiles": 16, "tile_size": 32},
     "sparselu-single": {"blocks": 24, "block_size": 64},
     "sparselu-for": {"blocks": 24, "block_size": 64},
     "fib": {"n": 6},

@@ -1,0 +1,159 @@
+"""Tiled Cholesky factorisation whose tasks wait for the tiles that they read and write.
+
+The right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear algebra
+algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of doubles
+in tiles. Step k factors tile (k, k) (potrf), divides the tiles below it (trsm), and updates every tile (i, j) right of
+column k: the diagonal ones with a product of a tile and its own transpose (syrk), the others with a product of two
+tiles (gemm). One task spawns all others in this order and then waits; each of them starts when the last earlier writer
+of every tile that it reads or writes has finished, as with OpenMP's ``depend`` clause. No tile is written after another
+task has read it, so there are no other dependences.
+
+A task is thus a triple ``0 <= k <= j <= i < tiles``: what step k does to tile (i, j). Only the tiles on and below the
+diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles, also where it needs one triangle.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from numasim.parts.base import Whole
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.family import Family
+from numasim.workload.graph import I64, Mode, Op, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
+from numasim.workload.parameters import MAX_WORK_NS, WorkloadParameters
+
+ELEMENT_BYTES = 8
+KERNELS = ("potrf", "trsm", "syrk", "gemm")
+POTRF, TRSM, SYRK, GEMM = range(len(KERNELS))
+CREATOR = len(KERNELS)  # the shape of the task that spawns all others
+ACCESSES = (1, 2, 2, 3)  # of each kernel: the tiles that it reads, and the one that it updates
+
+
+class CholeskyParameters(WorkloadParameters):
+    """A matrix of ``tiles`` x ``tiles`` tiles of ``tile_size`` x ``tile_size`` doubles."""
+
+    name: Literal["cholesky"]
+    tiles: Annotated[Whole, Field(ge=1, le=256)] = 32  # 256 make 2.8 million tasks and 8.4 million dependences
+    tile_size: Annotated[Whole, Field(ge=1, le=1024)] = 128
+    ps_per_1000_flops: Annotated[Whole, Field(ge=0, le=10**9)] = 100_000  # assumed: 10 Gflop/s
+
+    @model_validator(mode="after")
+    def _fits(self) -> CholeskyParameters:
+        work_ns = flops(POTRF, self.tiles * self.tile_size) * self.ps_per_1000_flops // 10**6
+        if work_ns > MAX_WORK_NS:
+            raise ValueError(
+                f"a matrix of {self.tiles * self.tile_size} rows at this ps_per_1000_flops is {work_ns} ns of work; at "
+                f"most {MAX_WORK_NS} ns fit"
+            )
+        return self
+
+
+class Steps(NamedTuple):
+    """[tasks] what step ``k`` does to tile (``i``, ``j``), in the order of a serial run, for all tasks."""
+
+    i: I64
+    j: I64
+    k: I64
+
+
+def flops(kernel: int, size: int) -> int:
+    """Floating-point operations of one kernel on tiles of ``size`` x ``size``, as LAPACK Working Note 41 counts them.
+
+    Those of potrf on the whole matrix are the sum of those of all tasks.
+    """
+    return (size * (size + 1) * (2 * size + 1) // 6, size**3, size**2 * (size + 1), 2 * size**3)[kernel]
+
+
+def cholesky(parameters: CholeskyParameters) -> Workload:
+    """One task that spawns a task for every operation on a tile, and the dependences among these."""
+    steps = _steps(parameters.tiles)
+    kernels = _kernels(steps)
+    parent = np.zeros(1 + len(kernels), np.int64)
+    parent[0] = -1
+    shapes = [Shape((Op.RUN,), (kernel,), (count,)) for kernel, count in enumerate(ACCESSES)]
+    creator = Shape([*[Op.SPAWN] * len(kernels), Op.WAIT])
+    draft = Draft(parent, np.concatenate([[CREATOR], kernels]), (*shapes, creator))
+    _fill(draft, steps, parameters)
+    source, target = _edges(steps, parameters.tiles)
+    stored = parameters.tiles * (parameters.tiles + 1) // 2
+    counts = np.bincount(kernels, minlength=len(KERNELS)).tolist()
+    return draft.finish(
+        name="cholesky",
+        parameters=parameters_of(parameters),
+        kernels=KERNELS,
+        regions=(Region("matrix", stored * _tile_bytes(parameters), True),),
+        edges=(1 + source, 1 + target),
+        facts={
+            "tasks_spawned": len(kernels),
+            **dict(zip(KERNELS, counts, strict=True)),
+            "dependences": len(source),
+            "flops": flops(POTRF, parameters.tiles * parameters.tile_size),
+        },
+    )
+
+
+def _steps(tiles: int) -> Steps:
+    """Step by step: the column of the step from the diagonal down, then the tiles right of it, row by row."""
+    parts = []
+    for k in range(tiles):
+        column = np.arange(k, tiles)
+        i, j = np.tril_indices(tiles - k - 1)
+        rows, columns = np.concatenate([column, i + k + 1]), np.concatenate([np.full_like(column, k), j + k + 1])
+        parts.append((rows, columns, np.full_like(rows, k)))
+    return Steps(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _kernels(steps: Steps) -> I64:
+    i, j, k = steps
+    return np.where(j == k, np.where(i == k, POTRF, TRSM), np.where(i == j, SYRK, GEMM))
+
+
+def _edges(steps: Steps, tiles: int) -> tuple[I64, I64]:
+    """(predecessor, successor) of every task and the last earlier writer of each of its tiles."""
+    number = np.zeros((tiles, tiles, tiles), np.int32)  # [i, j, k]
+    number[steps] = np.arange(len(steps.k))
+    i, j, k = steps
+    writers = (
+        (k > 0, (i, j, k - 1)),  # of the tile that the task updates
+        (i > j, (np.where(j > k, j, k), k, k)),  # potrf of the step for trsm; trsm of row j for gemm
+        (j > k, (i, k, k)),  # trsm of row i
+    )
+    source = [number[writer][found] for found, writer in writers]
+    target = [np.flatnonzero(found) for found, _ in writers]
+    return np.concatenate(source).astype(np.int64), np.concatenate(target)
+
+
+def _fill(draft: Draft, steps: Steps, parameters: CholeskyParameters) -> None:
+    """Times and tiles of every kernel: those that it reads, then the one that it updates."""
+    for kernel, count in enumerate(ACCESSES):
+        tasks = draft.tasks(kernel) - 1
+        i, j, k = (column[tasks] for column in steps)
+        read = {POTRF: [], TRSM: [(k, k)], SYRK: [(i, k)], GEMM: [(i, k), (j, k)]}[kernel]
+        draft.compute(kernel, compute_ps(flops(kernel, parameters.tile_size), parameters.ps_per_1000_flops))
+        for number, (row, column) in enumerate([*read, (i, j)]):
+            draft.access(
+                kernel,
+                number,
+                region=0,
+                offset=(row * (row + 1) // 2 + column) * _tile_bytes(parameters),
+                row_bytes=_tile_bytes(parameters),
+                mode=Mode.READ if number < count - 1 else Mode.READ_WRITE,
+            )
+
+
+def _tile_bytes(parameters: CholeskyParameters) -> int:
+    return ELEMENT_BYTES * parameters.tile_size**2
+
+
+FAMILIES = (
+    Family(
+        CholeskyParameters,
+        cholesky,
+        small={"tiles": 4, "tile_size": 8},
+        benchmark={"tiles": 24, "tile_size": 64},
+    ),
+)

@@ -1,0 +1,211 @@
+"""Tiled Cholesky: closed forms, dependences against accesses, the factor, and runs worked out by hand.
+
+Tasks are named by their kernel and what they do it to: ``P k`` is potrf of tile (k, k), ``T i k`` trsm of tile (i, k),
+``S i k`` and ``G i j k`` the updates of tiles (i, i) and (i, j) in step k.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from workload_setup import make
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
+
+from engine_setup import run  # isort: skip
+
+from numasim.workload.graph import Mode, Op, Workload
+from numasim.workload.registry import workload_spec
+from numasim.workload.span import span_ps, span_tasks
+
+MICROSECOND = 10**6
+RATE = 10**9  # a microsecond a floating-point operation, in which no task waits for memory
+
+
+def tiles_of(work: Workload, task: int) -> tuple[list[int], int]:
+    """(tiles that a task reads, tile that it updates), as places in the matrix region."""
+    segment = work.op_arg[work.op_ptr[task]]
+    at = slice(work.segment_accesses[segment], work.segment_accesses[segment + 1])
+    tile_bytes = int(work.accesses.row_bytes[at.start])
+    assert (work.accesses.row_bytes[at] == tile_bytes).all()
+    assert not (work.accesses.offset[at] % tile_bytes).any()
+    assert work.accesses.mode[at].tolist() == [Mode.READ] * (at.stop - at.start - 1) + [Mode.READ_WRITE]
+    *read, updated = (work.accesses.offset[at] // tile_bytes).tolist()
+    return read, updated
+
+
+def kernel_of(work: Workload, task: int) -> str:
+    return work.kernels[int(work.segment_kernel[work.op_arg[work.op_ptr[task]]])]
+
+
+def dependences(work: Workload) -> set[tuple[int, int]]:
+    pointers = zip(work.successor_ptr, work.successor_ptr[1:], strict=False)
+    return {(task, int(then)) for task, (first, last) in enumerate(pointers) for then in work.successor[first:last]}
+
+
+def dependences_of_accesses(work: Workload) -> set[tuple[int, int]]:
+    """Task by task in the order of spawning: who wrote its tiles last, and who has read the updated one since."""
+    writer: dict[int, int] = {}
+    readers: dict[int, set[int]] = {}
+    found = set()
+    for task in range(1, work.rows):
+        read, updated = tiles_of(work, task)
+        found |= {(writer[tile], task) for tile in (*read, updated) if tile in writer}
+        found |= {(reader, task) for reader in readers.pop(updated, set())}
+        for tile in read:
+            readers.setdefault(tile, set()).add(task)
+        writer[updated] = task
+    return found
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 3, 4, 7, 12])
+def test_dependences_are_those_of_the_tiles(tiles: int) -> None:
+    work = make("cholesky", tiles=tiles, tile_size=3)
+    assert dependences(work) == dependences_of_accesses(work)
+    assert len(work.successor) == len(dependences(work)) == work.facts["dependences"]
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 3, 10, 40])
+@pytest.mark.parametrize("size", [1, 8, 128])
+def test_closed_forms(tiles: int, size: int) -> None:
+    work, n = make("cholesky", tiles=tiles, tile_size=size, ps_per_1000_flops=10**6), tiles * size
+    assert work.facts["tasks_spawned"] == work.tasks - 1 == tiles * (tiles + 1) * (tiles + 2) // 6
+    assert [work.facts[kernel] for kernel in work.kernels] == [
+        tiles,
+        comb(tiles, 2),
+        comb(tiles, 2),
+        comb(tiles, 3),
+    ]
+    assert 6 * work.facts["flops"] == 2 * n**3 + 3 * n**2 + n
+    assert int(work.segment_compute_ps.sum()) == 1000 * work.facts["flops"]
+    assert work.regions[0].bytes == comb(tiles + 1, 2) * size**2 * 8
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 3, 10, 40])
+def test_the_critical_path_of_tiles_of_one_number_is_the_diagonal(tiles: int) -> None:
+    """From one diagonal tile to the next lie a potrf, a trsm and a syrk: one, one and two operations."""
+    work = make("cholesky", tiles=tiles, tile_size=1, ps_per_1000_flops=1000)
+    assert span_tasks(work) == 1 + 3 * tiles - 2  # with the task that spawns them
+    assert span_ps(work, 0) == 4 * tiles - 3
+
+
+@pytest.mark.parametrize("tiles", [2, 3, 9])
+def test_the_critical_path_of_large_tiles_goes_by_the_products(tiles: int) -> None:
+    """A gemm leads from the trsm of each step to that of the next. In thirds of the cube of a tile's size, the path has
+    9 tiles - 10 (Quach, Langou: A makespan lower bound for the scheduling of the tiled Cholesky factorization, 2015).
+    """
+    size = 600
+    work = make("cholesky", tiles=tiles, tile_size=size, ps_per_1000_flops=1000)
+    potrf, trsm = size * (size + 1) * (2 * size + 1) // 6, size**3
+    syrk, gemm = size**2 * (size + 1), 2 * size**3
+    assert span_ps(work, 0) == 2 * potrf + (tiles - 1) * trsm + (tiles - 2) * gemm + syrk
+    assert span_ps(work, 0) == pytest.approx((9 * tiles - 10) * size**3 / 3, rel=0.002)
+
+
+def topological_order(work: Workload, rng: np.random.Generator) -> list[int]:
+    """The spawned tasks in an order drawn at random among those that the dependences allow."""
+    unmet = np.bincount(work.successor, minlength=work.rows)
+    ready = [task for task in range(1, work.rows) if not unmet[task]]
+    order = []
+    while ready:
+        order.append(ready.pop(int(rng.integers(len(ready)))))
+        for then in work.successor[work.successor_ptr[order[-1]] : work.successor_ptr[order[-1] + 1]].tolist():
+            unmet[then] -= 1
+            if not unmet[then]:
+                ready.append(then)
+    return order
+
+
+KERNELS: dict[str, Callable[..., np.ndarray]] = {
+    "potrf": np.linalg.cholesky,
+    "trsm": lambda diagonal, tile: np.linalg.solve(diagonal, tile.T).T,
+    "syrk": lambda left, tile: tile - left @ left.T,
+    "gemm": lambda left, above, tile: tile - left @ above.T,
+}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_order_that_the_dependences_allow_gives_the_factor(seed: int) -> None:
+    tiles, size, rng = 3 + seed % 4, 1 + seed % 3, np.random.default_rng(seed)
+    work = make("cholesky", tiles=tiles, tile_size=size)
+    square = rng.random((tiles * size, tiles * size))
+    matrix = square @ square.T + tiles * size * np.eye(tiles * size)
+    stored = [(i, j) for i in range(tiles) for j in range(i + 1)]
+    memory = [matrix[size * i : size * (i + 1), size * j : size * (j + 1)] for i, j in stored]
+    order = topological_order(work, rng)
+    assert len(order) == work.facts["tasks_spawned"]
+    for task in order:
+        read, updated = tiles_of(work, task)
+        memory[updated] = KERNELS[kernel_of(work, task)](*(memory[tile] for tile in (*read, updated)))
+    factor = np.linalg.cholesky(matrix)
+    for (i, j), tile in zip(stored, memory, strict=True):
+        assert np.allclose(tile, factor[size * i : size * (i + 1), size * j : size * (j + 1)])
+
+
+def test_one_task_spawns_all_others_in_the_order_of_the_algorithm() -> None:
+    work = make("cholesky", tiles=3, tile_size=1)
+    assert work.op_code[: work.op_ptr[1]].tolist() == [Op.SPAWN] * 10 + [Op.WAIT]
+    assert [kernel_of(work, task)[0].upper() for task in range(1, 11)] == list("PTTSGSPTSP")
+    places = {0: (0, 0), 1: (1, 0), 2: (1, 1), 3: (2, 0), 4: (2, 1), 5: (2, 2)}
+    assert [places[tiles_of(work, task)[1]] for task in range(1, 11)] == [
+        *[(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)],
+        *[(1, 1), (2, 1), (2, 2)],
+        (2, 2),
+    ]
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_two_tiles_are_a_chain(engine: str, workers: int) -> None:
+    """P 0, T 1 0, S 1 0 and P 1 take 5, 8, 12 and 5 operations on 2 x 2 numbers, each waits for the one before it, and
+    whoever ends one has the next in its own queue.
+    """
+    work = make("cholesky", tiles=2, tile_size=2, ps_per_1000_flops=RATE)
+    seen = run(work, workers, engine=engine)
+    assert seen["makespan_ps"] == (5 + 8 + 12 + 5) * MICROSECOND
+    assert seen.of_worker("tasks") == [5, 0][:workers]
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_three_tiles_on_two_workers(engine: str) -> None:
+    """Operations on tiles of one number take 1, 1, 2 and 2 us. Worker 1 takes the older trsm after the first potrf; its
+    end releases S 1 0 and then G 2 1 0, of which worker 1 runs the newer one first, and S 1 0, which all others wait
+    for, 2 us late: 11 us instead of the 9 us of the critical path.
+    """
+    seen = run(make("cholesky", tiles=3, tile_size=1, ps_per_1000_flops=RATE), 2, engine=engine)
+    assert [
+        (worker, task, start // MICROSECOND, end // MICROSECOND) for worker, task, start, end in seen.stretches
+    ] == [
+        *[(0, 1, 0, 1), (0, 3, 1, 2), (0, 6, 2, 4)],  # P 0, T 2 0, S 2 0
+        *[(1, 2, 1, 2), (1, 4, 4, 6), (1, 5, 2, 4), (1, 7, 6, 7)],  # T 1 0, S 1 0, G 2 1 0, P 1
+        *[(1, 8, 7, 8), (1, 9, 8, 10), (1, 10, 10, 11)],  # T 2 1, S 2 1, P 2
+    ]
+    assert seen["makespan_ps"] == 11 * MICROSECOND
+
+
+def test_a_task_takes_at_most_256_bytes() -> None:
+    work = make("cholesky", tiles=24, tile_size=1)
+    arrays = [value for value in vars(work).values() if isinstance(value, np.ndarray)]
+    arrays += vars(work.accesses).values()
+    assert sum(array.nbytes for array in arrays) <= 256 * work.tasks
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"tiles": 0}, "greater than or equal to 1"),
+        ({"tiles": 257}, "less than or equal to 256"),
+        ({"tile_size": 1025}, "less than or equal to 1024"),
+        ({"ps_per_1000_flops": 10**9 + 1}, "less than or equal to 1000000000"),
+        ({"tiles": 256, "tile_size": 1024, "ps_per_1000_flops": 10**9}, "a matrix of 262144 rows .* ns fit"),
+    ],
+)
+def test_bad_parameters(parameters: dict[str, int], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        workload_spec("cholesky", **parameters)
