@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "policy/draws.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { N, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { N, SPAWN, LEAF, JOIN };
 static const ns_parameter PARAMETERS[] = {

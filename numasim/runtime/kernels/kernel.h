@@ -52,7 +52,8 @@ typedef struct {
     void (*destroy)(void *state);
 } ns_kernel;
 
-/* All kernels, up to NULL. */
+/* All kernels in the order of their names, up to NULL: the build makes this table from the sources in this folder, of
+ * which each defines one `const ns_kernel ns_<name>_kernel` at the beginning of a line, or none. */
 extern const ns_kernel *const NS_KERNELS[];
 
 /* A parameter of kernels that share memory. */

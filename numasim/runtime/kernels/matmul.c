@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "policy/draws.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { N, BLOCK, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { N, QUICKSORT_CUTOFF, MERGE_CUTOFF, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

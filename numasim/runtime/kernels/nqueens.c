@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { MOST_QUEENS = 16 };
 enum { N, CUTOFF, ROW };

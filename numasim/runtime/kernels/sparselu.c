@@ -10,7 +10,7 @@
 
 #include "policy/draws.h"
 #include "kernels/elimination.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { BLOCKS, BLOCK_SIZE, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kernels/delay.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { ACQUISITIONS, CRITICAL, THINK };
 static const ns_parameter PARAMETERS[] = {

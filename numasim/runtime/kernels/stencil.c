@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { N, ITERATIONS, ROWS, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

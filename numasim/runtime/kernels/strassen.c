@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "policy/draws.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { N, CUTOFF, VERSION, CUTOFF_DEPTH, OBJECTS, RATE };
 enum { NO_CUTOFF, MANUAL };

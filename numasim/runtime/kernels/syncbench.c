@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "kernels/delay.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { CONSTRUCT, REPETITIONS, DELAY, SERIAL, OWN };
 enum { PARALLEL, FOR, PARALLEL_FOR, BARRIER, SINGLE, CRITICAL, LOCK, ATOMIC, REDUCTION };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "policy/draws.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 #include "base/wide.h"
 
 enum { DRAW_ARRIVAL = 8, MOST_CHILDREN = 100, MOST_DEPTH = 1000, ROUNDING = 1000000000 };

@@ -6,7 +6,7 @@
 
 #include "kernels/delay.h"
 #include "kernels/graph/program.h"
-#include "kernels/kernels.h"
+#include "kernels/kernel.h"
 
 enum { DEPTH, WIDTH, SEED, GRAPHS, LOW, HIGH, FILE_PATH };
 static const ns_parameter PARAMETERS[] = {
