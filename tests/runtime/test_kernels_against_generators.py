@@ -1,7 +1,8 @@
 """The kernels record the very graphs that numasim generates for the same benchmarks: tasks, programs, times, accesses.
 
-Two cannot be equal. ``matmul`` is a task per element there, in an implicit range that is never materialised, and a task
-per block here. ``sparselu`` clears a block that fills in by its first update, which so writes it without reading.
+Three cannot be equal. ``matmul`` is a task per element there, in an implicit range that is never materialised, and a
+task per block here. ``sparselu`` clears a block that fills in by its first update, which so writes it without reading.
+``cholesky`` has dependences there, of which the runtime has none, and joins here, which keep them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pytest
 from recorded_graphs import recorded
 
 from numasim.workload.generate import generate
-from numasim.workload.graph import Mode, Workload
+from numasim.workload.graph import Mode, Op, Workload
 from numasim.workload.registry import PARAMETERS, workload_spec
 
 CONSTRUCTS = ("parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction")
@@ -96,6 +97,37 @@ def test_a_recorded_graph_is_the_generated_one(
     assert [(p.roots, p.deal) for p in here.phases] == [(p.roots, p.deal) for p in there.phases]
     assert here.words == there.words
     assert here.tasks == there.tasks
+
+
+def steps_between_joins(graph: Workload) -> np.ndarray:
+    """[tasks] how many joins of the one task that spawns all others come before each of them is spawned."""
+    codes, tasks = (array[: graph.op_ptr[1]] for array in (graph.op_code, graph.op_arg))
+    joins = np.zeros(graph.rows, np.int64)
+    joins[tasks[codes == Op.SPAWN]] = np.cumsum(codes == Op.WAIT)[codes == Op.SPAWN]
+    return joins
+
+
+@pytest.mark.parametrize(("tiles", "tile_size"), [(1, 6), (2, 1), (5, 3), (9, 2)])
+def test_a_recorded_cholesky_has_the_tasks_of_the_generator_and_joins_that_keep_its_dependences(
+    tiles: int, tile_size: int, program: Path, tmp_path: Path
+) -> None:
+    _, here = recorded(program, tmp_path, "cholesky", tiles=tiles, tile_size=tile_size)
+    there = generated("cholesky", tiles=tiles, tile_size=tile_size)
+    for name in ("kind", "parent", "segment_compute_ps", "segment_accesses"):
+        assert np.array_equal(getattr(here, name), getattr(there, name)), name
+    for name in ("op_code", "op_arg"):
+        mine, theirs = (getattr(graph, name)[graph.op_code != Op.WAIT] for graph in (here, there))
+        assert np.array_equal(mine, theirs), name
+    for column in fields(here.accesses):
+        mine, theirs = getattr(here.accesses, column.name), getattr(there.accesses, column.name)
+        assert np.array_equal(mine, theirs), column.name
+    assert [(r.name, r.bytes, r.initialised) for r in here.regions] == [
+        (r.name, r.bytes, r.initialised) for r in there.regions
+    ]
+    joins = steps_between_joins(here)
+    before, after = np.repeat(joins, np.diff(there.successor_ptr)), joins[there.successor]
+    assert not len(here.successor)
+    assert (before < after).all()
 
 
 def test_every_block_that_fills_in_is_written_once_without_reading(program: Path, tmp_path: Path) -> None:

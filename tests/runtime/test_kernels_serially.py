@@ -46,7 +46,7 @@ def test_measured_segments_are_recorded_before_every_call_and_at_the_end(
         assert codes[1::2].all()
 
 
-@pytest.mark.parametrize("label", ["fft", "matmul", "mergesort", "sparselu", "stencil", "strassen"])
+@pytest.mark.parametrize("label", ["cholesky", "fft", "matmul", "mergesort", "sparselu", "stencil", "strassen"])
 def test_objects_can_be_left_out(label: str, program: Path, tmp_path: Path) -> None:
     _, with_objects = recorded(program, tmp_path, label, **SMALL[label])
     _, without = recorded(program, tmp_path, label, objects=0, **SMALL[label])

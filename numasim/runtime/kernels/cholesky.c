@@ -1,0 +1,271 @@
+/* Tiled Cholesky factorisation, right-looking (Buttari, Langou, Kurzak, Dongarra 2009): step k factors tile (k, k),
+ * divides the tiles below it, and updates every tile (i, j) right of column k. Tiles on and below the diagonal are
+ * stored, row by row, each in one piece.
+ *
+ * The tasks, their order, times and accesses are those of numasim/workload/families/cholesky.py. What holds them back
+ * is not: there a task waits for the writers of its own tiles alone, as with OpenMP's `depend`. This runtime has no
+ * dependences between tasks, so that the task that creates all others joins after the factorisation, after the
+ * divisions and after the updates of every step. That keeps every dependence, and workers wait for each other more.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/draws.h"
+#include "kernels/kernel.h"
+
+enum { TILES, TILE_SIZE, OBJECTS, RATE };
+static const ns_parameter PARAMETERS[] = {
+    {"tiles", NS_INTEGER, "16", 1, 256, NULL, "tiles in a row, and rows of tiles"},
+    {"tile_size", NS_INTEGER, "32", 1, 1024, NULL, "numbers in a row of a tile, and rows"},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "100000", 0, 1000000000, NULL, "declared"},
+    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
+};
+
+enum { MOST_ACCESSES = 3 };
+
+typedef struct {
+    int64_t tiles, size, rate;
+    bool objects;
+    uint32_t object;
+    double *matrix, *twin, *original;
+} state;
+
+/* What step k does to tile (i, j), k <= j <= i: it factors it where all are equal, divides it where only j and k are,
+ * and updates it where j is above k. */
+typedef struct {
+    const state *of;
+    int64_t i, j, k;
+} step;
+
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
+
+static double dot(const double *a, const double *b, int64_t count) {
+    double sum = 0;
+    for (int64_t at = 0; at < count; at++) sum += a[at] * b[at];
+    return sum;
+}
+
+/* The lower half becomes its Cholesky factor; the upper one is not touched. */
+static void factor(double *tile, int64_t size) {
+    for (int64_t column = 0; column < size; column++) {
+        double *diagonal = tile + column * size;
+        diagonal[column] = sqrt(diagonal[column] - dot(diagonal, diagonal, column));
+        for (int64_t row = column + 1; row < size; row++) {
+            double *left = tile + row * size;
+            left[column] = (left[column] - dot(left, diagonal, column)) / diagonal[column];
+        }
+    }
+}
+
+/* Solve X L^T = tile for X, where L is the lower half of `diagonal`. */
+static void divide(const double *diagonal, double *tile, int64_t size) {
+    for (int64_t row = 0; row < size; row++) {
+        double *left = tile + row * size;
+        for (int64_t column = 0; column < size; column++) {
+            const double *above = diagonal + column * size;
+            left[column] = (left[column] - dot(left, above, column)) / above[column];
+        }
+    }
+}
+
+/* tile -= left above^T; of a tile on the diagonal the lower half alone. */
+static void update(const double *left, const double *above, double *tile, int64_t size, bool on_diagonal) {
+    for (int64_t row = 0; row < size; row++) {
+        const int64_t columns = on_diagonal ? row + 1 : size;
+        for (int64_t column = 0; column < columns; column++) {
+            tile[row * size + column] -= dot(left + row * size, above + column * size, size);
+        }
+    }
+}
+
+/* How many tiles are stored before tile (row, column). */
+static int64_t place_of(int64_t row, int64_t column) { return row * (row + 1) / 2 + column; }
+
+static double *tile_at(const state *self, double *matrix, int64_t row, int64_t column) {
+    return matrix + place_of(row, column) * self->size * self->size;
+}
+
+static void operate(const step *s, double *matrix) {
+    const state *of = s->of;
+    double *tile = tile_at(of, matrix, s->i, s->j);
+    if (s->j > s->k) {
+        update(tile_at(of, matrix, s->i, s->k), tile_at(of, matrix, s->j, s->k), tile, of->size, s->i == s->j);
+    } else if (s->i > s->k) {
+        divide(tile_at(of, matrix, s->k, s->k), tile, of->size);
+    } else {
+        factor(tile, of->size);
+    }
+}
+
+/* Operations on numbers (LAPACK Working Note 41). */
+static int64_t flops(const step *s) {
+    const int64_t size = s->of->size;
+    if (s->j > s->k) return s->i > s->j ? 2 * size * size * size : size * size * (size + 1);
+    return s->i > s->k ? size * size * size : size * (size + 1) * (2 * size + 1) / 6;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+static ns_access access_to(const state *self, int64_t row, int64_t column, enum ns_access_mode mode) {
+    const int64_t bytes = self->size * self->size * (int64_t)sizeof(double);
+    return ns_piece(self->object, place_of(row, column) * bytes, bytes, mode);
+}
+
+static void run_step(ns_task *self, void *arguments) {
+    const step *s = arguments;
+    operate(s, s->of->matrix);
+    ns_work(self, ns_compute_ps(flops(s), s->of->rate));
+}
+
+static void spawn_step(ns_task *self, const step *s) {
+    const state *of = s->of;
+    ns_access accesses[MOST_ACCESSES];
+    uint32_t count = 0;
+    if (s->j > s->k) accesses[count++] = access_to(of, s->i, s->k, NS_READ);
+    if (s->j > s->k && s->i > s->j) accesses[count++] = access_to(of, s->j, s->k, NS_READ);
+    if (s->j == s->k && s->i > s->k) accesses[count++] = access_to(of, s->k, s->k, NS_READ);
+    accesses[count++] = access_to(of, s->i, s->j, NS_READ_WRITE);
+    ns_spawn_with(self, run_step, s, sizeof *s, accesses, of->objects ? count : 0);
+}
+
+static void decompose(ns_task *self, void *arguments) {
+    const state *of = *(const state **)arguments;
+    for (int64_t k = 0; k < of->tiles; k++) {
+        spawn_step(self, &(step){of, k, k, k});
+        ns_join(self);
+        for (int64_t i = k + 1; i < of->tiles; i++) spawn_step(self, &(step){of, i, k, k});
+        ns_join(self);
+        for (int64_t i = k + 1; i < of->tiles; i++) {
+            for (int64_t j = k + 1; j <= i; j++) spawn_step(self, &(step){of, i, j, k});
+        }
+        ns_join(self);
+    }
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+static size_t bytes_of(const state *self) {
+    return (size_t)(place_of(self->tiles, 0) * self->size * self->size) * sizeof(double);
+}
+
+static void destroy(void *whole) {
+    state *self = whole;
+    free(self->matrix);
+    free(self->twin);
+    free(self->original);
+    free(self);
+}
+
+/* Random numbers from -1 to 1, and on the diagonal what is above the sum of a row of them: positive definite. */
+static void fill(const state *self, double *matrix) {
+    const int64_t numbers = place_of(self->tiles, 0) * self->size * self->size;
+    for (int64_t at = 0; at < numbers; at++) {
+        matrix[at] = (double)ns_below(ns_draw(0, (uint64_t)at), 1 << 16) / (1 << 15) - 1;
+    }
+    for (int64_t k = 0; k < self->tiles; k++) {
+        double *tile = tile_at(self, matrix, k, k);
+        for (int64_t at = 0; at < self->size; at++) tile[at * self->size + at] += (double)(self->tiles * self->size);
+    }
+}
+
+static int create(void **made, ns_setting *setting) {
+    const ns_value *values = setting->values;
+    state *self = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (state){.tiles = values[TILES].number,
+                    .size = values[TILE_SIZE].number,
+                    .rate = values[RATE].number,
+                    .objects = values[OBJECTS].number};
+    self->matrix = malloc(bytes_of(self));
+    self->twin = malloc(bytes_of(self));
+    self->original = malloc(bytes_of(self));
+    if (!self->matrix || !self->twin || !self->original) {
+        destroy(self);
+        return NS_ERROR_MEMORY;
+    }
+    fill(self, self->original);
+    memcpy(self->matrix, self->original, bytes_of(self));
+    memcpy(self->twin, self->original, bytes_of(self));
+    *made = self;
+    return NS_OK;
+}
+
+static int attach(void *whole, ns_pool *pool) {
+    state *self = whole;
+    if (!self->objects) return NS_OK;
+    return ns_object_attach(pool, "matrix", self->matrix, (int64_t)bytes_of(self), &self->object);
+}
+
+static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, decompose, &whole, sizeof whole); }
+
+static void run_twin(void *whole) {
+    state *self = whole;
+    for (int64_t k = 0; k < self->tiles; k++) {
+        for (int64_t i = k; i < self->tiles; i++) operate(&(step){self, i, k, k}, self->twin);
+        for (int64_t i = k + 1; i < self->tiles; i++) {
+            for (int64_t j = k + 1; j <= i; j++) operate(&(step){self, i, j, k}, self->twin);
+        }
+    }
+}
+
+/* ---- what the factor is worth ------------------------------------------------------------------------------------ */
+
+/* The number in that row and column of the whole matrix, which is on or below the diagonal. */
+static double number_at(const state *self, double *matrix, int64_t row, int64_t column) {
+    const int64_t size = self->size;
+    return tile_at(self, matrix, row / size, column / size)[row % size * size + column % size];
+}
+
+/* The largest difference between rows of L L^T and of the matrix, applied to ones. `vectors` are three of n zeros. */
+static double difference_of(const state *self, double *vectors) {
+    const int64_t n = self->tiles * self->size;
+    double *columns = vectors, *product = vectors + n, *expected = vectors + 2 * n;
+    double worst = 0;
+    for (int64_t row = 0; row < n; row++) {
+        for (int64_t column = 0; column <= row; column++) {
+            const double number = number_at(self, self->original, row, column);
+            columns[column] += number_at(self, self->matrix, row, column);
+            expected[row] += number;
+            if (column < row) expected[column] += number;
+        }
+    }
+    for (int64_t row = 0; row < n; row++) {
+        for (int64_t column = 0; column <= row; column++) {
+            product[row] += number_at(self, self->matrix, row, column) * columns[column];
+        }
+    }
+    for (int64_t row = 0; row < n; row++) worst = fmax(worst, fabs(product[row] - expected[row]));
+    return worst;
+}
+
+/* L L^T is the matrix but for rounding, which is at most n epsilon |L| |L^T|; no number of that is above the largest one
+ * on the diagonal, n + 1 (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1). A row has n of them;
+ * computing both sides doubles that. */
+static bool is_factored(const state *self) {
+    const double n = (double)(self->tiles * self->size);
+    double *vectors = calloc((size_t)(3 * self->tiles * self->size), sizeof *vectors);
+    if (!vectors) return false;
+    const double worst = difference_of(self, vectors);
+    free(vectors);
+    return worst <= 2 * n * (n + 1) * (n + 1) * 0x1p-52;
+}
+
+/* Bit by bit the twin's, and what both made is right. */
+static bool matches(const void *whole) {
+    const state *self = whole;
+    return memcmp(self->matrix, self->twin, bytes_of(self)) == 0 && is_factored(self);
+}
+
+const ns_kernel ns_cholesky_kernel = {
+    .name = "cholesky",
+    .meaning = "Cholesky factorisation of a matrix of tiles, one task creating all others",
+    .parameters = PARAMETERS,
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .destroy = destroy,
+};
