@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/draws.h"
 #include "kernels/kernel.h"
+#include "policy/draws.h"
 
 enum { TILES, TILE_SIZE, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {
@@ -240,8 +240,8 @@ static double difference_of(const state *self, double *vectors) {
     return worst;
 }
 
-/* L L^T is the matrix but for rounding, which is at most n epsilon |L| |L^T|; no number of that is above the largest one
- * on the diagonal, n + 1 (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1). A row has n of them;
+/* L L^T is the matrix but for rounding, which is at most n epsilon |L| |L^T|; no number of that is above the largest on
+ * the diagonal, n + 1 (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1). A row has n of them;
  * computing both sides doubles that. */
 static bool is_factored(const state *self) {
     const double n = (double)(self->tiles * self->size);
