@@ -62,13 +62,12 @@ constexpr NamedCounter COUNTERS[] = {
     {"parked_ps", &Counters::parked_ps},
 };
 
-constexpr std::pair<const char*, TrafficKind> TRAFFIC[] = {
-    {"read", FETCHED}, {"ownership", OWNED}, {"written", WRITTEN}, {"cache", CACHED}};
-
 // Bytes by kind and pair of nodes; of a run that is coupled.
 nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
     nb::dict by_kind;
-    for (const auto& [name, kind] : TRAFFIC) by_kind[name] = table(traffic.bytes[kind].data(), nodes, nodes);
+    for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
+        by_kind[TRAFFIC_NAMES[kind]] = table(traffic.bytes[kind].data(), nodes, nodes);
+    }
     return by_kind;
 }
 
@@ -132,9 +131,8 @@ Watcher watcher_of(nb::object callback) {
 }
 
 nb::dict run(nb::dict fields, bool keep_log, nb::object listening, nb::object watching) {
-    Reader reader(std::move(fields), "");
-    Computed computed;
-    const Plan plan = read_plan(reader, computed);
+    const ReadPlan read(std::move(fields));
+    const Plan& plan = read.plan();
     const Listener listener = listening.is_none() ? Listener{} : listener_of(listening);
     std::optional<Watch> watch;
     if (!watching.is_none()) {

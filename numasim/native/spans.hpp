@@ -1,14 +1,13 @@
 // Arrays that belong to somebody else.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include "plan/views.h"
 
 namespace numasim {
 
-using I64s = std::span<const std::int64_t>;
-using I32s = std::span<const std::int32_t>;
-using U32s = std::span<const std::uint32_t>;
-using U8s = std::span<const std::uint8_t>;
+using I64s = ns_i64s;
+using I32s = ns_i32s;
+using U32s = ns_u32s;
+using U8s = ns_u8s;
 
 }  // namespace numasim

@@ -20,6 +20,9 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.plan.plan import Plan
+from numasim.plan.segment_times import local_waits_ps, segment_times
+from numasim.schema.completeness import complete
+from numasim.schema.plan_fields import FILE, FILE_WAITS
 
 MAGIC = b"NSFIELD1"
 NAME_BYTES = 48
@@ -39,35 +42,28 @@ def write_plan(plan: Plan, path: Path | str) -> None:
 
 def plan_fields(plan: Plan) -> dict[str, Any]:
     """The fields of ``plan`` by name: those of the native engine, for a graph with a row for every task; beside them
-    ``subtree_end`` [rows], the ``strategy``, the hardware ``thread`` [workers] of each worker, and what the times of
-    segments are made of, so that a segment may compute for as long as it is measured to. InputError where the native
-    engine is not built.
+    those of `numasim.schema.plan_fields.FILE` and FILE_WAITS. InputError where the native engine is not built.
     """
     try:
         from numasim.engine.native.native_engine import fields
     except ImportError:
         raise InputError("the native engine is not built here", expected=COMPILED) from None
     plan = plan.unfolded()
-    return {
-        **fields(plan),
-        **_segment_parts(plan),
+    beside = {
         "subtree_end": plan.workload.subtree_end(),
         "strategy": plan.steal.name,
         "thread": plan.workers.thread.astype(np.int32),
+        "compute_ps": segment_times(plan).compute_ps,
     }
+    return {**fields(plan), **complete(FILE, beside), **_segment_waits(plan)}
 
 
-def _segment_parts(plan: Plan) -> dict[str, Array]:
-    """``compute_ps`` [segments] and, where there are accesses, [nodes, segments] how long a segment waits on a node:
-    ``settled_ps`` for the accesses whose homes are known, ``local_wait_ps`` for all of them if they were local.
-    """
-    from numasim.plan.segment_times import local_waits_ps, segment_times
-
-    times = segment_times(plan)
+def _segment_waits(plan: Plan) -> dict[str, Any]:
+    """How long segments wait, where there are accesses."""
     if not len(plan.workload.accesses):
-        return {"compute_ps": times.compute_ps}
-    waits = {"settled_ps": times.settled_ps, "local_wait_ps": local_waits_ps(plan)}
-    return {"compute_ps": times.compute_ps, **{name: wait.ravel() for name, wait in waits.items()}}
+        return {}
+    waits = {"settled_ps": segment_times(plan).settled_ps, "local_wait_ps": local_waits_ps(plan)}
+    return complete(FILE_WAITS, {name: wait.ravel() for name, wait in waits.items()})
 
 
 def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
@@ -107,15 +103,14 @@ def _encoded_name(name: str) -> bytes:
 
 
 def flattened(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(name, value) of every leaf of nested mappings and lists of mappings."""
+    """(name, value) of every leaf of nested mappings and lists."""
     for key, value in fields.items():
         name = f"{prefix}{key}"
         if isinstance(value, Mapping):
             yield from flattened(value, f"{name}.")
         elif isinstance(value, (list, tuple)):
             yield f"{name}.count", len(value)
-            for i, entry in enumerate(value):
-                yield from flattened(entry, f"{name}.{i}.")
+            yield from flattened({str(i): entry for i, entry in enumerate(value)}, f"{name}.")
         else:
             yield name, value
 

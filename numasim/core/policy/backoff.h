@@ -5,17 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../schema/generated/plan_structs.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define NS_LONGEST_WAIT_PS (INT64_C(1) << 52)
-
-typedef struct {
-    int64_t first_ps, factor, max_ps; /* max_ps -1: without bound */
-    int64_t poll_ps;                  /* the wait where no back-off is given */
-    int64_t scan_ps;                  /* a round without a probe takes at least this long */
-} ns_backoff;
 
 /* The wait after the `fails`-th fruitless round in a row; `probed`: whether the round probed any queue. */
 int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed);

@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
+#include "../../schema/generated/enumerations.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum ns_deal { NS_DEAL_MASTER, NS_DEAL_BLOCK, NS_DEAL_CYCLIC };
 
 /* `count` items: first, first + step, ... */
 typedef struct {

@@ -8,8 +8,6 @@
 extern "C" {
 #endif
 
-#define NS_NOWHERE (-1) /* the node of an object of which no page is placed, or of no node */
-
 /* The `count` objects of a task that have one home and are used in one way, of `bytes` bytes together. */
 typedef struct {
     int64_t bytes, count;

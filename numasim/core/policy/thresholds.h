@@ -8,14 +8,6 @@
 extern "C" {
 #endif
 
-enum ns_threshold_rule { NS_RULE_LITERAL, NS_RULE_AVAIL, NS_RULE_FRACTION };
-
-/* How S (high) and s (low) come about; -1 where `max_tasks` or `min_tasks` is computed. */
-typedef struct {
-    int64_t max_tasks, min_tasks, fraction_ppm;
-    enum ns_threshold_rule rule;
-} ns_threshold_rules;
-
 typedef struct {
     int64_t high, low;
 } ns_thresholds;

@@ -10,8 +10,6 @@
 extern "C" {
 #endif
 
-enum ns_barrier_kind { NS_BARRIER_CENTRAL, NS_BARRIER_FLAG, NS_BARRIER_TREE, NS_BARRIER_PER_DOMAIN };
-
 /* A worker has come to a barrier on `node`, and leaves it. */
 typedef struct {
     int64_t time_ps, leave_ps;

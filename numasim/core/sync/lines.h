@@ -9,16 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NS_NOBODY UINT32_MAX
+#include "../../schema/generated/plan_structs.h"
 
-/* Transfers between actors. Ids of nodes and homes are in bounds, times are at most 2^53. */
-typedef struct {
-    const int64_t *between_ps; /* [workers][workers] to each worker from each */
-    const int64_t *memory_ps;  /* [nodes][nodes] to a node from each home */
-    const int32_t *node;       /* [workers] */
-    uint32_t workers, nodes;
-    bool cached;
-} ns_transfers;
+#define NS_NOBODY UINT32_MAX
 
 /* One line: its home, its owner, how often it went to another actor of the same node and of another node. */
 typedef struct {

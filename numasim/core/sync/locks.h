@@ -10,18 +10,11 @@
 extern "C" {
 #endif
 
-enum ns_lock_kind { NS_LOCK_TAS, NS_LOCK_TTAS, NS_LOCK_TICKET, NS_LOCK_MCS, NS_LOCK_MUTEX, NS_LOCK_COHORT };
-
 typedef struct {
     int64_t since_ps;
     uint32_t actor;
     uint32_t then; /* what it goes on with: the caller's own */
 } ns_waiter;
-
-typedef struct {
-    bool fair;
-    int64_t batch, spin_ps, pause_ps, futex_ps, wake_ps, wake_remote_ps;
-} ns_lock_rules;
 
 typedef struct {
     uint32_t place;   /* among the waiters */

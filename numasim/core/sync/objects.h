@@ -17,8 +17,6 @@
 extern "C" {
 #endif
 
-enum ns_sync_role { NS_SYNC_LOCK, NS_SYNC_ATOMIC, NS_SYNC_CONDITION, NS_SYNC_BARRIER };
-
 /* What a plan says of them; those of the search come last. */
 typedef struct {
     uint32_t count;

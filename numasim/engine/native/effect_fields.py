@@ -69,19 +69,21 @@ def _caches(plan: Plan) -> Fields:
 def _resources(resources: Resources) -> Fields:
     return {
         "resource_capacity": np.array(resources.capacity, np.int64),
-        "paths": [_paths(paths) for paths in (resources.reads, resources.writes, resources.moves)],
+        **_paths("read", resources.reads),
+        **_paths("write", resources.writes),
+        **_paths("move", resources.moves),
         "llc_port": np.array(resources.llc, np.int32),
         "faults": resources.faults,
         "fault_alpha_ppm": resources.fault_alpha_ppm,
     }
 
 
-def _paths(by_pair: Sequence[Sequence[Path]]) -> Fields:
+def _paths(name: str, by_pair: Sequence[Sequence[Path]]) -> Fields:
     """Lists of resources by pair of nodes, in CSR form."""
     paths = [path for row in by_pair for path in row]
     return {
-        "first": np.cumsum([0, *map(len, paths)], dtype=np.int64),
-        "resource": np.array([resource for path in paths for resource in path], np.uint32),
+        f"{name}_first": np.cumsum([0, *map(len, paths)], dtype=np.int64),
+        f"{name}_resource": np.array([resource for path in paths for resource in path], np.uint32),
     }
 
 

@@ -28,6 +28,8 @@ from numasim.native import _engine
 from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.plan.segment_times import RangeTimes, SegmentTimes, segment_times
 from numasim.plan.task_objects import ItemObject, item_objects, task_objects
+from numasim.schema.completeness import complete
+from numasim.schema.plan_fields import PLAN
 from numasim.workload.graph import Phase, Workload
 
 Fields = dict[str, Any]
@@ -63,7 +65,7 @@ def state_bytes(plan: Plan) -> dict[str, int]:
 
 
 def fields(plan: Plan) -> Fields:
-    """Everything that the compiled engine reads, by name."""
+    """Everything that the compiled engine reads, by name: the fields of `numasim.schema.plan_fields.PLAN`."""
     return {**_seedless(_Cell(plan)), "seed": plan.seed}
 
 
@@ -86,7 +88,8 @@ def _seedless(cell: _Cell) -> Fields:
     """The fields that the repeats of a cell, or those of its serial run, have in common."""
     plan = cell.plan
     tables = Tables(plan)
-    return {
+    fields = {
+        "seed": 0,
         "workers": plan.workers.workers,
         "nodes": plan.machine.nodes,
         "node": np.ascontiguousarray(plan.workers.node, np.int32),
@@ -107,10 +110,12 @@ def _seedless(cell: _Cell) -> Fields:
         **effect_fields(plan),
         **_costs(plan, tables),
         **_strategy(plan),
+        "looks_at_data": plan.steal.looks_at_data,
         **(_objects(plan) if plan.steal.looks_at_data else {}),
         **_waiting(plan, tables),
         **_words(plan),
     }
+    return complete(PLAN, fields)
 
 
 def _graph(work: Workload) -> Fields:
@@ -143,11 +148,11 @@ def _phase(phase: Phase) -> Fields:
 
 
 def _segments(plan: Plan, times: SegmentTimes) -> Fields:
-    by_node = zip(times.total_ps, times.local_ps, strict=True)
     looks_at_accesses = bool(plan.placement.dynamic.any()) or plan.coupled
     return {
         "segments": plan.workload.segments,
-        "segment_times": [{"total_ps": total, "local_ps": local} for total, local in by_node],
+        "total_ps": list(times.total_ps),
+        "local_ps": list(times.local_ps),
         "traffic": times.traffic.ravel() if len(plan.workload.accesses) and not plan.coupled else NOTHING,
         "looks_at_accesses": looks_at_accesses,
         **({**access_fields(plan), **region_fields(plan)} if looks_at_accesses else {}),
@@ -183,7 +188,7 @@ def _family(times: RangeTimes, plan: Plan) -> Fields:
                 "by_quotient": table.by_quotient,
                 "by_remainder": table.by_remainder,
                 "traffic": table.traffic.ravel(),
-                "nodes": [{"wait_ps": table.wait_ps(node) if node in used else NOTHING} for node in nodes],
+                "wait_ps": [table.wait_ps(node) if node in used else NOTHING for node in nodes],
             }
             for table in times.tables
         ],

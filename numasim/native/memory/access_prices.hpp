@@ -16,9 +16,6 @@ namespace numasim {
 constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
 constexpr std::int64_t LINE_BYTES = 64;
 
-// Kinds of traffic between nodes; the last from cache to cache.
-enum TrafficKind : std::size_t { FETCHED, OWNED, WRITTEN, CACHED, TRAFFIC_KINDS };
-
 // Bytes by kind and pair of nodes, and bytes that caches served.
 struct Traffic {
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "memory/chunks.hpp"
-#include "effects.hpp"
+#include "plan.hpp"
 
 namespace numasim {
 

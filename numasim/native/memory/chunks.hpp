@@ -9,9 +9,11 @@
 #include <new>
 #include <vector>
 
+#include "plan.hpp"
+
 namespace numasim {
 
-constexpr std::int64_t CHUNK_BYTES = std::int64_t{1} << 16;
+constexpr std::int64_t CHUNK_BYTES = NS_CHUNK_BYTES;
 constexpr std::int64_t PART_BYTES = CHUNK_BYTES / 64;  // a chunk's parts are the bits of a word
 
 // What an access touches of a chunk.
@@ -39,7 +41,7 @@ struct Footprint {
 // The numbers of chunks among those of all regions.
 class ChunkNumbers {
 public:
-    explicit ChunkNumbers(const std::vector<std::int64_t>& region_bytes) : first_{0} {
+    explicit ChunkNumbers(I64s region_bytes) : first_{0} {
         for (const std::int64_t bytes : region_bytes) first_.push_back(first_.back() + bytes / CHUNK_BYTES + 1);
     }
 

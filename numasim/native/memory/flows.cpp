@@ -16,7 +16,7 @@ std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan) {
     for (std::size_t w = 0; w < plan.workers; ++w) {
         std::vector<ItemPrices>& mine = prices[plan.effects.price_class[w]];
         if (!mine.empty()) continue;
-        const std::vector<FamilyPrice>& given = plan.effects.prices[plan.effects.price_class[w]];
+        const auto& given = plan.effects.prices[plan.effects.price_class[w]].families;
         for (std::size_t family = 0; family < given.size(); ++family) {
             mine.emplace_back(plan.families[family], given[family], plan.node[w], plan.nodes);
         }

@@ -21,7 +21,7 @@ void ObjectMap::describe_row(std::size_t row, ns_new_task& task) {
     objects_.clear();
     for (auto at = static_cast<std::size_t>(table_.ptr[row]); at < static_cast<std::size_t>(table_.ptr[row + 1]);
          ++at) {
-        const bool open = table_.home[at] == TaskObjects::OPEN;
+        const bool open = table_.home[at] == NS_OPEN_HOME;
         const std::int32_t home = open ? home_of(table_.access[at]) : table_.home[at];
         objects_.push_back({table_.bytes[at], table_.count[at], home, table_.mode[at]});
     }
@@ -30,7 +30,7 @@ void ObjectMap::describe_row(std::size_t row, ns_new_task& task) {
 
 void ObjectMap::describe_item(std::size_t family, std::int64_t item, ns_new_task& task) {
     objects_.clear();
-    for (const ItemObject& object : table_.families[family]) {
+    for (const ItemObject& object : table_.families[family].objects) {
         const std::int32_t home = object.home[static_cast<std::size_t>(row_of(object, item))];
         objects_.push_back({object.bytes, 1, home, object.mode});
     }

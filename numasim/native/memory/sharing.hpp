@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "effects.hpp"
 #include "memory/access_prices.hpp"
+#include "plan.hpp"
 
 namespace numasim {
 

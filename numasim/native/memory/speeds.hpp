@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "effects.hpp"
+#include "plan.hpp"
 
 namespace numasim {
 

@@ -11,7 +11,7 @@ namespace numasim {
 namespace {
 
 // For each of `nodes_used` what `make` makes of its times; nodes with equal times share it.
-std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const std::vector<I64s>& times,
+std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const ns_i64_lists& times,
                                                            const std::vector<std::size_t>& nodes_used,
                                                            const std::function<TreeSums::Sums(I64s)>& make) {
     std::vector<std::shared_ptr<const TreeSums::Sums>> made(times.size());

@@ -9,15 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../schema/generated/enumerations.h"
 #include "fields.h"
 
 #define NS_ANY_COUNT UINT64_MAX
-
-/* The bounds of what a plan may hold, as in numasim/native/bounds.hpp. */
-#define NS_MOST_WORKERS (INT64_C(1) << 20)
-#define NS_MOST_NODES (INT64_C(1) << 14)
-#define NS_LONGEST_PS (INT64_C(1) << 60)
-#define NS_MOST_COST_PS (INT64_C(1) << 53)
 
 typedef struct {
     const ns_fields *fields;

@@ -9,9 +9,6 @@
 #include "policy/plan.h"
 #include "policy/thresholds.h"
 
-enum ns_join_kind { NS_JOIN_HELP, NS_JOIN_OWN, NS_JOIN_STRICT, NS_JOIN_CONTINUATION, NS_JOIN_BLOCK };
-enum ns_threshold_time { NS_THRESHOLDS_FIRST_DRAIN, NS_THRESHOLDS_PHASE, NS_THRESHOLDS_FIXED };
-
 typedef struct {
     ns_plan steal;
     ns_threshold_rules thresholds;

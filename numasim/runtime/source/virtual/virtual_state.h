@@ -22,7 +22,6 @@
 #include "virtual/virtual_sync.h"
 
 /* As in numasim/workload/graph.py. */
-enum ns_row_kind { NS_ROW_TASK, NS_ROW_CALL, NS_ROW_IMPLICIT };
 
 typedef struct virtual_task virtual_task;
 typedef struct virtual_worker virtual_worker;

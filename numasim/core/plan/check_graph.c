@@ -1,0 +1,242 @@
+/* Programs of tasks: the numbers of tasks and segments, and the words that they use. */
+#include <string.h>
+
+#include "plan/checks.h"
+#include "policy/similarity.h"
+
+static bool creates(uint8_t code) { return code == NS_OP_SPAWN || code == NS_OP_CALL; }
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+static bool check_ops(ns_plan_reader *reader, const ns_full_plan *plan) {
+    const ns_graph *graph = &plan->graph;
+    for (uint64_t at = 0; at < graph->op_code.count; at++) {
+        const uint8_t code = graph->op_code.at[at];
+        const int64_t end = code == NS_OP_RUN ? plan->times.segments : creates(code) ? graph->rows : NS_MOST_ROWS;
+        if (!ns_plan_require(reader, graph->op_arg.at[at] < end, "op_arg has a value out of bounds")) return false;
+    }
+    return true;
+}
+
+/* Number the children of a row; their rows have been numbered. */
+static bool number_row(ns_plan_reader *reader, const ns_graph *graph, int64_t row, int64_t *size, int64_t *child) {
+    int64_t next = 1;
+    for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
+        if (!creates(graph->op_code.at[op])) continue;
+        const int64_t created = graph->op_arg.at[op];
+        const uint8_t kind = graph->op_code.at[op] == NS_OP_CALL ? NS_ROW_CALL : NS_ROW_TASK;
+        if (!ns_plan_require(reader, created > row, "op_arg has a child above its parent") ||
+            !ns_plan_require(reader, graph->kind.at[created] == kind, "op_arg has a child of the wrong kind") ||
+            !ns_plan_require(reader, graph->folded || created == row + next,
+                             "op_arg has a child that is out of order")) {
+            return false;
+        }
+        if (child) child[op] = next;
+        if (!ns_plan_require(reader, !__builtin_add_overflow(next, size[created], &next),
+                             "the graph has more than 2**63 tasks")) {
+            return false;
+        }
+    }
+    size[row] = next;
+    return true;
+}
+
+/* The rows below each and the ids of children, from the last row up: a child's row is higher than its parent's. */
+static bool number_tasks(ns_plan_reader *reader, ns_graph *graph) {
+    int64_t *size = ns_plan_reader_take(reader, (uint64_t)graph->rows, sizeof *size), *child = NULL;
+    if (graph->folded) child = ns_plan_reader_take(reader, graph->op_code.count, sizeof *child);
+    if (!size || (graph->folded && !child)) return false;
+    for (int64_t row = graph->rows - 1; row >= 0; row--) {
+        if (!number_row(reader, graph, row, size, child)) return false;
+    }
+    graph->size = (ns_i64s){size, (uint64_t)graph->rows};
+    graph->child = (ns_i64s){child, child ? graph->op_code.count : 0};
+    return true;
+}
+
+/* Numbers of the segments that the tasks of a folded graph would have: a task's own first, then its children's. */
+static bool number_segments(ns_plan_reader *reader, ns_graph *graph) {
+    uint32_t *segment = ns_plan_reader_take(reader, graph->op_code.count, sizeof *segment);
+    uint32_t *below = ns_plan_reader_take(reader, (uint64_t)graph->rows, sizeof *below);
+    if (!segment || !below) return false;
+    for (int64_t row = graph->rows - 1; row >= 0; row--) {
+        const int64_t first = graph->op_ptr.at[row], last = graph->op_ptr.at[row + 1];
+        uint32_t next = 0;
+        for (int64_t op = first; op < last; op++) {
+            if (graph->op_code.at[op] == NS_OP_RUN) segment[op] = next++;
+        }
+        for (int64_t op = first; op < last; op++) {
+            if (!creates(graph->op_code.at[op])) continue;
+            segment[op] = next;
+            const bool fits = !__builtin_add_overflow(next, below[graph->op_arg.at[op]], &next);
+            if (!ns_plan_require(reader, fits,
+                                 "the graph has more than 2**32 segments, so that it can only be run skipping ahead")) {
+                return false;
+            }
+        }
+        below[row] = next;
+    }
+    graph->segment = (ns_u32s){segment, graph->op_code.count};
+    graph->subtree_segments = (ns_u32s){below, (uint64_t)graph->rows};
+    return true;
+}
+
+static bool check_parents(ns_plan_reader *reader, const ns_graph *graph) {
+    for (int64_t row = 0; row < graph->rows; row++) {
+        if (!ns_plan_require(reader, graph->parent.at[row] < row, "parent has a value out of bounds")) return false;
+        for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
+            const bool own = !creates(graph->op_code.at[op]) || graph->parent.at[graph->op_arg.at[op]] == row;
+            if (!ns_plan_require(reader, own, "op_arg has a child of another")) return false;
+        }
+    }
+    return true;
+}
+
+bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self) {
+    self->tasks = self->folded ? 0 : self->rows; /* of a folded graph, its roots tell */
+    return ns_plan_require(reader, self->op_code.count < (uint64_t)NS_MOST_ITEMS, "op_code has too many entries") &&
+           check_ops(reader, plan) && number_tasks(reader, self) &&
+           (!self->folded || plan->skipping || number_segments(reader, self)) &&
+           (self->folded || check_parents(reader, self));
+}
+
+/* ---- phases ------------------------------------------------------------------------------------------------------ */
+
+/* The trees of a folded graph are numbered in the order of the roots that they grow from. */
+static bool number_roots(ns_plan_reader *reader, ns_graph *graph, ns_phase *phase, uint32_t *segments) {
+    int64_t *id = ns_plan_reader_take(reader, phase->roots.count, sizeof *id);
+    uint32_t *segment = ns_plan_reader_take(reader, phase->roots.count, sizeof *segment);
+    if (!id || !segment) return false;
+    for (uint64_t at = 0; at < phase->roots.count; at++) {
+        const int64_t root = phase->roots.at[at];
+        if (!ns_plan_require(reader, graph->folded || graph->parent.at[root] < 0, "roots has a task with a parent") ||
+            !ns_plan_require(reader, graph->kind.at[root] != NS_ROW_CALL, "roots has a task that nobody calls")) {
+            return false;
+        }
+        id[at] = graph->folded ? graph->tasks : root;
+        segment[at] = *segments;
+        if (!graph->folded) continue;
+        if (!ns_plan_require(reader, !__builtin_add_overflow(graph->tasks, graph->size.at[root], &graph->tasks),
+                             "the graph has more than 2**63 tasks")) {
+            return false;
+        }
+        if (graph->subtree_segments.count) *segments += graph->subtree_segments.at[root];
+    }
+    phase->ids = (ns_i64s){id, phase->roots.count};
+    phase->segments = (ns_u32s){segment, phase->roots.count};
+    return true;
+}
+
+static bool check_phases(ns_plan_reader *reader, ns_full_plan *plan) {
+    uint32_t segments = 0;
+    for (uint64_t at = 0; at < plan->phases.count; at++) {
+        ns_phase *phase = (ns_phase *)&plan->phases.at[at];
+        if (!number_roots(reader, &plan->graph, phase, &segments)) return false;
+    }
+    return true;
+}
+
+/* ---- shared words ------------------------------------------------------------------------------------------------ */
+
+static enum ns_sync_role role_used(uint8_t code) {
+    switch (code) {
+        case NS_OP_ATOMIC: return NS_SYNC_ATOMIC;
+        case NS_OP_BARRIER: return NS_SYNC_BARRIER;
+        case NS_OP_AWAIT:
+        case NS_OP_SIGNAL:
+        case NS_OP_BROADCAST: return NS_SYNC_CONDITION;
+        default: return NS_SYNC_LOCK;
+    }
+}
+
+/* The locks that a program holds, op by op. */
+typedef struct {
+    uint32_t *held;
+    uint32_t count;
+} locks_held;
+
+static bool take_or_release(ns_plan_reader *reader, locks_held *locks, uint8_t code, uint32_t word) {
+    uint32_t at = 0;
+    while (at < locks->count && locks->held[at] != word) at++;
+    const bool holds = at < locks->count;
+    if (code == NS_OP_LOCK) {
+        if (!ns_plan_require(reader, !holds, "op_code takes a lock twice")) return false;
+        locks->held[locks->count++] = word;
+    } else if (code == NS_OP_UNLOCK) {
+        if (!ns_plan_require(reader, holds, "op_code releases a lock that the task does not hold")) return false;
+        memmove(&locks->held[at], &locks->held[at + 1], (--locks->count - at) * sizeof *locks->held);
+    }
+    return true;
+}
+
+/* Ops on shared words are about words of their role, and every row holds locks as in brackets. */
+static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
+    const ns_graph *graph = &plan->graph;
+    const ns_u8s role = plan->words.role;
+    locks_held locks = {ns_plan_reader_take(reader, role.count, sizeof *locks.held), 0};
+    for (int64_t row = 0; locks.held && row < graph->rows; row++) {
+        for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
+            const uint8_t code = graph->op_code.at[op];
+            const uint32_t word = graph->op_arg.at[op];
+            if (code < NS_OP_LOCK) continue;
+            if (!ns_plan_require(reader, word < role.count, "op_arg has a value out of bounds") ||
+                !ns_plan_require(reader, role.at[word] == role_used(code), "op_arg has a word of another role") ||
+                !take_or_release(reader, &locks, code, word)) {
+                return false;
+            }
+        }
+        if (!ns_plan_require(reader, !locks.count, "op_code leaves a lock held")) return false;
+    }
+    return locks.held != NULL;
+}
+
+static bool are_locks(ns_plan_reader *reader, const ns_plan_words *words, const char *name, ns_i32s locks) {
+    for (uint64_t at = 0; at < locks.count; at++) {
+        const int32_t lock = locks.at[at];
+        const bool fits = lock == -1 || (lock >= (int64_t)words->declared && lock < (int64_t)words->role.count &&
+                                         words->role.at[lock] == NS_SYNC_LOCK);
+        if (!ns_plan_require(reader, fits, "%s has a word that is no lock of the search", name)) return false;
+    }
+    return true;
+}
+
+bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_words *self) {
+    const uint64_t queues = plan->steal.queue_count, levels = plan->steal.steal_levels;
+    self->rules.wake_ps = plan->costs.wake_ps;
+    self->rules.wake_remote_ps = plan->costs.wake_remote_ps;
+    self->transfers.between_ps = plan->line_ps.at;
+    self->transfers.node = plan->node.at;
+    self->transfers.workers = plan->workers;
+    self->transfers.nodes = plan->nodes;
+    return ns_plan_require(reader, !self->role.count || !plan->skipping,
+                           "word_role has words, with which nothing is skipped") &&
+           ns_plan_require(reader, !self->level_lock.count || self->level_lock.count == levels * queues,
+                           "level_lock does not have a row for each level") &&
+           ns_plan_require(reader, !self->queue_lock.count || self->queue_lock.count == queues,
+                           "queue_lock does not have an entry for each queue") &&
+           are_locks(reader, self, "level_lock", self->level_lock) &&
+           are_locks(reader, self, "queue_lock", self->queue_lock);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+static bool has_own_queues(const ns_plan *steal) {
+    for (uint32_t worker = 0; worker < steal->workers; worker++) {
+        if (steal->own[worker] == NS_NO_QUEUE) return false;
+    }
+    return true;
+}
+
+bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self) {
+    const bool lines_move = self->costs.line || self->words.role.count;
+    const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
+    (void)plan;
+    return ns_plan_require(reader, !lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
+                           "line_ps does not have a row for each worker") &&
+           ns_plan_require(reader, !self->effects.coupled || !self->skipping,
+                           "a run that is coupled cannot skip ahead") &&
+           ns_plan_require(reader, self->looks_at_data || !ns_looks_at_data(&self->steal),
+                           "looks_at_data is 0, but a dispatch rule asks where data is") &&
+           ns_plan_require(reader, !needs_own || has_own_queues(&self->steal), "own has a worker without a queue") &&
+           check_phases(reader, self) && check_uses(reader, self);
+}

@@ -1,0 +1,27 @@
+/* What holds of a plan beyond types, sizes and bounds; and what is worked out from its fields.
+ *
+ * What is generated calls `ns_<structure>_check` when a structure with `checked` has been read, the whole last. Each
+ * keeps the first mistake in the reader and returns whether there is none.
+ */
+#ifndef NUMASIM_PLAN_CHECKS_H
+#define NUMASIM_PLAN_CHECKS_H
+
+#include "plan/plan_reader.h"
+
+bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self);
+bool ns_segment_times_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segment_times *self);
+bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self);
+bool ns_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_accesses *self);
+bool ns_open_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_open_accesses *self);
+bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self);
+bool ns_segment_needs_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segment_needs *self);
+bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self);
+bool ns_resources_check(ns_plan_reader *reader, ns_full_plan *plan, ns_resources *self);
+bool ns_speed_rules_check(ns_plan_reader *reader, ns_full_plan *plan, ns_speed_rules *self);
+bool ns_seat_check(ns_plan_reader *reader, ns_full_plan *plan, ns_seat *self);
+bool ns_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan *self);
+bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_words *self);
+bool ns_task_objects_check(ns_plan_reader *reader, ns_full_plan *plan, ns_task_objects *self);
+bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self);
+
+#endif

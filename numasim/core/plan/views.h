@@ -1,0 +1,63 @@
+/* Arrays that belong to somebody else, and how many entries they have; in C++, ranges. */
+#ifndef NUMASIM_PLAN_VIEWS_H
+#define NUMASIM_PLAN_VIEWS_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#include <cstddef>
+
+#define NS_VIEW_METHODS(name, type)                                                  \
+    const type *data() const { return at; }                                          \
+    std::size_t size() const { return count; }                                       \
+    bool empty() const { return count == 0; }                                        \
+    const type *begin() const { return at; }                                         \
+    const type *end() const { return at + count; }                                   \
+    const type &front() const { return (*this)[0]; }                                 \
+    const type &back() const { return (*this)[count - 1]; }                          \
+    name subspan(std::size_t first, std::size_t size) const {                        \
+        assert(first <= count && size <= count - first);                             \
+        return {at + first, size};                                                   \
+    }                                                                                \
+    const type &operator[](std::size_t i) const {                                    \
+        assert(i < count);                                                           \
+        return at[i];                                                                \
+    }
+#else
+#define NS_VIEW_METHODS(name, type)
+#endif
+
+#define NS_VIEW(name, type)         \
+    typedef struct name {           \
+        const type *at;             \
+        uint64_t count;             \
+        NS_VIEW_METHODS(name, type) \
+    } name
+
+NS_VIEW(ns_u8s, uint8_t);
+NS_VIEW(ns_i32s, int32_t);
+NS_VIEW(ns_u32s, uint32_t);
+NS_VIEW(ns_i64s, int64_t);
+NS_VIEW(ns_u64s, uint64_t);
+NS_VIEW(ns_i64_lists, ns_i64s);
+
+/* Nodes of the pages of each region: none where nothing is said, one for all pages, or one for each unit. */
+typedef struct ns_node_lists {
+    ns_i64s ptr; /* [regions + 1] into `node` */
+    ns_i32s node;
+#ifdef __cplusplus
+    ns_i32s operator[](std::size_t region) const {
+        const auto first = static_cast<std::size_t>(ptr[region]), last = static_cast<std::size_t>(ptr[region + 1]);
+        return node.subspan(first, last - first);
+    }
+#endif
+} ns_node_lists;
+
+/* Lists of resources by pair of nodes, in CSR form. */
+typedef struct ns_paths {
+    ns_i64s first; /* [nodes * nodes + 1] */
+    ns_u32s resource;
+} ns_paths;
+
+#endif

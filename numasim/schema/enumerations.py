@@ -1,0 +1,245 @@
+"""The enumerations and constants of a plan: their names and values in Python, C and C++ (see the table at the end).
+
+A number that travels in an array is an ``IntEnum``. A choice that users write down as a word is a ``Literal``; in C it
+is the position of the word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Literal, get_args
+
+# ---- programs of tasks (model 3) -----------------------------------------------------------------------------------
+
+
+class Op(IntEnum):
+    """One step of a task's program; ``arg`` is in brackets."""
+
+    RUN = 0  # [segment]
+    SPAWN = 1  # [task] a child that may run anywhere
+    CALL = 2  # [task] a child that runs here and now
+    WAIT = 3  # [0] until every child spawned so far has finished
+    LOCK = 4  # [word] wait until the lock is granted
+    UNLOCK = 5  # [word]
+    ATOMIC = 6  # [word] one atomic operation on its cache line
+    BARRIER = 7  # [word] wait until all parties have arrived
+    AWAIT = 8  # [word] wait until the condition has been signalled
+    SIGNAL = 9  # [word] let one waiter of the condition pass
+    BROADCAST = 10  # [word] let as many pass as the condition has parties
+
+
+class Kind(IntEnum):
+    """What a row of the task arrays is."""
+
+    TASK = 0  # a spawned task (and the root): counted in ``tasks``
+    CALL = 1  # the frame of an inline call: not counted, never queued
+    IMPLICIT = 2  # a body that a worker is given (an OpenMP implicit task, a dealt loop row): not counted, not stolen
+
+
+class Mode(IntEnum):
+    """How a segment uses the bytes of an access."""
+
+    READ = 1
+    WRITE = 2
+    READ_WRITE = 3
+
+
+class Deal(IntEnum):
+    """To which workers the roots, or the range items, of a phase are given when the phase starts."""
+
+    MASTER = 0  # all to worker 0
+    BLOCK = 1  # root r of R to worker floor(r * P / R)
+    CYCLIC = 2  # root r to worker r mod P
+
+
+class Role(IntEnum):
+    """What a shared word is for."""
+
+    LOCK = 0
+    ATOMIC = 1
+    CONDITION = 2
+    BARRIER = 3
+
+
+# ---- compiled strategies (model 4) ---------------------------------------------------------------------------------
+
+
+class Anchor(IntEnum):
+    """Whose row of a level applies."""
+
+    ME = 0
+    ALL = 1
+    PARENT = 2  # the worker that spawned the task this worker ran last
+    THIEF = 3  # the worker that stole from this worker last
+    LAST = 4  # the queue of this worker's last successful steal
+    LIGHTEST = 5  # dispatch: the node whose queues hold the fewest tasks
+    DATA = 6  # dispatch: the node, or nodes, that the rule's ranking chooses by the task's objects
+
+
+class Pick(IntEnum):
+    """How a queue is chosen inside a segment."""
+
+    RANDOM = 0
+    IN_ORDER = 1
+    ROTATE = 2
+    ROUND_ROBIN = 3
+    AFTER_LAST = 4
+    LONGEST = 5
+    SHORTEST = 6
+    CYCLIC = 7
+    BLOCK = 8
+
+
+class Visit(IntEnum):
+    """Which groups of a level are entered: all, nearest first, or one."""
+
+    NEAREST = 0
+    RANDOM = 1
+    WEIGHTED = 2
+
+
+class AmountKind(IntEnum):
+    """Whether a level's amount is a number of tasks or a divisor of the queue's length."""
+
+    COUNT = 0
+    SHARE = 1
+
+
+class NodeRank(IntEnum):
+    """Which nodes a task's objects choose: the most similar, the cheapest to reach them from, or all of their homes."""
+
+    MOST = 0
+    CHEAPEST = 1
+    ANY = 2
+
+
+class Counted(IntEnum):
+    """Which objects count, as a mask of `Mode`."""
+
+    READS = 1
+    WRITES = 2
+    BOTH = 3
+
+
+class Weigh(IntEnum):
+    """What an object that counts adds to the similarity of its home (A-13)."""
+
+    BYTES = 0
+    OBJECTS = 1
+
+
+class End(IntEnum):
+    """An end of a queue; tasks are pushed at the back."""
+
+    FRONT = 0
+    BACK = 1
+
+
+class Full(IntEnum):
+    """What a push does when the queue is full."""
+
+    GROW = 0
+    INLINE = 1
+    NEXT = 2
+    BLOCK = 3
+
+
+# ---- choices that users write down as words ------------------------------------------------------------------------
+
+JoinKind = Literal["help", "own", "strict", "continuation", "block"]  # what a worker does that waits for children
+ProducerKind = Literal["none", "extra", "master"]  # who creates the items of a range
+ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue come about
+ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when they are computed
+LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort"]
+BarrierName = Literal["central", "flag", "tree", "per-domain"]
+CacheModel = Literal["none", "share", "lru"]
+ContentionModel = Literal["none", "snapshot", "fluid"]
+
+# ---- constants -----------------------------------------------------------------------------------------------------
+
+NONE8, ALL16, ALL32 = 255, 65535, 2**32 - 1
+NO_QUEUE = 2**31 - 1  # in ``own``: a worker without a queue
+MIN_MARK, MAX_MARK = -1, -2  # watch bounds that mean the queue's own threshold s, or S,
+BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # and one less than it
+FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted
+FLAG_LOOKS = 1  # flags of a data record: the rule looks at the task's objects
+FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # its guards
+NOWHERE = -1  # the node of an object of which no page is placed, or of no node
+OPEN_HOME = -2  # the home of an object that is looked up when its task is dispatched
+MILLION = 1_000_000
+
+# The bounds of what a plan may hold.
+MOST_WORKERS, MOST_NODES, MOST_ROWS = 2**20, 2**14, 2**31
+MOST_ITEMS = 2**32 - 1
+MOST_FACTOR = 2**33  # bytes moved for each byte of an access
+LONGEST_PS, MOST_COST_PS = 2**60, 2**53
+MOST_BYTES, MOST_PAGE_BYTES, MOST_UNIT_PAGES = 2**50, 2**32, 2**20
+MOST_ACCESS_ROWS = 2**31
+MOST_OBJECTS, MOST_OBJECT_BYTES = 2**40, 2**60
+MOST_UNITS_PER_S, MOST_PASSES, MOST_MISSES, MOST_HZ = 2**47, 2**32, 2**40, 2**40
+CHUNK_BYTES = 2**16  # pieces of memory by which caches are followed
+
+# ---- names in C and C++ --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Names:
+    """What an enumeration is called in C, ``enum type`` with values ``prefix_NAME``, and in C++.
+
+    ``cpp`` is the C++ type and ``cpp_names`` what its values are called there where that is not as in Python; a choice
+    of words is a scope in C++, an IntEnum is not.
+    """
+
+    values: Any  # an IntEnum, or a Literal of words
+    type: str
+    prefix: str
+    cpp: str = ""
+    cpp_names: tuple[str, ...] = ()
+
+    @property
+    def members(self) -> dict[str, int]:
+        """The values by their names in C, without the prefix."""
+        if self.of_words:
+            return {word.upper().replace("-", "_"): at for at, word in enumerate(self.words)}
+        return {member.name: int(member) for member in self.values}
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The values as users write them down."""
+        return get_args(self.values) or tuple(member.name.lower() for member in self.values)
+
+    @property
+    def of_words(self) -> bool:
+        """Whether the values are words in Python, too."""
+        return bool(get_args(self.values))
+
+
+ENUMERATIONS = (
+    Names(Op, "ns_op", "NS_OP", "Op"),
+    Names(Kind, "ns_row_kind", "NS_ROW", "Kind", ("TASK", "CALLED", "IMPLICIT")),
+    Names(Mode, "ns_use", "NS_USE", "AccessMode"),
+    Names(Deal, "ns_deal", "NS_DEAL"),
+    Names(Role, "ns_sync_role", "NS_SYNC", "Role", ("LOCK_WORD", "ATOMIC_WORD", "CONDITION_WORD", "BARRIER_WORD")),
+    Names(Anchor, "ns_anchor", "NS_ANCHOR"),
+    Names(Pick, "ns_pick", "NS_PICK"),
+    Names(Visit, "ns_visit", "NS_VISIT"),
+    Names(AmountKind, "ns_amount_kind", "NS_AMOUNT"),
+    Names(NodeRank, "ns_node_rank", "NS_RANK"),
+    Names(Counted, "ns_counted", "NS_COUNT"),
+    Names(Weigh, "ns_weigh", "NS_WEIGH"),
+    Names(End, "ns_end", "NS_END"),
+    Names(Full, "ns_full", "NS_FULL"),
+    Names(JoinKind, "ns_join_kind", "NS_JOIN", "Join"),
+    Names(ProducerKind, "ns_producer_kind", "NS_PRODUCER", "Maker"),
+    Names(ThresholdRule, "ns_threshold_rule", "NS_RULE"),
+    Names(ThresholdTime, "ns_threshold_time", "NS_THRESHOLDS", "ThresholdTime"),
+    Names(LockName, "ns_lock_kind", "NS_LOCK"),
+    Names(BarrierName, "ns_barrier_kind", "NS_BARRIER"),
+    Names(CacheModel, "ns_cache_model", "NS_CACHE", "CacheModel"),
+    Names(ContentionModel, "ns_contention", "NS_CONTENTION", "Contention"),
+)
+
+CONSTANTS: dict[str, int] = {  # in C: NS_ and the name
+    name: value for name, value in list(globals().items()) if name.isupper() and isinstance(value, int)
+}

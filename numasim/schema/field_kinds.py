@@ -1,0 +1,146 @@
+"""What a field of a plan can be, and how fields make up the structures that C and C++ read (`plan_fields`).
+
+Sizes, bounds and conditions are expressions over the fields that are read before, in the syntax that Python and C
+share: integers, names of fields and of `enumerations.CONSTANTS`, ``len(name)``, ``+ - * ( )`` and comparisons, with
+``and``, ``or`` and ``not`` between them. A name is looked up in the entry of a list, then in what the entry is part of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+U8, I32, U32, I64, U64 = "uint8", "int32", "uint32", "int64", "uint64"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """A field that plans give by ``name``; structures call it ``member``, which may lead into a part (``part.name``).
+
+    It is there where ``when`` holds.
+    """
+
+    name: str
+    note: str = ""
+    member: str = ""
+    when: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it is kept in its structure."""
+        return self.member or self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integer(Field):
+    """An integer from ``low`` to ``high``, kept as ``c_type``."""
+
+    low: str = "0"
+    high: str
+    c_type: str = "int64_t"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word(Field):
+    """An unsigned integer of 64 bits, without bounds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag(Field):
+    """True or false."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Field):
+    """One of the words of an enumeration."""
+
+    of: Any  # a Literal of `enumerations`
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Field):
+    """Any text; in files alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value(Field):
+    """A number of an enumeration."""
+
+    of: Any  # an IntEnum of `enumerations`
+
+
+@dataclass(frozen=True, kw_only=True)
+class Array(Field):
+    """``size`` numbers of one type, or any number of them, each from ``low`` to ``high``.
+
+    ``shape`` is a note. An array that ``points_into`` others begins at 0, never falls and ends at
+    what this expression says. It is kept as a view; with ``count``, as a bare pointer and the member ``count`` that
+    says how many rows of ``width`` numbers there are; as a bare pointer alone where ``count`` is ``none``.
+    """
+
+    type: str
+    shape: str
+    size: str = ""
+    low: str = ""
+    high: str = ""
+    points_into: str = ""
+    count: str = ""
+    width: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrays(Field):
+    """``count`` arrays of one type, each empty or of ``size`` numbers from ``low`` to ``high``."""
+
+    type: str
+    shape: str
+    count: str
+    size: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Records(Field):
+    """Records of a layout of `record_layouts`, as bytes; kept as a bare pointer, with their number in ``count``."""
+
+    of: Any  # a Record
+    count: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(Field):
+    """A list of entries of one structure; where ``count`` is given, of so many."""
+
+    of: Structure
+    count: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part(Field):
+    """A structure within a structure, whose fields stand among those of the other."""
+
+    of: Structure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computed(Field):
+    """What the reader works out from the fields: it is in the structure, and in no plan."""
+
+    c_type: str
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Fields that belong together: ``c_name`` in C, ``cpp_name`` in C++.
+
+    ``checked``: what holds beyond sizes and bounds is checked, and what is computed is worked out, by the function
+    ``<c_name>_check`` (numasim/core/plan). ``order`` is that of the members where it is not that of the fields.
+    """
+
+    c_name: str
+    cpp_name: str
+    note: str
+    fields: tuple[Field, ...]
+    checked: bool = False
+    order: tuple[str, ...] = ()

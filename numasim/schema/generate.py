@@ -1,0 +1,48 @@
+"""Writes ``generated/``: what C and C++ know of the schema. ``python -m numasim.schema.generate [--check]``.
+
+``--check`` compares what is there with what would be written, and fails where they differ.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from numasim.schema.cpp_text import plan_names
+from numasim.schema.enumeration_text import counters, enumerations, words
+from numasim.schema.reader_text import reader
+from numasim.schema.structure_text import structures
+
+GENERATED = Path(__file__).parent / "generated"
+
+
+def files() -> dict[str, str]:
+    """The text of every generated file by name."""
+    return {
+        "enumerations.h": enumerations(),
+        "counters.h": counters(),
+        "plan_structs.h": structures(),
+        "plan_words.c": words(),
+        "plan_fields.c": reader(),
+        "plan_names.hpp": plan_names(),
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or with ``--check`` name those that are not as the schema says; 0 where all is well."""
+    stale = []
+    for name, text in files().items():
+        path = GENERATED / name
+        if path.is_file() and path.read_text() == text:
+            continue
+        stale.append(name)
+        if "--check" not in arguments:
+            path.write_text(text)
+    if stale and "--check" in arguments:
+        print(f"{', '.join(stale)} in {GENERATED} not as the schema says: python -m numasim.schema.generate")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

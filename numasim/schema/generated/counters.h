@@ -1,0 +1,50 @@
+/* Generated from numasim/schema by `python -m numasim.schema.generate`: not to be edited. */
+#ifndef NUMASIM_GENERATED_COUNTERS_H
+#define NUMASIM_GENERATED_COUNTERS_H
+
+/* What is counted:
+ *   tasks: bodies run, the root included, but no parts of teams
+ *   steal_attempts: probes by levels other than `own`
+ *   steal_success: of which at least one task was taken
+ *   steal_attempts_remote: at queues of another node
+ *   tasks_stolen: tasks taken
+ *   no_victim: rounds in which no queue was probed
+ *   work_local_ps: work as if all bytes were local
+ *   inflation_numa_ps: what remote bytes add to it; of threads: what they are pretended to add
+ *   inflation_contention_ps: what others on the way to memory add
+ *   inflation_smt_ps: what others on the core add
+ *   overhead_ps: push, pop, join, take, page faults, waits for locks
+ *   idle_steal_ps: probing
+ *   idle_backoff_ps: waiting after fruitless rounds
+ *   handoffs_local: its line went to another worker of the node
+ *   handoffs_remote: or of another node
+ */
+
+#define NS_EACH_COUNTER(EACH) \
+    EACH(tasks, TASKS) \
+    EACH(steal_attempts, STEAL_ATTEMPTS) \
+    EACH(steal_success, STEAL_SUCCESS) \
+    EACH(steal_attempts_remote, STEAL_ATTEMPTS_REMOTE) \
+    EACH(steal_success_remote, STEAL_SUCCESS_REMOTE) \
+    EACH(tasks_stolen, TASKS_STOLEN) \
+    EACH(no_victim, NO_VICTIM) \
+    EACH(work_local_ps, WORK_LOCAL_PS) \
+    EACH(inflation_numa_ps, INFLATION_NUMA_PS) \
+    EACH(inflation_contention_ps, INFLATION_CONTENTION_PS) \
+    EACH(inflation_smt_ps, INFLATION_SMT_PS) \
+    EACH(overhead_ps, OVERHEAD_PS) \
+    EACH(idle_steal_ps, IDLE_STEAL_PS) \
+    EACH(idle_backoff_ps, IDLE_BACKOFF_PS) \
+    EACH(idle_barrier_ps, IDLE_BARRIER_PS) \
+    EACH(parked_ps, PARKED_PS)
+
+enum { NS_COUNTER_COUNT = 16, NS_WORD_COUNTER_COUNT = 5 };
+
+#define NS_EACH_WORD_COUNTER(EACH) \
+    EACH(acquisitions, ACQUISITIONS) \
+    EACH(handoffs_local, HANDOFFS_LOCAL) \
+    EACH(handoffs_remote, HANDOFFS_REMOTE) \
+    EACH(wait_ps, WAIT_PS) \
+    EACH(hold_ps, HOLD_PS)
+
+#endif

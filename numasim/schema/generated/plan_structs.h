@@ -1,0 +1,371 @@
+/* Generated from numasim/schema by `python -m numasim.schema.generate`: not to be edited. */
+#ifndef NUMASIM_GENERATED_PLAN_STRUCTS_H
+#define NUMASIM_GENERATED_PLAN_STRUCTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plan/views.h"
+#include "enumerations.h"
+
+/* Times of segments by node, where they are known before the run; those of a node without workers are empty. */
+typedef struct ns_segment_times {
+    int64_t segments;
+    ns_i64_lists total; /* [nodes, segments] */
+    ns_i64_lists local; /* [nodes, segments] */
+    ns_i64s traffic; /* [segments, nodes] bytes of the settled accesses by home, or empty where there are none */
+} ns_segment_times;
+
+/* Programs of tasks in CSR form (numasim/workload/graph.py). A folded graph has one row for all equal subtrees. */
+typedef struct ns_graph {
+    int64_t rows;
+    bool folded;
+    ns_u8s op_code; /* [ops] Op */
+    ns_u32s op_arg; /* [ops] */
+    ns_i64s op_ptr; /* [rows + 1] */
+    ns_u8s kind; /* [rows] Kind */
+    ns_u8s kernel; /* [segments] */
+    ns_i64s parent; /* [rows] */
+    ns_u32s successor; /* [edges] */
+    ns_i64s successor_ptr; /* [rows + 1] */
+    int64_t tasks; /* ids of its tasks are below this: `rows`, where it is not folded */
+    ns_i64s size; /* [rows] tasks in the subtree of each row, itself included */
+    ns_i64s child; /* [ops] id of the task that an op spawns or calls, less that of its parent, where the graph is folded */
+    ns_u32s segment; /* [ops] likewise: number of the op's segment, or of its child's first one, less that of its task */
+    ns_u32s subtree_segments; /* [rows] likewise: segments of the subtree */
+} ns_graph;
+
+/* What is done with pages from a phase on. */
+typedef struct ns_stage {
+    int64_t phase;
+    bool reads_place; /* whether reads place pages */
+    bool marks; /* every page that is placed when the phase starts migrates to its next toucher */
+    ns_node_lists wish; /* the nodes of pages that are placed; where nothing is said, that of the toucher */
+} ns_stage;
+NS_VIEW(ns_stage_list, ns_stage);
+
+/* Where the pages of regions are (numasim/engine/pages.py). */
+typedef struct ns_memory {
+    int64_t page_bytes;
+    ns_i64s region_pages; /* [regions] */
+    ns_i64s unit_pages; /* [regions] pages that are placed and moved together */
+    ns_u8s dynamic; /* [regions] whether pages are placed or moved while the program runs */
+    ns_node_lists home; /* of dynamic regions before the run */
+    ns_stage_list stages; /* by phase; the first one is in force before the run */
+    ns_i64s free_pages; /* [nodes] empty where memory is not looked at */
+    ns_i64s by_distance; /* [nodes, nodes] the nodes from each one on, nearest first; empty likewise */
+} ns_memory;
+
+/* The accesses of segments, where a run has to look at them one by one. */
+typedef struct ns_accesses {
+    ns_u32s region; /* [accesses] */
+    ns_i64s offset; /* [accesses] */
+    ns_i64s row_bytes; /* [accesses] */
+    ns_i64s rows; /* [accesses] */
+    ns_i64s stride; /* [accesses] */
+    ns_i64s factor; /* [accesses] bytes moved for each byte of the footprint */
+    ns_i64s mlp; /* [accesses] misses under way at once */
+    ns_u8s writes; /* [accesses] */
+    ns_i64s settled; /* [accesses, nodes] footprint on each home before the run, or empty where nobody asks */
+} ns_accesses;
+
+/* Accesses whose pages are placed or moved during the run; they are there where `ptr` is not empty. */
+typedef struct ns_open_accesses {
+    ns_i64s ptr; /* [segments + 1] into `access` */
+    ns_i64s access; /* [open accesses] */
+    ns_i64s compute; /* [segments] */
+    ns_i64s settled; /* [nodes, segments] memory time of the other accesses */
+    ns_i64s latency_ps; /* [nodes, nodes] from a core of the first to memory of the second */
+} ns_open_accesses;
+
+/* One access of the items of a range, tabulated over the distinct offsets that they give it. */
+typedef struct ns_item_access {
+    int64_t divisor;
+    bool by_quotient;
+    bool by_remainder;
+    ns_i64s traffic; /* [rows, nodes] bytes by home */
+    ns_i64_lists wait; /* [nodes, rows] memory time, empty for a node without workers */
+} ns_item_access;
+NS_VIEW(ns_item_access_list, ns_item_access);
+
+/* Like tasks that are never materialised. */
+typedef struct ns_family {
+    int64_t count;
+    uint32_t kernel;
+    int64_t low_ps;
+    int64_t high_ps;
+    ns_i64s local_wait; /* [nodes] memory time if all bytes were local */
+    ns_item_access_list accesses;
+} ns_family;
+NS_VIEW(ns_family_list, ns_family);
+
+/* What the segments of the graph compute and touch. */
+typedef struct ns_segment_needs {
+    ns_i64s compute_ps; /* [segments] */
+    ns_i64s first_access; /* [segments + 1] */
+    ns_u8s mode; /* [accesses] Mode */
+    ns_i64s passes; /* [accesses] */
+    ns_i64s misses; /* [accesses] under way at once, times 1000 */
+} ns_segment_needs;
+
+/* The caches. */
+typedef struct ns_cache_sizes {
+    enum ns_cache_model model;
+    int64_t llc_bytes; /* 0: none */
+    int64_t l2_bytes; /* -1: none that counts */
+    int64_t hit_ps;
+    int64_t remote_hit_ps;
+    uint64_t domains;
+    ns_u32s domain; /* [workers] the last-level cache of each worker */
+    ns_i64s region_bytes; /* [regions] */
+} ns_cache_sizes;
+
+/* What flows use together. Capacities are in units per second: bytes, or page faults. */
+typedef struct ns_resources {
+    ns_i64s capacity; /* [resources] */
+    ns_paths reads; /* what a byte uses that is read from a home */
+    ns_paths writes; /* or written back to a home */
+    ns_paths moves; /* or moved between caches */
+    ns_i32s llc_port; /* [llc domains] -1: none */
+    int32_t faults; /* the address space, or -1 */
+    int64_t fault_alpha_ppm;
+} ns_resources;
+
+/* What the speeds of workers follow from. */
+typedef struct ns_speed_rules {
+    ns_u32s core; /* [workers] */
+    ns_u32s socket; /* [workers] */
+    bool slows_memory; /* who shares a core also waits longer for memory */
+    int64_t executing_ppm; /* speed of a thread beside one that executes */
+    int64_t polling_ppm; /* beside one that polls */
+    ns_i64s clock_active; /* [steps] empty where the clock is fixed */
+    ns_i64s clock_hz; /* [steps] */
+    int64_t clock_base_hz;
+    int64_t worker_spread_ppm;
+} ns_speed_rules;
+
+/* One access of the items of a range, tabulated like its ItemAccess. */
+typedef struct ns_item_access_price {
+    bool owned; /* what is fetched is fetched for ownership */
+    ns_i64s wait; /* [rows] */
+    ns_i64s fetched; /* [rows, nodes] */
+    ns_i64s written; /* [rows, nodes] */
+    int64_t cached_bytes;
+} ns_item_access_price;
+NS_VIEW(ns_item_access_price_list, ns_item_access_price);
+
+/* What the items of a family cost the workers of a seat, and what those ask for meanwhile. */
+typedef struct ns_family_price {
+    int64_t local_wait_ps;
+    int64_t mean_compute_ps;
+    int64_t mean_wait_ps;
+    ns_u32s resource; /* [uses] that the mean item uses; they ascend */
+    ns_i64s units; /* [uses] of each */
+    ns_item_access_price_list accesses;
+} ns_family_price;
+NS_VIEW(ns_family_price_list, ns_family_price);
+
+/* Workers that pay the same prices. */
+typedef struct ns_seat {
+    ns_family_price_list families;
+} ns_seat;
+NS_VIEW(ns_seat_list, ns_seat);
+
+/* What couples the running segments of a plan: caches, bandwidth, shared cores, clocks, noise. */
+typedef struct ns_effects {
+    bool coupled; /* all else is only there where this holds */
+    enum ns_contention contention;
+    bool queueing;
+    int64_t overlap_ppm;
+    int64_t task_noise_ppm;
+    ns_i64s latency_ps; /* [nodes, nodes] how long a load takes */
+    ns_segment_needs segments;
+    ns_cache_sizes caches;
+    ns_resources resources;
+    ns_speed_rules speeds;
+    ns_seat_list prices; /* by price class */
+    ns_u32s price_class; /* [workers] */
+} ns_effects;
+
+/* A part of the program after which all workers meet. */
+typedef struct ns_phase {
+    ns_i64s roots; /* [roots] rows */
+    int64_t family; /* -1: none */
+    enum ns_deal deal;
+    bool serial;
+    int64_t repeat;
+    ns_i64s ids; /* [roots] ids of the roots */
+    ns_u32s segments; /* [roots] number of their first segment */
+} ns_phase;
+NS_VIEW(ns_phase_list, ns_phase);
+
+/* A compiled strategy as an executor reads it: the tables of numasim/strategy/plan.py, in memory as there. */
+typedef struct ns_plan {
+    const ns_level *level;
+    const uint32_t *row; /* [rows] entries of `row` */
+    const uint32_t *seg; /* [segments + 1] */
+    const uint32_t *queue; /* [queue entries] */
+    const uint64_t *weight; /* [segments] cumulative within a row, for NS_VISIT_WEIGHTED */
+    const int32_t *watch; /* [watches, 2] the bit is set at length >= [0], cleared at length <= [1] */
+    const ns_chance *chance;
+    const ns_queue *queues;
+    const uint32_t *own; /* [workers] the worker's own queue, or NS_NO_QUEUE */
+    uint32_t workers;
+    uint32_t steal_levels;
+    uint32_t levels;
+    uint32_t rows;
+    uint32_t watches;
+    uint32_t chances;
+    uint32_t queue_count;
+    const ns_data *data;
+    const int32_t *node; /* [workers + 1] of each worker, and of an extra producer */
+    const int32_t *domains; /* [domains] the nodes that have workers, ascending */
+    const int64_t *latency_ps; /* [nodes, nodes] from a core of the first to memory of the second */
+    uint32_t data_count;
+    uint32_t nodes;
+    uint32_t domain_count;
+    const uint64_t *mask; /* [segments][ns_mask_words] the queues of each segment, or NULL: see masks.h */
+} ns_plan;
+
+/* How the thresholds S (high) and s (low) come about; -1 where they are computed. */
+typedef struct ns_threshold_rules {
+    int64_t max_tasks;
+    int64_t min_tasks;
+    int64_t fraction_ppm;
+    enum ns_threshold_rule rule;
+} ns_threshold_rules;
+
+/* How long a worker waits after fruitless rounds. */
+typedef struct ns_backoff {
+    int64_t first_ps;
+    int64_t factor;
+    int64_t max_ps; /* -1: without bound */
+    int64_t poll_ps; /* the wait where no back-off is given */
+    int64_t scan_ps; /* a round without a probe takes at least this long */
+} ns_backoff;
+
+/* What the operations of a runtime take. */
+typedef struct ns_operation_costs {
+    int64_t push_ps;
+    int64_t locate_ps;
+    int64_t pop_ps;
+    int64_t join_ps;
+    int64_t wait_ps;
+    int64_t resume_ps;
+    int64_t take_ps;
+    int64_t move_ps;
+    int64_t wake_ps;
+    int64_t wake_remote_ps;
+    int64_t fault_ps;
+    int64_t migrate_ps;
+    int64_t signal_ps;
+    int64_t probe_near_ps;
+    int64_t probe_far_ps;
+    int64_t least_probe_ps;
+    bool line; /* probes, takes, joins and pushes elsewhere also pay the transfer of the cache line */
+} ns_operation_costs;
+
+/* What the kinds of locks go by. */
+typedef struct ns_lock_rules {
+    bool fair;
+    int64_t batch;
+    int64_t spin_ps;
+    int64_t pause_ps;
+    int64_t futex_ps;
+    int64_t wake_ps;
+    int64_t wake_remote_ps;
+} ns_lock_rules;
+
+/* What it takes to move a cache line to a worker. */
+typedef struct ns_transfers {
+    const int64_t *between_ps; /* [workers][workers] to each from each other's core */
+    const int64_t *memory_ps; /* [nodes, nodes] to a core of the first node from memory of the second */
+    const int32_t *node; /* [workers] */
+    uint32_t workers;
+    uint32_t nodes;
+    bool cached; /* or words live in memory alone */
+} ns_transfers;
+
+/* Shared words in their places (numasim/strategy/locks.py); those of the program come first. */
+typedef struct ns_plan_words {
+    ns_u8s role; /* [words] Role */
+    ns_i32s home; /* [words] */
+    ns_i32s worker_home; /* [workers] where a word that is kept for each worker lives */
+    ns_i64s parties; /* [words] */
+    uint32_t declared;
+    ns_i32s level_lock; /* [steal levels, queues] or empty; -1: none */
+    ns_i32s queue_lock; /* [queues] or empty; -1: none */
+    enum ns_lock_kind kind;
+    enum ns_barrier_kind barrier;
+    ns_lock_rules rules;
+    ns_transfers transfers;
+} ns_plan_words;
+
+/* One object of every item of a range, at home on `home[row]`; the row is as in ItemAccess. */
+typedef struct ns_item_object {
+    int64_t divisor;
+    bool by_quotient;
+    bool by_remainder;
+    ns_i32s home; /* [rows] */
+    int64_t bytes;
+    uint32_t mode;
+} ns_item_object;
+NS_VIEW(ns_item_object_list, ns_item_object);
+
+/* The objects of the items of a family. */
+typedef struct ns_item_objects {
+    ns_item_object_list objects;
+} ns_item_objects;
+NS_VIEW(ns_item_objects_list, ns_item_objects);
+
+/* What new tasks are about, where dispatch asks (numasim/engine/objects.py): row r has ptr[r] .. ptr[r + 1]. */
+typedef struct ns_task_objects {
+    ns_i32s home; /* [objects] */
+    ns_i64s ptr; /* [rows + 1] */
+    ns_u8s mode; /* [objects] */
+    ns_i64s count; /* [objects] */
+    ns_i64s bytes; /* [objects] */
+    ns_i64s access; /* [objects] of an object whose home is looked up */
+    ns_item_objects_list families;
+} ns_task_objects;
+
+/* Everything that an engine is given. */
+typedef struct ns_full_plan {
+    uint32_t workers;
+    uint32_t nodes;
+    uint64_t seed;
+    ns_i32s node; /* [workers] */
+    bool skipping; /* only steals are events (model 1.7) */
+    bool skip;
+    ns_segment_times times;
+    ns_graph graph;
+    bool looks_at_accesses;
+    ns_memory memory;
+    ns_accesses accesses;
+    ns_open_accesses open;
+    ns_family_list families;
+    ns_effects effects;
+    ns_phase_list phases;
+    int64_t refill; /* -1: the queue's own threshold s */
+    bool work_first;
+    ns_plan steal;
+    ns_threshold_rules thresholds;
+    enum ns_threshold_time threshold_time;
+    ns_backoff backoff;
+    bool backoff_after_probe;
+    bool backoff_counts_empty;
+    ns_operation_costs costs;
+    ns_i64s line_ps; /* [workers, workers] transfer of a cache line to each worker from each other's core; empty where no line moves */
+    ns_plan_words words;
+    enum ns_join_kind join;
+    enum ns_producer_kind maker;
+    int64_t inline_resume_ppm;
+    bool own_dispatch; /* every worker puts new tasks into its own queue alone */
+    bool sees_marks_only;
+    bool one_queue_each;
+    int64_t room; /* tasks that all queues hold together */
+    bool looks_at_data; /* a dispatch rule asks where the objects of a new task are */
+    ns_task_objects objects;
+} ns_full_plan;
+
+#endif

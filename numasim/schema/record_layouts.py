@@ -1,0 +1,114 @@
+"""The records of a compiled strategy: members, types and order, in memory as in C.
+
+Records are packed without gaps: members stand in the order of falling size, and ``pad`` fills the rest.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+FORMATS = {"i8": "<i8", "u4": "<u4", "i4": "<i4", "u2": "<u2", "u1": "u1"}  # NumPy's names
+C_TYPES = {"i8": "int64_t", "u4": "uint32_t", "i4": "int32_t", "u2": "uint16_t", "u1": "uint8_t"}
+CODES = {"i8": "q", "u4": "I", "i4": "i", "u2": "H", "u1": "B"}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a record, of a type of `FORMATS`."""
+
+    name: str
+    type: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record ``c_name`` of so many ``bytes``."""
+
+    c_name: str
+    note: str
+    bytes: int
+    members: tuple[Member, ...]
+
+    def descr(self) -> list[tuple[str, str]]:
+        """What `numpy.dtype` takes."""
+        return [(member.name, FORMATS[member.type]) for member in self.members]
+
+    def offsets(self) -> dict[str, int]:
+        """Where each member begins."""
+        starts, at = {}, 0
+        for member in self.members:
+            starts[member.name] = at
+            at += struct.calcsize(CODES[member.type])
+        if at != self.bytes or struct.calcsize("".join(CODES[member.type] for member in self.members)) != at:
+            raise ValueError(f"the members of {self.c_name} take {at} bytes, or have gaps")
+        return starts
+
+
+LEVEL = Record(
+    "ns_level",
+    "A steal level, or a dispatch rule.",
+    32,
+    (
+        Member("row", "u4", "the level's first entry in `row`"),
+        Member("amount", "u4"),
+        Member("first_iteration", "u4"),
+        Member("last_iteration", "u4"),
+        Member("tries", "u2"),
+        Member("sample", "u2"),
+        Member("leave", "u2"),
+        Member("anchor", "u1", "Anchor"),
+        Member("pick", "u1", "Pick"),
+        Member("visit", "u1", "Visit"),
+        Member("segments", "u1", "of a group"),
+        Member("watch", "u1", "or NONE8"),
+        Member("flags", "u1", "FLAG_ATTEMPT, FLAG_INVERT"),
+        Member("chance", "u1", "or NONE8"),
+        Member("amount_kind", "u1", "AmountKind"),
+        Member("data", "u1", "or NONE8"),
+        Member("pad", "u1"),
+    ),
+)
+QUEUE = Record(
+    "ns_queue",
+    "A queue of tasks.",
+    16,
+    (
+        Member("home", "i4", "node of the queue's words; -1 for a queue of the whole machine"),
+        Member("owner", "i4", "first worker of its unit"),
+        Member("capacity", "i4", "0: without bound"),
+        Member("family", "u1"),
+        Member("own_end", "u1", "End"),
+        Member("steal_end", "u1", "End"),
+        Member("full", "u1", "Full"),
+    ),
+)
+CHANCE = Record(
+    "ns_chance",
+    "With which probability a level is entered, and how success and failure change it.",
+    28,
+    (
+        Member("first_ppm", "i4"),
+        Member("most_ppm", "i4"),
+        Member("hit_ppm", "i4"),
+        Member("miss_ppm", "i4"),
+        Member("elsewhere_hit_ppm", "i4"),
+        Member("elsewhere_miss_ppm", "i4"),
+        Member("level", "i4"),
+    ),
+)
+DATA = Record(
+    "ns_data",
+    "What a dispatch rule asks of a task and its objects.",
+    16,
+    (
+        Member("min_bytes", "i8", "of the objects that count"),
+        Member("min_share_ppm", "i4", "of them on the node chosen"),
+        Member("rank", "u1", "NodeRank"),
+        Member("count", "u1", "Counted"),
+        Member("weigh", "u1", "Weigh"),
+        Member("flags", "u1", "FLAG_LOOKS and its guards"),
+    ),
+)
+RECORDS = (LEVEL, QUEUE, CHANCE, DATA)

@@ -1,0 +1,102 @@
+"""The C text of the structures that plans are read into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from numasim.schema.enumeration_text import guarded
+from numasim.schema.enumerations import ENUMERATIONS
+from numasim.schema.field_kinds import (
+    Array,
+    Arrays,
+    Choice,
+    Computed,
+    Field,
+    Flag,
+    Integer,
+    Listed,
+    Part,
+    Records,
+    Structure,
+    Value,
+    Word,
+)
+from numasim.schema.plan_fields import PLAN
+
+VIEWS = {"uint8": "ns_u8s", "int32": "ns_i32s", "uint32": "ns_u32s", "int64": "ns_i64s", "uint64": "ns_u64s"}
+C_TYPES = {"uint8": "uint8_t", "int32": "int32_t", "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t"}
+
+
+def structures() -> str:
+    """The header with all structures, those that others are made of first."""
+    includes = '#include <stdbool.h>\n#include <stdint.h>\n\n#include "plan/views.h"\n#include "enumerations.h"\n'
+    texts = "".join(f"\n{_structure(each)}" for each in in_order(PLAN))
+    return guarded("NUMASIM_GENERATED_PLAN_STRUCTS_H", includes + texts)
+
+
+def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Structure]:
+    """All structures that ``structure`` is made of, each behind its parts, itself last."""
+    seen = set() if seen is None else seen
+    for field in structure.fields:
+        if isinstance(field, (Part, Listed)) and field.of.c_name not in seen:
+            yield from in_order(field.of, seen)
+    seen.add(structure.c_name)
+    yield structure
+
+
+def listed(structure: Structure) -> bool:
+    """Whether plans have lists of it."""
+    return any(
+        isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields
+    )
+
+
+def enum_of(values: object) -> str:
+    """The C type of an enumeration."""
+    return next(f"enum {each.type}" for each in ENUMERATIONS if each.values is values or each.values == values)
+
+
+def _structure(structure: Structure) -> str:
+    members = {name: text for field in structure.fields for name, text in _members(field)}
+    order = structure.order or tuple(members)
+    if sorted(order) != sorted(members):
+        raise ValueError(f"the order of {structure.c_name} does not name its members")
+    lines = "".join(f"    {members[name]}\n" for name in order)
+    text = f"/* {structure.note} */\ntypedef struct {structure.c_name} {{\n{lines}}} {structure.c_name};\n"
+    return text + (f"NS_VIEW({structure.c_name}_list, {structure.c_name});\n" if listed(structure) else "")
+
+
+def _members(field: Field) -> Iterator[tuple[str, str]]:
+    """(name, declaration) of what a field is kept as; nothing where it is kept in a part."""
+    if "." in field.place:
+        return
+    shape = f"[{field.shape}]" if isinstance(field, (Array, Arrays)) else ""
+    note = f" /* {' '.join(filter(None, (shape, field.note)))} */" if shape or field.note else ""
+    yield field.place, f"{_type(field)}{field.place};{note}"
+    if isinstance(field, (Array, Records)) and field.count not in ("", "none"):
+        yield field.count, f"uint32_t {field.count};"
+
+
+def _type(field: Field) -> str:
+    match field:
+        case Array(count=""):
+            return f"{VIEWS[field.type]} "
+        case Array():
+            return f"const {C_TYPES[field.type]} *"
+        case Records():
+            return f"const {field.of.c_name} *"
+        case Arrays():
+            return "ns_i64_lists "
+        case Integer() | Computed():
+            return field.c_type if field.c_type.endswith("*") else f"{field.c_type} "
+        case Word():
+            return "uint64_t "
+        case Flag():
+            return "bool "
+        case Choice() | Value():
+            return f"{enum_of(field.of)} "
+        case Listed():
+            return f"{field.of.c_name}_list "
+        case Part():
+            return f"{field.of.c_name} "
+    raise TypeError(field)
