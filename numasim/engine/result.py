@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.schema import counter_names
+
 if TYPE_CHECKING:
     from numasim.engine.observe.over_time import OverTime
     from numasim.plan.plan import Plan
@@ -51,29 +53,11 @@ MEMORY = (
     "link_busy_max",
 )
 LOCKS = ("lock_acquisitions", "lock_handoffs_local", "lock_handoffs_remote", "lock_wait_ps")
-TIME = (
-    "work_local_ps",
-    "inflation_numa_ps",
-    "inflation_contention_ps",
-    "inflation_smt_ps",
-    "overhead_ps",
-    "idle_steal_ps",
-    "idle_backoff_ps",
-    "idle_barrier_ps",
-    "parked_ps",
-)
+TIME = tuple(counter_names.TIMES)
 COST = ("mode", "events")
 COLUMNS = IDENTITY + OUTCOME + STEALS + MEMORY + LOCKS + TIME + COST
 
-COUNTS = (  # what each worker counts, beside TIME
-    "tasks",
-    "steal_attempts",
-    "steal_success",
-    "steal_attempts_remote",
-    "steal_success_remote",
-    "tasks_stolen",
-    "no_victim",
-)
+COUNTS = tuple(counter_names.COUNTS)  # what each worker counts, beside TIME
 
 TEXT = frozenset(
     {"run_id", "spec_hash", "engine", "machine", "workload", "strategy", "trace_hash", "event_hash", "mode"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
 from numasim.schema.field_kinds import (
@@ -25,15 +25,15 @@ from numasim.schema.field_kinds import (
 Given = Mapping[str, Any]
 
 
-class SchemaMismatch(Exception):
+class SchemaError(Exception):
     """The fields that are given are not those of the schema: a mistake in this package, not in what users write."""
 
 
 def complete(structure: Structure, given: dict[str, Any]) -> dict[str, Any]:
-    """``given``, which has the fields of ``structure``; else SchemaMismatch, which names them all."""
+    """``given``, which has the fields of ``structure``; else SchemaError, which names them all."""
     wrong = list(_mistakes(structure, given, given, ""))
     if wrong:
-        raise SchemaMismatch("; ".join(wrong))
+        raise SchemaError("; ".join(wrong))
     return given
 
 
@@ -68,22 +68,28 @@ def _holds(condition: str, known: Given) -> bool:
 
 
 def _fits(field: Field, value: Any) -> bool:
-    match field:
-        case Array():
-            return getattr(value, "dtype", None) == field.type and value.ndim == 1
-        case Arrays():
-            return isinstance(value, list) and all(each.dtype == field.type and each.ndim == 1 for each in value)
-        case Records():
-            return getattr(value, "dtype", None) == "uint8" and len(value) % field.of.bytes == 0
-        case Flag():
-            return isinstance(value, bool)
-        case Integer() | Word() | Value():
-            return isinstance(value, int) and not isinstance(value, bool)
-        case Choice():
-            return value in get_args(field.of)
-        case Text():
-            return isinstance(value, str)
-    return False
+    return any(isinstance(field, kind) and bool(fits(field, value)) for kind, fits in _CHECKS.items())
+
+
+def _is_array(value: Any, dtype: str) -> bool:
+    return getattr(value, "dtype", None) == dtype and value.ndim == 1
+
+
+def _is_integer(_: Field, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_CHECKS: dict[type[Field], Callable[[Any, Any], bool]] = {
+    Array: lambda field, value: _is_array(value, field.type),
+    Arrays: lambda field, value: isinstance(value, list) and all(_is_array(each, field.type) for each in value),
+    Records: lambda field, value: _is_array(value, "uint8") and len(value) % field.of.bytes == 0,
+    Flag: lambda _, value: isinstance(value, bool),
+    Integer: _is_integer,
+    Word: _is_integer,
+    Value: _is_integer,
+    Choice: lambda field, value: value in get_args(field.of),
+    Text: lambda _, value: isinstance(value, str),
+}
 
 
 def _described(value: Any) -> str:

@@ -80,7 +80,9 @@ def _words_name(each: Names) -> str:
 def _record(record: Record) -> str:
     members = "".join(f"    {C_TYPES[m.type]} {m.name};{_note(m.note)}\n" for m in record.members)
     text = f"/* {record.note} */\ntypedef struct {record.c_name} {{\n{members}}} {record.c_name};\n"
-    asserts = [f'static_assert(sizeof({record.c_name}) == {record.bytes}, "{record.c_name} has another size in Python");']
+    asserts = [
+        f'static_assert(sizeof({record.c_name}) == {record.bytes}, "{record.c_name} has another size in Python");'
+    ]
     asserts += [
         f'static_assert(offsetof({record.c_name}, {name}) == {at}, "{name} is elsewhere in Python");'
         for name, at in record.offsets().items()

@@ -91,7 +91,7 @@ GRAPH = Structure(
             points_into="len(successor)",
             when="not folded",
         ),
-        Computed(name="tasks", c_type="int64_t", note="ids of its tasks are below this: `rows`, where it is not folded"),
+        Computed(name="tasks", c_type="int64_t", note="ids of tasks are below this"),
         Computed(name="size", c_type="ns_i64s", note="[rows] tasks in the subtree of each row, itself included"),
         Computed(
             name="child",

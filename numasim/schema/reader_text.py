@@ -83,7 +83,9 @@ def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterat
         case Integer():
             scope.add_value(field.name, place)
             bounds = scope.translated(field.low), scope.translated(field.high)
-            yield from _converted("int64_t", place, field.c_type, _call("ns_read_integer", field.name, *bounds, "&value"))
+            yield from _converted(
+                "int64_t", place, field.c_type, _call("ns_read_integer", field.name, *bounds, "&value")
+            )
         case Word():
             yield _call("ns_read_word", field.name, f"&{place}")
         case Flag():
@@ -173,5 +175,3 @@ def _list(field: Listed, place: str, scope: Scope, bodies: list[str]) -> Iterato
     yield "    }"
     yield "}"
     scope.add_length(field.name, f"{place}.count")
-
-

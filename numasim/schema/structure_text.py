@@ -46,9 +46,7 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
 
 def listed(structure: Structure) -> bool:
     """Whether plans have lists of it."""
-    return any(
-        isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields
-    )
+    return any(isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields)
 
 
 def enum_of(values: object) -> str:
@@ -78,25 +76,20 @@ def _members(field: Field) -> Iterator[tuple[str, str]]:
 
 
 def _type(field: Field) -> str:
+    """The type that a declaration begins with, and the space or the star behind it."""
     match field:
-        case Array(count=""):
-            return f"{VIEWS[field.type]} "
         case Array():
-            return f"const {C_TYPES[field.type]} *"
+            type = f"const {C_TYPES[field.type]} *" if field.count else VIEWS[field.type]
         case Records():
-            return f"const {field.of.c_name} *"
-        case Arrays():
-            return "ns_i64_lists "
+            type = f"const {field.of.c_name} *"
         case Integer() | Computed():
-            return field.c_type if field.c_type.endswith("*") else f"{field.c_type} "
-        case Word():
-            return "uint64_t "
-        case Flag():
-            return "bool "
+            type = field.c_type
         case Choice() | Value():
-            return f"{enum_of(field.of)} "
+            type = enum_of(field.of)
         case Listed():
-            return f"{field.of.c_name}_list "
+            type = f"{field.of.c_name}_list"
         case Part():
-            return f"{field.of.c_name} "
-    raise TypeError(field)
+            type = field.of.c_name
+        case _:
+            type = {Arrays: "ns_i64_lists", Word: "uint64_t", Flag: "bool"}[field.__class__]
+    return type if type.endswith("*") else f"{type} "

@@ -16,13 +16,66 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-NONE8, ALL16, ALL32 = 255, 65535, 2**32 - 1
-NO_QUEUE = 2**31 - 1
-# watch bounds that mean the queue's own threshold S or s, and one less than it
-MIN_MARK, MAX_MARK, BELOW_MIN_MARK, BELOW_MAX_MARK = -1, -2, -3, -4
-FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted
-FLAG_LOOKS = 1  # flags of a data record: the rule looks at the task's objects
-FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # its guards
+from numasim.schema import record_layouts
+from numasim.schema.enumerations import (
+    ALL16,
+    ALL32,
+    BELOW_MAX_MARK,
+    BELOW_MIN_MARK,
+    FLAG_ATTEMPT,
+    FLAG_HERE,
+    FLAG_INVERT,
+    FLAG_LOOKS,
+    FLAG_SOURCE,
+    FLAG_UNEVEN,
+    MAX_MARK,
+    MIN_MARK,
+    NO_QUEUE,
+    NONE8,
+    AmountKind,
+    Anchor,
+    Counted,
+    End,
+    Full,
+    NodeRank,
+    Pick,
+    Visit,
+    Weigh,
+)
+
+__all__ = [
+    "ALL16",
+    "ALL32",
+    "BELOW_MAX_MARK",
+    "BELOW_MIN_MARK",
+    "CHANCE",
+    "DATA",
+    "FLAG_ATTEMPT",
+    "FLAG_HERE",
+    "FLAG_INVERT",
+    "FLAG_LOOKS",
+    "FLAG_SOURCE",
+    "FLAG_UNEVEN",
+    "LEVEL",
+    "MAX_MARK",
+    "MIN_MARK",
+    "NONE8",
+    "NO_QUEUE",
+    "QUEUE",
+    "AmountKind",
+    "Anchor",
+    "Backoff",
+    "Counted",
+    "End",
+    "Full",
+    "NodeRank",
+    "Pick",
+    "StealPlan",
+    "Thresholds",
+    "Unit",
+    "Visit",
+    "Weigh",
+]
 
 
 class Unit(IntEnum):
@@ -36,136 +89,9 @@ class Unit(IntEnum):
     MACHINE = 5
 
 
-class Anchor(IntEnum):
-    """Whose row of a level applies."""
-
-    ME = 0
-    ALL = 1
-    PARENT = 2  # the worker that spawned the task this worker ran last
-    THIEF = 3  # the worker that stole from this worker last
-    LAST = 4  # the queue of this worker's last successful steal
-    LIGHTEST = 5  # dispatch: the node whose queues hold the fewest tasks
-    DATA = 6  # dispatch: the node, or nodes, that the rule's ranking chooses by the task's objects
-
-
-class Pick(IntEnum):
-    """How a queue is chosen inside a segment."""
-
-    RANDOM = 0
-    IN_ORDER = 1
-    ROTATE = 2
-    ROUND_ROBIN = 3
-    AFTER_LAST = 4
-    LONGEST = 5
-    SHORTEST = 6
-    CYCLIC = 7
-    BLOCK = 8
-
-
-class Visit(IntEnum):
-    """Which groups of a level are entered: all, nearest first, or one."""
-
-    NEAREST = 0
-    RANDOM = 1
-    WEIGHTED = 2
-
-
-class AmountKind(IntEnum):
-    """Whether a level's amount is a number of tasks or a divisor of the queue's length."""
-
-    COUNT = 0
-    SHARE = 1
-
-
-class NodeRank(IntEnum):
-    """Which nodes a task's objects choose: the most similar, the cheapest to reach them from, or all of their homes."""
-
-    MOST = 0
-    CHEAPEST = 1
-    ANY = 2
-
-
-class Counted(IntEnum):
-    """Which objects count, as a mask of `numasim.workload.graph.Mode`."""
-
-    READS = 1
-    WRITES = 2
-    BOTH = 3
-
-
-class Weigh(IntEnum):
-    """What an object that counts adds to the similarity of its home (A-13)."""
-
-    BYTES = 0
-    OBJECTS = 1
-
-
-class End(IntEnum):
-    """An end of a queue; tasks are pushed at the back."""
-
-    FRONT = 0
-    BACK = 1
-
-
-class Full(IntEnum):
-    """What a push does when the queue is full."""
-
-    GROW = 0
-    INLINE = 1
-    NEXT = 2
-    BLOCK = 3
-
-
-LEVEL = np.dtype(
-    [
-        ("row", "<u4"),
-        ("amount", "<u4"),
-        ("first_iteration", "<u4"),
-        ("last_iteration", "<u4"),
-        ("tries", "<u2"),
-        ("sample", "<u2"),
-        ("leave", "<u2"),
-        ("anchor", "u1"),
-        ("pick", "u1"),
-        ("visit", "u1"),
-        ("segments", "u1"),
-        ("watch", "u1"),
-        ("flags", "u1"),
-        ("chance", "u1"),
-        ("amount_kind", "u1"),
-        ("data", "u1"),
-        ("pad", "u1"),
-    ],
-    align=True,
-)
-QUEUE = np.dtype(
-    [
-        ("home", "<i4"),  # node of the queue's words; -1 for a queue of the whole machine
-        ("owner", "<i4"),  # first worker of its unit
-        ("capacity", "<i4"),  # 0: without bound
-        ("family", "u1"),
-        ("own_end", "u1"),  # End
-        ("steal_end", "u1"),  # End
-        ("full", "u1"),  # Full
-    ],
-    align=True,
-)
-CHANCE = np.dtype(
-    [
-        (name, "<i4")
-        for name in ("first_ppm", "most_ppm", "hit_ppm", "miss_ppm", "elsewhere_hit_ppm", "elsewhere_miss_ppm", "level")
-    ]
-)
-DATA = np.dtype(
-    [
-        ("min_bytes", "<i8"),  # of the objects that count
-        ("min_share_ppm", "<i4"),  # of them on the node chosen
-        ("rank", "u1"),  # NodeRank
-        ("count", "u1"),  # Counted
-        ("weigh", "u1"),  # Weigh
-        ("flags", "u1"),
-    ],
-    align=True,
+LEVEL, QUEUE, CHANCE, DATA = (
+    np.dtype(record.descr())
+    for record in (record_layouts.LEVEL, record_layouts.QUEUE, record_layouts.CHANCE, record_layouts.DATA)
 )
 
 

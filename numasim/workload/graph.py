@@ -21,47 +21,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.schema.enumerations import Deal, Kind, Mode, Op
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.sync_parameters import SharedWord
+
+__all__ = [
+    "FIRST_SHARED",
+    "I64",
+    "U8",
+    "U32",
+    "Accesses",
+    "Deal",
+    "Kind",
+    "Mode",
+    "Op",
+    "Pattern",
+    "Phase",
+    "RangeFamily",
+    "Region",
+    "Workload",
+    "subtree_end",
+]
 
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 I64 = npt.NDArray[np.int64]
 
 
-class Op(IntEnum):
-    """One step of a task's program; ``arg`` is in brackets."""
-
-    RUN = 0  # [segment]
-    SPAWN = 1  # [task] a child that may run anywhere
-    CALL = 2  # [task] a child that runs here and now
-    WAIT = 3  # [0] until every child spawned so far has finished
-    LOCK = 4  # [word] wait until the lock is granted
-    UNLOCK = 5  # [word]
-    ATOMIC = 6  # [word] one atomic operation on its cache line
-    BARRIER = 7  # [word] wait until all parties have arrived
-    AWAIT = 8  # [word] wait until the condition has been signalled
-    SIGNAL = 9  # [word] let one waiter of the condition pass
-    BROADCAST = 10  # [word] let as many pass as the condition has parties
-
-
 FIRST_SHARED = Op.LOCK  # this op and those after it use a shared word
-
-
-class Kind(IntEnum):
-    """What a row of the task arrays is."""
-
-    TASK = 0  # a spawned task (and the root): counted in ``tasks``
-    CALL = 1  # the frame of an inline call: not counted, never queued
-    IMPLICIT = 2  # a body that a worker is given (an OpenMP implicit task, a dealt loop row): not counted, not stolen
-
-
-class Mode(IntEnum):
-    """How a segment uses the bytes of an access."""
-
-    READ = 1
-    WRITE = 2
-    READ_WRITE = 3
 
 
 class Pattern(IntEnum):
@@ -71,14 +58,6 @@ class Pattern(IntEnum):
     STRIDED = 1
     RANDOM = 2
     CHASE = 3
-
-
-class Deal(IntEnum):
-    """To which workers the roots, or the range items, of a phase are given when the phase starts."""
-
-    MASTER = 0  # all to worker 0
-    BLOCK = 1  # root r of R to worker floor(r * P / R)
-    CYCLIC = 2  # root r to worker r mod P
 
 
 @dataclass(frozen=True)

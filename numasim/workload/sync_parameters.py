@@ -10,18 +10,16 @@ BROADCAST as many as are declared, and one that comes later finds that it need n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+
+from numasim.schema.enumerations import Role
+
+__all__ = [
+    "MAX_PARTIES",
+    "Role",
+    "SharedWord",
+]
 
 MAX_PARTIES = 2**20
-
-
-class Role(IntEnum):
-    """What a shared word is for."""
-
-    LOCK = 0
-    ATOMIC = 1
-    CONDITION = 2
-    BARRIER = 3
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from numasim.parts.base import Fraction, Model, Multiple
+from numasim.schema.enumerations import CacheModel, ContentionModel
 
-CacheModel = Literal["none", "share", "lru"]
-ContentionModel = Literal["none", "snapshot", "fluid"]
+__all__ = [
+    "CacheModel",
+    "ContentionModel",
+    "ModelSpec",
+]
 
 
 class ModelSpec(Model):

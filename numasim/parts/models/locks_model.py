@@ -16,9 +16,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from numasim.parts.base import CheckedModel, Nanoseconds, PositiveCount
+from numasim.schema.enumerations import BarrierName, LockName
 
-LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort"]
-BarrierName = Literal["central", "flag", "tree", "per-domain"]
+__all__ = ["KINDS_OF_KEY", "BarrierName", "LockName", "LockSpec"]
+
 KINDS_OF_KEY = {"batch": ("cohort",), "fairness": ("tas", "ttas"), "spin_ns": ("mutex",)}
 
 

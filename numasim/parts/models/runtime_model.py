@@ -12,10 +12,28 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
 from numasim.parts.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount
+from numasim.schema.enumerations import JoinKind, ProducerKind
 
-JoinKind = Literal["help", "own", "strict", "continuation", "block"]
+__all__ = [
+    "MAX_TASKS",
+    "BackoffSpec",
+    "Capacity",
+    "CostSpec",
+    "FractionRule",
+    "FullRule",
+    "JoinKind",
+    "ProducerKind",
+    "QueueOrder",
+    "Rule",
+    "RuntimeSpec",
+    "Tasks",
+    "ThresholdRule",
+    "YesNo",
+    "by_shape",
+    "shape",
+]
+
 FullRule = Literal["grow", "inline", "next", "block"]
-ProducerKind = Literal["none", "extra", "master"]
 QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
 ThresholdRule = Literal["literal", "avail"]
 MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled plan

@@ -18,6 +18,7 @@ from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Mode
 from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.placement_model import Placed, PlacementSpec
 from numasim.parts.models.runtime_model import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
+from numasim.schema.enumerations import ThresholdTime
 
 UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
 InsideName = Literal["own-core", "own-llc", "own-node", "own-socket"]
@@ -276,7 +277,7 @@ class ThresholdSpec(Model):
         by_shape("a number of tasks, or auto, is needed here"),
     ] = "auto"
     rule: Rule | None = None
-    when: Literal["first-drain", "phase", "fixed"] = "first-drain"
+    when: ThresholdTime = "first-drain"
 
     @model_validator(mode="after")
     def _ordered(self) -> ThresholdSpec:

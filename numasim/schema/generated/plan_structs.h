@@ -28,7 +28,7 @@ typedef struct ns_graph {
     ns_i64s parent; /* [rows] */
     ns_u32s successor; /* [edges] */
     ns_i64s successor_ptr; /* [rows + 1] */
-    int64_t tasks; /* ids of its tasks are below this: `rows`, where it is not folded */
+    int64_t tasks; /* ids of tasks are below this */
     ns_i64s size; /* [rows] tasks in the subtree of each row, itself included */
     ns_i64s child; /* [ops] id of the task that an op spawns or calls, less that of its parent, where the graph is folded */
     ns_u32s segment; /* [ops] likewise: number of the op's segment, or of its child's first one, less that of its task */
