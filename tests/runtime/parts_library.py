@@ -14,15 +14,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from ctypes import POINTER, byref, c_bool, c_char, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_bool, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pytest
-from runtime_sources import INCLUDED
+from runtime_sources import CORE, INCLUDED, RUNTIME, core_sources
 
 from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import plan_fields, write_fields
@@ -30,9 +29,7 @@ from numasim.runtime.fields_file import plan_fields, write_fields
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
 
 HERE = Path(__file__).parent
-RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
-CORE = RUNTIME.parent / "core"
-PARTS = ("errors", "field_reader", "fields", "page_fields", "pages", "report", "virtual_sync")
+PARTS = ("errors", "fields", "pages", "plan_file", "report")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
 Expected = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int, c_int64)
@@ -44,21 +41,6 @@ class Clock(ctypes.Structure):
     _fields_ = [("leaves", c_size_t), ("levels", c_size_t), ("keys", c_void_p)]
 
 
-class Reader(ctypes.Structure):
-    _fields_ = [("fields", c_void_p), ("error", c_int), ("problem", c_char * 160)]
-
-
-class Transfers(ctypes.Structure):
-    _fields_ = [
-        ("between_ps", c_void_p),
-        ("memory_ps", c_void_p),
-        ("node", c_void_p),
-        ("workers", c_uint32),
-        ("nodes", c_uint32),
-        ("cached", c_bool),
-    ]
-
-
 class Listener(ctypes.Structure):
     _fields_ = [
         ("context", c_void_p),
@@ -66,25 +48,6 @@ class Listener(ctypes.Structure):
         ("held", Held),
         ("released", Released),
         ("woken", Woken),
-    ]
-
-
-class LockRules(ctypes.Structure):
-    _fields_ = [
-        ("fair", c_bool),
-        *((name, c_int64) for name in ("batch", "spin_ps", "pause_ps", "futex_ps", "wake_ps", "wake_remote_ps")),
-    ]
-
-
-class SyncPlan(ctypes.Structure):
-    _fields_ = [
-        ("count", c_uint32),
-        *((name, c_void_p) for name in ("role", "home", "parties", "worker_home")),
-        ("lock_kind", c_int),
-        ("barrier_kind", c_int),
-        ("rules", LockRules),
-        ("signal_ps", c_int64),
-        ("transfers", POINTER(Transfers)),
     ]
 
 
@@ -121,7 +84,7 @@ class ObjectsStruct(ctypes.Structure):
     _fields_ = [("bytes", c_int64), ("count", c_int64), ("home", c_int32), ("mode", c_uint32)]
 
 
-CLOCK, READER, REPORT = map(POINTER, (Clock, Reader, Report))
+CLOCK, REPORT = map(POINTER, (Clock, Report))
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_clock_create": (c_bool, [CLOCK, c_size_t]),
     "ns_clock_destroy": (None, [CLOCK]),
@@ -130,7 +93,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "probe_clear": (None, [CLOCK, c_size_t]),
     "ns_fields_read": (c_int, [POINTER(c_void_p), ctypes.c_char_p]),
     "ns_fields_destroy": (None, [c_void_p]),
-    "ns_pages_create": (c_int, [POINTER(c_void_p), READER, c_uint32]),
+    "ns_pages_create": (c_int, [POINTER(c_void_p), c_void_p]),
     "ns_pages_destroy": (None, [c_void_p]),
     "ns_pages_start": (SegmentTime, [c_void_p, c_uint32, c_int32, c_int64]),
     "ns_pages_objects": (c_uint32, [c_void_p, c_uint32, POINTER(ObjectsStruct), c_uint32]),
@@ -139,8 +102,11 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_pages_report": (None, [c_void_p, REPORT]),
     "ns_report_create": (c_int, [REPORT, c_uint32, c_uint32, c_uint32]),
     "ns_report_destroy": (None, [REPORT]),
-    "ns_virtual_sync_read": (c_int, [POINTER(SyncPlan), READER, POINTER(Transfers)]),
-    "ns_sync_create": (c_void_p, [POINTER(SyncPlan), CLOCK, c_size_t, Listener]),
+    "probe_read": (c_void_p, [c_void_p, POINTER(c_int)]),
+    "probe_problem": (ctypes.c_char_p, [c_void_p]),
+    "probe_destroy": (None, [c_void_p]),
+    "probe_words": (c_uint64, [c_void_p]),
+    "probe_sync": (c_void_p, [c_void_p, CLOCK, c_size_t, Listener]),
     "ns_sync_destroy": (None, [c_void_p]),
     "ns_sync_request": (c_bool, [c_void_p, c_uint32, c_uint32, c_uint32, c_int64]),
     "ns_sync_grant": (Waiter, [c_void_p, c_uint32, c_int64]),
@@ -163,7 +129,7 @@ def library() -> ctypes.CDLL:
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
     folders = [f"-I{folder}" for folder in (*(RUNTIME / part for part in INCLUDED), CORE)]
     parts = [path for part in PARTS for path in (RUNTIME / "source").rglob(f"{part}.c")]
-    sources = [str(path) for path in [*parts, *CORE.glob("*/*.c"), HERE / "virtual" / "clock_probe.c"]]
+    sources = [str(path) for path in [*parts, *core_sources(), HERE / "virtual" / "core_probe.c"]]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "libparts.so"
         subprocess.run([compiler, *flags, *folders, "-shared", *sources, "-o", str(path)], check=True)
@@ -184,22 +150,16 @@ class PlanFile:
             write_fields(self.fields, path)
             handle = c_void_p()
             assert library().ns_fields_read(byref(handle), str(path).encode()) == 0
-        self.handle = handle
-        self.reader = Reader(fields=handle)
+        self.fields_handle, error = handle, c_int()
+        self.handle = c_void_p(library().probe_read(handle, byref(error)))
+        self.error = error.value
 
     @property
     def problem(self) -> str:
         """What is wrong with it."""
-        return bytes(self.reader.problem).decode()
+        return str(library().probe_problem(self.handle).decode())
 
     def close(self) -> None:
         """Free it."""
-        library().ns_fields_destroy(self.handle)
-
-
-def transfers_of(plan: Plan, fields: Mapping[str, Any]) -> tuple[Transfers, list[Any]]:
-    """The times of cache lines, and the arrays that have to live as long."""
-    kept = [np.ascontiguousarray(fields[name], np.int64) for name in ("line_ps", "word_memory_ps")]
-    kept.append(np.ascontiguousarray(fields["node"], np.int32))
-    addresses = [array.ctypes.data for array in kept]
-    return Transfers(*addresses, plan.workers.workers, plan.machine.nodes, bool(plan.words.cached)), kept
+        library().probe_destroy(self.handle)
+        library().ns_fields_destroy(self.fields_handle)

@@ -40,8 +40,8 @@ def sources(*patterns: str) -> list[Path]:
 
 
 def core_sources() -> list[Path]:
-    """The files of numasim/core, in order."""
-    return sorted(CORE.glob("*/*.c"))
+    """The files of numasim/core, and those that are generated for it, in order."""
+    return sorted([*CORE.glob("*/*.c"), *(RUNTIME.parent / "schema" / "generated").glob("*.c")])
 
 
 LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")

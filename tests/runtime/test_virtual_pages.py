@@ -35,7 +35,7 @@ class Pages:
         self.plan, self.library = plan, library()
         self.file = PlanFile(plan, changes)
         self.made = c_void_p()
-        self.error = self.library.ns_pages_create(byref(self.made), byref(self.file.reader), plan.machine.nodes)
+        self.error = self.file.error or self.library.ns_pages_create(byref(self.made), self.file.handle)
 
     def start(self, segment: int, node: int, measured_ps: int = -1) -> tuple[int, int, int]:
         """(time, time if all bytes were local, what is owed) of a segment that starts on ``node``."""
@@ -182,19 +182,21 @@ def test_work_without_accesses_takes_what_it_computes() -> None:
 
 WRITE = Access(0, PAGE, PAGE, mode=Mode.WRITE)
 BAD_FIELDS: dict[str, tuple[Any, str]] = {
-    "compute_ps": (np.array([-1]), "compute_ps[0] is -1, not from 0 to 1152921504606846976"),
+    "compute_ps": (np.array([-1]), "compute_ps has a value out of bounds: -1 at 0, not from 0 to 1152921504606846976"),
     "settled_ps": (np.array([0]), "settled_ps has 1 entries instead of 2"),
     "open_ptr": (np.array([0, 1]), "open_ptr does not run from 0 to 2"),
-    "open_access": (np.array([0, 2]), "open_access[1] is no access to a region that is placed during the run"),
-    "access_region": (np.array([0, 1], np.uint32), "access_region[1] is no region"),
+    "open_access": (np.array([0, 2]), "open_access has a value out of bounds: 2 at 1, not from 0 to 1"),
+    "access_region": (np.array([0, 1], np.uint32), "access_region has a value out of bounds: 1 at 1, not from 0 to 0"),
     "access_offset": (np.array([63 * PAGE, 0]), "access 0 reaches beyond its region"),
-    "access_factor": (np.array([1, 2**34]), "access_factor[1] is 17179869184, not from 0 to 8589934592"),
-    "access_mlp": (np.array([0, 1]), "access_mlp[0] is 0, not from 1 to 1000000"),
-    "unit_pages": (np.array([0]), "unit_pages[0] is 0, not from 1 to 1048576"),
+    "access_factor": (
+        np.array([1, 2**34]),
+        "access_factor has a value out of bounds: 17179869184 at 1, not from 0 to 8589934592",
+    ),
+    "access_mlp": (np.array([0, 1]), "access_mlp has a value out of bounds: 0 at 0, not from 1 to 1000000"),
+    "unit_pages": (np.array([0]), "unit_pages has a value out of bounds: 0 at 0, not from 1 to 1048576"),
     "home_ptr": (np.array([1, 1]), "home_ptr does not run from 0 to 0"),
-    "free_pages": (np.array([1]), "free_pages does not have an entry for each node"),
-    "latency_ps": (np.array([-1] * 4), "latency_ps[0] is -1, not from 0 to 9007199254740992"),
-    "coupled": (True, "coupled is 1: virtual time has no caches, no contention and no noise"),
+    "free_pages": (np.array([1]), "nodes_by_distance has 0 entries instead of 2"),
+    "latency_ps": (np.array([-1] * 4), "latency_ps has a value out of bounds: -1 at 0, not from 0 to 9007199254740992"),
 }
 
 

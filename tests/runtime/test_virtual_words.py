@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from parts_library import PlanFile, SyncPlan, Waited, library, transfers_of
+from parts_library import PlanFile, Waited
 from words_driver import Driver
 
 from engine_setup import NS, observe, plan_of, runtime, stealing, toy  # isort: skip
@@ -146,10 +146,10 @@ def test_the_end_of_a_phase_takes_the_locks_of_the_search_from_everybody() -> No
 
 
 BAD_FIELDS: dict[str, tuple[Any, str]] = {
-    "word_role": (np.array([4], np.uint8), "word_role[0] is 4, which is no role"),
-    "word_home": (np.array([1], np.int32), "word_home[0] is 1, not from 0 to 0"),
+    "word_role": (np.array([4], np.uint8), "word_role has a value out of bounds: 4 at 0, not from 0 to 3"),
+    "word_home": (np.array([1], np.int32), "word_home has a value out of bounds: 1 at 0, not from 0 to 0"),
     "worker_home": (np.array([0], np.int32), "worker_home has 1 entries instead of 2"),
-    "word_parties": (np.array([0]), "word_parties[0] is 0, not from 1 to 1048576"),
+    "word_parties": (np.array([0]), "word_parties has a value out of bounds: 0 at 0, not from 1 to 1048576"),
     "lock_kind": ("spinning", "lock_kind is 'spinning', which is not a name that is known"),
     "barrier_kind": ("", "barrier_kind is '', which is not a name that is known"),
     "lock_batch": (0, "lock_batch is 0, not from 1 to 1152921504606846976"),
@@ -164,8 +164,6 @@ def test_fields_that_cannot_be_are_refused_with_a_sentence(name: str) -> None:
     value, sentence = BAD_FIELDS[name]
     words = (SharedWord("gate", Role.BARRIER, parties=2),)
     plan = plan_of(graph(body(0), body(0), phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words), 2)
-    file, read = PlanFile(plan, {name: value}), SyncPlan()
-    transfers, _kept = transfers_of(plan, file.fields)
-    error = library().ns_virtual_sync_read(byref(read), byref(file.reader), byref(transfers))
-    assert (error, file.problem) == (NS_ERROR_FIELD, sentence)
+    file = PlanFile(plan, {name: value})
+    assert (file.error, file.problem) == (NS_ERROR_FIELD, sentence)
     file.close()

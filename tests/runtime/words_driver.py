@@ -9,7 +9,7 @@ from __future__ import annotations
 from ctypes import byref, c_int64, c_uint32, c_void_p
 from dataclasses import dataclass, field
 
-from parts_library import Clock, Listener, PlanFile, Released, SyncPlan, Woken, library, transfers_of
+from parts_library import Clock, Listener, PlanFile, Released, Woken, library
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.plan.plan import Plan
@@ -48,17 +48,14 @@ class Driver:
         """Make the words, and a clock."""
         self.library = library()
         self.file = PlanFile(self.plan)
-        self.transfers, self._kept = transfers_of(self.plan, self.file.fields)
+        assert self.file.error == 0, self.file.problem
         self.now_ps, workers = 0, self.plan.workers.workers
-        self.described = SyncPlan()
-        read = self.library.ns_virtual_sync_read(byref(self.described), byref(self.file.reader), byref(self.transfers))
-        assert read == 0, self.file.problem
+        self.words_count = int(self.library.probe_words(self.file.handle))
         self.clock = Clock()
-        assert self.library.ns_clock_create(byref(self.clock), workers + self.described.count)
+        assert self.library.ns_clock_create(byref(self.clock), workers + self.words_count)
         self.listener = Listener(released=Released(self._released), woken=Woken(self._woken))
-        self.words = c_void_p(
-            self.library.ns_sync_create(byref(self.described), byref(self.clock), workers, self.listener)
-        )
+        made = self.library.probe_sync(self.file.handle, byref(self.clock), workers, self.listener)
+        self.words = c_void_p(made)
         self.lines = [Line(w, ops) for w, ops in enumerate(_programs(self.plan))]
 
     def run(self) -> None:
@@ -90,7 +87,7 @@ class Driver:
 
     def counts(self) -> list[list[int]]:
         """[words][5] what the words have counted."""
-        found = (self.library.ns_sync_count(self.words, word) for word in range(self.described.count))
+        found = (self.library.ns_sync_count(self.words, word) for word in range(self.words_count))
         return [[getattr(row, name) for name, _ in row._fields_] for row in found]
 
     def close(self) -> None:

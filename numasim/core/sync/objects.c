@@ -50,7 +50,8 @@ typedef struct {
 } object;
 
 struct ns_sync {
-    ns_sync_plan plan;
+    const ns_plan_words *plan;
+    int64_t signal_ps;
     ns_sync_listener listener;
     ns_clock *clock;
     size_t first_slot;
@@ -114,7 +115,7 @@ bool ns_sync_request(ns_sync *self, uint32_t number, uint32_t actor, uint32_t th
     if (!enqueue(lock, (ns_waiter){now_ps, actor, then})) return false;
     if (lock->busy) return true;
     lock->busy = true;
-    promise(self, number, (ns_grant){0, ns_line_to_ps(self->plan.transfers, &one->line, actor)}, now_ps);
+    promise(self, number, (ns_grant){0, ns_line_to_ps(&self->plan->transfers, &one->line, actor)}, now_ps);
     return true;
 }
 
@@ -127,7 +128,7 @@ ns_waiter ns_sync_grant(ns_sync *self, uint32_t number, int64_t now_ps) {
     lock->granted_ps = now_ps;
     lock->acquisitions++;
     lock->wait_ps += now_ps - lock->next.since_ps;
-    ns_line_move(self->plan.transfers, &one->line, lock->next.actor);
+    ns_line_move(&self->plan->transfers, &one->line, lock->next.actor);
     return lock->next;
 }
 
@@ -143,15 +144,15 @@ void ns_sync_release(ns_sync *self, uint32_t number, uint32_t actor, int64_t now
     object *one = &self->objects[number];
     server *lock = &one->is.server;
     end_holding(self, number, now_ps);
-    ns_line_move(self->plan.transfers, &one->line, actor);
+    ns_line_move(&self->plan->transfers, &one->line, actor);
     if (!lock->count) {
         lock->busy = false;
         lock->run = 0;
         return;
     }
     const enum ns_lock_kind kind =
-        self->plan.role[number] == NS_SYNC_ATOMIC ? NS_LOCK_MCS : self->plan.lock_kind;
-    const ns_grant next = ns_lock_next(kind, &self->plan.rules, self->plan.transfers, &one->line, lock->waiters,
+        self->plan->role.at[number] == NS_SYNC_ATOMIC ? NS_LOCK_MCS : self->plan->kind;
+    const ns_grant next = ns_lock_next(kind, &self->plan->rules, &self->plan->transfers, &one->line, lock->waiters,
                                        lock->count, now_ps, &lock->run);
     promise(self, number, next, now_ps);
 }
@@ -159,7 +160,7 @@ void ns_sync_release(ns_sync *self, uint32_t number, uint32_t actor, int64_t now
 void ns_sync_free_search(ns_sync *self, uint32_t declared, int64_t now_ps,
                          void (*waited)(void *context, uint32_t actor, int64_t since_ps)) {
     void *const context = self->listener.context;
-    for (uint32_t number = declared; number < self->plan.count; number++) {
+    for (uint32_t number = declared; number < self->plan->role.count; number++) {
         server *lock = &self->objects[number].is.server;
         for (uint32_t at = 0; at < lock->count; at++) {
             waited(context, lock->waiters[at].actor, lock->waiters[at].since_ps);
@@ -181,7 +182,7 @@ static void complete(ns_sync *self, uint32_t number) {
     barrier *place = &one->is.barrier;
     meeting met = place->meetings[place->complete];
     ns_barrier lines = {one->line, place->of_worker, place->of_node};
-    met.opens_ps = ns_barrier_open(self->plan.barrier_kind, self->plan.transfers, &lines, met.arrivals, met.count,
+    met.opens_ps = ns_barrier_open(self->plan->barrier, &self->plan->transfers, &lines, met.arrivals, met.count,
                                    self->leaders);
     one->line = lines.shared;
     for (uint32_t at = 0; at < met.count; at++) expect(self, met.arrivals[at].worker, NS_RANK_RELEASE, met.opens_ps);
@@ -197,8 +198,8 @@ void ns_sync_arrive(ns_sync *self, uint32_t number, uint32_t actor, int64_t now_
     const barrier *place = &self->objects[number].is.barrier;
     meeting *gathering = &place->meetings[place->complete];
     gathering->arrivals[gathering->count++] =
-        (ns_arrival){.time_ps = now_ps, .worker = actor, .node = ns_node_of(self->plan.transfers, actor)};
-    if (gathering->count == self->plan.parties[number]) complete(self, number);
+        (ns_arrival){.time_ps = now_ps, .worker = actor, .node = ns_node_of(&self->plan->transfers, actor)};
+    if (gathering->count == self->plan->parties.at[number]) complete(self, number);
 }
 
 int64_t ns_sync_open(ns_sync *self, uint32_t number) {
@@ -226,7 +227,7 @@ bool ns_sync_await(ns_sync *self, uint32_t number, uint32_t actor, int64_t *owed
     *owed_ps = 0;
     if (state->permits) {
         state->permits--;
-        *owed_ps = ns_line_move(self->plan.transfers, &one->line, actor);
+        *owed_ps = ns_line_move(&self->plan->transfers, &one->line, actor);
         return true;
     }
     *(state->first == NS_NOBODY ? &state->first : &self->after[state->last]) = actor;
@@ -237,14 +238,14 @@ bool ns_sync_await(ns_sync *self, uint32_t number, uint32_t actor, int64_t *owed
 
 /* Wake the first sleeper, after the time that the others have cost; what all have cost then. */
 static int64_t wake_first(ns_sync *self, object *one, uint32_t actor, int64_t spent_ps) {
-    const ns_transfers *transfers = self->plan.transfers;
+    const ns_transfers *transfers = &self->plan->transfers;
     const uint32_t sleeper = one->is.condition.first;
     one->is.condition.first = self->after[sleeper];
     one->line.owner = sleeper;
-    const int64_t spent = sum(spent_ps, self->plan.signal_ps + ns_line_move(transfers, &one->line, actor));
+    const int64_t spent = sum(spent_ps, self->signal_ps + ns_line_move(transfers, &one->line, actor));
     const bool remote = ns_line_wakes_remotely(transfers, &one->line, sleeper);
     self->listener.woken(self->listener.context, sleeper,
-                         sum(spent, remote ? self->plan.rules.wake_remote_ps : self->plan.rules.wake_ps));
+                         sum(spent, remote ? self->plan->rules.wake_remote_ps : self->plan->rules.wake_ps));
     return spent;
 }
 
@@ -270,13 +271,13 @@ ns_sync_counts ns_sync_count(const ns_sync *self, uint32_t number) {
     const object *one = &self->objects[number];
     ns_sync_counts counts = {0};
     add_lines(&counts, &one->line, 1);
-    if (self->plan.role[number] <= NS_SYNC_ATOMIC) {
+    if (self->plan->role.at[number] <= NS_SYNC_ATOMIC) {
         counts.acquisitions = one->is.server.acquisitions;
         counts.wait_ps = one->is.server.wait_ps;
         counts.hold_ps = one->is.server.hold_ps;
-    } else if (self->plan.role[number] == NS_SYNC_BARRIER) {
-        add_lines(&counts, one->is.barrier.of_worker, self->plan.transfers->workers);
-        add_lines(&counts, one->is.barrier.of_node, self->plan.transfers->nodes);
+    } else if (self->plan->role.at[number] == NS_SYNC_BARRIER) {
+        add_lines(&counts, one->is.barrier.of_worker, self->plan->transfers.workers);
+        add_lines(&counts, one->is.barrier.of_node, self->plan->transfers.nodes);
     }
     return counts;
 }
@@ -284,19 +285,19 @@ ns_sync_counts ns_sync_count(const ns_sync *self, uint32_t number) {
 /* ---- their memory ------------------------------------------------------------------------------------------------ */
 
 /* Lines of worker and node, each at the home of what is kept for a worker there. */
-static void place_lines(const ns_sync_plan *plan, const barrier *place) {
-    for (uint32_t node = 0; node < plan->transfers->nodes; node++) {
+static void place_lines(const ns_plan_words *plan, const barrier *place) {
+    for (uint32_t node = 0; node < plan->transfers.nodes; node++) {
         place->of_node[node] = (ns_line){.owner = NS_NOBODY};
     }
-    for (uint32_t worker = 0; worker < plan->transfers->workers; worker++) {
-        place->of_worker[worker] = (ns_line){.home = plan->worker_home[worker], .owner = NS_NOBODY};
-        place->of_node[plan->transfers->node[worker]].home = plan->worker_home[worker];
+    for (uint32_t worker = 0; worker < plan->transfers.workers; worker++) {
+        place->of_worker[worker] = (ns_line){.home = plan->worker_home.at[worker], .owner = NS_NOBODY};
+        place->of_node[plan->transfers.node[worker]].home = plan->worker_home.at[worker];
     }
 }
 
-static bool make_barrier(const ns_sync_plan *plan, uint32_t number, barrier *place) {
-    const uint32_t workers = plan->transfers->workers, nodes = plan->transfers->nodes;
-    const uint32_t parties = plan->parties[number] < workers ? (uint32_t)plan->parties[number] : workers;
+static bool make_barrier(const ns_plan_words *plan, uint32_t number, barrier *place) {
+    const uint32_t workers = plan->transfers.workers, nodes = plan->transfers.nodes;
+    const uint32_t parties = plan->parties.at[number] < workers ? (uint32_t)plan->parties.at[number] : workers;
     const uint32_t room = workers / parties + 1;
     const size_t lines_bytes = ((size_t)workers + nodes) * sizeof(ns_line), meetings_bytes = room * sizeof(meeting);
     char *memory = calloc(1, meetings_bytes + lines_bytes + (size_t)room * parties * sizeof(ns_arrival));
@@ -312,24 +313,24 @@ static bool make_barrier(const ns_sync_plan *plan, uint32_t number, barrier *pla
 
 static bool make_object(ns_sync *self, uint32_t number) {
     object *one = &self->objects[number];
-    one->line = (ns_line){.home = self->plan.home[number], .owner = NS_NOBODY};
-    switch (self->plan.role[number]) {
-        case NS_SYNC_BARRIER: return make_barrier(&self->plan, number, &one->is.barrier);
+    one->line = (ns_line){.home = self->plan->home.at[number], .owner = NS_NOBODY};
+    switch (self->plan->role.at[number]) {
+        case NS_SYNC_BARRIER: return make_barrier(self->plan, number, &one->is.barrier);
         case NS_SYNC_CONDITION: one->is.condition = (condition){0, NS_NOBODY, NS_NOBODY}; return true;
         default: one->is.server.holder = NS_NOBODY; return true;
     }
 }
 
-ns_sync *ns_sync_create(const ns_sync_plan *plan, ns_clock *clock, size_t first_slot, ns_sync_listener listener) {
-    const size_t workers = plan->transfers->workers;
+ns_sync *ns_sync_create(const ns_full_plan *plan, ns_clock *clock, size_t first_slot, ns_sync_listener listener) {
+    const size_t workers = plan->workers;
     ns_sync *made = malloc(sizeof *made);
     if (!made) return NULL;
-    *made = (ns_sync){.plan = *plan, .listener = listener, .clock = clock, .first_slot = first_slot};
-    made->objects = calloc((size_t)plan->count + 1, sizeof *made->objects);
+    *made = (ns_sync){&plan->words, plan->costs.signal_ps, listener, clock, first_slot, NULL, NULL, NULL};
+    made->objects = calloc(plan->words.role.count + 1, sizeof *made->objects);
     made->after = calloc(workers + 1, sizeof *made->after);
     made->leaders = calloc(workers + 1, sizeof *made->leaders);
     bool whole = made->objects && made->after && made->leaders;
-    for (uint32_t number = 0; whole && number < plan->count; number++) whole = make_object(made, number);
+    for (uint32_t number = 0; whole && number < plan->words.role.count; number++) whole = make_object(made, number);
     if (whole) return made;
     ns_sync_destroy(made);
     return NULL;
@@ -337,10 +338,10 @@ ns_sync *ns_sync_create(const ns_sync_plan *plan, ns_clock *clock, size_t first_
 
 void ns_sync_destroy(ns_sync *self) {
     if (!self) return;
-    for (uint32_t number = 0; self->objects && number < self->plan.count; number++) {
+    for (uint32_t number = 0; self->objects && number < self->plan->role.count; number++) {
         object *one = &self->objects[number];
-        if (self->plan.role[number] == NS_SYNC_BARRIER) free(one->is.barrier.memory);
-        if (self->plan.role[number] <= NS_SYNC_ATOMIC) free(one->is.server.waiters);
+        if (self->plan->role.at[number] == NS_SYNC_BARRIER) free(one->is.barrier.memory);
+        if (self->plan->role.at[number] <= NS_SYNC_ATOMIC) free(one->is.server.waiters);
     }
     free(self->objects);
     free(self->after);

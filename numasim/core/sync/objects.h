@@ -10,26 +10,13 @@
 #define NUMASIM_SYNC_OBJECTS_H
 
 #include "clock/clock.h"
+#include "plan/plan_reader.h"
 #include "sync/barriers.h"
 #include "sync/locks.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* What a plan says of them; those of the search come last. */
-typedef struct {
-    uint32_t count;
-    const uint8_t *role;        /* [count] */
-    const int32_t *home;        /* [count] */
-    const int64_t *parties;     /* [count] */
-    const int32_t *worker_home; /* [workers] where what is kept for each worker lives */
-    enum ns_lock_kind lock_kind;
-    enum ns_barrier_kind barrier_kind;
-    ns_lock_rules rules;
-    int64_t signal_ps;
-    const ns_transfers *transfers;
-} ns_sync_plan;
 
 /* What the engine is told, with its `context`. */
 typedef struct {
@@ -52,9 +39,9 @@ typedef struct {
 
 typedef struct ns_sync ns_sync;
 
-/* The objects of a plan, whose arrays live as long; object i has slot `first_slot` + i of the clock. NULL where there
+/* The objects of a plan, which lives as long; object i has slot `first_slot` + i of the clock. NULL where there
  * is no memory. */
-ns_sync *ns_sync_create(const ns_sync_plan *plan, ns_clock *clock, size_t first_slot, ns_sync_listener listener);
+ns_sync *ns_sync_create(const ns_full_plan *plan, ns_clock *clock, size_t first_slot, ns_sync_listener listener);
 void ns_sync_destroy(ns_sync *self);
 
 /* Ask for a lock or an atomic word; `then` comes back with the grant. False where there is no memory. */

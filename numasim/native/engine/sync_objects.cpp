@@ -5,19 +5,6 @@
 namespace numasim {
 
 ns_sync* SyncObjects::make() {
-    const Words& words = plan_.words;
-    const ns_sync_plan described{
-        .count = static_cast<std::uint32_t>(words.role.size()),
-        .role = words.role.data(),
-        .home = words.home.data(),
-        .parties = words.parties.data(),
-        .worker_home = words.worker_home.data(),
-        .lock_kind = words.kind,
-        .barrier_kind = words.barrier,
-        .rules = words.rules,
-        .signal_ps = plan_.costs.signal_ps,
-        .transfers = &words.transfers,
-    };
     const ns_sync_listener listener{
         .context = this,
         .expected =
@@ -42,7 +29,7 @@ ns_sync* SyncObjects::make() {
                 sync.clock_.schedule(sync.team_[actor], WAKE, delay_ps);
             },
     };
-    ns_sync* const made = ns_sync_create(&described, clock_.tree(), clock_.word(0), listener);
+    ns_sync* const made = ns_sync_create(&plan_, clock_.tree(), clock_.word(0), listener);
     if (made == nullptr) throw std::bad_alloc();
     return made;
 }

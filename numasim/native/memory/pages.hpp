@@ -45,7 +45,6 @@ private:
     const Accesses& accesses_;
     const Memory& memory_;
     const std::size_t nodes_;
-    std::vector<ns_page_stage> stages_;
     std::vector<std::int64_t> migrated_;
     std::unique_ptr<ns_page_map, Destroy> map_;
 };

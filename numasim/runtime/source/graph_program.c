@@ -3,24 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "field_reader.h"
 #include "operations.h"
 #include "recorder.h"
 #include "virtual/virtual.h"
 
-typedef struct {
-    const int64_t *roots;
-    uint64_t root_count;
-    int64_t repeat;
-} phase;
-
 struct ns_graph_program {
     ns_pool *pool;
-    uint32_t rows, phase_count;
-    const int64_t *op_ptr, *subtree_end; /* [rows + 1], [rows] */
-    const uint8_t *op_code;
-    const uint32_t *op_arg;
-    phase *phases;
+    const ns_full_plan *plan;
     int64_t *ran; /* [rows] how often */
 };
 
@@ -53,8 +42,9 @@ static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, u
 
 static void run_row(ns_task *self, ns_graph_program *program, uint32_t row) {
     program->ran[row]++;
-    for (int64_t at = program->op_ptr[row]; at < program->op_ptr[row + 1]; at++) {
-        take_op(self, program, (enum ns_op)program->op_code[at], program->op_arg[at]);
+    const ns_graph *graph = &program->plan->graph;
+    for (int64_t at = graph->op_ptr.at[row]; at < graph->op_ptr.at[row + 1]; at++) {
+        take_op(self, program, (enum ns_op)graph->op_code.at[at], graph->op_arg.at[at]);
     }
 }
 
@@ -70,8 +60,8 @@ static void run_root(ns_task *self, void *arguments) {
 }
 
 int ns_graph_program_run(ns_graph_program *self) {
-    for (uint32_t number = 0; number < self->phase_count; number++) {
-        for (int64_t repeat = 0; repeat < self->phases[number].repeat; repeat++) {
+    for (uint64_t number = 0; number < self->plan->phases.count; number++) {
+        for (int64_t repeat = 0; repeat < self->plan->phases.at[number].repeat; repeat++) {
             const int error = ns_pool_team(self->pool, run_root, &self, sizeof(ns_graph_program *));
             if (error) return error;
         }
@@ -80,74 +70,44 @@ int ns_graph_program_run(ns_graph_program *self) {
 }
 
 bool ns_graph_program_is_complete(const ns_graph_program *self) {
-    int64_t *missing = malloc((self->rows + (size_t)1) * sizeof *missing);
+    const ns_graph *graph = &self->plan->graph;
+    int64_t *missing = malloc(((size_t)graph->rows + 1) * sizeof *missing);
     if (!missing) return false;
-    for (uint32_t row = 0; row < self->rows; row++) missing[row] = -self->ran[row];
-    for (uint32_t number = 0; number < self->phase_count; number++) {
-        const phase *one = &self->phases[number];
-        for (uint64_t at = 0; at < one->root_count; at++) {
-            const int64_t end = self->subtree_end[one->roots[at]];
-            for (int64_t row = one->roots[at]; row < end; row++) missing[row] += one->repeat;
+    for (int64_t row = 0; row < graph->rows; row++) missing[row] = -self->ran[row];
+    for (uint64_t number = 0; number < self->plan->phases.count; number++) {
+        const ns_phase *one = &self->plan->phases.at[number];
+        for (uint64_t at = 0; at < one->roots.count; at++) {
+            const int64_t root = one->roots.at[at], end = root + graph->size.at[root];
+            for (int64_t row = root; row < end; row++) missing[row] += one->repeat;
         }
     }
     bool complete = true;
-    for (uint32_t row = 0; row < self->rows; row++) complete = complete && !missing[row];
+    for (int64_t row = 0; row < graph->rows; row++) complete = complete && !missing[row];
     free(missing);
     return complete;
 }
 
 /* ---- out of a plan ----------------------------------------------------------------------------------------------- */
 
-static void read_phase(ns_graph_program *self, ns_field_reader *plan, uint32_t number) {
-    char roots[48], repeat[48];
-    phase *one = &self->phases[number];
-    snprintf(roots, sizeof roots, "phases.%u.roots", number);
-    snprintf(repeat, sizeof repeat, "phases.%u.repeat", number);
-    one->roots = ns_field_reader_i64(plan, roots, NS_ANY_COUNT, 0, (int64_t)self->rows - 1, &one->root_count);
-    one->repeat = ns_field_reader_integer(plan, repeat, 1, INT64_MAX);
-}
-
-/* The pool has checked that ops and rows are in bounds. */
-static int read_plan(ns_graph_program *self, ns_field_reader *plan) {
-    uint64_t ops = 0;
-    self->rows = (uint32_t)ns_field_reader_integer(plan, "rows", 0, UINT32_MAX - 1);
-    self->phase_count = (uint32_t)ns_field_reader_integer(plan, "phases.count", 0, UINT32_MAX - 1);
-    self->op_code = ns_field_reader_array(plan, "op_code", NS_FIELD_U8, NS_ANY_COUNT, &ops);
-    self->op_arg = ns_field_reader_array(plan, "op_arg", NS_FIELD_U32, ops, NULL);
-    self->op_ptr = ns_field_reader_offsets(plan, "op_ptr", (uint64_t)self->rows + 1, ops);
-    self->subtree_end = ns_field_reader_i64(plan, "subtree_end", self->rows, 0, (int64_t)self->rows, NULL);
-    if (plan->error) return plan->error;
-    self->phases = calloc((size_t)self->phase_count + 1, sizeof *self->phases);
-    self->ran = calloc((size_t)self->rows + 1, sizeof *self->ran);
-    if (!self->phases || !self->ran) return NS_ERROR_MEMORY;
-    for (uint32_t number = 0; number < self->phase_count; number++) read_phase(self, plan, number);
-    return plan->error;
-}
-
-static int create_words(ns_pool *pool, ns_field_reader *plan) {
-    uint64_t count = 0;
-    const uint8_t *role = ns_field_reader_array(plan, "word_role", NS_FIELD_U8, NS_ANY_COUNT, &count);
-    const int64_t *parties = ns_field_reader_i64(plan, "word_parties", count, 1, NS_MOST_WORKERS, NULL);
-    const int64_t declared = ns_field_reader_integer(plan, "words_declared", 0, (int64_t)count);
-    for (int64_t word = 0; !plan->error && word < declared; word++) {
+static int create_words(ns_pool *pool, const ns_plan_words *words) {
+    for (uint32_t word = 0; word < words->declared; word++) {
         char name[32];
-        snprintf(name, sizeof name, "word %u", (unsigned)word);
-        const int64_t made = ns_word_create(pool, name, (enum ns_word_role)role[word], 0, (uint32_t)parties[word]);
+        snprintf(name, sizeof name, "word %u", word);
+        const enum ns_word_role role = (enum ns_word_role)words->role.at[word];
+        const int64_t made = ns_word_create(pool, name, role, 0, (uint32_t)words->parties.at[word]);
         if (made < 0) return (int)made;
     }
-    return plan->error;
+    return NS_OK;
 }
 
 int ns_graph_program_create(ns_graph_program **self, ns_pool *pool) {
     if (pool->options.mode != NS_MODE_VIRTUAL) return NS_ERROR_UNSUPPORTED;
     ns_graph_program *made = calloc(1, sizeof *made);
     if (!made) return NS_ERROR_MEMORY;
-    made->pool = pool;
-    ns_field_reader plan = ns_field_reader_of(ns_virtual_plan(pool));
-    int error = read_plan(made, &plan);
-    if (!error) error = create_words(pool, &plan);
+    *made = (ns_graph_program){.pool = pool, .plan = ns_virtual_plan(pool)};
+    made->ran = calloc((size_t)made->plan->graph.rows + 1, sizeof *made->ran);
+    const int error = made->ran ? create_words(pool, &made->plan->words) : NS_ERROR_MEMORY;
     if (error) {
-        if (plan.error) ns_pool_fail(pool, error, "%s", plan.problem);
         ns_graph_program_destroy(made);
         return error;
     }
@@ -157,7 +117,6 @@ int ns_graph_program_create(ns_graph_program **self, ns_pool *pool) {
 
 void ns_graph_program_destroy(ns_graph_program *self) {
     if (!self) return;
-    free(self->phases);
     free(self->ran);
     free(self);
 }

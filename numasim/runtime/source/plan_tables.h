@@ -1,11 +1,11 @@
 /* A compiled strategy out of a plan's fields, and what a worker does besides searching: the rules of its thresholds,
- * its back-off and its joins. The same checks as in numasim/native/read_steal.cpp.
+ * its back-off and its joins.
  */
 #ifndef NS_PLAN_TABLES_H
 #define NS_PLAN_TABLES_H
 
+#include "plan_file.h"
 #include "policy/backoff.h"
-#include "field_reader.h"
 #include "policy/plan.h"
 #include "policy/thresholds.h"
 
@@ -20,12 +20,13 @@ typedef struct {
     bool work_first;
     int64_t inline_resume_ppm;
     uint64_t seed;
-    void *made; /* the memory behind masks and default tables */
+    ns_plan_file *file; /* that they come from, or NULL */
+    void *made;         /* the memory behind default tables */
 } ns_plan_tables;
 
-/* Read the tables of `fields`, which live as long: 0, NS_ERROR_FIELD with a sentence in `reader->problem`, or
- * NS_ERROR_MEMORY. */
-int ns_plan_tables_read(ns_plan_tables *self, ns_field_reader *reader);
+/* Read the plan of `fields`, which live as long: 0, NS_ERROR_FIELD with a sentence in `file->reader.problem`, or
+ * NS_ERROR_MEMORY. To be destroyed in any case. */
+int ns_plan_tables_read(ns_plan_tables *self, const ns_fields *fields);
 
 /* The strategy where no plan is given: a deque for each worker, random victims, one task a steal, help while joining.
  * `node` [workers + 1] lives as long, with entries below `nodes`. 0 or NS_ERROR_MEMORY. */

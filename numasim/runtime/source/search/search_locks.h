@@ -4,9 +4,8 @@
 #ifndef NS_SEARCH_LOCKS_H
 #define NS_SEARCH_LOCKS_H
 
-#include "field_reader.h"
 #include "numasim/locks.h"
-#include "policy/plan.h"
+#include "plan/plan_reader.h"
 
 enum { NS_NO_LOCK = -1 };
 
@@ -17,9 +16,8 @@ typedef struct {
     uint32_t count, queues;
 } ns_search_locks;
 
-/* From the fields level_lock, queue_lock, word_role, lock_kind and lock_batch: 0, NS_ERROR_FIELD with a sentence in
- * `reader->problem`, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
-int ns_search_locks_create(ns_search_locks *self, ns_field_reader *reader, const ns_plan *steal);
+/* The locks of a plan, which lives as long: 0, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
+int ns_search_locks_create(ns_search_locks *self, const ns_full_plan *plan);
 void ns_search_locks_destroy(ns_search_locks *self);
 
 /* The lock that a probe of `queue` by `level` is made under, that of the queue itself; NS_NO_LOCK. */

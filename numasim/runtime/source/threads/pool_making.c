@@ -36,11 +36,11 @@ static void look_at_tables(ns_thread_pool *pool) {
 
 /* The strategy of the plan. */
 static int read_plan(ns_thread_pool *pool) {
-    ns_field_reader reader = ns_field_reader_of(pool->plan);
-    int error = ns_plan_tables_read(&pool->tables, &reader);
-    if (error) return ns_pool_fail(&pool->base, error, "%s", reader.problem);
-    error = ns_search_locks_create(&pool->locks, &reader, &pool->tables.steal);
-    if (error) return ns_pool_fail(&pool->base, error, "%s", reader.problem);
+    int error = ns_plan_tables_read(&pool->tables, pool->plan);
+    const char *problem = pool->tables.file ? pool->tables.file->reader.problem : "";
+    if (error) return ns_pool_fail(&pool->base, error, "%s", problem);
+    error = ns_search_locks_create(&pool->locks, &pool->tables.file->plan);
+    if (error) return ns_pool_fail(&pool->base, error, "%s", "");
     pool->push_ps = ns_fields_integer(pool->plan, "push_ps", 0);
     pool->pop_ps = ns_fields_integer(pool->plan, "pop_ps", 0);
     pool->tasks = (uint64_t)ns_fields_integer(pool->plan, "rows", 1);

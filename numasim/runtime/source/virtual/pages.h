@@ -4,9 +4,9 @@
 #ifndef NS_PAGES_H
 #define NS_PAGES_H
 
-#include "field_reader.h"
-#include "report.h"
 #include "policy/similarity.h"
+#include "report.h"
+#include "plan_file.h"
 
 typedef struct ns_pages ns_pages;
 
@@ -17,10 +17,8 @@ typedef struct {
     int64_t owed_ps;  /* faults and migrations: overhead in front of it */
 } ns_segment_time;
 
-/* From the fields compute_ps, settled_ps, local_wait_ps, traffic, open_ptr, object_ptr, ... as numasim/engine/native.py
- * and numasim/runtime/fields_file.py name them, and those of page_map.h; the plan lives as long. 0, NS_ERROR_FIELD with
- * a sentence in `plan`, or NS_ERROR_MEMORY. */
-int ns_pages_create(ns_pages **self, ns_field_reader *plan, uint32_t nodes);
+/* The pages of a plan, which lives as long: 0 or NS_ERROR_MEMORY. */
+int ns_pages_create(ns_pages **self, const ns_plan_file *file);
 void ns_pages_destroy(ns_pages *self);
 
 /* A segment starts on a core of `node`: its pages are placed or moved, its bytes counted. `measured_ps` is its compute

@@ -2,11 +2,11 @@
 #ifndef NS_VIRTUAL_H
 #define NS_VIRTUAL_H
 
-#include "fields.h"
 #include "numasim/runtime.h"
+#include "plan/plan_reader.h"
 
 /* The plan of a pool of virtual time. */
-const ns_fields *ns_virtual_plan(const ns_pool *pool);
+const ns_full_plan *ns_virtual_plan(const ns_pool *pool);
 
 /* The row of a task in the plan's graph. */
 uint32_t ns_virtual_row(const ns_task *task);

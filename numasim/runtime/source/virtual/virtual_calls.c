@@ -10,8 +10,8 @@
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 
 static enum ns_op op_at(const virtual_pool *pool, const virtual_task *task) {
-    const bool ended = task->at >= (uint32_t)pool->graph.op_ptr[task->row + 1];
-    return ended ? NS_OP_END : (enum ns_op)pool->graph.op_code[task->at];
+    const bool ended = task->at >= (uint32_t)pool->plan->graph.op_ptr.at[task->row + 1];
+    return ended ? NS_OP_END : (enum ns_op)pool->plan->graph.op_code.at[task->at];
 }
 
 /* Check that the next op is `op`; its argument. */
@@ -22,7 +22,7 @@ static uint32_t expect(virtual_worker *w, const virtual_task *task, enum ns_op o
         ns_virtual_fail(w, NS_ERROR_PROGRAM, "task %u comes to '%s' where the plan's graph has '%s'", task->row,
                         NS_OP_NAME[op], NS_OP_NAME[there]);
     }
-    return op == NS_OP_END ? 0 : pool->graph.op_arg[task->at];
+    return op == NS_OP_END ? 0 : pool->plan->graph.op_arg.at[task->at];
 }
 
 void ns_virtual_went_on(virtual_task *task) {
@@ -39,7 +39,8 @@ static int64_t measured_ps(const virtual_pool *pool, const virtual_task *task) {
 
 static void run_segment(virtual_worker *w, virtual_task *task, int64_t compute_ps) {
     virtual_pool *pool = pool_of(w);
-    const ns_segment_time time = ns_pages_start(pool->pages, pool->graph.op_arg[task->at], w->base.node, compute_ps);
+    const uint32_t segment = pool->plan->graph.op_arg.at[task->at];
+    const ns_segment_time time = ns_pages_start(pool->pages, segment, w->base.node, compute_ps);
     w->counter[NS_WORK_LOCAL_PS] += time.local_ps;
     w->counter[NS_INFLATION_NUMA_PS] += time.total_ps - time.local_ps;
     const int64_t owed_ps = w->owed_ps + time.owed_ps;
@@ -95,7 +96,7 @@ static void sleep_in_join(virtual_worker *w, virtual_task *task) {
 
 /* WAIT, behind the last segment. */
 static void wait_for_children(virtual_worker *w, virtual_task *task) {
-    const enum ns_join_kind join = pool_of(w)->tables.join;
+    const enum ns_join_kind join = pool_of(w)->plan->join;
     while (task->pending) {
         if (join == NS_JOIN_CONTINUATION) {
             detach(w, task);
@@ -111,7 +112,7 @@ static void wait_for_children(virtual_worker *w, virtual_task *task) {
     }
     if (w->idle) ns_virtual_end_idle(w);
     task->at++;
-    w->owed_ps += pool_of(w)->costs.wait_ps;
+    w->owed_ps += pool_of(w)->plan->costs.wait_ps;
 }
 
 static void join(ns_task *self) {

@@ -16,10 +16,10 @@
 #include "fiber.h"
 #include "operations.h"
 #include "ops.h"
-#include "plan_tables.h"
 #include "queues/queues.h"
 #include "virtual/pages.h"
-#include "virtual/virtual_sync.h"
+#include "plan_file.h"
+#include "sync/objects.h"
 
 /* As in numasim/workload/graph.py. */
 
@@ -69,37 +69,22 @@ struct virtual_worker {
     int64_t *counter; /* [NS_COUNTERS] in the report */
 };
 
+/* What changes of the plan's graph, in which the program runs in lockstep; NULL where no task depends on another. */
 typedef struct {
-    int64_t push_ps, pop_ps, join_ps, wait_ps, resume_ps, take_ps, move_ps, wake_ps, wake_remote_ps, locate_ps;
-    int64_t probe_near_ps, probe_far_ps, least_probe_ps;
-    bool line;
-} virtual_costs;
-
-/* The graph of the program, in which it runs in lockstep. */
-typedef struct {
-    uint32_t rows;
-    const int64_t *op_ptr; /* [rows + 1] */
-    const uint8_t *op_code;
-    const uint32_t *op_arg;
-    const uint8_t *kind;        /* [rows] */
-    const int64_t *subtree_end; /* [rows] */
-    const int64_t *successor_ptr;
-    const uint32_t *successor;
-    uint32_t *depends;      /* [rows] predecessors, or NULL where no task has any */
+    uint32_t *depends;      /* [rows] predecessors */
     uint32_t *predecessors; /* [rows] of those, that have not finished */
     virtual_task **held;    /* [rows] tasks that were spawned */
 } virtual_graph;
 
 struct virtual_pool {
     ns_pool base;
-    ns_fields *plan;
-    ns_plan_tables tables;
-    virtual_costs costs;
+    ns_fields *fields;
+    ns_plan_file file;
+    const ns_full_plan *plan; /* that of the file */
+    uint64_t seed;
     virtual_graph graph;
-    ns_transfers transfers;
     ns_clock clock; /* slots: the workers, the end of the phase, the words */
     int64_t now_ps;
-    ns_sync_plan words;
     ns_sync *sync;
     ns_pages *pages;
     ns_queues queues;
@@ -111,13 +96,12 @@ struct virtual_pool {
     uint32_t spare_count, spare_room;
     const uint32_t *own;                    /* [workers] */
     const int32_t *level_lock, *queue_lock; /* [levels][queues], [queues], or NULL */
-    uint32_t words_declared;
     bool own_never_full, inlines, puts_take_time, locks_search, looks_at_data;
     int64_t clock_cost_ps;  /* what measuring takes, of every measurement */
     bool detached;          /* tasks have fibers of their own */
     bool *overflowed;       /* [queues] */
     int64_t outstanding;    /* tasks of the phase that have not finished */
-    uint32_t phases, phase; /* of the plan; the one that runs or comes next */
+    uint32_t phase;         /* that runs or comes next */
     uint32_t repeats_run;   /* how often that has run */
     uint64_t phases_run;    /* with all repeats */
     int64_t phase_start_ps;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/backoff.h"
 #include "policy/dispatch.h"
 #include "virtual/virtual_state.h"
 
@@ -17,7 +18,7 @@ virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work
     *task = (virtual_task){
         .base = {.worker = &w->base, .whole = &task->base},
         .row = row,
-        .at = (uint32_t)pool_of(w)->graph.op_ptr[row],
+        .at = (uint32_t)pool_of(w)->plan->graph.op_ptr.at[row],
         .references = 1,
         .spawner = w->base.id,
         .body = order->body,
@@ -42,8 +43,8 @@ void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
     if (w->idle) ns_virtual_end_idle(w);
     w->fails = 0;
-    if (pool->tables.work_first && task->at != (uint32_t)pool->graph.op_ptr[task->row]) {
-        w->owed_ps += pool->costs.resume_ps;
+    if (pool->plan->work_first && task->at != (uint32_t)pool->plan->graph.op_ptr.at[task->row]) {
+        w->owed_ps += pool->plan->costs.resume_ps;
     }
     ns_actor_ran(&pool->actors[w->base.id], (int32_t)task->spawner);
     ns_virtual_list_push(w, &w->stack, task);
@@ -142,24 +143,25 @@ static void resume_parent(virtual_worker *w, virtual_task *parent) {
     parent->waiting = false;
     virtual_worker *sleeper = parent->sleeper;
     if (!sleeper) {
-        w->owed_ps += pool->costs.resume_ps;
+        w->owed_ps += pool->plan->costs.resume_ps;
         ns_virtual_list_push(w, &w->stack, parent);
         return;
     }
     parent->sleeper = NULL;
     const bool remote = sleeper->base.node != w->base.node;
-    const int64_t wake_ps = remote ? pool->costs.wake_remote_ps : pool->costs.wake_ps;
+    const int64_t wake_ps = remote ? pool->plan->costs.wake_remote_ps : pool->plan->costs.wake_ps;
     const int64_t left_ps = sleeper->blocked_until_ps - now_of(w);
     ns_virtual_schedule(sleeper, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
 }
 
 /* Put the spawned successors whose last predecessor this was. */
 static void release_successors(virtual_worker *w, uint32_t row) {
-    virtual_graph *graph = &pool_of(w)->graph;
-    if (!graph->held) return;
-    for (int64_t at = graph->successor_ptr[row]; at < graph->successor_ptr[row + 1]; at++) {
-        const uint32_t next = graph->successor[at];
-        if (!--graph->predecessors[next] && graph->held[next]) ns_virtual_offer(w, graph->held[next]);
+    const ns_graph *graph = &pool_of(w)->plan->graph;
+    virtual_graph *state = &pool_of(w)->graph;
+    if (!state->held) return;
+    for (int64_t at = graph->successor_ptr.at[row]; at < graph->successor_ptr.at[row + 1]; at++) {
+        const uint32_t next = graph->successor.at[at];
+        if (!--state->predecessors[next] && state->held[next]) ns_virtual_offer(w, state->held[next]);
     }
 }
 
@@ -167,10 +169,10 @@ static void finish(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
     virtual_task *parent = task->parent;
     w->stack.count--;
-    w->counter[NS_TASKS] += pool->graph.kind[task->row] == NS_ROW_TASK;
+    w->counter[NS_TASKS] += pool->plan->graph.kind.at[task->row] == NS_ROW_TASK;
     if (parent) {
-        w->owed_ps += pool->costs.join_ps;
-        if (pool->costs.line) w->owed_ps += ns_virtual_line_ps(w, task->spawner);
+        w->owed_ps += pool->plan->costs.join_ps;
+        if (pool->plan->costs.line) w->owed_ps += ns_virtual_line_ps(w, task->spawner);
         if (!--parent->pending && parent->waiting) resume_parent(w, parent);
     }
     release_successors(w, task->row);
@@ -185,18 +187,19 @@ static void finish(virtual_worker *w, virtual_task *task) {
 static int32_t choose(virtual_worker *w, const virtual_task *task) {
     virtual_pool *pool = pool_of(w);
     if (pool->own_never_full) return (int32_t)w->own;
-    ns_new_task newcomer = {.index = task->row, .count = pool->graph.rows, .similarity = pool->similarity};
-    if (pool->tables.steal.data_count) {
+    const uint64_t rows = (uint64_t)pool->plan->graph.rows;
+    ns_new_task newcomer = {.index = task->row, .count = rows, .similarity = pool->similarity};
+    if (pool->plan->steal.data_count) {
         newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
         newcomer.objects = pool->objects;
         newcomer.object_groups =
             pool->looks_at_data ? ns_pages_objects(pool->pages, task->row, pool->objects, pool->most_objects) : 0;
     }
     const ns_view view = view_of(pool);
-    const int32_t q = ns_place(&pool->tables.steal, &pool->actors[w->base.id], &view, &newcomer);
-    if (newcomer.looked) w->owed_ps += pool->costs.locate_ps;
-    if (pool->costs.line && q != NS_UNKNOWN && q != w->own) {
-        w->owed_ps += ns_virtual_line_ps(w, (uint32_t)pool->tables.steal.queues[q].owner);
+    const int32_t q = ns_place(&pool->plan->steal, &pool->actors[w->base.id], &view, &newcomer);
+    if (newcomer.looked) w->owed_ps += pool->plan->costs.locate_ps;
+    if (pool->plan->costs.line && q != NS_UNKNOWN && q != w->own) {
+        w->owed_ps += ns_virtual_line_ps(w, (uint32_t)pool->plan->steal.queues[q].owner);
     }
     return q;
 }
@@ -232,7 +235,7 @@ static void put_next(virtual_worker *w) {
 
 void ns_virtual_settle_outbox(virtual_worker *w) {
     while (w->outbox.count) {
-        ns_virtual_step_overhead(w, NS_RANK_PUT, pool_of(w)->costs.push_ps);
+        ns_virtual_step_overhead(w, NS_RANK_PUT, pool_of(w)->plan->costs.push_ps);
         put_next(w);
     }
 }
@@ -248,11 +251,11 @@ void ns_virtual_offer(virtual_worker *w, virtual_task *task) {
 /* Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill. */
 static bool must_inline(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
-    if (!pool->inlines || w->own == NS_UNKNOWN || pool->tables.steal.queues[w->own].full != NS_FULL_INLINE)
+    if (!pool->inlines || w->own == NS_UNKNOWN || pool->plan->steal.queues[w->own].full != NS_FULL_INLINE)
         return false;
     bool *overflowed = &pool->overflowed[w->own];
     *overflowed = ns_overflows(*overflowed, pool->queues.length[w->own], pool->queues.capacity[w->own],
-                               pool->tables.inline_resume_ppm);
+                               pool->plan->inline_resume_ppm);
     return *overflowed;
 }
 
@@ -266,7 +269,7 @@ void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *chi
     if (pool->graph.held && pool->graph.predecessors[child->row]) return;
     if (must_inline(w)) {
         ns_virtual_list_push(w, &w->stack, child);
-    } else if (pool->tables.work_first) {
+    } else if (pool->plan->work_first) {
         w->stack.task[w->stack.count - 1] = child;
         ns_virtual_offer(w, parent);
     } else {

@@ -1,0 +1,73 @@
+#include "plan_file.h"
+
+#include <stdio.h>
+
+#include "numasim/runtime.h"
+
+_Static_assert((int)NS_TYPE_U8 == NS_FIELD_U8 && (int)NS_TYPE_I32 == NS_FIELD_I32 && (int)NS_TYPE_U32 == NS_FIELD_U32 &&
+                   (int)NS_TYPE_I64 == NS_FIELD_I64 && (int)NS_TYPE_U64 == NS_FIELD_U64,
+               "the types of a plan are kinds of fields");
+
+static bool array(void *fields, const char *name, enum ns_field_type type, const void **values, uint64_t *count) {
+    *values = ns_fields_array(fields, name, (enum ns_field_kind)type, count);
+    return *values != NULL;
+}
+
+static bool integer(void *fields, const char *name, int64_t *value) {
+    uint64_t count;
+    const int64_t *found = ns_fields_array(fields, name, NS_FIELD_I64, &count);
+    if (!found || count != 1) return false;
+    *value = *found;
+    return true;
+}
+
+/* Words from 2^63 on travel as unsigned. */
+static bool word(void *fields, const char *name, uint64_t *value) {
+    uint64_t count;
+    const uint64_t *found = ns_fields_array(fields, name, NS_FIELD_U64, &count);
+    int64_t number;
+    if (found && count == 1) {
+        *value = *found;
+        return true;
+    }
+    if (!integer(fields, name, &number)) return false;
+    *value = (uint64_t)number;
+    return true;
+}
+
+static const char *text(void *fields, const char *name) { return ns_fields_text(fields, name); }
+
+static bool entries(void *fields, const char *name, uint64_t *count) {
+    char full[160];
+    int64_t found;
+    snprintf(full, sizeof full, "%s.count", name);
+    if (!integer(fields, full, &found) || found < 0) return false;
+    *count = (uint64_t)found;
+    return true;
+}
+
+static bool read_waits(ns_plan_file *self, const char *name, ns_i64s *waits_ps) {
+    const int64_t size = (int64_t)self->plan.nodes * self->plan.times.segments;
+    return ns_read_i64s(&self->reader, name, size, waits_ps) &&
+           ns_require_i64s(&self->reader, name, *waits_ps, 0, NS_LONGEST_PS);
+}
+
+static bool read_all(ns_plan_file *self, const ns_fields *fields) {
+    ns_plan_reader *reader = &self->reader;
+    uint64_t count;
+    if (!ns_full_plan_read(reader, &self->plan) ||
+        !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
+        !ns_require_i64s(reader, "compute_ps", self->compute_ps, 0, NS_LONGEST_PS)) {
+        return false;
+    }
+    if (!ns_fields_array(fields, "settled_ps", NS_FIELD_I64, &count)) return true;
+    return read_waits(self, "settled_ps", &self->settled_ps) && read_waits(self, "local_wait_ps", &self->local_wait_ps);
+}
+
+int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields) {
+    *self = (ns_plan_file){.reader.source = {(void *)(uintptr_t)fields, array, integer, word, text, entries}};
+    if (read_all(self, fields)) return NS_OK;
+    return self->reader.mistake == NS_PLAN_NO_MEMORY ? NS_ERROR_MEMORY : NS_ERROR_FIELD;
+}
+
+void ns_plan_file_destroy(ns_plan_file *self) { ns_plan_reader_destroy(&self->reader); }

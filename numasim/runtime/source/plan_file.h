@@ -1,0 +1,23 @@
+/* A plan out of a file for the runtime: everything that the engines are given, and what segments are made of, so that
+ * one may take as long as it is measured to.
+ */
+#ifndef NS_PLAN_FILE_H
+#define NS_PLAN_FILE_H
+
+#include "fields.h"
+#include "plan/plan_reader.h"
+
+typedef struct {
+    ns_plan_reader reader;
+    ns_full_plan plan;
+    ns_i64s compute_ps;                /* [segments] */
+    ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] how long a segment waits for accesses whose homes are known,
+                                          and for all of them if they were local; empty where there are none */
+} ns_plan_file;
+
+/* Read and check the plan of `fields`, which live as long: 0, NS_ERROR_FIELD with a sentence in `reader.problem`, or
+ * NS_ERROR_MEMORY. It is to be destroyed in any case. */
+int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields);
+void ns_plan_file_destroy(ns_plan_file *self);
+
+#endif

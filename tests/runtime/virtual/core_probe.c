@@ -1,0 +1,49 @@
+/* Functions that the tests can call: the clock of the core, which is inline, and what is made from a plan's file. */
+#include <stdlib.h>
+
+#include "clock/clock.h"
+#include "sync/objects.h"
+#include "plan_file.h"
+
+ns_plan_file *probe_read(const ns_fields *fields, int *error);
+const char *probe_problem(const ns_plan_file *file);
+void probe_destroy(ns_plan_file *file);
+uint64_t probe_words(const ns_plan_file *file);
+ns_sync *probe_sync(const ns_plan_file *file, ns_clock *clock, size_t first_slot, ns_sync_listener listener);
+
+bool probe_next(const ns_clock *self, int64_t *time_ps, uint32_t *rank, uint32_t *actor);
+void probe_set(ns_clock *self, size_t slot, int64_t time_ps, uint32_t rank, uint32_t actor);
+void probe_clear(ns_clock *self, size_t slot);
+
+bool probe_next(const ns_clock *self, int64_t *time_ps, uint32_t *rank, uint32_t *actor) {
+    const ns_event_key next = ns_clock_next(self);
+    *time_ps = ns_event_time(next);
+    *rank = ns_event_rank(next);
+    *actor = ns_event_actor(next);
+    return next != NS_NO_EVENT;
+}
+
+void probe_set(ns_clock *self, size_t slot, int64_t time_ps, uint32_t rank, uint32_t actor) {
+    ns_clock_set(self, slot, ns_event_key_of(time_ps, rank, actor));
+}
+
+void probe_clear(ns_clock *self, size_t slot) { ns_clock_clear(self, slot); }
+
+ns_plan_file *probe_read(const ns_fields *fields, int *error) {
+    ns_plan_file *made = malloc(sizeof *made);
+    *error = ns_plan_file_read(made, fields);
+    return made;
+}
+
+const char *probe_problem(const ns_plan_file *file) { return file->reader.problem; }
+
+void probe_destroy(ns_plan_file *file) {
+    ns_plan_file_destroy(file);
+    free(file);
+}
+
+uint64_t probe_words(const ns_plan_file *file) { return file->plan.words.role.count; }
+
+ns_sync *probe_sync(const ns_plan_file *file, ns_clock *clock, size_t first_slot, ns_sync_listener listener) {
+    return ns_sync_create(&file->plan, clock, first_slot, listener);
+}
