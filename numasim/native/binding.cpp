@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "../schema/generated/counters.h"
 #include "read_plan.hpp"
 
 namespace nb = nanobind;
@@ -43,24 +44,9 @@ struct NamedCounter {
     std::int64_t Counters::* value;
 };
 
-constexpr NamedCounter COUNTERS[] = {
-    {"tasks", &Counters::tasks},
-    {"steal_attempts", &Counters::steal_attempts},
-    {"steal_success", &Counters::steal_success},
-    {"steal_attempts_remote", &Counters::steal_attempts_remote},
-    {"steal_success_remote", &Counters::steal_success_remote},
-    {"tasks_stolen", &Counters::tasks_stolen},
-    {"no_victim", &Counters::no_victim},
-    {"work_local_ps", &Counters::work_local_ps},
-    {"inflation_numa_ps", &Counters::inflation_numa_ps},
-    {"inflation_contention_ps", &Counters::inflation_contention_ps},
-    {"inflation_smt_ps", &Counters::inflation_smt_ps},
-    {"overhead_ps", &Counters::overhead_ps},
-    {"idle_steal_ps", &Counters::idle_steal_ps},
-    {"idle_backoff_ps", &Counters::idle_backoff_ps},
-    {"idle_barrier_ps", &Counters::idle_barrier_ps},
-    {"parked_ps", &Counters::parked_ps},
-};
+#define NAMED_COUNTER(name, NAME) {#name, &Counters::name},
+constexpr NamedCounter COUNTERS[] = {NS_EACH_COUNTER(NAMED_COUNTER)};
+#undef NAMED_COUNTER
 
 // Bytes by kind and pair of nodes; of a run that is coupled.
 nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {

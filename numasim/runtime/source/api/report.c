@@ -6,24 +6,9 @@
 
 #include "numasim/runtime.h"
 
-const char *const NS_COUNTER_NAME[NS_COUNTERS] = {
-    [NS_TASKS] = "tasks",
-    [NS_STEAL_ATTEMPTS] = "steal_attempts",
-    [NS_STEAL_SUCCESS] = "steal_success",
-    [NS_STEAL_ATTEMPTS_REMOTE] = "steal_attempts_remote",
-    [NS_STEAL_SUCCESS_REMOTE] = "steal_success_remote",
-    [NS_TASKS_STOLEN] = "tasks_stolen",
-    [NS_NO_VICTIM] = "no_victim",
-    [NS_WORK_LOCAL_PS] = "work_local_ps",
-    [NS_INFLATION_NUMA_PS] = "inflation_numa_ps",
-    [NS_INFLATION_CONTENTION_PS] = "inflation_contention_ps",
-    [NS_INFLATION_SMT_PS] = "inflation_smt_ps",
-    [NS_OVERHEAD_PS] = "overhead_ps",
-    [NS_IDLE_STEAL_PS] = "idle_steal_ps",
-    [NS_IDLE_BACKOFF_PS] = "idle_backoff_ps",
-    [NS_IDLE_BARRIER_PS] = "idle_barrier_ps",
-    [NS_PARKED_PS] = "parked_ps",
-};
+#define COUNTER_NAME(name, NAME) [NS_##NAME] = #name,
+const char *const NS_COUNTER_NAME[NS_COUNTERS] = {NS_EACH_COUNTER(COUNTER_NAME)};
+#undef COUNTER_NAME
 
 int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count) {
     const size_t pairs = (size_t)nodes * nodes;

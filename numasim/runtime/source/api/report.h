@@ -4,38 +4,24 @@
 
 #include <stdint.h>
 
+#include "../../../schema/generated/counters.h"
+
 /* Compiled with NUMASIM_COUNTERS=0 (of CMake: -DNUMASIM_COUNTERS=OFF), the thread mode counts nothing but tasks: all
  * other counters, the tables of nodes and those of words are 0. What a strategy asks for is measured all the same. */
 #ifndef NUMASIM_COUNTERS
 #define NUMASIM_COUNTERS 1
 #endif
 
-/* The counters of a worker. */
-enum ns_counter {
-    NS_TASKS,                 /* bodies run, the root included, but no parts of teams */
-    NS_STEAL_ATTEMPTS,        /* probes by levels other than `own` */
-    NS_STEAL_SUCCESS,         /* of which at least one task was taken */
-    NS_STEAL_ATTEMPTS_REMOTE, /* at queues of another node */
-    NS_STEAL_SUCCESS_REMOTE,
-    NS_TASKS_STOLEN,      /* tasks taken */
-    NS_NO_VICTIM,         /* rounds in which no queue was probed */
-    NS_WORK_LOCAL_PS,     /* the time split, ps: work as if all bytes were local */
-    NS_INFLATION_NUMA_PS, /* what remote bytes add to it; of threads: what they are pretended to add */
-    NS_INFLATION_CONTENTION_PS,
-    NS_INFLATION_SMT_PS,
-    NS_OVERHEAD_PS,     /* push, pop, join, take, page faults, waits for locks */
-    NS_IDLE_STEAL_PS,   /* probing */
-    NS_IDLE_BACKOFF_PS, /* waiting after fruitless rounds */
-    NS_IDLE_BARRIER_PS,
-    NS_PARKED_PS,
-    NS_COUNTERS
-};
+/* The counters of a worker: NS_TASKS and so on. */
+#define NS_COUNTER(name, NAME) NS_##NAME,
+enum ns_counter { NS_EACH_COUNTER(NS_COUNTER) NS_COUNTERS };
+#undef NS_COUNTER
 
 /* The names of the counters, as columns of results are named. */
 extern const char *const NS_COUNTER_NAME[NS_COUNTERS];
 
 /* What is counted of each shared word: acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps. */
-enum { NS_WORD_COUNTS = 5 };
+enum { NS_WORD_COUNTS = NS_WORD_COUNTER_COUNT };
 
 typedef struct {
     uint32_t workers, nodes;

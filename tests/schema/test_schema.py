@@ -1,0 +1,164 @@
+"""Whoever adds to the schema of plans has to do something with it: what nobody uses is named here.
+
+What is generated is compared with the schema; every enumeration value, record member, field and counter has to be
+mentioned by hand-written code on both sides. That a forgotten one is found is shown for one of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.schema import counter_names
+from numasim.schema.completeness import SchemaError, complete
+from numasim.schema.enumerations import ENUMERATIONS, Names, Op
+from numasim.schema.field_kinds import Computed, Field, Integer, Listed, Part, Structure
+from numasim.schema.generate import GENERATED, files
+from numasim.schema.plan_fields import COUPLED, PLAN
+from numasim.schema.record_layouts import CHANCE, RECORDS, Member, Record
+
+PACKAGE = Path(__file__).parents[2] / "numasim"
+
+
+# Values that C and C++ treat as what is left when all others have been told apart.
+LEFT_OVER = frozenset(
+    {
+        *("NS_ROW_IMPLICIT", "NS_USE_READ_WRITE", "NS_DEAL_MASTER", "NS_AMOUNT_COUNT", "NS_END_FRONT", "NS_FULL_NEXT"),
+        *("NS_PRODUCER_EXTRA", "NS_RULE_LITERAL", "NS_BARRIER_PER_DOMAIN", "NS_CACHE_LRU", "NS_CONTENTION_FLUID"),
+    }
+)
+
+
+@cache
+def words_in(language: str) -> frozenset[str]:
+    """All identifiers, and the texts that are words, of the hand-written code in ``c`` (and C++) or ``python``."""
+    suffixes = {".py"} if language == "python" else {".c", ".h", ".cpp", ".hpp"}
+    found: set[str] = set()
+    for path in PACKAGE.rglob("*"):
+        if path.suffix in suffixes and not {"schema", "generated"} & set(path.relative_to(PACKAGE).parts):
+            text = path.read_text()
+            found.update(re.findall(r"\w+", text), re.findall(r"\w+(?:-\w+)+", text))
+    return frozenset(found)
+
+
+def unused_values(enumerations: Iterable[Names]) -> Iterator[str]:
+    """The enumeration values that C and C++, or Python, do not mention."""
+    for each in enumerations:
+        cpp = each.cpp_names or (tuple(each.members) if each.cpp else ())
+        for at, (name, word) in enumerate(zip(each.members, each.words, strict=True)):
+            if not {f"{each.prefix}_{name}", *cpp[at : at + 1]} & (words_in("c") | LEFT_OVER):
+                yield f"{each.prefix}_{name} in C"
+            if (word if each.of_words else name) not in words_in("python"):
+                yield f"{name} in Python"
+
+
+def fields_of(structure: Structure) -> Iterator[Field]:
+    """All fields of a structure, those of its parts and of what it lists among them."""
+    for field in structure.fields:
+        if isinstance(field, (Part, Listed)):
+            yield from fields_of(field.of)
+        if not isinstance(field, (Part, Computed)):
+            yield field
+
+
+def unused_fields(structure: Structure) -> Iterator[str]:
+    """The fields that C and C++ never read, or that Python does not give."""
+    for field in fields_of(structure):
+        if field.place.rpartition(".")[2] not in words_in("c"):
+            yield f"{field.name} in C"
+        if field.name not in words_in("python") and not field.name.endswith(("_first", "_resource")):
+            yield f"{field.name} in Python"
+
+
+def unused_members(records: Iterable[Record]) -> Iterator[str]:
+    """The members of records that C and C++, or Python, do not mention."""
+    for record in records:
+        for member in record.members:
+            sides = ("c",) if record is CHANCE else ("c", "python")  # Python gives the members of a chance in order
+            if member.name != "pad":
+                yield from (f"{member.name} in {side}" for side in sides if member.name not in words_in(side))
+
+
+def unused_counters(counters: Mapping[str, str]) -> Iterator[str]:
+    """The counters that the engines do not count."""
+    for name in counters:
+        yield from (f"{name} in {side}" for side in ("c", "python") if name not in words_in(side))
+
+
+# ---- the schema as it is -------------------------------------------------------------------------------------------
+
+
+def test_what_is_generated_is_as_the_schema_says() -> None:
+    assert {name: (GENERATED / name).read_text() for name in files()} == files()
+    assert sorted(path.name for path in GENERATED.iterdir()) == sorted(files())
+
+
+def test_every_enumeration_value_is_used() -> None:
+    assert list(unused_values(ENUMERATIONS)) == []
+
+
+def test_every_field_is_used() -> None:
+    assert list(unused_fields(PLAN)) == []
+
+
+def test_every_record_member_is_used() -> None:
+    assert list(unused_members(RECORDS)) == []
+
+
+def test_every_counter_is_used() -> None:
+    assert list(unused_counters({**counter_names.COUNTS, **counter_names.TIMES})) == []
+    assert tuple(counter_names.WORD_COUNTS) == WordCounts._fields
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.c_name)
+def test_records_have_the_same_layout_in_numpy(record: Record) -> None:
+    dtype = np.dtype(record.descr())
+    assert dtype.itemsize == record.bytes
+    assert dtype.fields is not None
+    assert {name: where for name, (_, where) in dtype.fields.items()} == record.offsets()
+
+
+# ---- what is added and forgotten is found --------------------------------------------------------------------------
+
+
+def test_a_forgotten_enumeration_value_is_found() -> None:
+    longer = IntEnum("longer", {**Op.__members__, "TELEPORT": len(Op)})  # type: ignore[misc]
+    grown = [replace(each, values=longer) if each.values is Op else each for each in ENUMERATIONS]
+    grown = [replace(each, cpp_names=()) if each.type == "ns_op" else each for each in grown]
+    assert list(unused_values(grown)) == ["NS_OP_TELEPORT in C", "TELEPORT in Python"]
+
+
+def test_a_forgotten_field_is_found() -> None:
+    grown = replace(PLAN, fields=(*PLAN.fields, Integer(name="forgotten_ps", high="1")))
+    assert list(unused_fields(grown)) == ["forgotten_ps in C", "forgotten_ps in Python"]
+    given = {field.name: 0 for field in (Integer(name="page_bytes", high="1"),)}
+    small = Structure("", "", "", (Integer(name="page_bytes", high="1"), Integer(name="forgotten_ps", high="1")))
+    with pytest.raises(SchemaError, match="forgotten_ps is in the schema, but not given"):
+        complete(small, given)
+    with pytest.raises(SchemaError, match="invented is given, but not in the schema"):
+        complete(small, {**given, "forgotten_ps": 1, "invented": 2})
+
+
+def test_a_forgotten_field_of_an_effect_is_found() -> None:
+    effects = replace(COUPLED, fields=(*COUPLED.fields, Integer(name="neighbour_load", high="1")))
+    grown = replace(PLAN, fields=tuple(replace(f, of=effects) if f.name == "effects" else f for f in PLAN.fields))  # type: ignore[call-arg]
+    assert list(unused_fields(grown)) == ["neighbour_load in C", "neighbour_load in Python"]
+
+
+def test_a_forgotten_record_member_is_found() -> None:
+    grown = replace(RECORDS[0], members=(*RECORDS[0].members, Member("zigzag", "u4")))
+    assert list(unused_members([grown])) == ["zigzag in c", "zigzag in python"]
+    with pytest.raises(ValueError, match="ns_level take 36 bytes"):
+        grown.offsets()
+
+
+def test_a_forgotten_counter_is_found() -> None:
+    assert list(unused_counters({**counter_names.COUNTS, "daydreams": ""})) == ["daydreams in c", "daydreams in python"]
