@@ -26,6 +26,7 @@ FOLDERS = {  # the tier of a module that is not named below
     "reproduce/calibration": "unit",
     "runtime": "system",
     "spec": "unit",
+    "schema": "unit",
     "strategy": "unit",
     "sweep": "system",
     "theory": "theory",

@@ -6,7 +6,7 @@ from numasim.schema.counter_names import COUNTS, TIMES, WORD_COUNTS
 from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS, Names
 from numasim.schema.record_layouts import C_TYPES, RECORDS, Record
 
-HEADING = "/* Generated from numasim/schema by `python -m numasim.schema.generate`: not to be edited. */\n"
+HEADING = "/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */\n"
 WITH_END = frozenset({"ns_op"})  # enumerations in which what comes behind the last value has a name, too
 
 

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
     "errors",
     "draws",
+    "schema",
     "parts",
     "machine",
     "workload",

@@ -1,4 +1,4 @@
-/* Generated from numasim/schema by `python -m numasim.schema.generate`: not to be edited. */
+/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
 #ifndef NUMASIM_GENERATED_COUNTERS_H
 #define NUMASIM_GENERATED_COUNTERS_H
 

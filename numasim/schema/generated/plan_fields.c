@@ -1,4 +1,4 @@
-/* Generated from numasim/schema by `python -m numasim.schema.generate`: not to be edited. */
+/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
 #include "plan/checks.h"
 
 static bool read_ns_stage(ns_plan_reader *reader, ns_full_plan *plan, ns_stage *self) {

@@ -1,4 +1,4 @@
-/* Generated from numasim/schema by `python -m numasim.schema.generate`: not to be edited. */
+/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
 #include "enumerations.h"
 
 const char *const NS_OP_WORD[12] = {"run", "spawn", "call", "wait", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast", "the end"};

@@ -1,4 +1,4 @@
-"""Writes ``generated/``: what C and C++ know of the schema. ``python -m numasim.schema.generate [--check]``.
+"""Writes ``generated/``: what C and C++ know of the schema. ``python -m numasim.schema.generate_c [--check]``.
 
 ``--check`` compares what is there with what would be written, and fails where they differ.
 """
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
         if "--check" not in arguments:
             path.write_text(text)
     if stale and "--check" in arguments:
-        print(f"{', '.join(stale)} in {GENERATED} not as the schema says: python -m numasim.schema.generate")
+        print(f"{', '.join(stale)} in {GENERATED} not as the schema says: python -m numasim.schema.generate_c")
         return 1
     return 0
 
