@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/frames.hpp"
-#include "engine/item_ranges.hpp"
-#include "engine/task_queues.hpp"
+#include "engine/objects.hpp"
 #include "memory/memory_system.hpp"
-#include "memory/objects.hpp"
 #include "plan.hpp"
+#include "state/frames.hpp"
+#include "state/item_ranges.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 

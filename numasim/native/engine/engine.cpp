@@ -120,7 +120,7 @@ void Engine::end_phase() {
     clock_.clear(clock_.end_of_instant());
     const bool serial = source_.phase().serial;
     if (sync_.lock_searches()) sync_.free_search_locks();
-    for (Worker& w : team_) serial && w.id != 0 ? source_.wait_at_barrier(w) : thief_.retire(w);
+    for (Worker& w : team_) serial&& w.id != 0 ? source_.wait_at_barrier(w) : thief_.retire(w);
     source_.end_phase(plan_.skipping ? skipping_.take_span_ps() : frames_.take_span_ps());
     if (plan_.threshold_time == ThresholdTime::PHASE) {
         for (Worker& w : team_) thief_.compute_thresholds(w);

@@ -24,8 +24,8 @@
 // steals matter) and StealBatches (many steals of like items).
 //
 // The engine takes one event after the other off the clock and hands it to its component. What a component cannot go on
-// with by itself it returns to the engine: who has been granted a lock, who has something to run. The engine also begins
-// and ends phases, in which most components take part. So read Clock, WorkSource, Executor, Thief first.
+// with by itself it returns to the engine: who has been granted a lock, who has something to run. The engine also
+// begins and ends phases, in which most components take part. So read Clock, WorkSource, Executor, Thief first.
 //
 // What the model leaves to an engine is decided in the reference engine's files.
 #pragma once
@@ -33,29 +33,29 @@
 #include <cstdint>
 #include <functional>
 
-#include "engine/clock.hpp"
 #include "engine/dispatcher.hpp"
 #include "engine/executor.hpp"
-#include "engine/frames.hpp"
-#include "engine/item_ranges.hpp"
 #include "engine/probes.hpp"
-#include "engine/recorder.hpp"
 #include "engine/sync_objects.hpp"
-#include "engine/task_queues.hpp"
 #include "engine/thief.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
+#include "record/recorder.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steady_production.hpp"
 #include "shortcuts/steal_batches.hpp"
+#include "state/clock.hpp"
+#include "state/frames.hpp"
+#include "state/item_ranges.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 
 class Engine {
 public:
-    // `pause` is called now and then during a run; what it throws ends the run. A run that is watched goes through every
-    // event: its plan must not be one that skips.
+    // `pause` is called now and then during a run; what it throws ends the run. A run that is watched goes through
+    // every event: its plan must not be one that skips.
     Engine(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log);
 
     void run();

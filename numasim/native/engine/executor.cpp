@@ -144,9 +144,8 @@ inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, st
 
 void Executor::report_work(Worker& w) {
     const Task task = w.stack.back();
-    const std::uint32_t kernel = frames_.is_item(task)
-                                     ? plan_.families[ranges_.family_of(task)].kernel
-                                     : plan_.graph.kernel[plan_.graph.op_arg[frames_[task].at]];
+    const std::uint32_t kernel = frames_.is_item(task) ? plan_.families[ranges_.family_of(task)].kernel
+                                                       : plan_.graph.kernel[plan_.graph.op_arg[frames_[task].at]];
     recorder_.watch()->stretch(w, Watched::WORK, clock_.now_ps(), frames_.id_of(task), w.segment, kernel);
 }
 
@@ -259,8 +258,8 @@ bool Executor::must_inline(Worker& w) {
     if (w.own == NS_UNKNOWN) return false;
     const auto q = static_cast<std::uint32_t>(w.own);
     if (plan_.steal.queues[q].full != NS_FULL_INLINE) return false;
-    overflowed_[q] = ns_overflows(overflowed_[q] != 0, queues_.length(q), queues_.contents().capacity(q),
-                                  plan_.inline_resume_ppm);
+    overflowed_[q] =
+        ns_overflows(overflowed_[q] != 0, queues_.length(q), queues_.contents().capacity(q), plan_.inline_resume_ppm);
     return overflowed_[q] != 0;
 }
 

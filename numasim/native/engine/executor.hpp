@@ -5,16 +5,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/clock.hpp"
 #include "engine/dispatcher.hpp"
-#include "engine/frames.hpp"
-#include "engine/item_ranges.hpp"
-#include "engine/recorder.hpp"
 #include "engine/sync_objects.hpp"
-#include "engine/task_queues.hpp"
 #include "engine/thief.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
+#include "record/recorder.hpp"
+#include "state/clock.hpp"
+#include "state/frames.hpp"
+#include "state/item_ranges.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 

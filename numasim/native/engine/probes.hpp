@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/clock.hpp"
-#include "engine/recorder.hpp"
-#include "engine/worker.hpp"
 #include "plan.hpp"
 #include "policy/backoff.h"
+#include "record/recorder.hpp"
+#include "state/clock.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 

@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "engine/clock.hpp"
-#include "engine/recorder.hpp"
 #include "engine/words.hpp"
 #include "memory/memory_system.hpp"
 #include "plan.hpp"
+#include "record/recorder.hpp"
+#include "state/clock.hpp"
 
 namespace numasim {
 
@@ -42,8 +42,9 @@ public:
         return q < 0 || plan_.words.queue_lock.empty() ? NO_LOCK : plan_.words.queue_lock[static_cast<std::size_t>(q)];
     }
     std::int32_t level_lock(std::uint32_t level, std::uint32_t q) const {
-        return plan_.words.level_lock.empty() ? NO_LOCK
-                                              : plan_.words.level_lock[std::size_t{level} * plan_.steal.queue_count + q];
+        return plan_.words.level_lock.empty()
+                   ? NO_LOCK
+                   : plan_.words.level_lock[std::size_t{level} * plan_.steal.queue_count + q];
     }
 
     std::vector<WordCounts> counts() const;

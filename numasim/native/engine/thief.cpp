@@ -174,8 +174,7 @@ bool Thief::look(Worker& w) {
     const std::uint32_t q = w.target;
     const ns_level& level = plan_.steal.level[w.level];
     const bool back = probes_.takes_back(w.level, q);
-    std::int64_t count =
-        skipping_.active() ? skipping_.holds_task(q) : ns_level_amount(&level, queues_.length(q));
+    std::int64_t count = skipping_.active() ? skipping_.holds_task(q) : ns_level_amount(&level, queues_.length(q));
     if (count != 0 && frames_.strict() && !frames_.may_run(w, queues_.peek(q, back))) count = 0;
     if (probes_.is_attempt(w.level)) probes_.count(w, q, count);
     ns_actor_found(queues_.actors(), &plan_.steal, static_cast<std::int32_t>(w.id), w.level, q, count);

@@ -4,17 +4,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/clock.hpp"
-#include "engine/frames.hpp"
 #include "engine/probes.hpp"
-#include "engine/recorder.hpp"
 #include "engine/sync_objects.hpp"
-#include "engine/task_queues.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
+#include "record/recorder.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
+#include "state/clock.hpp"
+#include "state/frames.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 

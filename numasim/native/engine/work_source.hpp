@@ -5,14 +5,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "engine/clock.hpp"
 #include "engine/dispatcher.hpp"
-#include "engine/frames.hpp"
-#include "engine/item_ranges.hpp"
-#include "engine/recorder.hpp"
 #include "engine/sync_objects.hpp"
-#include "engine/task_queues.hpp"
 #include "plan.hpp"
+#include "record/recorder.hpp"
+#include "state/clock.hpp"
+#include "state/frames.hpp"
+#include "state/item_ranges.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory/task_prefetch.hpp"
-#include "memory/item_prices.hpp"
-#include "memory/item_times.hpp"
 #include "memory/access_prices.hpp"
+#include "memory/item_prices.hpp"
 #include "memory/sharing.hpp"
 #include "memory/speeds.hpp"
-#include "engine/worker.hpp"
+#include "memory/task_prefetch.hpp"
+#include "state/item_times.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 

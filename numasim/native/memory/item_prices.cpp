@@ -1,7 +1,7 @@
 #include "memory/item_prices.hpp"
 
 #include "checked.hpp"
-#include "memory/item_times.hpp"
+#include "state/item_times.hpp"
 
 namespace numasim {
 

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
-#include "engine/clock.hpp"
-#include "engine/frames.hpp"
-#include "engine/item_ranges.hpp"
-#include "engine/recorder.hpp"
 #include "memory/flows.hpp"
 #include "memory/pages.hpp"
 #include "plan.hpp"
+#include "record/recorder.hpp"
+#include "state/clock.hpp"
+#include "state/frames.hpp"
+#include "state/item_ranges.hpp"
 
 namespace numasim {
 
@@ -85,7 +85,7 @@ public:
     std::int64_t pages_migrated() const { return pages_migrated_; }
 
 private:
-    static constexpr std::uint32_t AFTER_PHASES = 1;     // at the end of an instant
+    static constexpr std::uint32_t AFTER_PHASES = 1;      // at the end of an instant
     static constexpr std::uint32_t MOST_PREFETCHED = 16;  // children of a task
 
     [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);

@@ -71,8 +71,7 @@ void Polling::learn(Worker& w) {
     levels_.resize(MOST_PROBES);
     segments_.resize(MOST_PROBES);
     QuietRound& quiet = w.quiet;
-    quiet.probes =
-        ns_quiet_round(&plan_.steal, &queues_.actor(w.id), levels_.data(), segments_.data(), MOST_PROBES);
+    quiet.probes = ns_quiet_round(&plan_.steal, &queues_.actor(w.id), levels_.data(), segments_.data(), MOST_PROBES);
     const std::int32_t count = std::max(quiet.probes, 0);
     quiet.levels.assign(levels_.begin(), levels_.begin() + count);
     quiet.segments.assign(segments_.begin(), segments_.begin() + count);
@@ -163,7 +162,8 @@ std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64
     const std::int64_t probe =
         std::max(plan_.costs.least_probe_ps, std::min(plan_.costs.probe_near_ps, plan_.costs.probe_far_ps));
     const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * probe;
-    if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != probes_.backoff_ps(w.fails + 63, true)) return poll_ps;
+    if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != probes_.backoff_ps(w.fails + 63, true))
+        return poll_ps;
     const std::int64_t rounds = std::min(MOST_ROUNDS, (until_ps - poll_ps - 1) / (longest_round_ps(w) + wait));
     if (rounds < MANY_ROUNDS) return poll_ps;
     std::int64_t probing = 0;

@@ -5,13 +5,13 @@
 #include <functional>
 #include <vector>
 
-#include "engine/clock.hpp"
-#include "engine/frames.hpp"
 #include "engine/probes.hpp"
-#include "engine/task_queues.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
 #include "shortcuts/skip_ahead.hpp"
+#include "state/clock.hpp"
+#include "state/frames.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "engine/clock.hpp"
-#include "engine/item_ranges.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
 #include "shortcuts/skipped_ranges.hpp"
 #include "shortcuts/skipped_trees.hpp"
+#include "state/clock.hpp"
+#include "state/item_ranges.hpp"
 
 namespace numasim {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "shortcuts/skipped_work.hpp"
-#include "memory/item_times.hpp"
+#include "state/item_times.hpp"
 
 namespace numasim {
 

@@ -18,7 +18,7 @@ std::vector<std::size_t> distinct(std::span<const std::int32_t> nodes) {
 }  // namespace
 
 SkippedTrees::SkippedTrees(const Graph& graph, const SegmentTimes& times, std::span<const std::int32_t> node_of_worker,
-                       std::size_t nodes, std::int64_t* bytes)
+                           std::size_t nodes, std::int64_t* bytes)
     : SkippedWork(node_of_worker.size()),
       graph_(graph),
       times_(times),
@@ -28,7 +28,8 @@ SkippedTrees::SkippedTrees(const Graph& graph, const SegmentTimes& times, std::s
       bytes_(bytes),
       run_of_(node_of_worker_.size(), NOBODY) {}
 
-// ---- serial runs ------------------------------------------------------------------------------------------------------
+// ---- serial runs
+// ------------------------------------------------------------------------------------------------------
 
 void SkippedTrees::start(Worker& w, std::uint32_t row, std::int64_t now_ps) {
     span_ps_ = std::max(span_ps_, sums_.span_ps(row));

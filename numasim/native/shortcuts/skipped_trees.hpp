@@ -11,8 +11,8 @@
 // what follows its join; the completion of the join moves it back.
 #pragma once
 
-#include "shortcuts/skipped_work.hpp"
 #include "shortcuts/pool.hpp"
+#include "shortcuts/skipped_work.hpp"
 #include "shortcuts/tree_sums.hpp"
 
 namespace numasim {
@@ -22,7 +22,7 @@ public:
     // `bytes` [nodes * nodes] receives what is moved from and to each home by each node; `graph`, `times` and
     // `node_of_worker` must outlive the object.
     SkippedTrees(const Graph& graph, const SegmentTimes& times, std::span<const std::int32_t> node_of_worker,
-               std::size_t nodes, std::int64_t* bytes);
+                 std::size_t nodes, std::int64_t* bytes);
 
     // Give a root to a worker at the start of a phase.
     void start(Worker& w, std::uint32_t row, std::int64_t now_ps);

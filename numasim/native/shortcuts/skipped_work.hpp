@@ -1,4 +1,5 @@
-// Skipping ahead (model 1.7): where nothing couples running workers, only steals and the ends of serial runs are events.
+// Skipping ahead (model 1.7): where nothing couples running workers, only steals and the ends of serial runs are
+// events.
 //
 // A run is what a worker does between two looks for work: a root, the items it was dealt, or what it stole. Its
 // course is known without events: the engine asks whether a victim still holds a task that it has not started, has the
@@ -12,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/worker.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 
@@ -24,8 +25,8 @@ struct RunEnd {
     std::uint32_t extended = NOBODY;  // another worker, whose end has moved
 };
 
-// The serial runs of all workers. Counters and owed overhead are those of the Worker objects handed in; an owed overhead is
-// paid in front of the first work of a run, and stays with the worker where there is none.
+// The serial runs of all workers. Counters and owed overhead are those of the Worker objects handed in; an owed
+// overhead is paid in front of the first work of a run, and stays with the worker where there is none.
 class SkippedWork {
 public:
     explicit SkippedWork(std::size_t workers) : end_ps_(workers) {}
@@ -69,7 +70,7 @@ protected:
 
 private:
     std::int64_t no_task_before_ps_ = 0;  // the last that was found; never behind the end of its phase
-    std::uint32_t holder_ = 0;          // the worker whose queue was the last known to hold a task
+    std::uint32_t holder_ = 0;            // the worker whose queue was the last known to hold a task
 };
 
 }  // namespace numasim

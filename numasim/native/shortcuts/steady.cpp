@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/event_tree.hpp"
+#include "state/event_tree.hpp"
 
 namespace numasim {
 

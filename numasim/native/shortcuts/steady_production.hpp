@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/clock.hpp"
-#include "engine/item_ranges.hpp"
-#include "engine/recorder.hpp"
 #include "engine/sync_objects.hpp"
-#include "engine/task_queues.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
+#include "record/recorder.hpp"
 #include "shortcuts/steady.hpp"
+#include "state/clock.hpp"
+#include "state/item_ranges.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 

@@ -45,8 +45,9 @@ bool StealBatches::sort_workers() {
     return !thieves_.empty() && thieves_.size() < team_.size();
 }
 
-// For how long no long queue should run dry if thieves take from all of them alike: its owner takes an item every `item_ps`,
-// the thieves together one every `stolen_ps` * long queues / thieves. A little less, as they do not take alike.
+// For how long no long queue should run dry if thieves take from all of them alike: its owner takes an item every
+// `item_ps`, the thieves together one every `stolen_ps` * long queues / thieves. A little less, as they do not take
+// alike.
 std::int64_t StealBatches::queues_last_ps() const {
     const std::int64_t stolen_ps = stolen_item_ps();
     std::int64_t last = std::numeric_limits<std::int64_t>::max();
@@ -73,8 +74,8 @@ bool StealBatches::pass_until(std::int64_t until_ps) {
     for (const std::uint32_t id : thieves_) {
         before.push_back(queues_.actor(id).victims);
         batches.push_back({.thief = id,
-                            .tries = std::vector<std::int64_t>(queue_count()),
-                            .got = std::vector<std::int64_t>(queue_count())});
+                           .tries = std::vector<std::int64_t>(queue_count()),
+                           .got = std::vector<std::int64_t>(queue_count())});
         follow(batches.back(), until_ps);
         pause_();
     }
@@ -118,7 +119,7 @@ void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
 // The rounds of a thief from `start_ps` on up to its next success; false, and no draw taken, if there is none before
 // `until_ps`.
 bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
-                       const std::vector<std::int64_t>& step_ps) {
+                             const std::vector<std::int64_t>& step_ps) {
     ns_stream& draws = queues_.actor(w.id).victims;
     const ns_stream before = draws;
     search.probed.clear();

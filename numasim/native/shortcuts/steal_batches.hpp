@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "engine/probes.hpp"
-#include "engine/task_queues.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 
@@ -79,8 +79,8 @@ private:
     SkipAhead& skipping_;
     Polling& polling_;
     const std::function<void()>& pause_;
-    SkippedRanges* items_ = nullptr;    // of the phase at hand
-    std::vector<std::uint8_t> long_;    // [queues] which hold many items
+    SkippedRanges* items_ = nullptr;      // of the phase at hand
+    std::vector<std::uint8_t> long_;      // [queues] which hold many items
     std::vector<std::uint32_t> thieves_;  // the workers that steal
     std::int64_t next_try_ = 0;           // in events
 };

@@ -1,4 +1,4 @@
-#include "memory/item_times.hpp"
+#include "state/item_times.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/worker.hpp"
 #include "plan.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 

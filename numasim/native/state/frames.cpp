@@ -1,9 +1,8 @@
-#include "engine/frames.hpp"
+#include "state/frames.hpp"
 
 namespace numasim {
 
-Frames::Frames(const Plan& plan)
-    : graph_(plan.graph), tasks_(plan.graph.tasks), strict_(plan.join == Join::STRICT) {
+Frames::Frames(const Plan& plan) : graph_(plan.graph), tasks_(plan.graph.tasks), strict_(plan.join == Join::STRICT) {
     if (graph_.successor.empty()) return;
     dependences_.resize(static_cast<std::size_t>(graph_.tasks));
     predecessors_.assign(dependences_.size(), 0);

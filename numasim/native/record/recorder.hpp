@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/clock.hpp"
-#include "engine/trace.hpp"
-#include "engine/watch.hpp"
+#include "record/trace.hpp"
+#include "record/watch.hpp"
+#include "state/clock.hpp"
 
 namespace numasim {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/worker.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 

@@ -1,4 +1,4 @@
-#include "engine/task_queues.hpp"
+#include "state/task_queues.hpp"
 
 namespace numasim {
 

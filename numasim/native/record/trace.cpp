@@ -1,4 +1,4 @@
-#include "engine/trace.hpp"
+#include "record/trace.hpp"
 
 #include "vectors.hpp"
 

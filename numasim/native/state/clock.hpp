@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "checked.hpp"
-#include "engine/event_tree.hpp"
-#include "engine/worker.hpp"
 #include "plan.hpp"
+#include "state/event_tree.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 

@@ -1,4 +1,4 @@
-#include "memory/objects.hpp"
+#include "engine/objects.hpp"
 
 #include <algorithm>
 

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/event_tree.hpp"
-#include "engine/queues.hpp"
-#include "memory/item_times.hpp"
 #include "plan.hpp"
 #include "policy/round.h"
+#include "state/event_tree.hpp"
+#include "state/item_times.hpp"
+#include "state/queues.hpp"
 
 namespace numasim {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/worker.hpp"
-#include "memory/item_times.hpp"
 #include "plan.hpp"
+#include "state/item_times.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 

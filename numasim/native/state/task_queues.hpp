@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/queues.hpp"
-#include "engine/recorder.hpp"
-#include "engine/worker.hpp"
 #include "plan.hpp"
 #include "policy/round.h"
+#include "record/recorder.hpp"
+#include "state/queues.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 
