@@ -59,17 +59,17 @@ nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
 
 nb::dict result_of(Engine& engine, bool keep_log) {
     nb::dict result, workers, producers;
+    Run& run = engine.state();
     for (const auto& [name, value] : COUNTERS) {
-        workers[name] = column(engine.team(), [value](const Worker& w) { return w.counters.*value; });
+        workers[name] = column(run.team, [value](const Worker& w) { return w.counters.*value; });
     }
     const std::vector<Producer>& made_by = engine.source().producers();
     producers["node"] = column(made_by, [](const Producer& p) { return std::int64_t{p.node}; });
     producers["overhead_ps"] = column(made_by, [](const Producer& p) { return p.overhead_ps; });
     producers["parked_ps"] = column(made_by, [](const Producer& p) { return p.parked_ps; });
-    Recorder& recorder = engine.recorder();
     const MemorySystem& memory = engine.memory();
     const Traffic* const traffic = memory.traffic();
-    const std::size_t nodes = engine.plan().nodes;
+    const std::size_t nodes = run.plan.nodes;
     result["workers"] = workers;
     result["producers"] = producers;
     result["node_attempts"] = table(engine.probes().attempts().data(), nodes, nodes);
@@ -78,21 +78,21 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
     result["words"] = rows_of<WordCounts>(engine.sync().counts());
-    result["makespan_ps"] = engine.clock().now_ps();
+    result["makespan_ps"] = run.clock.now_ps();
     result["span_ps"] = engine.source().span_ps();
     result["page_faults"] = memory.page_faults();
     result["pages_migrated"] = memory.pages_migrated();
     result["node_pages"] = column(memory.pages().node_pages(), [](std::int64_t pages) { return pages; });
     result["passed_items"] = engine.passed_items();
-    result["events"] = engine.clock().events();
+    result["events"] = run.clock.events();
     result["peak_tasks"] = engine.peak_tasks();
     result["task_bytes"] = engine.task_bytes();
-    result["steps_hash"] = recorder.steps_hash();
-    result["details_hash"] = recorder.details_hash();
-    result["complete"] = recorder.complete();
+    result["steps_hash"] = run.recorder.steps_hash();
+    result["details_hash"] = run.recorder.details_hash();
+    result["complete"] = run.recorder.complete();
     if (keep_log) {
-        result["log"] = rows_of<Executed>(recorder.executed());
-        result["held"] = rows_of<Held>(recorder.held());
+        result["log"] = rows_of<Executed>(run.recorder.executed());
+        result["held"] = rows_of<Held>(run.recorder.held());
     }
     return result;
 }

@@ -6,23 +6,14 @@
 
 #include "engine/objects.hpp"
 #include "memory/memory_system.hpp"
-#include "plan.hpp"
-#include "state/frames.hpp"
-#include "state/item_ranges.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class Dispatcher {
 public:
-    Dispatcher(const Plan& plan, const ItemRanges& ranges, const Frames& frames, const MemorySystem& memory,
-               TaskQueues& queues)
-        : plan_(plan),
-          ranges_(ranges),
-          frames_(frames),
-          queues_(queues),
-          objects_(plan, memory.pages()),
-          looks_at_data_(ns_looks_at_data(&plan.steal)) {}
+    Dispatcher(Run& run, const MemorySystem& memory)
+        : run_(run), objects_(run.plan, memory.pages()), looks_at_data_(ns_looks_at_data(&run.plan.steal)) {}
 
     // The queue for a task that a worker spawns; negative where every queue that the rules name is full. What deciding
     // takes the worker is owed.
@@ -43,10 +34,7 @@ private:
     [[gnu::noinline]] void describe(Task task, ns_new_task& described);
     [[gnu::noinline]] std::int64_t cost_ps(const Worker& w, std::int32_t q) const;
 
-    const Plan& plan_;
-    const ItemRanges& ranges_;
-    const Frames& frames_;
-    TaskQueues& queues_;
+    Run& run_;
     ObjectMap objects_;
     const bool looks_at_data_;
     bool looked_ = false;

@@ -4,12 +4,13 @@
 // Each component keeps its state to itself and knows, by references that it is constructed with, only components that
 // stand above it in this list:
 //
-//   Clock          what time it is, which event is pending for each actor; nobody else writes either
-//   Recorder       hashes of records, rows for a watch, the log for the checks
-//   ItemRanges     implicit ranges: ids and times of their items; constant
-//   TaskQueues     what waits in queues, and what the strategy remembers of each worker
-//   Team           the workers; each section of a worker's record belongs to one component
-//   Frames         tasks that have begun, joins, dependences, the longest chain of work
+//   Run            what all components work on, each part through its own functions:
+//     Clock          what time it is, which event is pending for each actor; nobody else writes either
+//     Recorder       hashes of records, rows for a watch, the log for the checks
+//     ItemRanges     implicit ranges: ids and times of their items; constant
+//     TaskQueues     what waits in queues, and what the strategy remembers of each worker
+//     Team           the workers; each section of a worker's record belongs to one component
+//     Frames         tasks that have begun, joins, dependences, the longest chain of work
 //   MemorySystem   what work waits for memory: pages, and where the plan is coupled caches, bandwidth, speeds
 //   SyncObjects    locks, atomic words, conditions, barriers
 //   Dispatcher     the queue that a new task goes to
@@ -40,15 +41,11 @@
 #include "engine/thief.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
-#include "record/recorder.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steady_production.hpp"
 #include "shortcuts/steal_batches.hpp"
-#include "state/clock.hpp"
-#include "state/frames.hpp"
-#include "state/item_ranges.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
@@ -61,10 +58,7 @@ public:
     void run();
 
     // Results, each from the component that knows it.
-    const Plan& plan() const { return plan_; }
-    const Team& team() const { return team_; }
-    const Clock& clock() const { return clock_; }
-    Recorder& recorder() { return recorder_; }
+    Run& state() { return run_; }
     const WorkSource& source() const { return source_; }
     const Probes& probes() const { return probes_; }
     const MemorySystem& memory() const { return memory_; }
@@ -83,14 +77,7 @@ private:
     void start_phase();
     void end_phase();
 
-    const Plan& plan_;
-    const std::function<void()> pause_;
-    Clock clock_;
-    Recorder recorder_;
-    const ItemRanges ranges_;
-    TaskQueues queues_;
-    Team team_;
-    Frames frames_;
+    Run run_;
     MemorySystem memory_;
     SyncObjects sync_;
     Dispatcher dispatcher_;

@@ -15,27 +15,20 @@ bool any_inlines(const ns_plan& steal) {
 
 }  // namespace
 
-Executor::Executor(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
-                   Team& team, Frames& frames, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher,
-                   WorkSource& source, Thief& thief)
-    : plan_(plan),
-      clock_(clock),
-      recorder_(recorder),
-      ranges_(ranges),
-      queues_(queues),
-      team_(team),
-      frames_(frames),
+Executor::Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher, WorkSource& source,
+                   Thief& thief)
+    : run_(run),
       memory_(memory),
       sync_(sync),
       dispatcher_(dispatcher),
       source_(source),
       thief_(thief),
-      overflowed_(plan.steal.queue_count, 0),
+      overflowed_(run.plan.steal.queue_count, 0),
       coupled_(memory.coupled()),
-      has_dependences_(frames.have_dependences()),
-      joins_cost_(plan.costs.join_ps != 0 || plan.costs.line),
-      inlines_(any_inlines(plan.steal) && !dispatcher.looks_at_data()),
-      puts_take_time_(plan.costs.push_ps != 0 || !plan.words.queue_lock.empty()) {}
+      has_dependences_(run.frames.have_dependences()),
+      joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
+      inlines_(any_inlines(run.plan.steal) && !dispatcher.looks_at_data()),
+      puts_take_time_(run.plan.costs.push_ps != 0 || !run.plan.words.queue_lock.empty()) {}
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
@@ -43,22 +36,22 @@ Executor::Executor(const Plan& plan, Clock& clock, Recorder& recorder, const Ite
 // time.
 [[gnu::flatten]] void Executor::proceed(Worker& w) {
     for (;;) {
-        if (!w.outbox.empty()) return clock_.schedule_overhead(w, PUT, plan_.costs.push_ps);
+        if (!w.outbox.empty()) return run_.clock.schedule_overhead(w, PUT, run_.plan.costs.push_ps);
         if (w.stack.empty() && !thief_.seek(w)) return;
         const Task task = w.stack.back();
-        if (frames_.is_item(task)) return start_item(w, task);
+        if (run_.frames.is_item(task)) return start_item(w, task);
         if (task == PRODUCTION) {
             produce(w);
             continue;
         }
         const auto at = static_cast<std::uint32_t>(task);
-        Frame& frame = frames_[at];
-        if (frame.at == frames_.end_of_program(frame)) {
+        Frame& frame = run_.frames[at];
+        if (frame.at == run_.frames.end_of_program(frame)) {
             finish(w, at);
             continue;
         }
-        switch (plan_.graph.op_code[frame.at]) {
-            case RUN: return start_segment(w, frame, plan_.graph.op_arg[frame.at]);
+        switch (run_.plan.graph.op_code[frame.at]) {
+            case RUN: return start_segment(w, frame, run_.plan.graph.op_arg[frame.at]);
             case SPAWN: spawn(w, at); break;
             case CALL: call(w, at); break;
             case WAIT:
@@ -74,7 +67,7 @@ void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
     if (coupled_) return memory_.start(w, frame, segment);
     const std::int64_t total_ps = memory_.segment_ps(w, segment), local_ps = w.local_ps[segment];
     frame.path_ps += local_ps;
-    w.segment = plan_.graph.folded ? frame.segments + plan_.graph.segment[frame.at] : segment;
+    w.segment = run_.plan.graph.folded ? frame.segments + run_.plan.graph.segment[frame.at] : segment;
     work(w, frame.id, total_ps, local_ps);
 }
 
@@ -86,26 +79,26 @@ inline void Executor::start_item(Worker& w, Task item) {
     ++block.at;
     block.next += block.step;
     if (block.times->moves_bytes()) block.times->add_traffic(item - block.base, memory_.bytes_from(w));
-    frames_.end_chain(local_ps);
+    run_.frames.end_chain(local_ps);
     w.segment = 0;
     work(w, item, total_ps, local_ps);
 }
 
 // Compute the times of an item along with those of the items that the worker will take next from its own queue.
 void Executor::compute_block(Worker& w, Task item) {
-    const std::size_t family = ranges_.family_of(item);
+    const std::size_t family = run_.ranges.family_of(item);
     ItemBlock& block = w.items;
-    block.times = &ranges_.times(family);
-    block.base = static_cast<std::int64_t>(ranges_.first(family));
+    block.times = &run_.ranges.times(family);
+    block.base = static_cast<std::int64_t>(run_.ranges.first(family));
     block.next = item;
     block.at = 0;
     block.count = 1;
     block.step = 1;
-    if (w.own != NS_UNKNOWN && queues_.length(static_cast<std::uint32_t>(w.own)) != 0) {
+    if (w.own != NS_UNKNOWN && run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0) {
         const auto q = static_cast<std::uint32_t>(w.own);
-        const ns_items& entry = queues_.entry(q, w.own_back);
+        const ns_items& entry = run_.queues.entry(q, w.own_back);
         const std::int64_t step = w.own_back ? -std::int64_t{entry.step} : std::int64_t{entry.step};
-        if (entry.count > 1 && queues_.peek(q, w.own_back) == item + step) {
+        if (entry.count > 1 && run_.queues.peek(q, w.own_back) == item + step) {
             block.step = step;
             block.count = std::min(ItemBlock::MOST, entry.count + 1);
         }
@@ -117,46 +110,47 @@ void Executor::compute_block(Worker& w, Task item) {
 // Start a stretch of work, with the overhead that is owed in front of it.
 inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
     const std::int64_t owed_ps = w.pay_owed();
-    w.began_ps = clock_.now_ps() + owed_ps;
+    w.began_ps = run_.clock.now_ps() + owed_ps;
     w.counters.add_work(total_ps, local_ps);
-    clock_.schedule(w, SEG_END, owed_ps + total_ps);
-    if (recorder_.keeps_log()) recorder_.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
+    run_.clock.schedule(w, SEG_END, owed_ps + total_ps);
+    if (run_.recorder.keeps_log()) run_.recorder.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
 }
 
 [[gnu::flatten]] void Executor::end_segment(Worker& w) {
     const Task task = w.stack.back();
-    recorder_.detail(SEG_END, w.id, frames_.id_of(task), w.segment);
+    run_.recorder.detail(SEG_END, w.id, run_.frames.id_of(task), w.segment);
     if (coupled_) memory_.end(w);
-    if (recorder_.watch() != nullptr) report_work(w);
-    if (frames_.is_item(task)) {
+    if (run_.recorder.watch() != nullptr) report_work(w);
+    if (run_.frames.is_item(task)) {
         w.stack.pop_back();
         w.counters.add_tasks(1);
         source_.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
         const bool free = w.stack.empty() && w.agenda.empty();
-        if (free && thief_.pop_own(w, plan_.refill) && frames_.is_item(w.stack.back()))
+        if (free && thief_.pop_own(w, run_.plan.refill) && run_.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
-        ++frames_[task].at;
+        ++run_.frames[task].at;
     }
     proceed(w);
 }
 
 void Executor::report_work(Worker& w) {
     const Task task = w.stack.back();
-    const std::uint32_t kernel = frames_.is_item(task) ? plan_.families[ranges_.family_of(task)].kernel
-                                                       : plan_.graph.kernel[plan_.graph.op_arg[frames_[task].at]];
-    recorder_.watch()->stretch(w, Watched::WORK, clock_.now_ps(), frames_.id_of(task), w.segment, kernel);
+    const std::uint32_t kernel = run_.frames.is_item(task)
+                                     ? run_.plan.families[run_.ranges.family_of(task)].kernel
+                                     : run_.plan.graph.kernel[run_.plan.graph.op_arg[run_.frames[task].at]];
+    run_.recorder.stretch(w, Watched::WORK, run_.frames.id_of(task), w.segment, kernel);
 }
 
 // Execute the op on a shared word that `frame` has come to, after paying what is owed; false: the worker waits.
 bool Executor::use_word(Worker& w, Frame& frame) {
     if (w.owed_ps != 0) {
-        clock_.schedule_overhead(w, PUT, 0);
+        run_.clock.schedule_overhead(w, PUT, 0);
         return false;
     }
     const std::uint32_t op = frame.at++;
-    return sync_.use(w, plan_.graph.op_code[op], plan_.graph.op_arg[op]);
+    return sync_.use(w, run_.plan.graph.op_code[op], run_.plan.graph.op_arg[op]);
 }
 
 // ---- the end of a task --------------------------------------------------------------------------------------------
@@ -164,71 +158,71 @@ bool Executor::use_word(Worker& w, Frame& frame) {
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
 void Executor::finish(Worker& w, std::uint32_t at) {
     w.stack.pop_back();
-    Frame& frame = frames_[at];
+    Frame& frame = run_.frames[at];
     frame.finished = 1;
     if (frame.kind == CALLED) {
-        frames_[frame.parent].path_ps = frame.path_ps;
+        run_.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
     } else {
         w.counters.add_tasks(frame.kind == TASK);
-        frames_.end_chain(frame.path_ps);
+        run_.frames.end_chain(frame.path_ps);
         if (frame.parent != NO_FRAME) join(w, frame);
         if (has_dependences_) release(w, frame);
         source_.task_done();
     }
-    if (frame.pending == 0) frames_.free(at);
+    if (frame.pending == 0) run_.frames.free(at);
 }
 
 void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
-        w.owed_ps += plan_.costs.join_ps;
-        if (plan_.costs.line) w.owed_ps += plan_.line_ps[std::size_t{w.id} * plan_.workers + child.spawner];
+        w.owed_ps += run_.plan.costs.join_ps;
+        if (run_.plan.costs.line) w.owed_ps += run_.plan.line_ps[std::size_t{w.id} * run_.plan.workers + child.spawner];
     }
-    Frame& parent = frames_[child.parent];
+    Frame& parent = run_.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
     if (--parent.pending != 0) return;
     if (parent.waiting) {
         parent.waiting = 0;
         resume(w, child.parent);
     } else if (parent.finished) {
-        frames_.free(child.parent);
+        run_.frames.free(child.parent);
     }
 }
 
 // The last child has finished: go on with the parent here, or wake the worker that is blocked in it.
 void Executor::resume(Worker& w, std::uint32_t parent) {
-    if (plan_.join == Join::BLOCK) {
+    if (run_.plan.join == Join::BLOCK) {
         const auto found = sleeper_.find(parent);
-        Worker& sleeper = team_[found->second];
+        Worker& sleeper = run_.team[found->second];
         sleeper_.erase(found);
         sleeper.blocked = false;
-        const std::int64_t wake_ps = sleeper.node != w.node ? plan_.costs.wake_remote_ps : plan_.costs.wake_ps;
-        clock_.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - clock_.now_ps()));
+        const std::int64_t wake_ps = sleeper.node != w.node ? run_.plan.costs.wake_remote_ps : run_.plan.costs.wake_ps;
+        run_.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run_.clock.now_ps()));
         return;
     }
-    Frame& frame = frames_[parent];
+    Frame& frame = run_.frames[parent];
     frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
-    w.owed_ps += plan_.costs.resume_ps;
+    w.owed_ps += run_.plan.costs.resume_ps;
     w.stack.push_back(parent);
 }
 
 // Put the spawned successors whose last predecessor this was.
 void Executor::release(Worker& w, const Frame& frame) {
-    frames_.release(frame, [&](std::uint32_t successor) { offer(w, successor); });
+    run_.frames.release(frame, [&](std::uint32_t successor) { offer(w, successor); });
 }
 
 // ---- spawning and placing -----------------------------------------------------------------------------------------
 
 void Executor::spawn(Worker& w, std::uint32_t parent) {
-    const std::uint32_t child = frames_.new_child(parent);
-    ++frames_[parent].pending;
+    const std::uint32_t child = run_.frames.new_child(parent);
+    ++run_.frames[parent].pending;
     source_.task_added();
-    frames_[child].spawner = w.id & 0xFFFFFFFU;
-    if (coupled_) memory_.expect(frames_[child]);
-    if (has_dependences_ && frames_.must_wait(child)) return;
+    run_.frames[child].spawner = w.id & 0xFFFFFFFU;
+    if (coupled_) memory_.expect(run_.frames[child]);
+    if (has_dependences_ && run_.frames.must_wait(child)) return;
     if (inlines_ && must_inline(w)) {
         w.stack.push_back(child);
-    } else if (plan_.work_first) {
+    } else if (run_.plan.work_first) {
         w.stack.back() = child;
         offer(w, parent);
     } else {
@@ -237,7 +231,7 @@ void Executor::spawn(Worker& w, std::uint32_t parent) {
 }
 
 // An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
-void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = frames_.new_child(caller); }
+void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = run_.frames.new_child(caller); }
 
 // Worker 0 creates the next item: into a queue, or executed at once where its own is full.
 void Executor::produce(Worker& w) {
@@ -257,9 +251,9 @@ void Executor::produce(Worker& w) {
 bool Executor::must_inline(Worker& w) {
     if (w.own == NS_UNKNOWN) return false;
     const auto q = static_cast<std::uint32_t>(w.own);
-    if (plan_.steal.queues[q].full != NS_FULL_INLINE) return false;
-    overflowed_[q] =
-        ns_overflows(overflowed_[q] != 0, queues_.length(q), queues_.contents().capacity(q), plan_.inline_resume_ppm);
+    if (run_.plan.steal.queues[q].full != NS_FULL_INLINE) return false;
+    overflowed_[q] = ns_overflows(overflowed_[q] != 0, run_.queues.length(q), run_.queues.contents().capacity(q),
+                                  run_.plan.inline_resume_ppm);
     return overflowed_[q] != 0;
 }
 
@@ -273,7 +267,7 @@ void Executor::offer(Worker& w, Task task) {
 }
 
 void Executor::end_put(Worker& w) {
-    if (Watch* const watch = recorder_.watch()) watch->overhead(w, clock_.now_ps());
+    run_.recorder.overhead(w);
     if (!w.held.empty()) {  // what a search has found is paid for
         thief_.release_locks(w);
     } else if (!w.outbox.empty() && !put_next(w)) {
@@ -293,7 +287,7 @@ bool Executor::put_next(Worker& w) {
         return true;
     }
     w.target = static_cast<std::uint32_t>(q);
-    clock_.hold(w);  // whoever holds the lock lets go of it
+    run_.clock.hold(w);  // whoever holds the lock lets go of it
     sync_.request(static_cast<std::uint32_t>(lock), w.id, Then::PUT);
     return false;
 }
@@ -301,7 +295,7 @@ bool Executor::put_next(Worker& w) {
 // Put the task there, or elsewhere if the queue has become full meanwhile.
 void Executor::put_locked(Worker& w) {
     const auto q = static_cast<std::int32_t>(w.target);
-    const bool room = queues_.has_room(w.target);
+    const bool room = run_.queues.has_room(w.target);
     if (room) {
         const Task task = w.outbox.front();
         w.outbox.pop_front();
@@ -315,8 +309,8 @@ void Executor::put_into(Worker& w, std::int32_t q, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
     } else {
-        queues_.put(static_cast<std::uint32_t>(q), task);
-        recorder_.detail(PUT, w.id, frames_.id_of(task), q);
+        run_.queues.put(static_cast<std::uint32_t>(q), task);
+        run_.recorder.detail(PUT, w.id, run_.frames.id_of(task), q);
     }
 }
 
@@ -328,10 +322,10 @@ bool Executor::wait(Worker& w, Frame& frame) {
         if (w.idle) thief_.end_idle(w);
         ++frame.at;
         frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
-        w.owed_ps += plan_.costs.wait_ps;
+        w.owed_ps += run_.plan.costs.wait_ps;
         return true;
     }
-    switch (plan_.join) {
+    switch (run_.plan.join) {
         case Join::CONTINUATION:  // the task leaves the worker; its last child's worker goes on with it
             ++frame.at;
             frame.waiting = 1;
@@ -347,21 +341,20 @@ bool Executor::block(Worker& w, Frame& frame) {
     frame.waiting = 1;
     sleeper_[w.stack.back()] = w.id;
     w.blocked = w.rests = true;
-    w.began_ps = clock_.now_ps() + w.pay_owed();
+    w.began_ps = run_.clock.now_ps() + w.pay_owed();
     w.counters.add_parked(-w.began_ps);
-    clock_.sleep(w, w.began_ps);
+    run_.clock.sleep(w, w.began_ps);
     memory_.tell_activity(w);
     return false;
 }
 
 void Executor::wake(Worker& w) {
-    if (!w.meets) w.counters.add_parked(clock_.now_ps());
+    if (!w.meets) w.counters.add_parked(run_.clock.now_ps());
     w.rests = w.spins = false;
     memory_.tell_activity(w);
-    if (Watch* const watch = recorder_.watch())
-        watch->stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED, clock_.now_ps());
+    run_.recorder.stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED);
     w.meets = false;
-    recorder_.step(WAKE, w.id, frames_.id_of(w.stack.back()), 0);
+    run_.recorder.step(WAKE, w.id, run_.frames.id_of(w.stack.back()), 0);
     proceed(w);
 }
 

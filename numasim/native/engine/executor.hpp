@@ -10,19 +10,14 @@
 #include "engine/thief.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
-#include "record/recorder.hpp"
-#include "state/clock.hpp"
-#include "state/frames.hpp"
-#include "state/item_ranges.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class Executor {
 public:
-    Executor(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
-             Team& team, Frames& frames, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher,
-             WorkSource& source, Thief& thief);
+    Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher, WorkSource& source,
+             Thief& thief);
 
     // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
     [[gnu::noinline]] void proceed(Worker& w);
@@ -55,13 +50,7 @@ private:
     bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool block(Worker& w, Frame& frame);
 
-    const Plan& plan_;
-    Clock& clock_;
-    Recorder& recorder_;
-    const ItemRanges& ranges_;
-    TaskQueues& queues_;
-    Team& team_;
-    Frames& frames_;
+    Run& run_;
     MemorySystem& memory_;
     SyncObjects& sync_;
     Dispatcher& dispatcher_;

@@ -14,29 +14,29 @@ ns_sync* SyncObjects::make() {
         .held =
             [](void* self, std::uint32_t word, std::uint32_t actor, std::int64_t start_ps) {
                 const SyncObjects& sync = *static_cast<SyncObjects*>(self);
-                sync.recorder_.log(Held{word, actor, start_ps, sync.clock_.now_ps()});
+                sync.run_.recorder.log(Held{word, actor, start_ps, sync.run_.clock.now_ps()});
             },
         .released =
             [](void* self, std::uint32_t actor, std::int64_t leave_ps) {
                 const SyncObjects& sync = *static_cast<SyncObjects*>(self);
-                sync.team_[actor].counters.add_barrier(leave_ps);
-                sync.clock_.schedule(sync.team_[actor], WAKE, leave_ps - sync.clock_.now_ps());
+                sync.run_.team[actor].counters.add_barrier(leave_ps);
+                sync.run_.clock.schedule(sync.run_.team[actor], WAKE, leave_ps - sync.run_.clock.now_ps());
             },
         .woken =
             [](void* self, std::uint32_t actor, std::int64_t delay_ps) {
                 const SyncObjects& sync = *static_cast<SyncObjects*>(self);
-                sync.team_[actor].blocked = false;
-                sync.clock_.schedule(sync.team_[actor], WAKE, delay_ps);
+                sync.run_.team[actor].blocked = false;
+                sync.run_.clock.schedule(sync.run_.team[actor], WAKE, delay_ps);
             },
     };
-    ns_sync* const made = ns_sync_create(&plan_, clock_.tree(), clock_.word(0), listener);
+    ns_sync* const made = ns_sync_create(&run_.plan, run_.clock.tree(), run_.clock.word(0), listener);
     if (made == nullptr) throw std::bad_alloc();
     return made;
 }
 
 std::vector<WordCounts> SyncObjects::counts() const {
     std::vector<WordCounts> counts;
-    for (std::uint32_t word = 0; word < plan_.words.role.size(); ++word) {
+    for (std::uint32_t word = 0; word < run_.plan.words.role.size(); ++word) {
         counts.push_back(ns_sync_count(sync_.get(), word));
     }
     return counts;
@@ -50,7 +50,7 @@ bool SyncObjects::use(Worker& w, std::uint8_t code, std::uint32_t word) {
         case BARRIER: return arrive(w, word);
         case AWAIT: return await(w, word);
         case SIGNAL: return signal(w, word, 1);
-        default: return signal(w, word, plan_.words.parties[word]);
+        default: return signal(w, word, run_.plan.words.parties[word]);
     }
 }
 
@@ -65,7 +65,7 @@ bool SyncObjects::request_and_wait(Worker& w, std::uint32_t word, Then then) {
 // Wait without an event, and keep the core busy with it.
 void SyncObjects::spin(Worker& w) {
     w.blocked = w.spins = true;
-    clock_.suspend(w);
+    run_.clock.suspend(w);
     memory_.tell_activity(w);
 }
 
@@ -75,7 +75,7 @@ void SyncObjects::stop_spinning(Worker& w) {
 }
 
 void SyncObjects::request(std::uint32_t word, std::uint32_t actor, Then then) {
-    if (!ns_sync_request(sync_.get(), word, actor, static_cast<std::uint32_t>(then), clock_.now_ps())) {
+    if (!ns_sync_request(sync_.get(), word, actor, static_cast<std::uint32_t>(then), run_.clock.now_ps())) {
         throw std::bad_alloc();
     }
 }
@@ -83,38 +83,37 @@ void SyncObjects::request(std::uint32_t word, std::uint32_t actor, Then then) {
 // A worker that waits, and does not search, will go on at `due_ps` through the event of a word.
 void SyncObjects::expect(std::uint32_t actor, Rank rank, std::int64_t due_ps) {
     if (due_ps > LATEST_PS) refuse_time();
-    if (actor == clock_.producer() || team_[actor].idle) return;
-    team_[actor].blocked = false;
-    clock_.expect(team_[actor], rank, due_ps);
+    if (actor == run_.clock.producer() || run_.team[actor].idle) return;
+    run_.team[actor].blocked = false;
+    run_.clock.expect(run_.team[actor], rank, due_ps);
 }
 
 ns_waiter SyncObjects::grant(std::uint32_t word) {
-    const ns_waiter waiter = ns_sync_grant(sync_.get(), word, clock_.now_ps());
-    if (waiter.actor != clock_.producer()) end_lock_wait(waiter.actor, waiter.since_ps);
-    recorder_.detail(GRANT, word, word, waiter.actor);
+    const ns_waiter waiter = ns_sync_grant(sync_.get(), word, run_.clock.now_ps());
+    if (waiter.actor != run_.clock.producer()) end_lock_wait(waiter.actor, waiter.since_ps);
+    run_.recorder.detail(GRANT, word, word, waiter.actor);
     return waiter;
 }
 
 // What a worker has waited for a lock was overhead.
 void SyncObjects::end_lock_wait(std::uint32_t actor, std::int64_t since_ps) {
-    Worker& w = team_[actor];
-    w.counters.add_overhead(clock_.now_ps() - since_ps);
-    if (recorder_.watch() == nullptr) return;
-    w.began_ps = clock_.now_ps();
-    recorder_.watch()->overhead(w, clock_.now_ps());
+    Worker& w = run_.team[actor];
+    w.counters.add_overhead(run_.clock.now_ps() - since_ps);
+    w.began_ps = run_.clock.now_ps();
+    run_.recorder.overhead(w);
 }
 
 void SyncObjects::release(std::uint32_t word, std::uint32_t actor) {
-    ns_sync_release(sync_.get(), word, actor, clock_.now_ps());
+    ns_sync_release(sync_.get(), word, actor, run_.clock.now_ps());
 }
 
 void SyncObjects::free_search_locks() {
-    for (Worker& w : team_) w.held.clear();
-    ns_sync_free_search(sync_.get(), plan_.words.declared, clock_.now_ps(),
+    for (Worker& w : run_.team) w.held.clear();
+    ns_sync_free_search(sync_.get(), run_.plan.words.declared, run_.clock.now_ps(),
                         [](void* self, std::uint32_t actor, std::int64_t since_ps) {
                             SyncObjects& sync = *static_cast<SyncObjects*>(self);
                             sync.end_lock_wait(actor, since_ps);
-                            sync.clock_.cut_short(sync.team_[actor]);
+                            sync.run_.clock.cut_short(sync.run_.team[actor]);
                         });
 }
 
@@ -122,16 +121,16 @@ void SyncObjects::free_search_locks() {
 
 bool SyncObjects::arrive(Worker& w, std::uint32_t word) {
     spin(w);
-    w.counters.add_barrier(-clock_.now_ps());
-    w.began_ps = clock_.now_ps();
+    w.counters.add_barrier(-run_.clock.now_ps());
+    w.began_ps = run_.clock.now_ps();
     w.meets = true;
-    ns_sync_arrive(sync_.get(), word, w.id, clock_.now_ps());
+    ns_sync_arrive(sync_.get(), word, w.id, run_.clock.now_ps());
     return false;
 }
 
 void SyncObjects::open(std::uint32_t word) {
     const std::int64_t episode = ns_sync_open(sync_.get(), word);
-    recorder_.step(RELEASE, 1 + word, episode, 0);
+    run_.recorder.step(RELEASE, 1 + word, episode, 0);
 }
 
 bool SyncObjects::await(Worker& w, std::uint32_t word) {
@@ -141,10 +140,10 @@ bool SyncObjects::await(Worker& w, std::uint32_t word) {
         return true;
     }
     w.blocked = w.rests = true;
-    clock_.suspend(w);
+    run_.clock.suspend(w);
     memory_.tell_activity(w);
-    w.counters.add_parked(-clock_.now_ps());
-    w.began_ps = clock_.now_ps();
+    w.counters.add_parked(-run_.clock.now_ps());
+    w.began_ps = run_.clock.now_ps();
     return false;
 }
 

@@ -8,16 +8,13 @@
 
 #include "engine/words.hpp"
 #include "memory/memory_system.hpp"
-#include "plan.hpp"
-#include "record/recorder.hpp"
-#include "state/clock.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class SyncObjects {
 public:
-    SyncObjects(const Plan& plan, Clock& clock, Recorder& recorder, Team& team, MemorySystem& memory)
-        : plan_(plan), clock_(clock), recorder_(recorder), team_(team), memory_(memory), sync_(make()) {}
+    SyncObjects(Run& run, MemorySystem& memory) : run_(run), memory_(memory), sync_(make()) {}
     SyncObjects(const SyncObjects&) = delete;
     SyncObjects& operator=(const SyncObjects&) = delete;
 
@@ -37,14 +34,15 @@ public:
     // Nobody searches any more: take the locks of the search from whoever has them or waits for them.
     void free_search_locks();
 
-    bool lock_searches() const { return plan_.words.declared < plan_.words.role.size(); }
+    bool lock_searches() const { return run_.plan.words.declared < run_.plan.words.role.size(); }
     std::int32_t queue_lock(std::int32_t q) const {
-        return q < 0 || plan_.words.queue_lock.empty() ? NO_LOCK : plan_.words.queue_lock[static_cast<std::size_t>(q)];
+        return q < 0 || run_.plan.words.queue_lock.empty() ? NO_LOCK
+                                                           : run_.plan.words.queue_lock[static_cast<std::size_t>(q)];
     }
     std::int32_t level_lock(std::uint32_t level, std::uint32_t q) const {
-        return plan_.words.level_lock.empty()
+        return run_.plan.words.level_lock.empty()
                    ? NO_LOCK
-                   : plan_.words.level_lock[std::size_t{level} * plan_.steal.queue_count + q];
+                   : run_.plan.words.level_lock[std::size_t{level} * run_.plan.steal.queue_count + q];
     }
 
     std::vector<WordCounts> counts() const;
@@ -59,10 +57,7 @@ private:
     bool await(Worker& w, std::uint32_t word);
     bool signal(Worker& w, std::uint32_t word, std::int64_t permits);
 
-    const Plan& plan_;
-    Clock& clock_;
-    Recorder& recorder_;
-    Team& team_;
+    Run& run_;
     MemorySystem& memory_;
     const std::unique_ptr<ns_sync, DestroySync> sync_;
 };

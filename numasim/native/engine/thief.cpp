@@ -16,14 +16,9 @@ bool any_anchor(const ns_plan& steal, ns_anchor anchor) {
 
 }  // namespace
 
-Thief::Thief(const Plan& plan, Clock& clock, Recorder& recorder, TaskQueues& queues, const Frames& frames,
-             MemorySystem& memory, SyncObjects& sync, WorkSource& source, Probes& probes, SkipAhead& skipping,
+Thief::Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, Probes& probes, SkipAhead& skipping,
              Polling& polling, StealBatches& batches)
-    : plan_(plan),
-      clock_(clock),
-      recorder_(recorder),
-      queues_(queues),
-      frames_(frames),
+    : run_(run),
       memory_(memory),
       sync_(sync),
       source_(source),
@@ -31,8 +26,8 @@ Thief::Thief(const Plan& plan, Clock& clock, Recorder& recorder, TaskQueues& que
       skipping_(skipping),
       polling_(polling),
       batches_(batches),
-      tracks_parent_(any_anchor(plan.steal, NS_ANCHOR_PARENT)),
-      begins_cost_(plan.work_first || tracks_parent_),
+      tracks_parent_(any_anchor(run.plan.steal, NS_ANCHOR_PARENT)),
+      begins_cost_(run.plan.work_first || tracks_parent_),
       locks_search_(sync.lock_searches()) {}
 
 // ---- own queue ----------------------------------------------------------------------------------------------------
@@ -44,7 +39,7 @@ bool Thief::seek(Worker& w) {
         begin(w, task);
         return true;
     }
-    if (pop_own(w, plan_.refill)) return true;
+    if (pop_own(w, run_.plan.refill)) return true;
     if (!w.idle) go_idle(w);
     return start_round(w);
 }
@@ -55,9 +50,9 @@ void Thief::go_idle(Worker& w) {
     w.idle = true;
     memory_.tell_activity(w);
     w.failed = w.failed_remote = 0;
-    w.began_ps = clock_.now_ps() + w.owed_ps;
+    w.began_ps = run_.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
-    if (!w.thresholds_known && w.counters.tasks != 0 && plan_.threshold_time == ThresholdTime::FIRST_DRAIN)
+    if (!w.thresholds_known && w.counters.tasks != 0 && run_.plan.threshold_time == ThresholdTime::FIRST_DRAIN)
         compute_thresholds(w);
 }
 
@@ -65,47 +60,46 @@ void Thief::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
     memory_.tell_activity(w);
     report_idle(w, w.failed, w.failed_remote);
-    recorder_.step(POLL, w.id, w.failed, w.failed_remote);
+    run_.recorder.step(POLL, w.id, w.failed, w.failed_remote);
 }
 
 // Report the idle time since the last row; a wait for a lock cuts an episode in pieces.
 void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote) {
-    Watch* const watch = recorder_.watch();
-    if (watch == nullptr) return;
     const std::int64_t probing_ps = w.counters.idle_steal_ps - w.probing_before_ps;
-    watch->stretch(w, Watched::IDLE, clock_.now_ps(), failed, failed_remote, probing_ps);
+    run_.recorder.stretch(w, Watched::IDLE, failed, failed_remote, probing_ps);
     w.probing_before_ps = w.counters.idle_steal_ps;
 }
 
 // S and s of the worker's queue from what it has measured so far.
 void Thief::compute_thresholds(Worker& w) {
-    if (w.own == NS_UNKNOWN || clock_.now_ps() == 0) return;
+    if (w.own == NS_UNKNOWN || run_.clock.now_ps() == 0) return;
     w.thresholds_known = true;
     const auto q = static_cast<std::uint32_t>(w.own);
-    const Queues& queues = queues_.contents();
+    const Queues& queues = run_.queues.contents();
     const ns_measured seen{
         .capacity = queues.capacity(q),
         .pushes = queues.pushes(q),
-        .span_ps = clock_.now_ps(),
+        .span_ps = run_.clock.now_ps(),
         .executed = w.counters.tasks,
         .busy_ps = w.counters.busy_ps(),
         .peak_sum = queues.peak_sum(),
         .queues = queues.count(),
     };
-    queues_.set_thresholds(q,
-                           ns_thresholds_computed(&plan_.thresholds, plan_.costs.push_ps, plan_.costs.pop_ps, &seen));
+    run_.queues.set_thresholds(
+        q, ns_thresholds_computed(&run_.plan.thresholds, run_.plan.costs.push_ps, run_.plan.costs.pop_ps, &seen));
 }
 
 // Nothing of the worker is pending any more; what of its probe or wait lies behind the end of the phase is uncounted.
 void Thief::retire(Worker& w) {
     if (w.idle) {
-        const std::int64_t left_ps = w.step.due_ps() - clock_.now_ps(), cut_ps = std::min(left_ps, w.step.idle_ps());
+        const std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps(),
+                           cut_ps = std::min(left_ps, w.step.idle_ps());
         w.step.rank() == LOOK ? w.counters.add_probing(-cut_ps) : w.counters.add_backoff(-cut_ps);
         w.counters.add_overhead(cut_ps - left_ps);
         end_idle(w);
-        clock_.clear(w.id);
+        run_.clock.clear(w.id);
     }
-    clock_.retire(w);
+    run_.clock.retire(w);
     w.fails = w.owed_ps = 0;
 }
 
@@ -118,19 +112,20 @@ bool Thief::start_round(Worker& w) {
         return next_probe(w);
     }
     if (locks_search_ && w.owed_ps != 0) {
-        clock_.schedule_idle(w, POLL, 0);
+        run_.clock.schedule_idle(w, POLL, 0);
         return false;
     }
     w.probed = false;
-    w.probes_nobody = plan_.join == Join::OWN && !w.stack.empty();
+    w.probes_nobody = run_.plan.join == Join::OWN && !w.stack.empty();
     ns_round_begin(&w.round);
     return next_probe(w);
 }
 
 // Send the next probe of the round; true where the round is over and left something to run.
 bool Thief::next_probe(Worker& w) {
-    const ns_view seen = queues_.view();
-    if (w.probes_nobody || !ns_round_next(&w.round, &plan_.steal, &queues_.actor(w.id), &seen, &w.level, &w.target))
+    const ns_view seen = run_.queues.view();
+    if (w.probes_nobody ||
+        !ns_round_next(&w.round, &run_.plan.steal, &run_.queues.actor(w.id), &seen, &w.level, &w.target))
         return end_round(w);
     w.probed = true;
     if (locks_search_) {
@@ -144,7 +139,7 @@ bool Thief::next_probe(Worker& w) {
 void Thief::send_probe(Worker& w) {
     const std::int64_t step_ps = probes_.probe_ps(w, w.target);
     w.counters.add_probing(step_ps);
-    clock_.schedule_idle(w, LOOK, step_ps);
+    run_.clock.schedule_idle(w, LOOK, step_ps);
 }
 
 // Nothing was found: what is left in the own queue, else wait and decide again.
@@ -152,7 +147,7 @@ bool Thief::end_round(Worker& w) {
     release_locks(w);
     if (pop_own(w, 0)) return true;
     if (!w.probed) probes_.count_no_victim(w, 1);
-    if (w.probed && plan_.backoff_after_probe) return start_round(w);  // each probe has had its wait
+    if (w.probed && run_.plan.backoff_after_probe) return start_round(w);  // each probe has had its wait
     ++w.fails;
     return back_off(w, probes_.backoff_ps(w.fails, w.probed));
 }
@@ -161,10 +156,10 @@ bool Thief::end_round(Worker& w) {
 bool Thief::back_off(Worker& w, std::int64_t wait_ps) {
     w.counters.add_backoff(wait_ps);
     if (w.fails % PATIENCE_ROUNDS == 0 && source_.unfinished() != 0 && !polling_.can_go_on())
-        throw Deadlock(source_.unfinished(), clock_.now_ps());
+        throw Deadlock(source_.unfinished(), run_.clock.now_ps());
     wait_ps += polling_.pass_over(w, wait_ps);
     if (wait_ps == 0) return start_round(w);
-    clock_.schedule_idle(w, POLL, wait_ps);
+    run_.clock.schedule_idle(w, POLL, wait_ps);
     return false;
 }
 
@@ -172,12 +167,12 @@ bool Thief::back_off(Worker& w, std::int64_t wait_ps) {
 
 bool Thief::look(Worker& w) {
     const std::uint32_t q = w.target;
-    const ns_level& level = plan_.steal.level[w.level];
+    const ns_level& level = run_.plan.steal.level[w.level];
     const bool back = probes_.takes_back(w.level, q);
-    std::int64_t count = skipping_.active() ? skipping_.holds_task(q) : ns_level_amount(&level, queues_.length(q));
-    if (count != 0 && frames_.strict() && !frames_.may_run(w, queues_.peek(q, back))) count = 0;
+    std::int64_t count = skipping_.active() ? skipping_.holds_task(q) : ns_level_amount(&level, run_.queues.length(q));
+    if (count != 0 && run_.frames.strict() && !run_.frames.may_run(w, run_.queues.peek(q, back))) count = 0;
     if (probes_.is_attempt(w.level)) probes_.count(w, q, count);
-    ns_actor_found(queues_.actors(), &plan_.steal, static_cast<std::int32_t>(w.id), w.level, q, count);
+    ns_actor_found(run_.queues.actors(), &run_.plan.steal, static_cast<std::int32_t>(w.id), w.level, q, count);
     if (count != 0 && skipping_.active()) {
         take_ahead(w, q);
         return false;
@@ -192,25 +187,25 @@ bool Thief::look(Worker& w) {
 
 // Move `count` tasks: the first is begun, the others go to the own queue (with refill, all do).
 void Thief::take(Worker& w, std::uint32_t q, bool back, std::int64_t count) {
-    recorder_.step(LOOK, w.id, q, count);
-    w.owed_ps = sum_ps(w.owed_ps, sum_ps(probes_.take_ps(w, q), product_ps(count - 1, plan_.costs.move_ps)));
+    run_.recorder.step(LOOK, w.id, q, count);
+    w.owed_ps = sum_ps(w.owed_ps, sum_ps(probes_.take_ps(w, q), product_ps(count - 1, run_.plan.costs.move_ps)));
     taken_.clear();
-    for (std::int64_t i = 0; i < count; ++i) taken_.push_back(queues_.take(q, back));
+    for (std::int64_t i = 0; i < count; ++i) taken_.push_back(run_.queues.take(q, back));
     source_.room_made();
     std::size_t kept = 0;
-    if (plan_.refill == 0) {
+    if (run_.plan.refill == 0) {
         begin(w, taken_.front());
         kept = 1;
     } else {
         w.fails = 0;
         end_idle(w);
     }
-    for (; kept < taken_.size(); ++kept) queues_.put(static_cast<std::uint32_t>(w.own), taken_[kept]);
+    for (; kept < taken_.size(); ++kept) run_.queues.put(static_cast<std::uint32_t>(w.own), taken_[kept]);
 }
 
 // The same in a phase that is skipped over.
 void Thief::take_ahead(Worker& w, std::uint32_t q) {
-    recorder_.step(LOOK, w.id, q, 1);
+    run_.recorder.step(LOOK, w.id, q, 1);
     w.owed_ps += probes_.take_ps(w, q);
     w.fails = 0;
     end_idle(w);
@@ -220,8 +215,8 @@ void Thief::take_ahead(Worker& w, std::uint32_t q) {
 
 // After a fruitless probe: whether the worker has something to run.
 bool Thief::missed(Worker& w) {
-    if (frames_.join_is_over(w)) return true;
-    if (plan_.backoff_after_probe) {
+    if (run_.frames.join_is_over(w)) return true;
+    if (run_.plan.backoff_after_probe) {
         release_locks(w);
         ++w.fails;
         w.round_goes_on = true;
@@ -254,7 +249,7 @@ void Thief::pass_locks(Worker& w) {
         const auto word = static_cast<std::uint32_t>(lock);
         if (lock == NO_LOCK || std::find(w.held.begin(), w.held.end(), word) != w.held.end()) continue;
         report_idle(w, 0, 0);
-        clock_.suspend(w);
+        run_.clock.suspend(w);
         return sync_.request(word, w.id, Then::SEARCH);
     }
     send_probe(w);
@@ -268,7 +263,7 @@ void Thief::release_locks(Worker& w) {
 // Something was found: pay for it, then let go of the locks; true where nothing is to be paid.
 bool Thief::leave_search(Worker& w) {
     if (w.owed_ps != 0) {
-        clock_.schedule_overhead(w, PUT, 0);
+        run_.clock.schedule_overhead(w, PUT, 0);
         return false;
     }
     release_locks(w);

@@ -8,20 +8,16 @@
 #include "engine/sync_objects.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
-#include "record/recorder.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
-#include "state/clock.hpp"
-#include "state/frames.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class Thief {
 public:
-    Thief(const Plan& plan, Clock& clock, Recorder& recorder, TaskQueues& queues, const Frames& frames,
-          MemorySystem& memory, SyncObjects& sync, WorkSource& source, Probes& probes, SkipAhead& skipping,
+    Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, Probes& probes, SkipAhead& skipping,
           Polling& polling, StealBatches& batches);
 
     // Let the worker take its next implicit body or own task, or start to search; false: it is idle now.
@@ -57,11 +53,7 @@ private:
     [[gnu::noinline]] void pass_locks(Worker& w);
     [[gnu::noinline]] bool leave_search(Worker& w);
 
-    const Plan& plan_;
-    Clock& clock_;
-    Recorder& recorder_;
-    TaskQueues& queues_;
-    const Frames& frames_;
+    Run& run_;
     MemorySystem& memory_;
     SyncObjects& sync_;
     WorkSource& source_;
@@ -76,10 +68,10 @@ private:
 inline void Thief::begin(Worker& w, Task task) {
     if (w.idle) end_idle(w);
     w.fails = 0;
-    if (begins_cost_ && !frames_.is_item(task)) {
-        const Frame& frame = frames_[task];
-        if (plan_.work_first && frames_.has_started(frame)) w.owed_ps += plan_.costs.resume_ps;
-        if (tracks_parent_) ns_actor_ran(&queues_.actor(w.id), static_cast<std::int32_t>(frame.spawner));
+    if (begins_cost_ && !run_.frames.is_item(task)) {
+        const Frame& frame = run_.frames[task];
+        if (run_.plan.work_first && run_.frames.has_started(frame)) w.owed_ps += run_.plan.costs.resume_ps;
+        if (tracks_parent_) ns_actor_ran(&run_.queues.actor(w.id), static_cast<std::int32_t>(frame.spawner));
     }
     w.stack.push_back(task);
 }
@@ -87,10 +79,10 @@ inline void Thief::begin(Worker& w, Task task) {
 inline bool Thief::pop_own(Worker& w, std::int64_t keep) {
     if (w.own == NS_UNKNOWN) return false;
     const auto q = static_cast<std::uint32_t>(w.own);
-    if (queues_.length(q) <= (keep < 0 ? queues_.contents().low(q) : keep)) return false;
-    if (frames_.strict() && !frames_.may_run(w, queues_.peek(q, w.own_back))) return false;
-    w.owed_ps += plan_.costs.pop_ps;
-    begin(w, queues_.take(q, w.own_back));
+    if (run_.queues.length(q) <= (keep < 0 ? run_.queues.contents().low(q) : keep)) return false;
+    if (run_.frames.strict() && !run_.frames.may_run(w, run_.queues.peek(q, w.own_back))) return false;
+    w.owed_ps += run_.plan.costs.pop_ps;
+    begin(w, run_.queues.take(q, w.own_back));
     source_.room_made();
     return true;
 }

@@ -7,13 +7,13 @@ namespace numasim {
 // ---- phases -------------------------------------------------------------------------------------------------------
 
 bool WorkSource::start_phase() {
-    while (phase_ < plan_.phases.size() && iteration_ == plan_.phases[phase_].repeat) {
+    while (phase_ < run_.plan.phases.size() && iteration_ == run_.plan.phases[phase_].repeat) {
         ++phase_;
         iteration_ = 0;
     }
-    queues_.start_iteration(iteration_);
-    phase_start_ps_ = clock_.now_ps();
-    return phase_ < plan_.phases.size();
+    run_.queues.start_iteration(iteration_);
+    phase_start_ps_ = run_.clock.now_ps();
+    return phase_ < run_.plan.phases.size();
 }
 
 void WorkSource::deal() {
@@ -27,58 +27,56 @@ void WorkSource::give_roots() {
     const std::size_t roots = phase().roots.size();
     unfinished_ = static_cast<std::int64_t>(roots);
     for (std::size_t r = 0; r < roots; ++r) {
-        const std::uint32_t frame = frames_.new_root(phase(), r);
-        team_[ns_dealt_to(phase().deal, r, roots, plan_.workers)].agenda.push_back(frame);
+        const std::uint32_t frame = run_.frames.new_root(phase(), r);
+        run_.team[ns_dealt_to(phase().deal, r, roots, run_.plan.workers)].agenda.push_back(frame);
     }
 }
 
 void WorkSource::give_range(std::size_t family) {
-    const std::uint64_t first = ranges_.first(family), count = ranges_.count(family);
+    const std::uint64_t first = run_.ranges.first(family), count = run_.ranges.count(family);
     unfinished_ += static_cast<std::int64_t>(count);
-    if (plan_.maker != Maker::NONE) {
+    if (run_.plan.maker != Maker::NONE) {
         start_production(first, count);
-    } else if (plan_.own_dispatch) {
-        for (const Worker& w : team_) {
-            const ns_items items = ns_dealt_items(phase().deal, w.id, plan_.workers, first, count);
-            queues_.put_items(static_cast<std::uint32_t>(w.own), items);
+    } else if (run_.plan.own_dispatch) {
+        for (const Worker& w : run_.team) {
+            const ns_items items = ns_dealt_items(phase().deal, w.id, run_.plan.workers, first, count);
+            run_.queues.put_items(static_cast<std::uint32_t>(w.own), items);
         }
     } else {
         for (std::uint64_t i = 0; i < count; ++i) {
             const auto item = static_cast<Task>(first + i);
-            const std::int32_t q = dispatcher_.place(ns_dealt_to(phase().deal, i, count, plan_.workers), item);
-            if (q >= 0) queues_.put(static_cast<std::uint32_t>(q), item);
+            const std::int32_t q = dispatcher_.place(ns_dealt_to(phase().deal, i, count, run_.plan.workers), item);
+            if (q >= 0) run_.queues.put(static_cast<std::uint32_t>(q), item);
         }
     }
 }
 
 void WorkSource::end_phase(std::int64_t span_ps) {
-    if (Watch* const watch = recorder_.watch())
-        watch->tell(Watched::PHASE, phases_ended_, phase_start_ps_, clock_.now_ps());
-    recorder_.step(RELEASE, 0, phases_ended_, 0);
+    run_.recorder.row(Watched::PHASE, phases_ended_, phase_start_ps_);
+    run_.recorder.step(RELEASE, 0, phases_ended_, 0);
     span_ps_ += span_ps;
     ++phases_ended_;
     ++iteration_;
 }
 
 void WorkSource::wait_at_barrier(Worker& w) {
-    w.counters.add_barrier(clock_.now_ps() - phase_start_ps_);
-    if (recorder_.watch() == nullptr) return;
+    w.counters.add_barrier(run_.clock.now_ps() - phase_start_ps_);
     w.began_ps = phase_start_ps_;
-    recorder_.watch()->stretch(w, Watched::BARRIER, clock_.now_ps());
+    run_.recorder.stretch(w, Watched::BARRIER);
 }
 
 // ---- production ---------------------------------------------------------------------------------------------------
 
 // By an extra producer, or as the first work of worker 0.
 void WorkSource::start_production(std::uint64_t first, std::uint64_t count) {
-    if (plan_.maker == Maker::MASTER) {
-        team_.front().stack.push_back(PRODUCTION);
+    if (run_.plan.maker == Maker::MASTER) {
+        run_.team.front().stack.push_back(PRODUCTION);
         next_item_ = first;
         to_make_ = count;
         return;
     }
     Producer& p = producers_.emplace_back();
-    p.node = team_.front().node;
+    p.node = run_.team.front().node;
     p.next = first;
     p.left = count;
     make_next(p);
@@ -86,63 +84,60 @@ void WorkSource::start_production(std::uint64_t first, std::uint64_t count) {
 
 // How long the next item takes, and the decision where the last one went.
 std::int64_t WorkSource::making_ps(const Producer& p) const {
-    return plan_.costs.push_ps + (p.looked ? plan_.costs.locate_ps : 0);
+    return run_.plan.costs.push_ps + (p.looked ? run_.plan.costs.locate_ps : 0);
 }
 
 void WorkSource::make_next(Producer& p) {
     const std::int64_t step_ps = making_ps(p);
-    p.due_ps = clock_.after(step_ps);
+    p.due_ps = run_.clock.after(step_ps);
     p.overhead_ps += step_ps;
-    clock_.set(clock_.producer(), p.due_ps, PUT, clock_.producer());
+    run_.clock.set(run_.clock.producer(), p.due_ps, PUT, run_.clock.producer());
 }
 
 bool WorkSource::produce() {
     Producer& p = producers_.back();
-    clock_.clear(clock_.producer());
-    if (Watch* const watch = recorder_.watch())
-        watch->tell(Watched::OVERHEAD, clock_.producer(), p.due_ps - making_ps(p), p.due_ps);
-    const std::int32_t q = dispatcher_.place(clock_.producer(), static_cast<Task>(p.next));
+    run_.clock.clear(run_.clock.producer());
+    run_.recorder.row(Watched::OVERHEAD, run_.clock.producer(), p.due_ps - making_ps(p));
+    const std::int32_t q = dispatcher_.place(run_.clock.producer(), static_cast<Task>(p.next));
     p.looked = dispatcher_.looked();
     const std::int32_t lock = sync_.queue_lock(q);
     if (lock == NO_LOCK) return put_item(p, q);
     p.target = q;
-    sync_.request(static_cast<std::uint32_t>(lock), clock_.producer(), Then::PRODUCE);
+    sync_.request(static_cast<std::uint32_t>(lock), run_.clock.producer(), Then::PRODUCE);
     return false;
 }
 
 bool WorkSource::produce_locked(std::uint32_t lock, std::int64_t waiting_since_ps) {
     Producer& p = producers_.back();
-    p.overhead_ps += clock_.now_ps() - waiting_since_ps;
-    if (Watch* const watch = recorder_.watch())
-        watch->tell(Watched::OVERHEAD, clock_.producer(), waiting_since_ps, clock_.now_ps());
-    sync_.release(lock, clock_.producer());
-    return put_item(p, queues_.has_room(static_cast<std::uint32_t>(p.target)) ? p.target : NS_UNKNOWN);
+    p.overhead_ps += run_.clock.now_ps() - waiting_since_ps;
+    run_.recorder.row(Watched::OVERHEAD, run_.clock.producer(), waiting_since_ps);
+    sync_.release(lock, run_.clock.producer());
+    return put_item(p, run_.queues.has_room(static_cast<std::uint32_t>(p.target)) ? p.target : NS_UNKNOWN);
 }
 
 // The item becomes visible in a queue, or the producer begins to wait for room: true.
 bool WorkSource::put_item(Producer& p, std::int32_t q) {
     const auto item = static_cast<Task>(p.next);
     if (q >= 0) {
-        queues_.put(static_cast<std::uint32_t>(q), item);
-        recorder_.detail(PUT, clock_.producer(), item, q);
+        run_.queues.put(static_cast<std::uint32_t>(q), item);
+        run_.recorder.detail(PUT, run_.clock.producer(), item, q);
         ++p.next;
         --p.left;
     }
     if (p.left == 0) return false;
-    if (q >= 0 && queues_.contents().total() < plan_.room) {
+    if (q >= 0 && run_.queues.contents().total() < run_.plan.room) {
         make_next(p);
         return false;
     }
     p.waiting = true;
-    p.waiting_since = clock_.now_ps();
+    p.waiting_since = run_.clock.now_ps();
     return true;
 }
 
 void WorkSource::end_wait(Producer& p) {
     p.waiting = false;
-    p.parked_ps += clock_.now_ps() - p.waiting_since;
-    if (Watch* const watch = recorder_.watch())
-        watch->tell(Watched::PARKED, clock_.producer(), p.waiting_since, clock_.now_ps());
+    p.parked_ps += run_.clock.now_ps() - p.waiting_since;
+    run_.recorder.row(Watched::PARKED, run_.clock.producer(), p.waiting_since);
     make_next(p);
 }
 
@@ -151,8 +146,8 @@ void WorkSource::pass_items(std::int64_t made, std::int64_t since_ps) {
     unfinished_ -= made;
     p.next += static_cast<std::uint64_t>(made);
     p.left -= static_cast<std::uint64_t>(made);
-    p.overhead_ps += made * plan_.costs.push_ps;
-    p.parked_ps += since_ps - p.waiting_since - made * plan_.costs.push_ps;
+    p.overhead_ps += made * run_.plan.costs.push_ps;
+    p.parked_ps += since_ps - p.waiting_since - made * run_.plan.costs.push_ps;
     p.waiting_since = since_ps;
 }
 

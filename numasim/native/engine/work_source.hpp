@@ -7,12 +7,7 @@
 
 #include "engine/dispatcher.hpp"
 #include "engine/sync_objects.hpp"
-#include "plan.hpp"
-#include "record/recorder.hpp"
-#include "state/clock.hpp"
-#include "state/frames.hpp"
-#include "state/item_ranges.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
@@ -25,17 +20,7 @@ struct Deadlock : std::runtime_error {
 
 class WorkSource {
 public:
-    WorkSource(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
-               Team& team, Frames& frames, SyncObjects& sync, Dispatcher& dispatcher)
-        : plan_(plan),
-          clock_(clock),
-          recorder_(recorder),
-          ranges_(ranges),
-          queues_(queues),
-          team_(team),
-          frames_(frames),
-          sync_(sync),
-          dispatcher_(dispatcher) {}
+    WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher) : run_(run), sync_(sync), dispatcher_(dispatcher) {}
 
     // ---- phases
 
@@ -48,9 +33,9 @@ public:
     // A worker without a part in the phase has waited for worker 0 throughout.
     void wait_at_barrier(Worker& w);
 
-    const Phase& phase() const { return plan_.phases[phase_]; }
+    const Phase& phase() const { return run_.plan.phases[phase_]; }
     std::size_t phase_number() const { return phase_; }
-    std::size_t team_size() const { return phase().serial ? 1 : team_.size(); }  // workers that take part
+    std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
     // While a phase starts, not all workers know yet what they have been given.
     bool starting() const { return starting_; }
     void set_starting(bool starting) { starting_ = starting; }
@@ -95,7 +80,7 @@ public:
 
 private:
     [[gnu::noinline]] void end_phase_after_instant() {
-        clock_.set(clock_.end_of_instant(), clock_.now_ps(), END_OF_INSTANT, 0);
+        run_.clock.set(run_.clock.end_of_instant(), run_.clock.now_ps(), END_OF_INSTANT, 0);
     }
     void give_roots();
     void give_range(std::size_t family);
@@ -105,13 +90,7 @@ private:
     bool put_item(Producer& p, std::int32_t q);
     [[gnu::noinline]] void end_wait(Producer& p);
 
-    const Plan& plan_;
-    Clock& clock_;
-    Recorder& recorder_;
-    const ItemRanges& ranges_;
-    TaskQueues& queues_;
-    Team& team_;
-    Frames& frames_;
+    Run& run_;
     SyncObjects& sync_;
     Dispatcher& dispatcher_;
     std::size_t phase_ = 0;

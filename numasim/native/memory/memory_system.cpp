@@ -4,32 +4,26 @@
 
 namespace numasim {
 
-MemorySystem::MemorySystem(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, Frames& frames,
-                           Team& team)
-    : plan_(plan),
-      clock_(clock),
-      recorder_(recorder),
-      ranges_(ranges),
-      frames_(frames),
-      team_(team),
-      pages_(plan),
-      touched_(plan.nodes, 0),
-      node_bytes_(std::size_t{plan.nodes} * plan.nodes, 0) {
-    if (plan.effects.coupled)
-        flows_ = std::make_unique<Flows>(plan, ranges.times(), pages_, recorder.watch() != nullptr);
+MemorySystem::MemorySystem(Run& run)
+    : run_(run),
+      pages_(run.plan),
+      touched_(run.plan.nodes, 0),
+      node_bytes_(std::size_t{run.plan.nodes} * run.plan.nodes, 0) {
+    if (run.plan.effects.coupled)
+        flows_ = std::make_unique<Flows>(run.plan, run.ranges.times(), pages_, run.recorder.watch() != nullptr);
 }
 
 // ---- pages --------------------------------------------------------------------------------------------------------
 
 // Time of a segment that places or moves pages; their faults and migrations are owed overhead.
 std::int64_t MemorySystem::touch(Worker& w, std::uint32_t segment) {
-    const OpenAccesses& open = plan_.open;
+    const OpenAccesses& open = run_.plan.open;
     std::int64_t wait =
-        open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(plan_.times.segments) + segment];
+        open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(run_.plan.times.segments) + segment];
     for (std::int64_t i = open.ptr[segment]; i < open.ptr[segment + 1]; ++i) {
         const std::int64_t access = open.access[static_cast<std::size_t>(i)];
         const Touch touch = pages_.touch(access, w.node, touched_.data());
-        w.owed_ps = sum_ps(w.owed_ps, product_ps(touch.placed, plan_.costs.fault_ps));
+        w.owed_ps = sum_ps(w.owed_ps, product_ps(touch.placed, run_.plan.costs.fault_ps));
         page_faults_ += touch.placed;
         if (touch.migrated != 0) copy_pages(w, touch.migrated);
         wait = sum_ps(wait, move(access, w.node));
@@ -39,22 +33,22 @@ std::int64_t MemorySystem::touch(Worker& w, std::uint32_t segment) {
 
 // Count what is copied when pages migrate to the worker's node.
 void MemorySystem::copy_pages(Worker& w, std::int64_t pages) {
-    w.owed_ps = sum_ps(w.owed_ps, product_ps(pages, plan_.costs.migrate_ps));
+    w.owed_ps = sum_ps(w.owed_ps, product_ps(pages, run_.plan.costs.migrate_ps));
     pages_migrated_ += pages;
     std::int64_t* const bytes = bytes_from(w);
-    for (std::size_t home = 0; home < plan_.nodes; ++home) {
-        bytes[home] += pages_.migrated()[home] * plan_.memory.page_bytes;
+    for (std::size_t home = 0; home < run_.plan.nodes; ++home) {
+        bytes[home] += pages_.migrated()[home] * run_.plan.memory.page_bytes;
     }
 }
 
 // Count what an access moves whose footprint on each home is in `touched_`; the time that `node` waits for it.
 std::int64_t MemorySystem::move(std::int64_t access, std::int32_t node) {
-    const auto a = static_cast<std::size_t>(access), first = static_cast<std::size_t>(node) * plan_.nodes;
+    const auto a = static_cast<std::size_t>(access), first = static_cast<std::size_t>(node) * run_.plan.nodes;
     std::int64_t wait = 0;
-    for (std::size_t home = 0; home < plan_.nodes; ++home) {
-        const std::int64_t bytes = touched_[home] * plan_.accesses.factor[a];
+    for (std::size_t home = 0; home < run_.plan.nodes; ++home) {
+        const std::int64_t bytes = touched_[home] * run_.plan.accesses.factor[a];
         node_bytes_[first + home] += bytes;
-        wait = sum_ps(wait, misses_ps(bytes, plan_.open.latency_ps[first + home], plan_.accesses.mlp[a]));
+        wait = sum_ps(wait, misses_ps(bytes, run_.plan.open.latency_ps[first + home], run_.plan.accesses.mlp[a]));
     }
     return wait;
 }
@@ -64,16 +58,16 @@ std::int64_t MemorySystem::move(std::int64_t access, std::int32_t node) {
 // What a new task reads first is fetched while others are being spawned: most of what pricing it takes is a wait for
 // that.
 void MemorySystem::expect(const Frame& frame) const {
-    const bool runs = frame.at != frames_.end_of_program(frame) && plan_.graph.op_code[frame.at] == RUN;
-    if (runs) flows_->expect(plan_.graph.op_arg[frame.at]);
+    const bool runs = frame.at != run_.frames.end_of_program(frame) && run_.plan.graph.op_code[frame.at] == RUN;
+    if (runs) flows_->expect(run_.plan.graph.op_arg[frame.at]);
 }
 
 // The children that a task will spawn after its work.
 void MemorySystem::prefetch_children(const Frame& frame) const {
-    const auto end = static_cast<std::uint32_t>(frames_.end_of_program(frame));
+    const auto end = static_cast<std::uint32_t>(run_.frames.end_of_program(frame));
     const std::uint32_t last = std::min(end, frame.at + 1 + MOST_PREFETCHED);
-    for (std::uint32_t op = frame.at + 1; op < last && plan_.graph.op_code[op] == SPAWN; ++op) {
-        flows_->expect_child(plan_.graph.op_arg[op]);
+    for (std::uint32_t op = frame.at + 1; op < last && run_.plan.graph.op_code[op] == SPAWN; ++op) {
+        flows_->expect_child(run_.plan.graph.op_arg[op]);
     }
 }
 
@@ -83,16 +77,16 @@ void MemorySystem::start(Worker& w, const Frame& frame, std::uint32_t segment) {
                  .task = frame.id,
                  .item = w.stack.back(),
                  .row = segment,
-                 .segment = plan_.graph.folded ? frame.segments + plan_.graph.segment[frame.at] : segment,
+                 .segment = run_.plan.graph.folded ? frame.segments + run_.plan.graph.segment[frame.at] : segment,
                  .family = GRAPH,
              });
 }
 
 void MemorySystem::start_item(Worker& w, Task item) {
-    const std::size_t family = ranges_.family_of(item);
+    const std::size_t family = run_.ranges.family_of(item);
     start(w, {
                  .task = item,
-                 .item = item - static_cast<std::int64_t>(ranges_.first(family)),
+                 .item = item - static_cast<std::int64_t>(run_.ranges.first(family)),
                  .row = 0,
                  .segment = 0,
                  .family = static_cast<std::int32_t>(family),
@@ -102,17 +96,17 @@ void MemorySystem::start_item(Worker& w, Task item) {
 void MemorySystem::start(Worker& w, Stretch work) {
     const Stretch& before = flows_->flow(w.id).work;
     work.goes_on = before.family == work.family && work.family != GRAPH && w.step.rank() == SEG_END &&
-                   w.step.due_ps() == clock_.now_ps();
-    work.start_ps = w.began_ps = clock_.after(w.pay_owed());
+                   w.step.due_ps() == run_.clock.now_ps();
+    work.start_ps = w.began_ps = run_.clock.after(w.pay_owed());
     w.segment = work.segment;
-    clock_.start_flow(w);
+    run_.clock.start_flow(w);
     flows_->start(w, work);
 }
 
 void MemorySystem::end(Worker& w) {
-    flows_->end(w, clock_.now_ps());
+    flows_->end(w, run_.clock.now_ps());
     const Stretch& work = flows_->flow(w.id).work;
-    recorder_.log(Executed{work.task, work.segment, w.id, work.start_ps, clock_.now_ps()});
+    run_.recorder.log(Executed{work.task, work.segment, w.id, work.start_ps, run_.clock.now_ps()});
 }
 
 void MemorySystem::tell(const Worker& w) {
@@ -121,27 +115,27 @@ void MemorySystem::tell(const Worker& w) {
 
 void MemorySystem::part_team(std::size_t team) {
     if (!flows_) return;
-    for (Worker& w : team_) {
+    for (Worker& w : run_.team) {
         w.rests = w.id >= team;
         tell(w);
     }
 }
 
 void MemorySystem::settle() {
-    flows_->settle(clock_.now_ps());
+    flows_->settle(run_.clock.now_ps());
     for (const std::uint32_t w : flows_->started()) {
         const Flow& flow = flows_->flow(w);
         page_faults_ += flow.price.placed;
         pages_migrated_ += flow.price.migrated;
-        team_[w].began_ps = flow.work.start_ps + flow.price.fault_ps;  // faults are reported as overhead
+        run_.team[w].began_ps = flow.work.start_ps + flow.price.fault_ps;  // faults are reported as overhead
         if (flow.work.family == GRAPH) {
-            frames_[flow.work.item].path_ps += flow.local_ps;
+            run_.frames[flow.work.item].path_ps += flow.local_ps;
         } else {
-            frames_.end_chain(flow.local_ps);
+            run_.frames.end_chain(flow.local_ps);
         }
     }
-    clock_.move_ends(team_, flows_->moved(), [this](std::uint32_t w) { return flows_->end_ps(w); });
-    if (recorder_.watch() != nullptr) report_loads();
+    run_.clock.move_ends(run_.team, flows_->moved(), [this](std::uint32_t w) { return flows_->end_ps(w); });
+    if (run_.recorder.watch() != nullptr) report_loads();
 }
 
 // Report what is in use of each resource, where that has changed.
@@ -150,7 +144,7 @@ void MemorySystem::report_loads() {
     reported_loads_.resize(loads.size(), 0);
     for (std::size_t resource = 0; resource < loads.size(); ++resource) {
         if (loads[resource] == reported_loads_[resource]) continue;
-        recorder_.watch()->load(clock_.now_ps(), static_cast<std::int64_t>(resource), loads[resource]);
+        run_.recorder.watch()->load(run_.clock.now_ps(), static_cast<std::int64_t>(resource), loads[resource]);
         reported_loads_[resource] = loads[resource];
     }
 }

@@ -8,18 +8,13 @@
 
 #include "memory/flows.hpp"
 #include "memory/pages.hpp"
-#include "plan.hpp"
-#include "record/recorder.hpp"
-#include "state/clock.hpp"
-#include "state/frames.hpp"
-#include "state/item_ranges.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class MemorySystem {
 public:
-    MemorySystem(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, Frames& frames,
-                 Team& team);
+    explicit MemorySystem(Run& run);
 
     // Whether running segments influence each other: then work is a flow.
     bool coupled() const { return flows_ != nullptr; }
@@ -30,20 +25,20 @@ public:
 
     // What a segment takes that starts now; faults and migrations of its pages are owed overhead.
     std::int64_t segment_ps(Worker& w, std::uint32_t segment) {
-        const OpenAccesses& open = plan_.open;
+        const OpenAccesses& open = run_.plan.open;
         const bool touches = !open.ptr.empty() && open.ptr[segment] != open.ptr[segment + 1];
         const std::int64_t total_ps = touches ? touch(w, segment) : w.total_ps[segment];
-        if (!plan_.times.traffic.empty()) {
-            const std::int64_t* traffic = plan_.times.traffic.data() + std::size_t{segment} * plan_.nodes;
+        if (!run_.plan.times.traffic.empty()) {
+            const std::int64_t* traffic = run_.plan.times.traffic.data() + std::size_t{segment} * run_.plan.nodes;
             std::int64_t* const bytes = bytes_from(w);
-            for (std::uint32_t home = 0; home < plan_.nodes; ++home) bytes[home] += traffic[home];
+            for (std::uint32_t home = 0; home < run_.plan.nodes; ++home) bytes[home] += traffic[home];
         }
         return total_ps;
     }
 
     // [nodes] what the worker's node has moved from and to each home, to be added to.
     std::int64_t* bytes_from(const Worker& w) {
-        return node_bytes_.data() + static_cast<std::size_t>(w.node) * plan_.nodes;
+        return node_bytes_.data() + static_cast<std::size_t>(w.node) * run_.plan.nodes;
     }
     std::int64_t* bytes() { return node_bytes_.data(); }  // [nodes * nodes]
 
@@ -66,7 +61,7 @@ public:
 
     bool settles() const { return flows_ && flows_->settles(); }
     bool settles_before(EventKey event) const {
-        return settles() && event > event_key(clock_.now_ps(), END_OF_INSTANT, AFTER_PHASES);
+        return settles() && event > event_key(run_.clock.now_ps(), END_OF_INSTANT, AFTER_PHASES);
     }
     // The end of an instant in which flows have started or ended, or workers have changed what they do.
     void settle();
@@ -96,12 +91,7 @@ private:
     [[gnu::noinline]] void tell(const Worker& w);
     void report_loads();
 
-    const Plan& plan_;
-    Clock& clock_;
-    Recorder& recorder_;
-    const ItemRanges& ranges_;
-    Frames& frames_;
-    Team& team_;
+    Run& run_;
     PageMap pages_;
     std::vector<std::int64_t> touched_;         // [nodes] bytes of the access at hand
     std::vector<std::int64_t> node_bytes_;      // [nodes * nodes]

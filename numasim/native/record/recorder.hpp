@@ -42,9 +42,21 @@ public:
     void add_hashed_steps(std::uint64_t sum) { steps_.add_hashed(sum); }
     void lose_details() { complete_ = false; }
 
+    // Rows for the watch, if there is one.
     Watch* watch() const { return watch_; }  // or nullptr
     void length(std::uint32_t q, std::int64_t tasks) {
         if (watch_ != nullptr) watch_->length(clock_.now_ps(), q, tasks);
+    }
+    void row(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t first = 0, std::int64_t second = 0,
+             std::int64_t third = 0) {
+        if (watch_ != nullptr) watch_->tell(kind, actor, begin_ps, clock_.now_ps(), first, second, third);
+    }
+    // The worker's stretch since `began_ps`, or all unreported time, ends now.
+    void stretch(Worker& w, Watched kind, std::int64_t first = 0, std::int64_t second = 0, std::int64_t third = 0) {
+        if (watch_ != nullptr) watch_->stretch(w, kind, clock_.now_ps(), first, second, third);
+    }
+    void overhead(Worker& w) {
+        if (watch_ != nullptr) watch_->overhead(w, clock_.now_ps());
     }
 
     bool listened() const { return listened_; }

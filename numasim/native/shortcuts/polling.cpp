@@ -30,67 +30,68 @@ bool all_levels_of_me(const ns_plan& steal) {
 
 // The time of the next event that can bring a task into a queue or end a join.
 std::int64_t Polling::next_change_ps() {
-    if (source_.unfinished() == 0) return clock_.now_ps();
+    if (source_.unfinished() == 0) return run_.clock.now_ps();
     if (skipping_.active()) return skipping_.no_task_before_ps();
-    if (source_.starting()) return clock_.now_ps();
-    std::int64_t due = std::min(clock_.first_busy_end_ps(), source_.next_item_ps());
-    if (plan_.join == Join::HELP || plan_.join == Join::OWN || plan_.join == Join::STRICT) {
-        for (const Worker& w : team_) {
-            if (frames_.join_is_over(w)) due = std::min(due, w.step.due_ps());
+    if (source_.starting()) return run_.clock.now_ps();
+    std::int64_t due = std::min(run_.clock.first_busy_end_ps(), source_.next_item_ps());
+    if (run_.plan.join == Join::HELP || run_.plan.join == Join::OWN || run_.plan.join == Join::STRICT) {
+        for (const Worker& w : run_.team) {
+            if (run_.frames.join_is_over(w)) due = std::min(due, w.step.due_ps());
         }
     }
-    if (due == NEVER_PS) throw Deadlock(source_.unfinished(), clock_.now_ps());
+    if (due == NEVER_PS) throw Deadlock(source_.unfinished(), run_.clock.now_ps());
     return due;
 }
 
 bool Polling::can_go_on() const {
     if (source_.starting() || source_.next_item_ps() != NEVER_PS) return true;
-    const auto works = [this](const Worker& w) { return clock_.is_busy(w) || frames_.join_is_over(w); };
-    return std::any_of(team_.begin(), team_.end(), works) ||
-           std::any_of(team_.begin(), team_.begin() + static_cast<std::ptrdiff_t>(source_.team_size()),
+    const auto works = [this](const Worker& w) { return run_.clock.is_busy(w) || run_.frames.join_is_over(w); };
+    return std::any_of(run_.team.begin(), run_.team.end(), works) ||
+           std::any_of(run_.team.begin(), run_.team.begin() + static_cast<std::ptrdiff_t>(source_.team_size()),
                        [this](const Worker& w) { return can_find(w); });
 }
 
 // Whether some round of the worker can bring it a task while no queue changes.
 bool Polling::can_find(const Worker& w) const {
-    if (w.blocked || (!w.stack.empty() && plan_.join == Join::OWN)) return false;
+    if (w.blocked || (!w.stack.empty() && run_.plan.join == Join::OWN)) return false;
     struct Context {
         const Polling* polling;
         const Worker* worker;
     } context{this, &w};
     const auto brings = [](void* given, std::uint32_t level, std::uint32_t q) {
         const auto& [self, worker] = *static_cast<Context*>(given);
-        return ns_level_amount(&self->plan_.steal.level[level], self->queues_.length(q)) != 0 &&
-               self->frames_.may_run(*worker, self->queues_.peek(q, self->probes_.takes_back(level, q)));
+        return ns_level_amount(&self->run_.plan.steal.level[level], self->run_.queues.length(q)) != 0 &&
+               self->run_.frames.may_run(*worker, self->run_.queues.peek(q, self->probes_.takes_back(level, q)));
     };
-    const ns_view seen = queues_.view();
-    return ns_any_within_reach(&plan_.steal, &queues_.actor(w.id), &seen, brings, &context);
+    const ns_view seen = run_.queues.view();
+    return ns_any_within_reach(&run_.plan.steal, &run_.queues.actor(w.id), &seen, brings, &context);
 }
 
 void Polling::learn(Worker& w) {
     levels_.resize(MOST_PROBES);
     segments_.resize(MOST_PROBES);
     QuietRound& quiet = w.quiet;
-    quiet.probes = ns_quiet_round(&plan_.steal, &queues_.actor(w.id), levels_.data(), segments_.data(), MOST_PROBES);
+    quiet.probes =
+        ns_quiet_round(&run_.plan.steal, &run_.queues.actor(w.id), levels_.data(), segments_.data(), MOST_PROBES);
     const std::int32_t count = std::max(quiet.probes, 0);
     quiet.levels.assign(levels_.begin(), levels_.begin() + count);
     quiet.segments.assign(segments_.begin(), segments_.begin() + count);
-    quiet.known = all_levels_of_me(plan_.steal);
+    quiet.known = all_levels_of_me(run_.plan.steal);
 }
 
 std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
-    const Queues& queues = queues_.contents();
-    if (queues.total() != 0 && !(plan_.sees_marks_only && !queues.any_marked())) return 0;
+    const Queues& queues = run_.queues.contents();
+    if (queues.total() != 0 && !(run_.plan.sees_marks_only && !queues.any_marked())) return 0;
     const std::int64_t until_ps = next_change_ps();
-    if (!plan_.skip || memory_.settles()) return 0;  // flows may end earlier than is known yet
-    return pass_over(w, clock_.after(w.owed_ps + wait_ps), until_ps);
+    if (!run_.plan.skip || memory_.settles()) return 0;  // flows may end earlier than is known yet
+    return pass_over(w, run_.clock.after(w.owed_ps + wait_ps), until_ps);
 }
 
 // Count the rounds from `poll_ps` on that end before `until_ps`; the time that they take.
 std::int64_t Polling::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     until_ps = std::min(until_ps, LATEST_PS);
-    if (poll_ps >= until_ps || sync_.lock_searches() || plan_.backoff_after_probe ||
-        (!w.stack.empty() && plan_.join == Join::OWN))
+    if (poll_ps >= until_ps || sync_.lock_searches() || run_.plan.backoff_after_probe ||
+        (!w.stack.empty() && run_.plan.join == Join::OWN))
         return 0;
     const std::int32_t probes = quiet_round(w).probes;
     if (probes < 0) return 0;
@@ -117,7 +118,7 @@ std::int64_t Polling::pass_over_waits(Worker& w, std::int64_t poll_ps, std::int6
 std::int64_t Polling::pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     std::int64_t at = poll_ps;
     for (std::int64_t turn = 1;; ++turn) {
-        if (turn % TURNS_BETWEEN_PAUSES == 0) pause_();
+        if (turn % TURNS_BETWEEN_PAUSES == 0) run_.pause();
         const std::int64_t many_end = pass_over_many(w, at, until_ps);
         if (many_end != at) {
             at = many_end;
@@ -131,15 +132,15 @@ std::int64_t Polling::pass_over_probes(Worker& w, std::int64_t poll_ps, std::int
 
 // One round, if its last probe takes effect before `until_ps`; the time after it and its wait.
 std::int64_t Polling::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
-    ns_actor& actor = queues_.actor(w.id);
+    ns_actor& actor = run_.queues.actor(w.id);
     const std::size_t probes = w.quiet.segments.size();
     const ns_stream before = actor.victims;
     std::int64_t look = poll_ps;
     picked_.resize(std::max(picked_.size(), probes));
     for (std::size_t i = 0; i < probes; ++i) {
-        const std::uint32_t low = plan_.steal.seg[w.quiet.segments[i]];
-        const std::uint32_t size = plan_.steal.seg[w.quiet.segments[i] + 1] - low;
-        picked_[i] = plan_.steal.queue[low + ns_stream_below(&actor.victims, size)];
+        const std::uint32_t low = run_.plan.steal.seg[w.quiet.segments[i]];
+        const std::uint32_t size = run_.plan.steal.seg[w.quiet.segments[i] + 1] - low;
+        picked_[i] = run_.plan.steal.queue[low + ns_stream_below(&actor.victims, size)];
         look += probes_.probe_ps(w, picked_[i]);
     }
     if (look >= until_ps) {
@@ -160,7 +161,7 @@ std::int64_t Polling::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_
 std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     const std::int64_t wait = probes_.backoff_ps(w.fails + 1, true);
     const std::int64_t probe =
-        std::max(plan_.costs.least_probe_ps, std::min(plan_.costs.probe_near_ps, plan_.costs.probe_far_ps));
+        std::max(run_.plan.costs.least_probe_ps, std::min(run_.plan.costs.probe_near_ps, run_.plan.costs.probe_far_ps));
     const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * probe;
     if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != probes_.backoff_ps(w.fails + 63, true))
         return poll_ps;
@@ -168,7 +169,7 @@ std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64
     if (rounds < MANY_ROUNDS) return poll_ps;
     std::int64_t probing = 0;
     for (std::size_t i = 0; i < w.quiet.segments.size(); ++i) probing += pass_over_probe(w, i, rounds);
-    queues_.actor(w.id).victims.drawn += static_cast<std::uint64_t>(rounds) * w.quiet.segments.size();
+    run_.queues.actor(w.id).victims.drawn += static_cast<std::uint64_t>(rounds) * w.quiet.segments.size();
     w.fails += rounds;
     w.counters.add_probing(probing);
     w.counters.add_backoff(rounds * wait);
@@ -179,8 +180,8 @@ std::int64_t Polling::longest_round_ps(const Worker& w) const {
     std::int64_t sum = 0;
     for (const std::uint32_t segment : w.quiet.segments) {
         std::int64_t longest = 0;
-        for (std::uint32_t i = plan_.steal.seg[segment]; i < plan_.steal.seg[segment + 1]; ++i) {
-            longest = std::max(longest, probes_.probe_ps(w, plan_.steal.queue[i]));
+        for (std::uint32_t i = run_.plan.steal.seg[segment]; i < run_.plan.steal.seg[segment + 1]; ++i) {
+            longest = std::max(longest, probes_.probe_ps(w, run_.plan.steal.queue[i]));
         }
         sum += longest;
     }
@@ -189,9 +190,9 @@ std::int64_t Polling::longest_round_ps(const Worker& w) const {
 
 // Count probe number `probe` of each of the next rounds; the time that they take.
 std::int64_t Polling::pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds) {
-    const std::uint32_t low = plan_.steal.seg[w.quiet.segments[probe]];
-    const std::uint32_t size = plan_.steal.seg[w.quiet.segments[probe] + 1] - low;
-    const ns_stream& victims = queues_.actor(w.id).victims;
+    const std::uint32_t low = run_.plan.steal.seg[w.quiet.segments[probe]];
+    const std::uint32_t size = run_.plan.steal.seg[w.quiet.segments[probe] + 1] - low;
+    const ns_stream& victims = run_.queues.actor(w.id).victims;
     picked_.resize(std::max(picked_.size(), static_cast<std::size_t>(rounds)));
     pick(victims.base, victims.drawn + probe, w.quiet.segments.size(), size, rounds, picked_.data());
     times_picked_.assign(size, 0);
@@ -199,7 +200,7 @@ std::int64_t Polling::pass_over_probe(Worker& w, std::size_t probe, std::int64_t
     std::int64_t probing = 0;
     for (std::uint32_t i = 0; i < size; ++i) {
         const std::int64_t times = times_picked_[i];
-        const std::uint32_t q = plan_.steal.queue[low + i];
+        const std::uint32_t q = run_.plan.steal.queue[low + i];
         probing += times * probes_.probe_ps(w, q);
         if (!probes_.is_attempt(w.quiet.levels[probe])) continue;
         probes_.count(w, q, times, 0, 0);

@@ -2,35 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "engine/probes.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
 #include "shortcuts/skip_ahead.hpp"
-#include "state/clock.hpp"
-#include "state/frames.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class Polling {
 public:
-    Polling(const Plan& plan, const Clock& clock, TaskQueues& queues, Team& team, const Frames& frames,
-            const MemorySystem& memory, const SyncObjects& sync, const WorkSource& source, Probes& probes,
-            SkipAhead& skipping, const std::function<void()>& pause)
-        : plan_(plan),
-          clock_(clock),
-          queues_(queues),
-          team_(team),
-          frames_(frames),
-          memory_(memory),
-          sync_(sync),
-          source_(source),
-          probes_(probes),
-          skipping_(skipping),
-          pause_(pause) {}
+    Polling(Run& run, const MemorySystem& memory, const SyncObjects& sync, const WorkSource& source, Probes& probes,
+            SkipAhead& skipping)
+        : run_(run), memory_(memory), sync_(sync), source_(source), probes_(probes), skipping_(skipping) {}
 
     // The worker will poll after `wait_ps`: count the rounds that it could only fail in after that; the time that they
     // take. None where the plan does not skip.
@@ -57,17 +43,12 @@ private:
     std::int64_t pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds);
     std::int64_t longest_round_ps(const Worker& w) const;
 
-    const Plan& plan_;
-    const Clock& clock_;
-    TaskQueues& queues_;
-    Team& team_;
-    const Frames& frames_;
+    Run& run_;
     const MemorySystem& memory_;
     const SyncObjects& sync_;
     const WorkSource& source_;
     Probes& probes_;
     SkipAhead& skipping_;
-    const std::function<void()>& pause_;
     std::vector<std::uint32_t> levels_, segments_;  // while a quiet round is learnt
     std::vector<std::uint32_t> picked_;             // by the rounds at hand
     std::vector<std::int64_t> times_picked_;        // likewise

@@ -4,32 +4,31 @@
 
 namespace numasim {
 
-SkipAhead::SkipAhead(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, Team& team,
-                     MemorySystem& memory, WorkSource& source)
-    : plan_(plan), clock_(clock), items_(ranges), team_(team), source_(source) {
+SkipAhead::SkipAhead(Run& run, MemorySystem& memory, WorkSource& source) : run_(run), source_(source) {
+    const Plan& plan = run.plan;
     if (!plan.skipping) return;
-    recorder.lose_details();
+    run.recorder.lose_details();
     trees_ = std::make_unique<SkippedTrees>(plan.graph, plan.times, plan.node, plan.nodes, memory.bytes());
-    ranges_ = std::make_unique<SkippedRanges>(plan.workers, plan.nodes, plan.costs.pop_ps, memory.bytes());
+    dealt_ = std::make_unique<SkippedRanges>(plan.workers, plan.nodes, plan.costs.pop_ps, memory.bytes());
 }
 
 void SkipAhead::start_phase() {
     const Phase& phase = source_.phase();
     if (phase.family >= 0) {
-        phase_ = ranges_.get();
+        phase_ = dealt_.get();
         const auto family = static_cast<std::size_t>(phase.family);
-        for (Worker& w : team_) {
-            const ns_items dealt = ns_dealt_items(phase.deal, w.id, plan_.workers, 0, items_.count(family));
+        for (Worker& w : run_.team) {
+            const ns_items dealt = ns_dealt_items(phase.deal, w.id, run_.plan.workers, 0, run_.ranges.count(family));
             if (dealt.count == 0) continue;
-            ranges_->start(w, items_.times(family), {static_cast<std::int64_t>(dealt.first), dealt.step, dealt.count},
-                           clock_.now_ps());
+            dealt_->start(w, run_.ranges.times(family),
+                          {static_cast<std::int64_t>(dealt.first), dealt.step, dealt.count}, run_.clock.now_ps());
             reschedule(w);
         }
     } else {
         phase_ = trees_.get();
         for (std::size_t r = 0; r < phase.roots.size(); ++r) {
-            Worker& w = team_[ns_dealt_to(phase.deal, r, phase.roots.size(), plan_.workers)];
-            trees_->start(w, static_cast<std::uint32_t>(phase.roots[r]), clock_.now_ps());
+            Worker& w = run_.team[ns_dealt_to(phase.deal, r, phase.roots.size(), run_.plan.workers)];
+            trees_->start(w, static_cast<std::uint32_t>(phase.roots[r]), run_.clock.now_ps());
             reschedule(w);
         }
     }
@@ -37,8 +36,8 @@ void SkipAhead::start_phase() {
 }
 
 bool SkipAhead::end_run(Worker& w) {
-    const RunEnd end = phase_->ended(w, clock_.now_ps());
-    if (end.extended != NOBODY) reschedule(team_[end.extended]);
+    const RunEnd end = phase_->ended(w, run_.clock.now_ps());
+    if (end.extended != NOBODY) reschedule(run_.team[end.extended]);
     if (end.goes_on) {
         reschedule(w);
         return false;
@@ -49,7 +48,7 @@ bool SkipAhead::end_run(Worker& w) {
 
 void SkipAhead::steal(Worker& thief, std::uint32_t q) {
     Worker& victim = owner_of(q);
-    phase_->steal(thief, victim, clock_.now_ps());
+    phase_->steal(thief, victim, run_.clock.now_ps());
     reschedule(thief);
     reschedule(victim);
 }

@@ -7,15 +7,13 @@
 #include "memory/memory_system.hpp"
 #include "shortcuts/skipped_ranges.hpp"
 #include "shortcuts/skipped_trees.hpp"
-#include "state/clock.hpp"
-#include "state/item_ranges.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class SkipAhead {
 public:
-    SkipAhead(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, Team& team,
-              MemorySystem& memory, WorkSource& source);
+    SkipAhead(Run& run, MemorySystem& memory, WorkSource& source);
 
     // Whether the phase is skipped over.
     bool active() const { return phase_ != nullptr; }
@@ -26,28 +24,25 @@ public:
     bool end_run(Worker& w);
 
     // Whether queue `q` holds a task now; let `thief` have the one at its far end.
-    bool holds_task(std::uint32_t q) { return phase_->holds_task(owner_of(q), clock_.now_ps()); }
+    bool holds_task(std::uint32_t q) { return phase_->holds_task(owner_of(q), run_.clock.now_ps()); }
     void steal(Worker& thief, std::uint32_t q);
 
     // The time before which no queue will hold a task; now, where one does.
-    std::int64_t no_task_before_ps() { return phase_->no_task_before_ps(team_, clock_.now_ps()); }
+    std::int64_t no_task_before_ps() { return phase_->no_task_before_ps(run_.team, run_.clock.now_ps()); }
     std::int64_t take_span_ps() { return phase_->take_span_ps(); }
 
     // The items of a phase that consists of a range, otherwise nullptr.
-    SkippedRanges* ranges() { return phase_ == ranges_.get() ? ranges_.get() : nullptr; }
-    Worker& owner_of(std::uint32_t q) { return team_[static_cast<std::size_t>(plan_.steal.queues[q].owner)]; }
+    SkippedRanges* ranges() { return phase_ == dealt_.get() ? dealt_.get() : nullptr; }
+    Worker& owner_of(std::uint32_t q) { return run_.team[static_cast<std::size_t>(run_.plan.steal.queues[q].owner)]; }
     // The end of the worker's run has moved.
-    void reschedule(Worker& w) { clock_.schedule(w, SEG_END, phase_->end_ps(w.id) - clock_.now_ps()); }
+    void reschedule(Worker& w) { run_.clock.schedule(w, SEG_END, phase_->end_ps(w.id) - run_.clock.now_ps()); }
 
 private:
-    const Plan& plan_;
-    Clock& clock_;
-    const ItemRanges& items_;
-    Team& team_;
+    Run& run_;
     WorkSource& source_;
-    std::unique_ptr<SkippedTrees> trees_;    // where the plan skips ahead
-    std::unique_ptr<SkippedRanges> ranges_;  // likewise
-    SkippedWork* phase_ = nullptr;           // that of the phase
+    std::unique_ptr<SkippedTrees> trees_;   // where the plan skips ahead
+    std::unique_ptr<SkippedRanges> dealt_;  // likewise
+    SkippedWork* phase_ = nullptr;          // that of the phase
 };
 
 }  // namespace numasim

@@ -7,27 +7,15 @@
 #include "engine/sync_objects.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
-#include "record/recorder.hpp"
 #include "shortcuts/steady.hpp"
-#include "state/clock.hpp"
-#include "state/item_ranges.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class SteadyProduction {
 public:
-    SteadyProduction(const Plan& plan, Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
-                     Team& team, MemorySystem& memory, const SyncObjects& sync, WorkSource& source)
-        : plan_(plan),
-          clock_(clock),
-          recorder_(recorder),
-          ranges_(ranges),
-          queues_(queues),
-          team_(team),
-          memory_(memory),
-          sync_(sync),
-          source_(source) {}
+    SteadyProduction(Run& run, MemorySystem& memory, const SyncObjects& sync, WorkSource& source)
+        : run_(run), memory_(memory), sync_(sync), source_(source) {}
 
     // The producer has begun to wait for room: where nothing but the taking and the making of like items goes on,
     // follow that.
@@ -39,12 +27,7 @@ private:
     bool is_steady() const;
     void move_on(const ItemTimes& times, const Moment& moment, const std::vector<std::int64_t>& taken);
 
-    const Plan& plan_;
-    Clock& clock_;
-    Recorder& recorder_;
-    const ItemRanges& ranges_;
-    TaskQueues& queues_;
-    Team& team_;
+    Run& run_;
     MemorySystem& memory_;
     const SyncObjects& sync_;
     WorkSource& source_;

@@ -15,13 +15,13 @@ constexpr std::int64_t EVENTS_BETWEEN = 4096;  // tries that cannot succeed cost
 }  // namespace
 
 void StealBatches::pass() {
-    next_try_ = clock_.events() + EVENTS_BETWEEN;
+    next_try_ = run_.clock.events() + EVENTS_BETWEEN;
     items_ = skipping_.ranges();
-    if (items_ == nullptr || recorder_.listened() || plan_.backoff_after_probe || !sort_workers()) return;
+    if (items_ == nullptr || run_.recorder.listened() || run_.plan.backoff_after_probe || !sort_workers()) return;
     const std::int64_t least_ps = MANY_ITEMS * stolen_item_ps();
     for (std::int64_t far_ps = queues_last_ps(); far_ps > least_ps; far_ps /= 2) {
-        if (!pass_until(clock_.now_ps() + far_ps)) continue;
-        next_try_ = clock_.events();
+        if (!pass_until(run_.clock.now_ps() + far_ps)) continue;
+        next_try_ = run_.clock.events();
         return;
     }
 }
@@ -31,10 +31,10 @@ bool StealBatches::sort_workers() {
     if (!times().uniform()) return false;
     thieves_.clear();
     long_.assign(queue_count(), 0);
-    for (Worker& w : team_) {
+    for (Worker& w : run_.team) {
         if (w.step.rank() != SEG_END) return false;
-        if (items_->holds_task(w, clock_.now_ps())) {
-            if (items_->end_ps(w.id) - clock_.now_ps() < MANY_ITEMS * items_->item_ps(w)) return false;
+        if (items_->holds_task(w, run_.clock.now_ps())) {
+            if (items_->end_ps(w.id) - run_.clock.now_ps() < MANY_ITEMS * items_->item_ps(w)) return false;
             long_[static_cast<std::size_t>(w.own)] = 1;
         } else {
             const QuietRound& quiet = polling_.quiet_round(w);
@@ -42,7 +42,7 @@ bool StealBatches::sort_workers() {
             thieves_.push_back(w.id);
         }
     }
-    return !thieves_.empty() && thieves_.size() < team_.size();
+    return !thieves_.empty() && thieves_.size() < run_.team.size();
 }
 
 // For how long no long queue should run dry if thieves take from all of them alike: its owner takes an item every
@@ -51,10 +51,10 @@ bool StealBatches::sort_workers() {
 std::int64_t StealBatches::queues_last_ps() const {
     const std::int64_t stolen_ps = stolen_item_ps();
     std::int64_t last = std::numeric_limits<std::int64_t>::max();
-    for (const Worker& w : team_) {
+    for (const Worker& w : run_.team) {
         if (!long_[static_cast<std::size_t>(w.own)]) continue;
-        const Wide undisturbed_ps = items_->end_ps(w.id) - clock_.now_ps();
-        const Wide owner = Wide{stolen_ps} * static_cast<std::int64_t>(team_.size() - thieves_.size());
+        const Wide undisturbed_ps = items_->end_ps(w.id) - run_.clock.now_ps();
+        const Wide owner = Wide{stolen_ps} * static_cast<std::int64_t>(run_.team.size() - thieves_.size());
         const Wide thieves = Wide{items_->item_ps(w)} * static_cast<std::int64_t>(thieves_.size());
         last = std::min(last, static_cast<std::int64_t>(undisturbed_ps * owner / std::max<Wide>(1, owner + thieves)));
     }
@@ -63,7 +63,7 @@ std::int64_t StealBatches::queues_last_ps() const {
 
 // What a stolen item takes a thief; thieves on other nodes may be a little faster or slower.
 std::int64_t StealBatches::stolen_item_ps() const {
-    return times().total_ps(static_cast<std::size_t>(team_[thieves_.front()].node), 0);
+    return times().total_ps(static_cast<std::size_t>(run_.team[thieves_.front()].node), 0);
 }
 
 // Follow the thieves through all steals that take effect before `until_ps`; false, and nothing has changed, if a long
@@ -72,14 +72,14 @@ bool StealBatches::pass_until(std::int64_t until_ps) {
     std::vector<StealBatch> batches;
     std::vector<ns_stream> before;
     for (const std::uint32_t id : thieves_) {
-        before.push_back(queues_.actor(id).victims);
+        before.push_back(run_.queues.actor(id).victims);
         batches.push_back({.thief = id,
                            .tries = std::vector<std::int64_t>(queue_count()),
                            .got = std::vector<std::int64_t>(queue_count())});
         follow(batches.back(), until_ps);
-        pause_();
+        run_.pause();
     }
-    const bool stayed = std::ranges::all_of(team_, [&](const Worker& w) {
+    const bool stayed = std::ranges::all_of(run_.team, [&](const Worker& w) {
         const auto q = static_cast<std::size_t>(w.own);
         std::int64_t lost = 1;
         for (const StealBatch& each : batches) lost += each.got[q];
@@ -89,13 +89,13 @@ bool StealBatches::pass_until(std::int64_t until_ps) {
         for (const StealBatch& each : batches) commit(each);
         return true;
     }
-    for (std::size_t i = 0; i < thieves_.size(); ++i) queues_.actor(thieves_[i]).victims = before[i];
+    for (std::size_t i = 0; i < thieves_.size(); ++i) run_.queues.actor(thieves_[i]).victims = before[i];
     return false;
 }
 
 // Follow one thief up to the end of the last item that it gets before `until_ps`.
 void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
-    const Worker& w = team_[batch.thief];
+    const Worker& w = run_.team[batch.thief];
     const std::int64_t total_ps = times().total_ps(static_cast<std::size_t>(w.node), 0);
     std::vector<std::int64_t> step_ps(queue_count());
     for (std::uint32_t q = 0; q < queue_count(); ++q) step_ps[q] = probes_.probe_ps(w, q);
@@ -120,7 +120,7 @@ void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
 // `until_ps`.
 bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
                              const std::vector<std::int64_t>& step_ps) {
-    ns_stream& draws = queues_.actor(w.id).victims;
+    ns_stream& draws = run_.queues.actor(w.id).victims;
     const ns_stream before = draws;
     search.probed.clear();
     search.waited_ps = 0;
@@ -128,8 +128,8 @@ bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start
     search.time_ps = start_ps;
     for (std::int64_t rounds = 1;; ++rounds) {
         for (const std::uint32_t segment : w.quiet.segments) {
-            const std::uint32_t low = plan_.steal.seg[segment], size = plan_.steal.seg[segment + 1] - low;
-            const std::uint32_t q = plan_.steal.queue[low + ns_stream_below(&draws, size)];
+            const std::uint32_t low = run_.plan.steal.seg[segment], size = run_.plan.steal.seg[segment + 1] - low;
+            const std::uint32_t q = run_.plan.steal.queue[low + ns_stream_below(&draws, size)];
             search.time_ps += step_ps[q];
             search.probed.push_back(q);
             if (long_[q] && search.time_ps < until_ps) return true;
@@ -147,7 +147,7 @@ bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start
 
 // Let the thief execute the last item that it got, and count all before as if each had been an event.
 void StealBatches::commit(const StealBatch& batch) {
-    Worker& w = team_[batch.thief];
+    Worker& w = run_.team[batch.thief];
     std::int64_t items = 0;
     for (std::uint32_t q = 0; q < queue_count(); ++q) {
         const std::int64_t tries = batch.tries[q], got = batch.got[q];
@@ -162,7 +162,7 @@ void StealBatches::commit(const StealBatch& batch) {
         skipping_.reschedule(victim);
     }
     w.counters.add_backoff(batch.waited_ps);
-    recorder_.add_hashed_steps(batch.hash);
+    run_.recorder.add_hashed_steps(batch.hash);
     if (items == 0) return;
     items_->steal_like(w, times(), items, batch.end_ps);
     skipping_.reschedule(w);

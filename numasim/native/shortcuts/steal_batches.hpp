@@ -8,36 +8,23 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "engine/probes.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
-#include "state/task_queues.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class StealBatches {
 public:
-    StealBatches(const Plan& plan, const Clock& clock, Recorder& recorder, const ItemRanges& ranges, TaskQueues& queues,
-                 Team& team, const WorkSource& source, Probes& probes, SkipAhead& skipping, Polling& polling,
-                 const std::function<void()>& pause)
-        : plan_(plan),
-          clock_(clock),
-          recorder_(recorder),
-          ranges_(ranges),
-          queues_(queues),
-          team_(team),
-          source_(source),
-          probes_(probes),
-          skipping_(skipping),
-          polling_(polling),
-          pause_(pause) {}
+    StealBatches(Run& run, const WorkSource& source, Probes& probes, SkipAhead& skipping, Polling& polling)
+        : run_(run), source_(source), probes_(probes), skipping_(skipping), polling_(polling) {}
 
     // A steal has succeeded: pass over those that follow, if that can be done and has not been tried just now.
     void after_steal() {
-        if (clock_.events() >= next_try_) pass();
+        if (run_.clock.events() >= next_try_) pass();
     }
 
 private:
@@ -65,20 +52,14 @@ private:
     bool find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
                    const std::vector<std::int64_t>& step_ps);
     void commit(const StealBatch& batch);
-    const ItemTimes& times() const { return ranges_.times(static_cast<std::size_t>(source_.phase().family)); }
-    std::uint32_t queue_count() const { return queues_.contents().count(); }
+    const ItemTimes& times() const { return run_.ranges.times(static_cast<std::size_t>(source_.phase().family)); }
+    std::uint32_t queue_count() const { return run_.queues.contents().count(); }
 
-    const Plan& plan_;
-    const Clock& clock_;
-    Recorder& recorder_;
-    const ItemRanges& ranges_;
-    TaskQueues& queues_;
-    Team& team_;
+    Run& run_;
     const WorkSource& source_;
     Probes& probes_;
     SkipAhead& skipping_;
     Polling& polling_;
-    const std::function<void()>& pause_;
     SkippedRanges* items_ = nullptr;      // of the phase at hand
     std::vector<std::uint8_t> long_;      // [queues] which hold many items
     std::vector<std::uint32_t> thieves_;  // the workers that steal
