@@ -80,7 +80,9 @@ public:
 
     // ---- the longest chain of work
 
-    void end_chain(std::int64_t path_ps) { span_ps_ = std::max(span_ps_, path_ps); }
+    void end_chain(std::int64_t path_ps) {
+        if (path_ps > span_ps_) span_ps_ = path_ps;
+    }
     std::int64_t take_span_ps() {
         const std::int64_t span = span_ps_;
         span_ps_ = 0;

@@ -18,12 +18,12 @@ public:
 
     Task take(std::uint32_t q, bool back) {
         const std::uint64_t task = queues_.pop(q, back);
-        recorder_.length(q, queues_.length(q));
+        if (recorder_.watch() != nullptr) recorder_.length(q, queues_.length(q));
         return static_cast<Task>(task);
     }
     void put(std::uint32_t q, Task task) {
         queues_.push(q, static_cast<std::uint64_t>(task));
-        recorder_.length(q, queues_.length(q));
+        if (recorder_.watch() != nullptr) recorder_.length(q, queues_.length(q));
     }
     void put_items(std::uint32_t q, const ns_items& items) {
         queues_.push_items(q, items);

@@ -92,7 +92,7 @@ struct QuietRound {
     std::vector<std::uint32_t> levels, segments;
 };
 
-struct Worker {
+struct alignas(64) Worker {
     // what it has in hand (Executor, Thief)
     std::vector<Task> stack;   // the task it executes, on top of tasks that wait in nested joins
     Ring<Task> outbox;         // ready tasks that it has yet to put into queues
