@@ -40,9 +40,9 @@ public:
     std::uint32_t word(std::uint32_t word) const { return workers_ + 2 + word; }
 
     std::int64_t after(std::int64_t delay_ps) const {
-        const std::int64_t due = sum_ps(now_ps_, delay_ps);
+        const std::uint64_t due = static_cast<std::uint64_t>(now_ps_) + static_cast<std::uint64_t>(delay_ps);
         if (due > LATEST_PS) refuse_time();
-        return due;
+        return static_cast<std::int64_t>(due);
     }
 
     // The pending event of an actor that is no worker; `named` is the actor that the event carries.

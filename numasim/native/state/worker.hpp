@@ -22,11 +22,12 @@ constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of
 // Counters of a worker; times in picoseconds. The names are the columns of the result. Components count through the
 // functions below.
 struct Counters {
-    std::int64_t tasks = 0, steal_attempts = 0, steal_success = 0, steal_attempts_remote = 0, steal_success_remote = 0;
-    std::int64_t tasks_stolen = 0, no_victim = 0;
+    std::int64_t tasks = 0;
     std::int64_t work_local_ps = 0, inflation_numa_ps = 0, inflation_contention_ps = 0, inflation_smt_ps = 0;
     std::int64_t overhead_ps = 0;
     std::int64_t idle_steal_ps = 0, idle_backoff_ps = 0, idle_barrier_ps = 0, parked_ps = 0;
+    std::int64_t steal_attempts = 0, steal_success = 0, steal_attempts_remote = 0, steal_success_remote = 0;
+    std::int64_t tasks_stolen = 0, no_victim = 0;
 
     // The time of the work that it has done.
     std::int64_t busy_ps() const {
@@ -78,11 +79,11 @@ private:
 // The next items of a worker's own range, whose times were computed together.
 struct ItemBlock {
     static constexpr std::uint32_t MOST = 16;  // workers stay in the first-level cache
-    std::int64_t total_ps[MOST], local_ps[MOST];
-    std::int64_t next = 0, step = 0;  // ids; `next` is that of entry `at`
+    std::int64_t next = 0, step = 0;           // ids; `next` is that of entry `at`
     std::uint32_t at = 0, count = 0;
     const ItemTimes* times = nullptr;
     std::int64_t base = 0;  // id of the family's first item
+    std::int64_t total_ps[MOST], local_ps[MOST];
 };
 
 // The rounds of a worker while all queues are empty: one random pick for each of some segments.
@@ -93,10 +94,8 @@ struct QuietRound {
 };
 
 struct alignas(64) Worker {
-    // what it has in hand (Executor, Thief)
-    std::vector<Task> stack;   // the task it executes, on top of tasks that wait in nested joins
-    Ring<Task> outbox;         // ready tasks that it has yet to put into queues
-    Ring<Task> agenda;         // implicit bodies that it was given (WorkSource)
+    // what most events change, side by side
+    std::vector<Task> stack;   // the task it executes, on top of tasks that wait in nested joins (Executor, Thief)
     std::int64_t owed_ps = 0;  // overhead to be paid with the next timed step
     Step step;                 // (Clock)
     std::uint32_t id = 0;
@@ -113,21 +112,22 @@ struct alignas(64) Worker {
     // where it stands in its search (Thief)
     bool idle = false, probed = false, round_goes_on = false, probes_nobody = false, thresholds_known = false;
     std::uint32_t level = 0, target = 0;
-    std::vector<std::uint32_t> held;  // the locks that its search holds
-    ns_round round{};
-    std::int64_t fails = 0;                      // fruitless rounds (or probes) in a row
-    std::int64_t failed = 0, failed_remote = 0;  // failed attempts of the open idle episode
-
-    // what a watch asks for (Recorder)
+    std::int64_t fails = 0;     // fruitless rounds (or probes) in a row
     std::int64_t began_ps = 0;  // when it began to execute, to be idle or to sleep, what it owed before that paid
-    std::int64_t reported_until_ps = 0;
-    std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when it became idle
-
     Counters counters;
     const std::int64_t* total_ps = nullptr;  // [segments] on its node
     const std::int64_t* local_ps = nullptr;
-    ItemBlock items;   // (Executor)
-    QuietRound quiet;  // (Polling)
+    Ring<Task> agenda;  // implicit bodies that it was given (WorkSource)
+    Ring<Task> outbox;  // ready tasks that it has yet to put into queues (Executor)
+    ItemBlock items;    // (Executor)
+    ns_round round{};
+    std::int64_t failed = 0, failed_remote = 0;  // failed attempts of the open idle episode
+    std::vector<std::uint32_t> held;             // the locks that its search holds
+    QuietRound quiet;                            // (Polling)
+
+    // what a watch asks for (Recorder)
+    std::int64_t reported_until_ps = 0;
+    std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when it became idle
 
     // Let it pay what it owes; the time that this takes.
     std::int64_t pay_owed() {
