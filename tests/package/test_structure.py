@@ -1,0 +1,72 @@
+"""The shape of the package: no circle of imports, no folder without end, no name that means two modules."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
+MOST_FILES = 20
+SOURCES = (".py", ".c", ".h", ".cpp", ".hpp", ".in", ".jinja", ".pyi")
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a module; that of a package for its ``__init__``."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imported(source: str, modules: frozenset[str]) -> Iterator[str]:
+    """The modules that a source imports: at the top, inside functions and for type checking alike."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        # importing a module of a package says nothing of what the package itself imports
+        found = [name for name in names if name in modules]
+        yield from found[1:] if len(found) > 1 and found[0] == getattr(node, "module", None) else found
+
+
+def circles(sources: dict[str, str]) -> list[list[str]]:
+    """Modules that import each other, each circle sorted."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    known = frozenset(sources)
+    for name, source in sources.items():
+        graph.add_edges_from((name, other) for other in imported(source, known) if other != name)
+    return [sorted(group) for group in nx.strongly_connected_components(graph) if len(group) > 1]
+
+
+def test_a_circle_is_found_wherever_the_import_stands() -> None:
+    one = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.two import B\n"
+    two = "def late():\n    import p.three\n"
+    three = "from p import one\n"
+    assert circles({"p": "", "p.one": one, "p.two": two, "p.three": three}) == [["p.one", "p.three", "p.two"]]
+    assert circles({"p": "", "p.one": one, "p.two": "", "p.three": three}) == []
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    assert circles({name: path.read_text() for name, path in MODULES.items()}) == []
+
+
+def test_no_module_name_means_two_modules() -> None:
+    names = Counter(path.stem for path in MODULES.values() if path.stem != "__init__")
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*") if path.suffix in SOURCES})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE.parent)))
+def test_no_folder_has_more_files_than_can_be_seen_at_once(folder: Path) -> None:
+    assert len([path for path in folder.iterdir() if path.suffix in SOURCES]) <= MOST_FILES
