@@ -59,6 +59,7 @@ MODULES = {
     "native/test_extension.py": "system",
     "package/test_imports.py": "unit",
     "package/test_metadata.py": "unit",
+    "package/test_named_files.py": "unit",
     "package/test_structure.py": "unit",
     "report/test_benchmark.py": "system",
     "report/test_benchmark_picture.py": "system",

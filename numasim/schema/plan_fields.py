@@ -175,7 +175,7 @@ STAGE = Structure(
 MEMORY = Structure(
     "ns_memory",
     "Memory",
-    "Where the pages of regions are (numasim/engine/pages.py).",
+    "Where the pages of regions are (engine/reference/memory/page_map.py).",
     (
         Integer(name="page_bytes", low="1", high="MOST_PAGE_BYTES"),
         Array(name="region_pages", type=I64, shape="regions", high="MOST_BYTES / page_bytes"),
@@ -488,7 +488,7 @@ COUPLED = Structure(
 STEAL = Structure(
     "ns_plan",
     "",
-    "A compiled strategy as an executor reads it: the tables of numasim/strategy/plan.py, in memory as there.",
+    "A compiled strategy as an executor reads it: the tables of numasim/strategy/steal_plan.py, in memory as there.",
     (
         Records(name="level", of=LEVEL, count="levels"),
         Array(name="queue", type=U32, shape="queue entries", count="none"),
@@ -625,7 +625,7 @@ TRANSFERS = Structure(
 WORDS = Structure(
     "ns_plan_words",
     "Words",
-    "Shared words in their places (numasim/strategy/locks.py); those of the program come first.",
+    "Shared words in their places (numasim/strategy/sync_places.py); those of the program come first.",
     (
         Array(name="word_role", type=U8, shape="words", high=LAST_ROLE, member="role", note="Role"),
         Array(name="word_home", type=I32, shape="words", size="len(word_role)", high="nodes - 1", member="home"),
@@ -689,7 +689,7 @@ def _of_objects(name: str, type: str, member: str, low: str, high: str, note: st
 TASK_OBJECTS = Structure(
     "ns_task_objects",
     "TaskObjects",
-    "What new tasks are about, where dispatch asks (numasim/engine/objects.py): row r has ptr[r] .. ptr[r + 1].",
+    "What new tasks are about (engine/reference/memory/object_map.py): row r has ptr[r] .. ptr[r + 1].",
     (
         Array(name="object_home", type=I32, shape="objects", low="OPEN_HOME", high="nodes - 1", member="home"),
         Array(

@@ -1,4 +1,4 @@
-/* The tables of a compiled strategy (numasim/strategy/plan.py). */
+/* The tables of a compiled strategy (numasim/strategy/steal_plan.py). */
 #include "policy/masks.h"
 #include "plan/checks.h"
 

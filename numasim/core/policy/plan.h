@@ -1,4 +1,4 @@
-/* A compiled strategy as an executor reads it: the tables of numasim/strategy/plan.py, in memory as there.
+/* A compiled strategy as an executor reads it: the tables of numasim/strategy/steal_plan.py, in memory as there.
  * `ns_plan`, its records and its enumerations are generated from numasim/schema.
  *
  * Level records come steal levels first, then dispatch rules. `row[level.row + anchor] .. row[level.row + anchor + 1]`

@@ -1,5 +1,5 @@
 /* When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4); equal to
- * numasim/engine/barriers.py, which says what the kinds are.
+ * engine/reference/sync/barriers.py, which says what the kinds are.
  */
 #ifndef NUMASIM_SYNC_BARRIERS_H
 #define NUMASIM_SYNC_BARRIERS_H

@@ -1,5 +1,5 @@
 /* Who gets a lock next, and how long that takes, for every kind of lock (model 5.2 and 5.3); equal to
- * numasim/engine/locks.py, which says what the kinds are.
+ * engine/reference/sync/lock_queues.py, which says what the kinds are.
  */
 #ifndef NUMASIM_SYNC_LOCKS_H
 #define NUMASIM_SYNC_LOCKS_H

@@ -1,5 +1,5 @@
 /* The synchronisation objects of a run: locks, atomic words, conditions and barriers as servers of the clock (model 5).
- * Equal, event for event, to numasim/engine/synchronisation.py.
+ * Equal, event for event, to engine/reference/sync/sync_objects.py.
  *
  * Who waits is an actor: a worker, or the producer behind them. It waits for one object at a time and has no event of
  * its own meanwhile. Each object has a slot of the clock: for GRANT of a lock or an atomic word, for RELEASE of a

@@ -1,4 +1,4 @@
-// The native engine: one run of one plan, event by event, equal to the reference engine (numasim/engine/reference.py)
+// The native engine: one run of one plan, event by event, equal to the reference engine (engine/reference/reference.py)
 // and composed of the same components.
 //
 // Each component keeps its state to itself and knows, by references that it is constructed with, only components that

@@ -1,4 +1,4 @@
-// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; numasim/engine/execution.py).
+// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; engine/reference/executor.py).
 #pragma once
 
 #include <cstdint>

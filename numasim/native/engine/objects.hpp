@@ -1,4 +1,4 @@
-// What a new task is about, and where that is at home now (thesis 5.3 to 5.5; numasim/engine/objects.py).
+// What a new task is about, and where that is at home now (thesis 5.3 to 5.5; engine/reference/memory/object_map.py).
 #pragma once
 
 #include <cstdint>

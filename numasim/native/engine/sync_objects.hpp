@@ -1,5 +1,5 @@
 // Waiting for shared words: locks, atomic operations, conditions, barriers (model 5;
-// numasim/engine/synchronisation.py): what workers do where core/sync says who goes on.
+// engine/reference/sync/sync_objects.py): what workers do where core/sync says who goes on.
 #pragma once
 
 #include <cstdint>

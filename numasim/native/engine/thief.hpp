@@ -1,4 +1,4 @@
-// Looking for work: own queue, rounds of probes, steals, back-off (model 4.1 to 4.4; numasim/engine/search.py).
+// Looking for work: own queue, rounds of probes, steals, back-off (model 4.1 to 4.4; engine/reference/thief.py).
 #pragma once
 
 #include <cstdint>

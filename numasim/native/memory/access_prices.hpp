@@ -1,5 +1,5 @@
 // What a segment moves, and how long it waits for it: caches, pages and latencies together (model 2.3 to 2.5;
-// numasim/engine/memory.py).
+// engine/reference/memory/access_prices.py).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Last-level caches: what of an access is found in the own domain's cache, in another's, or in memory (model 2.4;
-// numasim/engine/caches.py).
+// engine/reference/memory/caches.py).
 #pragma once
 
 #include <cstdint>

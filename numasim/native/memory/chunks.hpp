@@ -1,4 +1,5 @@
-// Memory as caches follow it: chunks of 64 KiB, and which of them an access touches (numasim/engine/caches.py).
+// Memory as caches follow it: chunks of 64 KiB, and which of them an access touches
+// (engine/reference/memory/caches.py).
 #pragma once
 
 #include <algorithm>

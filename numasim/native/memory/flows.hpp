@@ -1,5 +1,5 @@
 // Stretches of work as flows: what they take is found out while they run (model 2.5, 2.6, 2.9 and 1.2's hook;
-// numasim/engine/flows.py).
+// engine/reference/memory/flows.py).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What the items of an implicit range cost under caches and shared bandwidth (model 1.8 and 2.4;
-// numasim/engine/item_prices.py, which tabulates it).
+// numasim/plan/item_prices.py, which tabulates it).
 #pragma once
 
 #include <cstdint>

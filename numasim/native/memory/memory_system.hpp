@@ -1,5 +1,6 @@
 // What work waits for memory: times known before the run, pages that are placed and moved during it, and, where the
-// plan is coupled, flows whose durations are found while they run (model 1.2, 2.2 to 2.10; numasim/engine/flows.py).
+// plan is coupled, flows whose durations are found while they run (model 1.2, 2.2 to 2.10;
+// engine/reference/memory/flows.py).
 #pragma once
 
 #include <cstdint>

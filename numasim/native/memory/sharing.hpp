@@ -1,5 +1,5 @@
 // How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9;
-// numasim/engine/sharing.py).
+// engine/reference/memory/max_min_shares.py).
 //
 // What all flows ask of each resource is kept up to date, so that nothing has to be solved while nothing is asked for
 // more than it has.

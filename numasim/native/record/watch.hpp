@@ -1,4 +1,4 @@
-// What a run does, told while it goes on (numasim/engine/watch.py): rows of whole numbers, in batches.
+// What a run does, told while it goes on (numasim/engine/observe/watch.py): rows of whole numbers, in batches.
 #pragma once
 
 #include <algorithm>

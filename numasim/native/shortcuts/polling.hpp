@@ -1,4 +1,5 @@
-// Passing over polls that cannot succeed (model 1.5; numasim/engine/polling.py), and finding out that none ever will.
+// Passing over polls that cannot succeed (model 1.5; engine/reference/shortcuts/polling.py), and finding out that none
+// ever will.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Production in steady state: like items taken and refilled, without a single other event (model 1.8;
-// numasim/engine/steady.py).
+// engine/reference/shortcuts/steady.py).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Passing over the production of like items in steady state (model 1.8; numasim/engine/bulk.py).
+// Passing over the production of like items in steady state (model 1.8; engine/reference/shortcuts/steady.py).
 #pragma once
 
 #include <cstdint>

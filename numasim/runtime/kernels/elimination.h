@@ -1,5 +1,5 @@
 /* The LU elimination of BOTS SparseLU: which blocks the matrix has at the start, and which fill in (the same as
- * numasim/workload/elimination.py).
+ * numasim/workload/algorithms/elimination.py).
  *
  * Blocks that exist at the start lie in one region in row order, those that fill in lie in another in the order of a
  * serial run.

@@ -2,7 +2,7 @@
  * unity, the next transforms. A transform of more than 32 numbers spawns the unshuffling of its input and waits, spawns
  * a transform for every residue class and waits, spawns the butterflies with their twiddle factors and waits. Loops
  * over more than 127 items are split into halves, two tasks each. Input and output swap roles at every level. The same
- * tasks as those of numasim/workload/fft.py.
+ * tasks as those of numasim/workload/families/fft.py.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The recursive Fibonacci function, a task per call: what spawning and joining cost, and nothing else. The same tasks
- * as those of numasim/workload/fib.py.
+ * as those of numasim/workload/families/fib.py.
  */
 #include <stdlib.h>
 

@@ -70,7 +70,7 @@ int ns_object_attach(ns_pool *pool, const char *name, void *address, int64_t byt
 int ns_word_attach(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties,
                    uint32_t *word);
 
-/* `units` of work at `ps_per_1000`, rounded to the nearest, as numasim/workload/rates.py does. */
+/* `units` of work at `ps_per_1000`, rounded to the nearest, as numasim/workload/kernel_rates.py does. */
 static inline int64_t ns_compute_ps(int64_t units, int64_t ps_per_1000) { return (units * ps_per_1000 + 500) / 1000; }
 
 /* An access to `bytes` bytes in one piece. */

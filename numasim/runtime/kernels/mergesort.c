@@ -2,7 +2,7 @@
  * its quarters, waits, spawns the merges of the first and of the last two into the temporary array, waits, and calls
  * the merge of the two halves back. A merge takes the middle of its longer run, finds its place in the shorter one, and
  * merges what is below and what is above as two tasks. The same tasks, on the same input, as those of
- * numasim/workload/sort.py.
+ * numasim/workload/families/sort.py.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The number of ways to put n queens on a board so that none attacks another, after BOTS N-Queens: a task tries one
  * column of the next row, and where the queen stands spawns one for every column of the row after. From row `cutoff`
- * on, a task searches the rest by itself. The same tasks as those of numasim/workload/nqueens.py.
+ * on, a task searches the rest by itself. The same tasks as those of numasim/workload/families/nqueens.py.
  */
 #include <stdlib.h>
 

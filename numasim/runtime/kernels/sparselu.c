@@ -1,16 +1,16 @@
 /* LU decomposition of a sparse matrix of blocks, after BOTS SparseLU in its version with one task that creates all
  * others (thesis section 3.6): each step factors the diagonal block itself, spawns the divisions right of it and below
  * it, waits, spawns an update for every pair of those, and waits. The same tasks as those of
- * numasim/workload/sparselu.py; only a block that fills in is cleared by its first update, which therefore writes it
- * without reading.
+ * numasim/workload/families/sparselu.py; only a block that fills in is cleared by its first update, which therefore
+ * writes it without reading.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/draws.h"
 #include "kernels/elimination.h"
 #include "kernels/kernel.h"
+#include "policy/draws.h"
 
 enum { BLOCKS, BLOCK_SIZE, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

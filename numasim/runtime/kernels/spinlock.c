@@ -1,5 +1,5 @@
 /* Workers that contend for one lock (thesis section 6.2, Table 6.2): each thinks, takes the lock, counts and lets it
- * go, again and again. The same bodies as those of numasim/workload/spinlock.py.
+ * go, again and again. The same bodies as those of numasim/workload/families/spinlock.py.
  */
 #include <stdlib.h>
 

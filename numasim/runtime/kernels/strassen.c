@@ -1,15 +1,15 @@
 /* Strassen's matrix product in Winograd's form, after BOTS Strassen (thesis section 3.6): a task of size n fills eight
  * half-size temporaries with sums, spawns seven half-size products, waits, and adds up. Matrices of at most `cutoff`
- * are multiplied directly. The same tasks as those of numasim/workload/strassen.py with `heap: fresh`: every task has
- * temporaries of its own, whose pages it touches first.
+ * are multiplied directly. The same tasks as those of numasim/workload/families/strassen.py with `heap: fresh`: every
+ * task has temporaries of its own, whose pages it touches first.
  *
  * The numbers are small integers, so everything is exact, and the serial twin is the classical product.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/draws.h"
 #include "kernels/kernel.h"
+#include "policy/draws.h"
 
 enum { N, CUTOFF, VERSION, CUTOFF_DEPTH, OBJECTS, RATE };
 enum { NO_CUTOFF, MANUAL };

@@ -1,6 +1,6 @@
 /* Synchronisation constructs of OpenMP, again and again, as EPCC syncbench has them (thesis section 6.4.1, Table 6.4):
- * each surrounds a delay. The same bodies as those of numasim/workload/syncbench.py, which says what each construct is
- * made of; only where one segment follows another there, they are one here.
+ * each surrounds a delay. The same bodies as those of numasim/workload/families/syncbench.py, which says what each
+ * construct is made of; only where one segment follows another there, they are one here.
  *
  * Every worker adds up what it sees of the others: rounds that were published to it, tickets of the shared counter,
  * what is counted inside the lock. The sums are known beforehand.

@@ -1,6 +1,6 @@
 /* Unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree that only shows as it is walked. The
  * number of children of a node follows from the node's own random state; a child's state is a hash of its parent's. The
- * same trees as those of numasim/workload/uts.py, whose states are streams of splitmix64.
+ * same trees as those of numasim/workload/families/uts.py, whose states are streams of splitmix64.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -44,7 +44,7 @@ typedef struct ns_stage {
 } ns_stage;
 NS_VIEW(ns_stage_list, ns_stage);
 
-/* Where the pages of regions are (numasim/engine/pages.py). */
+/* Where the pages of regions are (engine/reference/memory/page_map.py). */
 typedef struct ns_memory {
     int64_t page_bytes;
     ns_i64s region_pages; /* [regions] */
@@ -199,7 +199,7 @@ typedef struct ns_phase {
 } ns_phase;
 NS_VIEW(ns_phase_list, ns_phase);
 
-/* A compiled strategy as an executor reads it: the tables of numasim/strategy/plan.py, in memory as there. */
+/* A compiled strategy as an executor reads it: the tables of numasim/strategy/steal_plan.py, in memory as there. */
 typedef struct ns_plan {
     const ns_level *level;
     const uint32_t *row; /* [rows] entries of `row` */
@@ -286,7 +286,7 @@ typedef struct ns_transfers {
     bool cached; /* or words live in memory alone */
 } ns_transfers;
 
-/* Shared words in their places (numasim/strategy/locks.py); those of the program come first. */
+/* Shared words in their places (numasim/strategy/sync_places.py); those of the program come first. */
 typedef struct ns_plan_words {
     ns_u8s role; /* [words] Role */
     ns_i32s home; /* [words] */
@@ -318,7 +318,7 @@ typedef struct ns_item_objects {
 } ns_item_objects;
 NS_VIEW(ns_item_objects_list, ns_item_objects);
 
-/* What new tasks are about, where dispatch asks (numasim/engine/objects.py): row r has ptr[r] .. ptr[r + 1]. */
+/* What new tasks are about (engine/reference/memory/object_map.py): row r has ptr[r] .. ptr[r + 1]. */
 typedef struct ns_task_objects {
     ns_i32s home; /* [objects] */
     ns_i64s ptr; /* [rows + 1] */

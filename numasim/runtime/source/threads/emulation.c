@@ -2,7 +2,7 @@
 
 enum { LINE_BYTES = 64 };
 
-/* How many misses a core waits for at the same time, in thousandths, as in numasim/workload/serial.py. */
+/* How many misses a core waits for at the same time, in thousandths, as in numasim/workload/one_worker.py. */
 static const int64_t MISSES[] = {[NS_SEQUENTIAL] = 10000, [NS_STRIDED] = 4000, [NS_RANDOM] = 3000, [NS_CHASE] = 1000};
 
 void ns_emulation_create(ns_emulation *self, const ns_fields *plan, uint32_t workers, uint32_t nodes,

@@ -1,12 +1,13 @@
 /* The page map of a run in virtual time: which node is the home of which page, what an access finds there, and what
- * that takes (model 2.2, 2.3, 2.10). Equal to numasim/engine/pages.py and timing.py for runs that nothing couples.
+ * that takes (model 2.2, 2.3, 2.10). Equal to engine/reference/memory/page_map.py and timing.py for runs that nothing
+ * couples.
  */
 #ifndef NS_PAGES_H
 #define NS_PAGES_H
 
+#include "plan_file.h"
 #include "policy/similarity.h"
 #include "report.h"
-#include "plan_file.h"
 
 typedef struct ns_pages ns_pages;
 

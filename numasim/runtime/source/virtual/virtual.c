@@ -1,7 +1,7 @@
 /* The mode of virtual time: a plan is read, phases are run one after the other (model 3.6), what was counted is told.
  *
  * Equal, counter for counter, to the simulator's engines wherever nothing couples the workers (cache and contention
- * `none`): numasim/engine/reference.py says what a phase is.
+ * `none`): engine/reference/reference.py says what a phase is.
  */
 #include "virtual/virtual.h"
 

@@ -1,5 +1,5 @@
 /* Looking for work in virtual time: own queue, rounds of probes, steals, back-off (the interpreter's `free(w)`; model
- * 4.1 to 4.4). Equal, event for event, to numasim/engine/search.py, and told as a worker goes through it.
+ * 4.1 to 4.4). Equal, event for event, to engine/reference/thief.py, and told as a worker goes through it.
  */
 #include "policy/backoff.h"
 #include "virtual/virtual_state.h"

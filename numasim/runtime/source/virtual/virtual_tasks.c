@@ -1,5 +1,5 @@
 /* Tasks in virtual time: beginning them, running what is on top of a worker's stack, their ends, where new ones go
- * (model 3.1 to 3.3 and 4.1). Equal, event for event, to numasim/engine/execution.py.
+ * (model 3.1 to 3.3 and 4.1). Equal, event for event, to engine/reference/executor.py.
  */
 #include <stdlib.h>
 #include <string.h>

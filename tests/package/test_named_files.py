@@ -1,0 +1,45 @@
+"""Comments, docstrings and pages name files that exist: a file that moves takes its mentions along."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("numasim", "tests", "verification", "experiments", "notebooks", "docs", "configs")
+WRITTEN_IN = (".py", ".c", ".h", ".cpp", ".hpp", ".md", ".txt", ".toml", ".sh")
+FOLDERS = ("core", "native", "engine", "plan", "runtime", "strategy", "workload", "machine", "report", "spec", "schema")
+NAMED = re.compile(
+    rf"(?<![\w./<-])((?:{'|'.join((*PARTS, *FOLDERS))})/[A-Za-z0-9_./-]*\.(?:py|c|h|hpp|cpp|sh|md))(?![\w.])"
+)
+
+
+def sources() -> list[Path]:
+    """The texts of the repository, those that builds and tests leave behind left out."""
+    found = [path for part in PARTS for path in (ROOT / part).rglob("*") if path.suffix in WRITTEN_IN]
+    return [*found, *ROOT.glob("*.md")]
+
+
+def named_files(text: str) -> list[str]:
+    """The paths that a text names, includes of the compiler left out."""
+    lines = [line for line in text.splitlines() if "#include" not in line]
+    return NAMED.findall("\n".join(lines))
+
+
+def test_the_finder_sees_paths_and_no_includes() -> None:
+    text = '#include "core/no/such.h"\n// as in engine/reference/thief.py, or `docs/model.md`.\n'
+    assert named_files(text) == ["engine/reference/thief.py", "docs/model.md"]
+
+
+def test_every_named_file_exists() -> None:
+    paths = [path.relative_to(ROOT).as_posix() for path in sources()]
+    known = {"/" + path for path in paths}
+    ends = {path[at:] for path in known for at in range(len(path)) if path[at] == "/"}
+    missing = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in sources()
+        if path != Path(__file__)
+        for name in named_files(path.read_text())
+        if "/" + name not in ends
+    }
+    assert missing == set()
