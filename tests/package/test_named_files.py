@@ -21,9 +21,9 @@ def sources() -> list[Path]:
 
 
 def named_files(text: str) -> list[str]:
-    """The paths that a text names, includes of the compiler left out."""
+    """The paths that a text names; includes of the compiler and placeholders such as NAME.py are left out."""
     lines = [line for line in text.splitlines() if "#include" not in line]
-    return NAMED.findall("\n".join(lines))
+    return [name for name in NAMED.findall("\n".join(lines)) if not Path(name).stem.isupper() or name.endswith(".md")]
 
 
 def test_the_finder_sees_paths_and_no_includes() -> None:
