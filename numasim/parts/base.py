@@ -101,12 +101,11 @@ def _integer(value: Any) -> Any:
     return value
 
 
-Nanoseconds = Annotated[
-    Decimal, BeforeValidator(_decimal), Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)
-]  # >= 0, exact to 1 ps
-GigabytesPerSecond = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100_000)]  # 10**9 bytes per second
-Multiple = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=1000)]  # of a given quantity
-Gigahertz = Annotated[Decimal, BeforeValidator(_decimal), Field(gt=0, le=100)]
+Exact = Annotated[Decimal, BeforeValidator(_decimal)]  # a finite number, digit by digit as it is written
+Nanoseconds = Annotated[Exact, Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)]  # >= 0, exact to 1 ps
+GigabytesPerSecond = Annotated[Exact, Field(gt=0, le=100_000)]  # 10**9 bytes per second
+Multiple = Annotated[Exact, Field(gt=0, le=1000)]  # of a given quantity
+Gigahertz = Annotated[Exact, Field(gt=0, le=100)]
 _SizeText = Annotated[str, Field(pattern=r"^\d+ *(B|KiB|MiB|GiB|TiB)?$")]
 Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(_bytes, json_schema_input_type=int | _SizeText)]
 Whole = Annotated[int, BeforeValidator(_integer)]  # a whole number, also where it is written as 1e6
@@ -114,8 +113,8 @@ Ppm = Annotated[Whole, Field(ge=0, le=1_000_000)]  # parts per million
 Count = Annotated[Whole, Field(ge=0, le=2**48)]
 PositiveCount = Annotated[Whole, Field(ge=1, le=2**48)]
 Seed = Annotated[Whole, Field(ge=0, lt=2**64)]
-Fraction = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1)]
-SignedFraction = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=-1, le=1)]
+Fraction = Annotated[Exact, Field(ge=0, le=1)]
+SignedFraction = Annotated[Exact, Field(ge=-1, le=1)]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
 
 
