@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numasim.parts.base import ppm
-from numasim.parts.models.effects_model import ModelSpec
+from numasim.parts.base import bytes_per_s, ppm
+from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
 from numasim.parts.unit_factors import MILLION
+
+
+@dataclass(frozen=True)
+class Background:
+    """Bytes per second that others use: pairs of a node and the load of its memory controller, and of the two ends of a
+    link and the load in this direction.
+    """
+
+    nodes: tuple[tuple[int, int], ...] = ()
+    links: tuple[tuple[tuple[int, int], int], ...] = ()
+
+
+NO_BACKGROUND = Background()
 
 
 @dataclass(frozen=True)
@@ -23,6 +36,7 @@ class Effects:
     mlp_ppm: int = MILLION
     task_noise_ppm: int = 0
     worker_spread_ppm: int = 0
+    background: Background = NO_BACKGROUND
 
     def combined_ps(self, compute_ps: int, wait_ps: int) -> int:
         """Computing and waiting for memory, of which the share ``overlap`` of the shorter hides behind the longer."""
@@ -46,4 +60,11 @@ def effects_of(spec: ModelSpec) -> Effects:
         mlp_ppm=ppm(spec.mlp),
         task_noise_ppm=ppm(spec.task_noise),
         worker_spread_ppm=ppm(spec.worker_spread),
+        background=_background_of(spec.background),
     )
+
+
+def _background_of(spec: BackgroundSpec) -> Background:
+    nodes = sorted((node, bytes_per_s(gbs)) for node, gbs in spec.nodes.items())
+    links = sorted(((link.source, link.target), bytes_per_s(link.gbs)) for link in spec.links)
+    return Background(tuple(nodes), tuple(links)) if spec.loads else NO_BACKGROUND

@@ -3,7 +3,8 @@
 A resource has a capacity in bytes per second (the address space: page faults per second). Bytes that a node reads from
 a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
 there. Where a part of each controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of
-all other nodes together share what is left: a second resource, which only they use beside the controller itself.
+all other nodes together share what is left: a second resource, which only they use beside the controller itself. What
+programs beside the simulated one use of a controller or link is no part of its capacity: theirs is served first.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class ResourceKind(StrEnum):
 
 
 class Resource(NamedTuple):
-    """One resource; its capacity is in its kind's unit."""
+    """One resource; its capacity is in its kind's unit, and without what others use of it."""
 
     kind: ResourceKind
     name: str
@@ -94,7 +95,9 @@ def resources_of(plan: Plan) -> Resources:
 
 def _listed(plan: Plan) -> Iterator[Resource]:
     machine, share_ppm = plan.machine, plan.effects.local_share_ppm
-    links, controllers = machine.links, machine.imc_bytes_per_s.tolist()
+    links, background = machine.links, plan.effects.background
+    used, used_of_links = dict(background.nodes), dict(background.links)
+    controllers = [rate - used.get(node, 0) for node, rate in enumerate(machine.imc_bytes_per_s.tolist())]
     for node, rate in enumerate(controllers):
         yield Resource(ResourceKind.CONTROLLER, f"controller {node}", rate)
     if share_ppm:
@@ -102,7 +105,7 @@ def _listed(plan: Plan) -> Iterator[Resource]:
             left = max(1, rate * (MILLION - share_ppm) // MILLION)
             yield Resource(ResourceKind.REMOTE, f"controller {node}, remote flows", left)
     for a, b, rate in zip(links.source.tolist(), links.target.tolist(), links.bytes_per_s.tolist(), strict=True):
-        yield Resource(ResourceKind.LINK, f"link {a} to {b}", rate)
+        yield Resource(ResourceKind.LINK, f"link {a} to {b}", rate - used_of_links.get((a, b), 0))
     if machine.caches.llc_bytes_per_s:
         for domain in range(int(machine.llc_of_core.max()) + 1):
             yield Resource(ResourceKind.CACHE, f"cache {domain}", machine.caches.llc_bytes_per_s)

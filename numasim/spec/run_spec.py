@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
 from numasim.parts import catalog
-from numasim.parts.base import Model, PositiveCount, Seed
-from numasim.parts.models.effects_model import ModelSpec
+from numasim.parts.base import Model, PositiveCount, Seed, bytes_per_s
+from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.parts.validation import validate
+from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
@@ -122,6 +123,7 @@ class Resolver:
         parts = {part: self._part(part, document, _below(inner, part), workload) for part in PARTS}
         spec = RunSpec(workload=workload, **parts, **dict(settings))
         _check(spec, document)
+        _check_background(spec, put_all(document, _below(inner, "model")))
         return spec
 
     def expand(self, part: str, node: Node) -> Node:
@@ -268,3 +270,55 @@ def _check_placement(spec: RunSpec, document: Node) -> None:
                     place=str(document.mapping()["strategy"].place) or None,
                     expected=f"0 to {nodes - 1}",
                 )
+
+
+def _check_background(spec: RunSpec, document: Node) -> None:
+    """InputError, placed in ``document``, for a load of something that the machine has not, or that leaves nothing."""
+    try:
+        _check_node_loads(spec.machine, spec.model.background)
+        _check_link_loads(spec.machine, spec.model.background)
+    except InputError as error:
+        raise placed(error, document) from None
+
+
+def _check_node_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
+    for node, gbs in background.nodes.items():
+        path = ("model", "background", "nodes", node)
+        if node >= machine.node_count:
+            raise InputError(
+                f"there is no node {node} on machine {machine.name!r}",
+                path=path,
+                expected=f"0 to {machine.node_count - 1}",
+            )
+        _check_something_left(gbs, machine.nodes.imc_bandwidth_gbs, f"the controller of node {node}", path)
+
+
+def _check_link_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
+    if not background.links:
+        return
+    bandwidth_gbs = {(each.source, each.target): each.bandwidth_gbs for each in machine.directed_links()}
+    for index, link in enumerate(background.links):
+        path, ends = ("model", "background", "links", index), (link.source, link.target)
+        if ends not in bandwidth_gbs:
+            raise InputError(
+                f"there is no link from node {link.source} to node {link.target} on machine {machine.name!r}",
+                path=path,
+                expected=_links_beside(link.source, sorted(bandwidth_gbs)),
+            )
+        what = f"the link from node {link.source} to node {link.target}"
+        _check_something_left(link.gbs, bandwidth_gbs[ends], what, (*path, "gbs"))
+
+
+def _links_beside(node: int, links: Sequence[tuple[int, int]]) -> str:
+    """What to take for a link that is not there: one that leaves ``node``, or, if there is none, any node that has."""
+    if not links:
+        return "no links, since the machine has one node"
+    targets = " or ".join(str(target) for source, target in links if source == node)
+    return f"a link from node {node} to node {targets}" if targets else f"nodes 0 to {links[-1][0]}"
+
+
+def _check_something_left(load_gbs: Decimal, most_gbs: Decimal, what: str, path: FieldPath) -> None:
+    if bytes_per_s(load_gbs) >= bytes_per_s(most_gbs):
+        raise InputError(
+            f"{load_gbs} GB/s leave nothing of {what} to the program", path=path, expected=f"less than {most_gbs} GB/s"
+        )

@@ -10,7 +10,9 @@ from random_graphs import Document, happens
 from numasim.parts.models.effects_model import ModelSpec
 
 FRACTIONS = (0, 0.1, 0.5, 1)
-NUMBERS: dict[str, tuple[float, ...]] = {
+LOADS = {"nodes": {"0": 0.005}, "links": [{"from": 0, "to": 1, "gbs": 0.005}]}  # less than the least of a machine
+NUMBERS: dict[str, tuple[Any, ...]] = {
+    "background": ({}, LOADS),
     "local_share": (0, 0.1, 0.5, 0.9),
     "mlp": (0.1, 1, 2, 7.3),
     "task_noise": (0, 0.05, 0.5),
@@ -23,7 +25,10 @@ def model_document(chance: Random) -> Document:
     """Values for some of the effects, whatever there are; often none."""
     if happens(chance, 45):
         return {}
-    return {name: chance.choice(values) for name, values in effect_values().items() if happens(chance, 40)}
+    model = {name: chance.choice(values) for name, values in effect_values().items() if happens(chance, 40)}
+    if model.get("contention") == "none":
+        model.pop("background", None)  # others can take nothing away there
+    return model
 
 
 def effect_values() -> dict[str, tuple[Any, ...]]:
