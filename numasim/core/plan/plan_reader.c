@@ -8,8 +8,8 @@
 
 /* ---- mistakes and memory ----------------------------------------------------------------------------------------- */
 
-bool ns_plan_require(ns_plan_reader *self, bool holds, const char *sentence, ...) {
-    if (holds || self->mistake) return holds;
+bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) {
+    if (self->mistake) return false;
     self->mistake = NS_PLAN_WRONG;
     va_list arguments;
     va_start(arguments, sentence);

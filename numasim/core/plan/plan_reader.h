@@ -44,8 +44,11 @@ bool ns_full_plan_read(ns_plan_reader *self, ns_full_plan *plan);
 
 void ns_plan_reader_destroy(ns_plan_reader *self);
 
-/* Keep a mistake, as printf does, unless `holds`; whether it does. */
-bool ns_plan_require(ns_plan_reader *self, bool holds, const char *sentence, ...) __attribute__((format(printf, 3, 4)));
+/* Keep a mistake, as printf does, if it is the first one; false. */
+bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* Keep a mistake unless `holds`; whether it does. No call where it does: that is asked of every op of a graph. */
+#define ns_plan_require(self, holds, ...) ((holds) || ns_plan_refuse(self, __VA_ARGS__))
 
 /* Memory for so many things, all zero, or NULL. */
 void *ns_plan_reader_take(ns_plan_reader *self, uint64_t count, size_t bytes);
