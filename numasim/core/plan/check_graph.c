@@ -10,12 +10,15 @@ static bool creates(uint8_t code) { return code == NS_OP_SPAWN || code == NS_OP_
 
 static bool check_ops(ns_plan_reader *reader, const ns_full_plan *plan) {
     const ns_graph *graph = &plan->graph;
-    for (uint64_t at = 0; at < graph->op_code.count; at++) {
-        const uint8_t code = graph->op_code.at[at];
-        const int64_t end = code == NS_OP_RUN ? plan->times.segments : creates(code) ? graph->rows : NS_MOST_ROWS;
-        if (!ns_plan_require(reader, graph->op_arg.at[at] < end, "op_arg has a value out of bounds")) return false;
+    int64_t end[UINT8_MAX + 1]; /* by code */
+    for (int code = 0; code <= UINT8_MAX; code++) {
+        end[code] = code == NS_OP_RUN ? plan->times.segments : creates((uint8_t)code) ? graph->rows : NS_MOST_ROWS;
     }
-    return true;
+    bool holds = true;
+    for (uint64_t at = 0; at < graph->op_code.count; at++) {
+        holds &= graph->op_arg.at[at] < end[graph->op_code.at[at]];
+    }
+    return ns_plan_require(reader, holds, "op_arg has a value out of bounds");
 }
 
 /* Number the children of a row; their rows have been numbered. */
