@@ -279,6 +279,12 @@ def test_the_identity_is_that_of_the_loads_however_they_are_written(spec: Any) -
     assert (len(same), len(others), len(same | others)) == (1, 4, 5)
 
 
+def test_equal_loads_have_equal_hashes(spec: Any) -> None:
+    one, same, other = (load_run(spec(LOADED.replace("8", load))).model for load in ("8", "8.0", "9"))
+    assert one == same != other
+    assert hash(one) == hash(same) != hash(other)
+
+
 def test_a_load_may_come_from_the_command_line(spec: Any, capsys: pytest.CaptureFixture[str]) -> None:
     def row(*sets: str) -> Any:
         options = [word for text in sets for word in ("--set", text)]

@@ -37,6 +37,10 @@ class BackgroundSpec(CheckedModel):
     nodes: dict[NodeNumber, LoadGbs] = Field(default_factory=dict)
     links: tuple[LinkLoadSpec, ...] = ()
 
+    def __hash__(self) -> int:
+        """Hash the contents: pydantic copies a default without a hash for every run of a sweep."""
+        return hash((frozenset(self.nodes.items()), self.links))
+
     @property
     def loads(self) -> bool:
         """Whether others use anything."""
