@@ -8,6 +8,7 @@ from numasim.schema.record_layouts import C_TYPES, RECORDS, Record
 
 HEADING = "/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */\n"
 WITH_END = frozenset({"ns_op"})  # enumerations in which what comes behind the last value has a name, too
+LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a list for macros, too
 
 
 def guarded(name: str, body: str) -> str:
@@ -66,7 +67,14 @@ def _enumeration(each: Names) -> str:
     values = [f"    {each.prefix}_{name} = {value}" for name, value in each.members.items()]
     if each.type in WITH_END:
         values.append(f"    {each.prefix}_END")
-    return f"enum {each.type} {{\n" + ",\n".join(values) + "\n};\n"
+    return f"enum {each.type} {{\n" + ",\n".join(values) + "\n};\n" + _list_of_values(each)
+
+
+def _list_of_values(each: Names) -> str:
+    """The values by their words and their names, so that C can make a table of what it has for each."""
+    if each.type not in LISTED:
+        return ""
+    return "\n" + _listed(f"NS_EACH_{each.type.removeprefix('ns_').upper()}", dict.fromkeys(each.words, ""))
 
 
 def _words_of(each: Names) -> tuple[str, ...]:

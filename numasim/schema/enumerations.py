@@ -156,6 +156,15 @@ BarrierName = Literal["central", "flag", "tree", "per-domain"]
 CacheModel = Literal["none", "share", "lru"]
 ContentionModel = Literal["none", "snapshot", "fluid"]
 
+LOCK_DESCRIPTIONS: dict[LockName, str] = {  # with the parameters of a plan that count for that kind
+    "tas": "test-and-set locks",
+    "ttas": "test-and-test-and-set locks",
+    "ticket": "ticket locks",
+    "mcs": "MCS queue locks",
+    "mutex": "mutexes that spin for {spin_ns} ns and then park",
+    "cohort": "cohort locks that stay on a node for up to {batch} grants in a row",
+}
+
 # ---- constants -----------------------------------------------------------------------------------------------------
 
 NONE8, ALL16, ALL32 = 255, 65535, 2**32 - 1

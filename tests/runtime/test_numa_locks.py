@@ -2,11 +2,14 @@
 
 import subprocess
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from runtime_sources import HERE, LOCKS, compile_program, sources
 
-KINDS = 6 + 4  # of locks and of barriers
+from numasim.schema.enumerations import BarrierName, LockName
+
+KINDS = len(get_args(LockName)) + len(get_args(BarrierName))
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])

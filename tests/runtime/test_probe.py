@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from numasim.schema.enumerations import LockName
 
 RUNTIME = Path(__file__).resolve().parents[2] / "numasim" / "runtime"
 NANOSECONDS = {
@@ -41,7 +43,7 @@ NANOSECONDS = {
     "join_nothing",
 }
 BETWEEN_CORES = {"line_transfer", "wake", "lock_contended", "page_fault_together"}
-LOCKS = {"tas", "ttas", "ticket", "mcs", "mutex", "cohort"}
+LOCKS = set(get_args(LockName))
 
 
 def probe(program: Path, cpus: Sequence[int]) -> Any:

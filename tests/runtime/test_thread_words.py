@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from numasim.runtime.compile_plan import compile_plan, write
 from numasim.runtime.runtime_program import Order, run_kernel
+from numasim.schema.enumerations import BarrierName, LockName
 
 WORKERS, ACQUISITIONS = 4, 300
 
 
-@pytest.mark.parametrize("kind", ["tas", "ttas", "ticket", "mcs", "mutex", "cohort"])
+@pytest.mark.parametrize("kind", get_args(LockName))
 def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
     """The kernel's counter is exact; every acquisition but the first was handed over within a node or between two."""
     plan = compile_plan("randomized", "xeon-e5-2620-2s", WORKERS, "bare")
@@ -26,7 +28,7 @@ def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: P
     assert held_ps >= 0
 
 
-@pytest.mark.parametrize("kind", ["central", "flag", "tree", "per-domain"])
+@pytest.mark.parametrize("kind", get_args(BarrierName))
 def test_a_barrier_of_every_kind_lets_all_pass(program: Path, tmp_path: Path, kind: str) -> None:
     plan = compile_plan("randomized", "xeon-e5-2620-2s", WORKERS, "bare")
     write(replace(plan, words=replace(plan.words, barrier=kind)), tmp_path / "plan")

@@ -9,7 +9,8 @@ import pytest
 from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.show_strategy import show
-from numasim.strategy.describe.lock_description import BARRIER_WORDS, KIND_WORDS, lock_words
+from numasim.schema.enumerations import LOCK_DESCRIPTIONS
+from numasim.strategy.describe.lock_description import BARRIER_WORDS, lock_words
 
 
 def words(**keys: object) -> list[str]:
@@ -41,7 +42,7 @@ def test_locked_queues_and_words_in_memory() -> None:
 
 @pytest.mark.parametrize("kind", get_args(LockName))
 def test_every_kind_of_lock_has_words(kind: str) -> None:
-    assert KIND_WORDS[kind].split(" {")[0] in words(locks={"kind": kind})[-2]
+    assert LOCK_DESCRIPTIONS[kind].split(" {")[0] in words(locks={"kind": kind})[-2]
 
 
 def test_every_barrier_has_words() -> None:

@@ -179,6 +179,14 @@ enum ns_lock_kind {
     NS_LOCK_COHORT = 5
 };
 
+#define NS_EACH_LOCK_KIND(EACH) \
+    EACH(tas, TAS) \
+    EACH(ttas, TTAS) \
+    EACH(ticket, TICKET) \
+    EACH(mcs, MCS) \
+    EACH(mutex, MUTEX) \
+    EACH(cohort, COHORT)
+
 enum ns_barrier_kind {
     NS_BARRIER_CENTRAL = 0,
     NS_BARRIER_FLAG = 1,

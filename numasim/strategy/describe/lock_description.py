@@ -6,15 +6,8 @@ from collections.abc import Iterator
 
 from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.strategy_model import StrategySpec
+from numasim.schema.enumerations import LOCK_DESCRIPTIONS
 
-KIND_WORDS = {
-    "tas": "test-and-set locks",
-    "ttas": "test-and-test-and-set locks",
-    "ticket": "ticket locks",
-    "mcs": "MCS queue locks",
-    "mutex": "mutexes that spin for {spin_ns} ns and then park",
-    "cohort": "cohort locks that stay on a node for up to {batch} grants in a row",
-}
 FAIRNESS_WORDS = {"near": "the nearest waiter wins", "fair": "the first waiter wins"}
 HOME_WORDS = {"owner": "on the node of the worker that it is kept for", "master": "on the node of worker 0"}
 BARRIER_WORDS = {
@@ -40,7 +33,7 @@ def _search_words(spec: StrategySpec) -> Iterator[str]:
 
 
 def _kind_words(locks: LockSpec) -> Iterator[str]:
-    kind = KIND_WORDS[locks.kind].format(spin_ns=locks.spin_ns, batch=locks.batch)
+    kind = LOCK_DESCRIPTIONS[locks.kind].format(spin_ns=locks.spin_ns, batch=locks.batch)
     race = f", {FAIRNESS_WORDS[locks.fairness]}" if locks.kind in ("tas", "ttas") else ""
     from_memory = "" if locks.words == "cached" else ", and is read from memory every time"
     yield f"Locks are {kind}{race}; each word is {HOME_WORDS[locks.home]}{from_memory}."

@@ -77,26 +77,15 @@ static void enter_by_node(uint32_t id) {
     }
 }
 
-#define OF_KIND(kind) \
+#define OF_KIND(kind, constant) \
     static void make_##kind(void) { make(#kind); }
-OF_KIND(tas)
-OF_KIND(ttas)
-OF_KIND(ticket)
-OF_KIND(mcs)
-OF_KIND(mutex)
-OF_KIND(cohort)
+NS_EACH_LOCK_KIND(OF_KIND)
 
-#define CASES(kind)                                                \
-    {"lock/" #kind "/three", 3, make_##kind, enter_once, three}, { \
-        "lock/" #kind "/twice", 2, make_##kind, enter_twice, four  \
-    }
+#define CASES(kind, constant)                                    \
+    {"lock/" #kind "/three", 3, make_##kind, enter_once, three}, \
+    {"lock/" #kind "/twice", 2, make_##kind, enter_twice, four},
 
-const ns_explore_case NS_LOCK_CASES[] = {CASES(tas),
-                                         CASES(ttas),
-                                         CASES(ticket),
-                                         CASES(mcs),
-                                         CASES(mutex),
-                                         CASES(cohort),
+const ns_explore_case NS_LOCK_CASES[] = {NS_EACH_LOCK_KIND(CASES)
                                          {"lock/ticket/order", 3, make_ticket, enter_in_order, three},
                                          {"lock/mcs/order", 3, make_mcs, enter_in_order, three},
                                          {"lock/cohort/batch", 3, make_cohort, enter_by_node, NULL},

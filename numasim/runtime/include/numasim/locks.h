@@ -36,12 +36,8 @@ extern "C" {
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-/* Kinds: "tas", "ttas"  test-and-set; test, then test-and-set. Whoever is quickest gets it: usually who is near.
- *        "ticket"       in the order of arrival; all wait on one word.
- *        "mcs"          in the order of arrival; each waits on a word on its own stack (Mellor-Crummey, Scott 1991).
- *        "mutex"        spins for a while, then sleeps.
- *        "cohort"       an mcs lock of each node, and one of all nodes that stays with a node for up to `batch`
- *                       hand-overs while others of that node wait (Dice, Marathe, Shavit 2012; thesis figure 6.2). */
+/* Kinds are those of the simulator's locks, and named as there: ns_numa_lock_kind() lists them. docs/model.md, section
+ * 5.2, says who is next with each and gives the sources; source/sync/locks_<kind>.c says how it is done. */
 typedef struct {
     const char *kind; /* NULL: "cohort" */
     uint32_t nodes;   /* of callers: their nodes are less; 0: 1 */

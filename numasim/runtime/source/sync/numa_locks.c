@@ -7,8 +7,8 @@
 
 enum { DEFAULT_BATCH = 64 };
 
-static const ns_numa_lock_operations *const KIND[] = {&ns_lock_tas, &ns_lock_ttas,  &ns_lock_ticket,
-                                                      &ns_lock_mcs, &ns_lock_mutex, &ns_lock_cohort};
+#define OPERATIONS_OF(kind, constant) [NS_LOCK_##constant] = &ns_lock_##kind,
+static const ns_numa_lock_operations *const KIND[] = {NS_EACH_LOCK_KIND(OPERATIONS_OF)};
 enum { KINDS = sizeof KIND / sizeof *KIND };
 
 const char *ns_numa_lock_kind(uint32_t at) { return at < KINDS ? KIND[at]->name : NULL; }

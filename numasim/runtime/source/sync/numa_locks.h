@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "../../../schema/generated/enumerations.h"
 #include "numasim/locks.h"
 #include "platform/atomics.h"
 
@@ -22,7 +23,8 @@ struct ns_numa_lock {
     ns_numa_lock_options options; /* with the values that stand for 0 */
 };
 
-extern const ns_numa_lock_operations ns_lock_tas, ns_lock_ttas, ns_lock_ticket, ns_lock_mcs, ns_lock_mutex,
-    ns_lock_cohort;
+/* ns_lock_<kind> for each kind of the schema; in locks_<kind>.c. */
+#define NS_DECLARE_LOCK_KIND(kind, constant) extern const ns_numa_lock_operations ns_lock_##kind;
+NS_EACH_LOCK_KIND(NS_DECLARE_LOCK_KIND)
 
 #endif
