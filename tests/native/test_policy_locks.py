@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from policy_library import library
 
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState
-from numasim.engine.reference.sync.cache_lines import Line, LineTimes
+from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
 from numasim.engine.reference.sync.lock_queues import KINDS, LockRules, Server, Waiter
 from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.workload.sync_parameters import Role
@@ -72,6 +72,8 @@ def c_library() -> Any:
     loaded = library()
     loaded.ns_lock_next.restype = GrantStruct
     loaded.ns_lock_next.argtypes = [c_int, *[c_void_p] * 4, c_uint32, c_int64, POINTER(c_int64)]
+    loaded.ns_lock_free_ps.restype = c_int64
+    loaded.ns_lock_free_ps.argtypes = [c_int, c_void_p, c_void_p, c_uint32]
     loaded.ns_barrier_open.restype = c_int64
     loaded.ns_barrier_open.argtypes = [c_int, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p]
     return loaded
@@ -152,9 +154,21 @@ def test_the_next_holder(kind: str, where: Places, owner: int, waiters: list[tup
         ctypes.addressof(line), ctypes.addressof(given_waiters), len(waiters), now, c_run,
     )  # fmt: skip
     assert struct.workers == WORKERS
-    expected = KINDS[kind](rules, server, now)  # type: ignore[arg-type]
+    expected = KINDS[kind].next(rules, server, now)  # type: ignore[arg-type]
     assert (found.place, found.delay_ps) == (expected.place, min(expected.delay_ps, GREATEST))
     assert c_run.value == server.run
+
+
+@few
+@pytest.mark.parametrize("kind", get_args(LockName))
+@given(where=places, home=st.integers(0, NODES - 1), owner=st.integers(-1, WORKERS), actor=st.integers(0, WORKERS))
+def test_a_free_lock(kind: str, where: Places, home: int, owner: int, actor: int) -> None:
+    line = LineStruct(home, C_NOBODY if owner == NOBODY else owner, 0, 0)
+    expected = KINDS[kind].lines_when_free * where.lines().to_ps(Line(home, owner), actor)
+    assert expected == c_library().ns_lock_free_ps(
+        get_args(LockName).index(kind), ctypes.addressof(struct := where.struct()), ctypes.addressof(line), actor
+    )
+    assert struct.workers == WORKERS
 
 
 @few

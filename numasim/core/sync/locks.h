@@ -21,6 +21,9 @@ typedef struct {
     int64_t delay_ps; /* until the lock is its, at most 2^63 - 1 */
 } ns_grant;
 
+/* Time until `actor` has a lock that it finds free, whose `line` is with its last holder or in memory. */
+int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor);
+
 /* The next holder of a lock whose `line` is with the actor that releases it at `now`; `count` waiters, at least one, in
  * the order of their arrival. `run` is the number of grants in a row within one node. */
 ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const ns_transfers *transfers,

@@ -77,6 +77,11 @@ static void expect(const ns_sync *self, uint32_t actor, enum ns_rank rank, int64
 
 /* ---- locks and atomic words -------------------------------------------------------------------------------------- */
 
+/* An atomic word is served in the order of arrival, as an mcs lock. */
+static enum ns_lock_kind kind_of(const ns_sync *self, uint32_t number) {
+    return self->plan->role.at[number] == NS_SYNC_ATOMIC ? NS_LOCK_MCS : self->plan->kind;
+}
+
 /* Let a waiter in behind all that came before it. */
 static bool enqueue(server *lock, ns_waiter waiter) {
     if (lock->count == lock->room) {
@@ -115,7 +120,8 @@ bool ns_sync_request(ns_sync *self, uint32_t number, uint32_t actor, uint32_t th
     if (!enqueue(lock, (ns_waiter){now_ps, actor, then})) return false;
     if (lock->busy) return true;
     lock->busy = true;
-    promise(self, number, (ns_grant){0, ns_line_to_ps(&self->plan->transfers, &one->line, actor)}, now_ps);
+    const int64_t delay_ps = ns_lock_free_ps(kind_of(self, number), &self->plan->transfers, &one->line, actor);
+    promise(self, number, (ns_grant){0, delay_ps}, now_ps);
     return true;
 }
 
@@ -150,9 +156,7 @@ void ns_sync_release(ns_sync *self, uint32_t number, uint32_t actor, int64_t now
         lock->run = 0;
         return;
     }
-    const enum ns_lock_kind kind =
-        self->plan->role.at[number] == NS_SYNC_ATOMIC ? NS_LOCK_MCS : self->plan->kind;
-    const ns_grant next = ns_lock_next(kind, &self->plan->rules, &self->plan->transfers, &one->line, lock->waiters,
+    const ns_grant next = ns_lock_next(kind_of(self, number), &self->plan->rules, &self->plan->transfers, &one->line, lock->waiters,
                                        lock->count, now_ps, &lock->run);
     promise(self, number, next, now_ps);
 }

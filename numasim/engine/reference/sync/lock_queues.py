@@ -159,14 +159,20 @@ def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
     return Grant(place, rules.times.to_ps(server.line, server.waiters[place].actor))
 
 
-Kind = Callable[[LockRules, Server, int], Grant]
+class Kind(NamedTuple):
+    """Who is next, and how many lines whoever finds the lock free fetches, one after the other."""
+
+    next: Callable[[LockRules, Server, int], Grant]
+    lines_when_free: int = 1
+
+
 LINE = "line"
 KINDS: dict[str, Kind] = {
-    LINE: _in_line,
-    "tas": _test_and_set,
-    "ttas": _test_and_test_and_set,
-    "ticket": _ticket,
-    "mcs": _in_line,
-    "mutex": _mutex,
-    "cohort": _cohort,
+    LINE: Kind(_in_line),
+    "tas": Kind(_test_and_set),
+    "ttas": Kind(_test_and_test_and_set),
+    "ticket": Kind(_ticket),
+    "mcs": Kind(_in_line),
+    "mutex": Kind(_mutex),
+    "cohort": Kind(_cohort),
 }

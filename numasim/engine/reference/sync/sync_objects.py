@@ -69,7 +69,7 @@ class SyncObjects:
         words = run.plan.words
         self._line_times = LineTimes(run.plan)
         self._lock_rules = LockRules(run.plan, self._line_times)
-        self._next_holder = {Role.LOCK: KINDS[words.kind], Role.ATOMIC: KINDS[LINE]}
+        self._kind = {Role.LOCK: KINDS[words.kind], Role.ATOMIC: KINDS[LINE]}
         self._open_barrier = BARRIERS[words.barrier]
         self._on_grant = self._clock.reaction(self._grant)
         self._on_release = self._clock.reaction(self._release_barrier)
@@ -115,7 +115,8 @@ class SyncObjects:
         server.enqueue(Waiter(self._clock.now, actor, then))
         if not server.busy:
             server.busy = True
-            self._promise(server, 0, self._line_times.to_ps(server.line, actor))
+            lines = self._kind[server.role].lines_when_free
+            self._promise(server, 0, lines * self._line_times.to_ps(server.line, actor))
 
     def _promise(self, server: Server, place: int, delay_ps: int) -> None:
         """Schedule the grant to the waiter at ``place``."""
@@ -158,7 +159,7 @@ class SyncObjects:
         self._log_held(server.release(self._clock.now))
         self._line_times.move(server.line, actor)
         if server.waiters:
-            self._promise(server, *self._next_holder[server.role](self._lock_rules, server, self._clock.now))
+            self._promise(server, *self._kind[server.role].next(self._lock_rules, server, self._clock.now))
         else:
             server.busy = False
             server.run = 0
