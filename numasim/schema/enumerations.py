@@ -151,7 +151,7 @@ JoinKind = Literal["help", "own", "strict", "continuation", "block"]  # what a w
 ProducerKind = Literal["none", "extra", "master"]  # who creates the items of a range
 ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue come about
 ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when they are computed
-LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort"]
+LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh"]
 BarrierName = Literal["central", "flag", "tree", "per-domain"]
 CacheModel = Literal["none", "share", "lru"]
 ContentionModel = Literal["none", "snapshot", "fluid"]
@@ -163,6 +163,7 @@ LOCK_DESCRIPTIONS: dict[LockName, str] = {  # with the parameters of a plan that
     "mcs": "MCS queue locks",
     "mutex": "mutexes that spin for {spin_ns} ns and then park",
     "cohort": "cohort locks that stay on a node for up to {batch} grants in a row",
+    "clh": "CLH queue locks",
 }
 
 # ---- constants -----------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def thesis_machine() -> Machine:
 
 
 @pytest.mark.parametrize(("mapping", "access_ps"), [("contiguous", 15_435), ("numa-even-cores-first", 38_428)])
-@pytest.mark.parametrize("kind", ["mcs", "ticket", "ttas"])
+@pytest.mark.parametrize("kind", ["mcs", "ticket", "ttas", "clh"])
 def test_two_contending_threads_pay_table_6_2(mapping: str, access_ps: int, kind: str) -> None:
     work = contention(2, 50)
     plan = plan_of(work, 2, stealing(locks={"kind": kind}, mapping=mapping), "bare", thesis_machine())
@@ -111,7 +111,7 @@ def queue_up(arrivals_ns: list[int], machine: Machine, **keys: Any) -> list[int]
     return [worker for _, worker in grants(locked(work, 1 + len(others), machine, **keys))[1:]]
 
 
-@pytest.mark.parametrize("kind", ["ticket", "mcs", "mutex"])
+@pytest.mark.parametrize("kind", ["ticket", "mcs", "mutex", "clh"])
 def test_first_come_first_served(kind: str) -> None:
     assert queue_up([400, 100, 300, 200, 100], toy(sockets=2, cores=3), kind=kind) == [2, 5, 4, 3, 1]
 
@@ -147,6 +147,7 @@ STORM = {  # three wait on the socket of the releaser, 20 ns away; the costs are
     "mcs": 20,
     "mutex": 20 + 900 + 2500,
     "cohort": 20,
+    "clh": 20,
 }
 
 
@@ -156,6 +157,40 @@ def test_the_time_of_a_handoff_to_one_of_three(kind: str) -> None:
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *[body(LOCK, UNLOCK) for _ in range(3)])
     seen = locked(work, 4, toy(), {"pause_ns": 40, "futex_ns": 900, "wake_ns": 2500}, kind=kind, **spin)
     assert handoffs_ps(seen)[0] == STORM[kind] * NS
+
+
+@pytest.mark.parametrize(("kind", "lines"), [("mcs", 1), ("clh", 2)])
+def test_who_finds_a_clh_lock_free_fetches_its_tail_and_then_the_last_place(kind: str, lines: int) -> None:
+    """Memory is 100 ns away; a line is 5 ns from its own core, 20 from one on its socket, 40 from the other socket."""
+    starts = [0, 1000, 2000, 3000, 4000]  # of worker 0, twice, then of workers 1, 2 (on the other node) and 3
+    first = body(LOCK, 10 * NS, UNLOCK, 1000 * NS, LOCK, 10 * NS, UNLOCK)
+    work = bodies(first, *[body(start * NS, LOCK, 10 * NS, UNLOCK) for start in starts[2:]])
+    seen = locked(work, 4, toy(sockets=2, cores=2), kind=kind)
+    again = lines * 100 + 10 + 1000
+    assert grants(seen) == [
+        (lines * 100 * NS, 0),
+        ((again + lines * 5) * NS, 0),
+        ((2000 + lines * 20) * NS, 1),
+        ((3000 + lines * 40) * NS, 2),
+        ((4000 + lines * 20) * NS, 3),
+    ]
+    assert seen["lock_wait_ps"] == lines * (100 + 5 + 20 + 40 + 20) * NS
+    assert (seen["lock_handoffs_local"], seen["lock_handoffs_remote"]) == (2, 1)
+
+
+@pytest.mark.parametrize(("machine", "handoff_ns"), [(toy(cores=2), 20), (toy(sockets=2, cores=1), 40)])
+def test_a_waiter_of_a_clh_lock_fetches_the_place_before_its_own_from_the_releaser(
+    machine: Machine, handoff_ns: int
+) -> None:
+    seen = locked(contention(2, 3), 2, machine, kind="clh")
+    assert grants(seen) == [(at * (100 + handoff_ns) * NS + 200 * NS, at % 2) for at in range(6)]
+
+
+def test_three_waiters_of_a_clh_lock_get_it_in_the_order_of_arrival() -> None:
+    """Workers 2 and 3 are on the other node: the places cross over from 0 to 2, from 2 to 1 and from 1 to 3."""
+    others = [body(arrival * NS, LOCK, 10 * NS, UNLOCK) for arrival in (300, 250, 350)]
+    seen = locked(bodies(body(LOCK, 1000 * NS, UNLOCK), *others), 4, toy(sockets=2, cores=2), kind="clh")
+    assert grants(seen) == [(200 * NS, 0), (1240 * NS, 2), (1290 * NS, 1), (1340 * NS, 3)]
 
 
 def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:

@@ -180,6 +180,23 @@ BUGS = [
         "lock/mcs/three",
     ),
     Bug(
+        "a place is left before what the lock protects is written",
+        "locks_clh.c",
+        "held->state, LEFT, memory_order_release);",
+        "held->state, LEFT, memory_order_relaxed);",
+        "reordered",
+        "lock/clh/three",
+    ),
+    Bug(
+        "a place is given back before it was left",
+        "locks_clh.c",
+        "        ns_wait_for(&before->state, LEFT); /* acquires what the last holder did */\n",
+        "        ns_atomic_u32_store(&before->state, FREE, memory_order_relaxed);\n"
+        "        ns_wait_for(&before->state, LEFT);\n",
+        "sequential",
+        "lock/clh/twice",
+    ),
+    Bug(
         "a node never lets go of the lock while it wants it",
         "locks_cohort.c",
         "mine->run < base->options.batch && ns_mcs_wanted",

@@ -35,7 +35,7 @@ Draw = Callable[[np.random.Generator, int], I64]
 MEAN_PS = 1000 * NS
 LOCK, GO = range(2)
 WORDS = (SharedWord("lock", Role.LOCK), SharedWord("go", Role.CONDITION))
-KINDS = ("mcs", "ticket", "mutex")
+KINDS = ("mcs", "ticket", "mutex", "clh")
 
 
 def free_lines(cores: int) -> Machine:

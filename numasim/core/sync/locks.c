@@ -3,10 +3,7 @@
 #include "base/wide.h"
 
 /* How many lines whoever finds the lock free fetches, one after the other. */
-static int64_t lines_when_free(enum ns_lock_kind kind) {
-    (void)kind;
-    return 1;
-}
+static int64_t lines_when_free(enum ns_lock_kind kind) { return kind == NS_LOCK_CLH ? 2 : 1; }
 
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor) {
     return lines_when_free(kind) * ns_line_to_ps(transfers, line, actor);

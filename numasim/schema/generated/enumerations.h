@@ -176,7 +176,8 @@ enum ns_lock_kind {
     NS_LOCK_TICKET = 2,
     NS_LOCK_MCS = 3,
     NS_LOCK_MUTEX = 4,
-    NS_LOCK_COHORT = 5
+    NS_LOCK_COHORT = 5,
+    NS_LOCK_CLH = 6
 };
 
 #define NS_EACH_LOCK_KIND(EACH) \
@@ -185,7 +186,8 @@ enum ns_lock_kind {
     EACH(ticket, TICKET) \
     EACH(mcs, MCS) \
     EACH(mutex, MUTEX) \
-    EACH(cohort, COHORT)
+    EACH(cohort, COHORT) \
+    EACH(clh, CLH)
 
 enum ns_barrier_kind {
     NS_BARRIER_CENTRAL = 0,
@@ -225,7 +227,7 @@ extern const char *const NS_JOIN_KIND_WORD[5];
 extern const char *const NS_PRODUCER_KIND_WORD[3];
 extern const char *const NS_THRESHOLD_RULE_WORD[3];
 extern const char *const NS_THRESHOLD_TIME_WORD[3];
-extern const char *const NS_LOCK_KIND_WORD[6];
+extern const char *const NS_LOCK_KIND_WORD[7];
 extern const char *const NS_BARRIER_KIND_WORD[4];
 extern const char *const NS_CACHE_MODEL_WORD[3];
 extern const char *const NS_CONTENTION_WORD[3];

@@ -12,6 +12,9 @@ goes, after the transfer of the line and what the kind adds, to
 - `mutex`: the first; if it has spun for longer than it spins, it is parked and has to be woken, over the distance from
   the lock's home.
 - `cohort`: the first of the releasing node up to ``batch`` times in a row, then the first of another node.
+- `clh`: the first, which spins on the place of the one before it. Whoever finds the lock free fetches two lines one
+  after the other: the tail, which says which place is the last, and that place, to see that it was left (Craig 1993;
+  Magnusson, Landin and Hagersten 1994).
 - a word of atomic operations: the first, and it is done when it has the line.
 
 Waiters are in the order of their arrival, those that arrive at one instant in the order of their ids; a lock that is
@@ -175,4 +178,5 @@ KINDS: dict[str, Kind] = {
     "mcs": Kind(_in_line),
     "mutex": Kind(_mutex),
     "cohort": Kind(_cohort),
+    "clh": Kind(_in_line, lines_when_free=2),
 }
