@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine.hpp"
 #include "../schema/generated/counters.h"
+#include "engine/engine.hpp"
 #include "read_plan.hpp"
 
 namespace nb = nanobind;

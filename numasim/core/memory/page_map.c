@@ -22,9 +22,9 @@ static uint64_t regions_of(const ns_full_plan *plan) { return plan->memory.regio
 /* The pieces of an access between borders of units, row by row. */
 typedef struct {
     int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* what is still to come */
-    int64_t first, border;     /* the unit in which a row began, its end */
-    int64_t at, end, unit_end; /* in the row at hand */
-    int64_t unit, bytes;       /* of the piece at hand */
+    int64_t first, border;                                      /* the unit in which a row began, its end */
+    int64_t at, end, unit_end;                                  /* in the row at hand */
+    int64_t unit, bytes;                                        /* of the piece at hand */
 } walk;
 
 static walk walk_of(const ns_full_plan *plan, uint64_t access) {

@@ -20,21 +20,21 @@ typedef struct {
 } ns_page_touch;
 
 /* The map before a run. The plan lives as long. NULL where there is no memory. */
-ns_page_map* ns_page_map_create(const ns_full_plan* plan);
-void ns_page_map_destroy(ns_page_map* self);
+ns_page_map *ns_page_map_create(const ns_full_plan *plan);
+void ns_page_map_destroy(ns_page_map *self);
 
 /* Go over to the policy that is in force from `phase` on, phases counted without their repeats. */
-void ns_page_map_start_phase(ns_page_map* self, int64_t phase);
+void ns_page_map_start_phase(ns_page_map *self, int64_t phase);
 
 /* Walk a dynamic access from `node`: what it finds unplaced is placed, what it finds marked moves to `node`. `bytes`
  * [nodes] is its footprint on each home afterwards, `moved` [nodes] the pages that came from each. */
-ns_page_touch ns_page_map_touch(ns_page_map* self, uint64_t access, int32_t node, int64_t* bytes, int64_t* moved);
+ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, int32_t node, int64_t *bytes, int64_t *moved);
 
 /* The footprint of a dynamic access on each home as it is now; unplaced pages are left out. */
-void ns_page_map_bytes(const ns_page_map* self, uint64_t access, int64_t* bytes);
+void ns_page_map_bytes(const ns_page_map *self, uint64_t access, int64_t *bytes);
 
 /* Add to `pages` [nodes] how many pages of dynamic regions live on each node. */
-void ns_page_map_count(const ns_page_map* self, int64_t* pages);
+void ns_page_map_count(const ns_page_map *self, int64_t *pages);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,6 @@
 /* What couples running segments. */
 #include "plan/checks.h"
 
-
 /* Of chunks in caches: 6 GiB, taken as they are used. */
 #define MOST_COPIES (INT64_C(1) << 28)
 
@@ -21,8 +20,7 @@ bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_s
 }
 
 bool ns_resources_check(ns_plan_reader *reader, ns_full_plan *plan, ns_resources *self) {
-    return ns_plan_require(reader, self->capacity.count >= plan->nodes,
-                           "resource_capacity has no entry for each node");
+    return ns_plan_require(reader, self->capacity.count >= plan->nodes, "resource_capacity has no entry for each node");
 }
 
 bool ns_speed_rules_check(ns_plan_reader *reader, ns_full_plan *plan, ns_speed_rules *self) {
@@ -46,7 +44,8 @@ static bool check_price(ns_plan_reader *reader, const ns_family *family, const n
     }
     for (uint64_t at = 0; at < price->accesses.count; at++) {
         const bool same = price->accesses.at[at].wait.count == family->accesses.at[at].traffic.count / nodes;
-        if (!ns_plan_require(reader, same, "wait_ps of accesses.%u does not have an entry for each row", (unsigned)at)) {
+        if (!ns_plan_require(reader, same, "wait_ps of accesses.%u does not have an entry for each row",
+                             (unsigned)at)) {
             return false;
         }
     }

@@ -1,6 +1,6 @@
 /* The tables of a compiled strategy (numasim/strategy/steal_plan.py). */
-#include "policy/masks.h"
 #include "plan/checks.h"
+#include "policy/masks.h"
 
 /* How many anchors a level needs rows for. */
 static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool steals) {
@@ -116,7 +116,8 @@ static bool check_own(ns_plan_reader *reader, const ns_plan *steal, int64_t refi
 
 static bool add_masks(ns_plan_reader *reader, ns_plan *steal) {
     if (!ns_masks_serve(steal)) return true;
-    uint64_t *mask = ns_plan_reader_take(reader, (uint64_t)steal->row[steal->rows - 1] * ns_mask_words(steal), sizeof *mask);
+    uint64_t *mask =
+        ns_plan_reader_take(reader, (uint64_t)steal->row[steal->rows - 1] * ns_mask_words(steal), sizeof *mask);
     if (!mask) return false;
     ns_masks_fill(steal, mask);
     steal->mask = mask;

@@ -68,8 +68,8 @@ void ns_plan_reader_leave(ns_plan_reader *self, size_t place) { self->place[plac
 bool ns_read_integer(ns_plan_reader *self, const char *name, int64_t low, int64_t high, int64_t *value) {
     const bool there = self->source.integer(self->source.context, name_of(self, name).text, value);
     return ns_plan_require(self, there, "%s is not there as one integer", name) &&
-           ns_plan_require(self, low <= *value && *value <= high,
-                           "%s is %" PRId64 ", not from %" PRId64 " to %" PRId64, name, *value, low, high);
+           ns_plan_require(self, low <= *value && *value <= high, "%s is %" PRId64 ", not from %" PRId64 " to %" PRId64,
+                           name, *value, low, high);
 }
 
 bool ns_read_flag(ns_plan_reader *self, const char *name, bool *value) {
@@ -125,21 +125,20 @@ READER(i64s, int64_t, NS_TYPE_I64)
 READER(u64s, uint64_t, NS_TYPE_U64)
 
 /* The extremes are found without a branch, so that the compiler may use vectors; the place only where one is wrong. */
-#define BOUNDS(view, type)                                                                                        \
-    bool ns_require_##view(ns_plan_reader *self, const char *name, ns_##view values, int64_t low, int64_t high) { \
-        if (!values.count) return true;                                                                           \
-        type least = values.at[0], most = values.at[0];                                                           \
-        for (uint64_t i = 1; i < values.count; i++) {                                                             \
-            least = values.at[i] < least ? values.at[i] : least;                                                  \
-            most = values.at[i] > most ? values.at[i] : most;                                                     \
-        }                                                                                                         \
-        if (low <= (int64_t)least && (int64_t)most <= high) return true;                                          \
-        uint64_t i = 0;                                                                                           \
-        while (low <= (int64_t)values.at[i] && (int64_t)values.at[i] <= high) i++;                                \
-        return ns_plan_require(self, false,                                                                       \
-                               "%s has a value out of bounds: %" PRId64 " at %" PRIu64 ", not from %" PRId64      \
-                               " to %" PRId64,                                                                    \
-                               name, (int64_t)values.at[i], i, low, high);                                        \
+#define BOUNDS(view, type)                                                                                             \
+    bool ns_require_##view(ns_plan_reader *self, const char *name, ns_##view values, int64_t low, int64_t high) {      \
+        if (!values.count) return true;                                                                                \
+        type least = values.at[0], most = values.at[0];                                                                \
+        for (uint64_t i = 1; i < values.count; i++) {                                                                  \
+            least = values.at[i] < least ? values.at[i] : least;                                                       \
+            most = values.at[i] > most ? values.at[i] : most;                                                          \
+        }                                                                                                              \
+        if (low <= (int64_t)least && (int64_t)most <= high) return true;                                               \
+        uint64_t i = 0;                                                                                                \
+        while (low <= (int64_t)values.at[i] && (int64_t)values.at[i] <= high) i++;                                     \
+        return ns_plan_require(                                                                                        \
+            self, false, "%s has a value out of bounds: %" PRId64 " at %" PRIu64 ", not from %" PRId64 " to %" PRId64, \
+            name, (int64_t)values.at[i], i, low, high);                                                                \
     }
 
 BOUNDS(u8s, uint8_t)
@@ -147,11 +146,11 @@ BOUNDS(i32s, int32_t)
 BOUNDS(u32s, uint32_t)
 BOUNDS(i64s, int64_t)
 
-#define POINTER(kind, view)                                                                                \
+#define POINTER(kind, view)                                                                                   \
     bool ns_require_##kind##_pointer(ns_plan_reader *self, const char *name, ns_##view values, int64_t end) { \
-        bool holds = values.count > 0 && values.at[0] == 0 && (int64_t)values.at[values.count - 1] == end;  \
-        for (uint64_t i = 1; i < values.count; i++) holds &= values.at[i - 1] <= values.at[i];              \
-        return ns_plan_require(self, holds, "%s does not run from 0 to %" PRId64, name, end);               \
+        bool holds = values.count > 0 && values.at[0] == 0 && (int64_t)values.at[values.count - 1] == end;    \
+        for (uint64_t i = 1; i < values.count; i++) holds &= values.at[i - 1] <= values.at[i];                \
+        return ns_plan_require(self, holds, "%s does not run from 0 to %" PRId64, name, end);                 \
     }
 
 POINTER(u32, u32s)

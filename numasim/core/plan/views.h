@@ -8,21 +8,21 @@
 #ifdef __cplusplus
 #include <cstddef>
 
-#define NS_VIEW_METHODS(name, type)                                                  \
-    const type *data() const { return at; }                                          \
-    std::size_t size() const { return count; }                                       \
-    bool empty() const { return count == 0; }                                        \
-    const type *begin() const { return at; }                                         \
-    const type *end() const { return at + count; }                                   \
-    const type &front() const { return (*this)[0]; }                                 \
-    const type &back() const { return (*this)[count - 1]; }                          \
-    name subspan(std::size_t first, std::size_t size) const {                        \
-        assert(first <= count && size <= count - first);                             \
-        return {at + first, size};                                                   \
-    }                                                                                \
-    const type &operator[](std::size_t i) const {                                    \
-        assert(i < count);                                                           \
-        return at[i];                                                                \
+#define NS_VIEW_METHODS(name, type)                           \
+    const type *data() const { return at; }                   \
+    std::size_t size() const { return count; }                \
+    bool empty() const { return count == 0; }                 \
+    const type *begin() const { return at; }                  \
+    const type *end() const { return at + count; }            \
+    const type &front() const { return (*this)[0]; }          \
+    const type &back() const { return (*this)[count - 1]; }   \
+    name subspan(std::size_t first, std::size_t size) const { \
+        assert(first <= count && size <= count - first);      \
+        return {at + first, size};                            \
+    }                                                         \
+    const type &operator[](std::size_t i) const {             \
+        assert(i < count);                                    \
+        return at[i];                                         \
     }
 #else
 #define NS_VIEW_METHODS(name, type)

@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
+#include "base/bitset.h"
 #include "policy/masks.h"
 #include "policy/round.h"
-#include "base/bitset.h"
 
 typedef struct {
     const uint32_t *queue;

@@ -2,8 +2,8 @@
  * numasim/strategy/picking.py that it mirrors. */
 #include "policy/pick.h"
 
-#include "policy/candidates.h"
 #include "base/wide.h"
+#include "policy/candidates.h"
 
 static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     uint32_t count = ns_candidates_count(some);

@@ -16,34 +16,34 @@ extern "C" {
 #endif
 
 typedef struct {
-    const ns_plan* plan;
+    const ns_plan *plan;
     bool watched;              /* whether the plan has watches */
-    ns_ring* ring;             /* [queues] */
-    int64_t* length;           /* [queues] */
-    int64_t* capacity;         /* [queues] 2^62: without bound */
+    ns_ring *ring;             /* [queues] */
+    int64_t *length;           /* [queues] */
+    int64_t *capacity;         /* [queues] 2^62: without bound */
     int64_t *pushes, *peak;    /* [queues] counted where there are watches */
-    ns_thresholds* thresholds; /* [queues] */
-    uint8_t* watch;            /* [watches][queues] */
+    ns_thresholds *thresholds; /* [queues] */
+    uint8_t *watch;            /* [watches][queues] */
     int64_t total, peak_total; /* tasks in all queues */
     int64_t entries, peak_entries;
 } ns_queues;
 
 /* Empty queues of a plan, which lives as long: false where there is no memory. */
-bool ns_queues_create(ns_queues* self, const ns_plan* plan, const ns_threshold_rules* rules);
-void ns_queues_destroy(ns_queues* self);
+bool ns_queues_create(ns_queues *self, const ns_plan *plan, const ns_threshold_rules *rules);
+void ns_queues_destroy(ns_queues *self);
 
 /* The sum of the greatest lengths that the queues have had. */
-int64_t ns_queues_peak_sum(const ns_queues* self);
+int64_t ns_queues_peak_sum(const ns_queues *self);
 
 /* Whether any watch bit is set. */
-bool ns_queues_any_marked(const ns_queues* self);
+bool ns_queues_any_marked(const ns_queues *self);
 
-static inline void ns_queues_mark(ns_queues* self, uint32_t q) {
+static inline void ns_queues_mark(ns_queues *self, uint32_t q) {
     ns_watch_mark(self->plan, self->watch, q, self->length[q], self->thresholds[q]);
 }
 
 /* Put items at the back, at least one. */
-static inline bool ns_queues_push(ns_queues* self, uint32_t q, ns_items items) {
+static inline bool ns_queues_push(ns_queues *self, uint32_t q, ns_items items) {
     if (!ns_ring_push_back(&self->ring[q], items)) return false;
     self->length[q] += items.count;
     self->total += items.count;
@@ -57,20 +57,20 @@ static inline bool ns_queues_push(ns_queues* self, uint32_t q, ns_items items) {
     return true;
 }
 
-static inline bool ns_queues_push_task(ns_queues* self, uint32_t q, uint64_t task) {
+static inline bool ns_queues_push_task(ns_queues *self, uint32_t q, uint64_t task) {
     const ns_items one = {task, 1, 1};
     return ns_queues_push(self, q, one);
 }
 
 /* The task that a pop would take from that end of queue `q`, which is not empty. */
-static inline uint64_t ns_queues_peek(const ns_queues* self, uint32_t q, bool back) {
-    const ns_items* entry = ns_ring_end(&self->ring[q], back);
+static inline uint64_t ns_queues_peek(const ns_queues *self, uint32_t q, bool back) {
+    const ns_items *entry = ns_ring_end(&self->ring[q], back);
     return back ? entry->first + (uint64_t)entry->step * (entry->count - 1) : entry->first;
 }
 
 /* Take the task at that end of queue `q`, which is not empty. */
-static inline uint64_t ns_queues_pop(ns_queues* self, uint32_t q, bool back) {
-    ns_items* entry = ns_ring_end(&self->ring[q], back);
+static inline uint64_t ns_queues_pop(ns_queues *self, uint32_t q, bool back) {
+    ns_items *entry = ns_ring_end(&self->ring[q], back);
     uint64_t task = entry->first;
     if (entry->count == 1) {
         self->entries--;
@@ -84,7 +84,7 @@ static inline uint64_t ns_queues_pop(ns_queues* self, uint32_t q, bool back) {
     return task;
 }
 
-static inline void ns_queues_set_thresholds(ns_queues* self, uint32_t q, ns_thresholds thresholds) {
+static inline void ns_queues_set_thresholds(ns_queues *self, uint32_t q, ns_thresholds thresholds) {
     self->thresholds[q] = thresholds;
     ns_queues_mark(self, q);
 }

@@ -156,8 +156,8 @@ void ns_sync_release(ns_sync *self, uint32_t number, uint32_t actor, int64_t now
         lock->run = 0;
         return;
     }
-    const ns_grant next = ns_lock_next(kind_of(self, number), &self->plan->rules, &self->plan->transfers, &one->line, lock->waiters,
-                                       lock->count, now_ps, &lock->run);
+    const ns_grant next = ns_lock_next(kind_of(self, number), &self->plan->rules, &self->plan->transfers, &one->line,
+                                       lock->waiters, lock->count, now_ps, &lock->run);
     promise(self, number, next, now_ps);
 }
 
@@ -186,8 +186,8 @@ static void complete(ns_sync *self, uint32_t number) {
     barrier *place = &one->is.barrier;
     meeting met = place->meetings[place->complete];
     ns_barrier lines = {one->line, place->of_worker, place->of_node};
-    met.opens_ps = ns_barrier_open(self->plan->barrier, &self->plan->transfers, &lines, met.arrivals, met.count,
-                                   self->leaders);
+    met.opens_ps =
+        ns_barrier_open(self->plan->barrier, &self->plan->transfers, &lines, met.arrivals, met.count, self->leaders);
     one->line = lines.shared;
     for (uint32_t at = 0; at < met.count; at++) expect(self, met.arrivals[at].worker, NS_RANK_RELEASE, met.opens_ps);
     uint32_t at = place->complete++;

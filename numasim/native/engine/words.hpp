@@ -8,8 +8,8 @@
 
 namespace numasim {
 
-static_assert(+LOCK_WORD == +NS_SYNC_LOCK && +ATOMIC_WORD == +NS_SYNC_ATOMIC &&
-              +CONDITION_WORD == +NS_SYNC_CONDITION && +BARRIER_WORD == +NS_SYNC_BARRIER);
+static_assert(+LOCK_WORD == +NS_SYNC_LOCK && +ATOMIC_WORD == +NS_SYNC_ATOMIC && +CONDITION_WORD == +NS_SYNC_CONDITION &&
+              +BARRIER_WORD == +NS_SYNC_BARRIER);
 
 constexpr std::int32_t NO_LOCK = -1;
 

@@ -33,9 +33,7 @@ public:
 
     Task peek(std::uint32_t q, bool back) const { return static_cast<Task>(queues_.peek(q, back)); }
     // The range of items at an end of a queue that is not empty; a task that is no item is a range of its own.
-    const ns_items& entry(std::uint32_t q, bool back) const {
-        return *ns_ring_end(&queues_.entries(q), back);
-    }
+    const ns_items& entry(std::uint32_t q, bool back) const { return *ns_ring_end(&queues_.entries(q), back); }
     bool has_room(std::uint32_t q) const { return queues_.length(q) < queues_.capacity(q); }
     std::int64_t length(std::uint32_t q) const { return queues_.length(q); }
     const Queues& contents() const { return queues_; }

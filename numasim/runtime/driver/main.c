@@ -5,10 +5,10 @@
 #include <malloc.h>
 #endif
 
-#include "policy/draws.h"
 #include "driver/commands.h"
 #include "driver/output.h"
 #include "driver/rehearsal.h"
+#include "policy/draws.h"
 
 enum { PROBLEM_BYTES = 512, MAPPED_BYTES = 128 * 1024 };
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "policy/draws.h"
 #include "kernels/kernel.h"
+#include "policy/draws.h"
 
 enum { N, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/draws.h"
 #include "kernels/kernel.h"
+#include "policy/draws.h"
 
 enum { N, BLOCK, OBJECTS, RATE };
 static const ns_parameter PARAMETERS[] = {

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "policy/draws.h"
-#include "kernels/kernel.h"
 #include "base/wide.h"
+#include "kernels/kernel.h"
+#include "policy/draws.h"
 
 enum { DRAW_ARRIVAL = 8, MOST_CHILDREN = 100, MOST_DEPTH = 1000, ROUNDING = 1000000000 };
 enum { TREE, SEED, ROOT_CHILDREN, CHILDREN, PROBABILITY, SHAPE, DEPTH, NODE, ROUNDS };

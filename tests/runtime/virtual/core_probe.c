@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "clock/clock.h"
-#include "sync/objects.h"
 #include "plan_file.h"
+#include "sync/objects.h"
 
 ns_plan_file *probe_read(const ns_fields *fields, int *error);
 const char *probe_problem(const ns_plan_file *file);

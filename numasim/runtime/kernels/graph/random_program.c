@@ -2,8 +2,8 @@
  */
 #include <stdlib.h>
 
-#include "policy/draws.h"
 #include "kernels/graph/program.h"
+#include "policy/draws.h"
 
 enum { DRAW_ARRIVAL = 8, MOST_ROWS = 8000000 };
 enum { CHILDREN, HABITS, FIRST_TIME }; /* numbers of a task's stream */

@@ -7,8 +7,8 @@
 #include "execution/strategy_needs.h"
 #include "numasim/topology.h"
 #include "platform/near_memory.h"
-#include "search/search.h"
 #include "policy/similarity.h"
+#include "search/search.h"
 #include "threads/worker_cpus.h"
 
 static int32_t system_node(const ns_topology *here, int32_t node) {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wide.h"
 #include "memory/page_map.h"
 #include "numasim/runtime.h"
-#include "base/wide.h"
 
 enum { LINE_BYTES = 64 };
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../schema/generated/counters.h"
 #include "cpu_clock.h"
 #include "policy/ranges.h"
-#include "../../../schema/generated/counters.h"
 #include "virtual/virtual_state.h"
 
 /* Tasks that help nest without bound; only what is touched takes memory. */

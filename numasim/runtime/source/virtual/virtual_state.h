@@ -16,10 +16,10 @@
 #include "fiber.h"
 #include "operations.h"
 #include "ops.h"
-#include "queues/queues.h"
-#include "virtual/pages.h"
 #include "plan_file.h"
+#include "queues/queues.h"
 #include "sync/objects.h"
+#include "virtual/pages.h"
 
 /* As in numasim/workload/graph.py. */
 
@@ -97,13 +97,13 @@ struct virtual_pool {
     const uint32_t *own;                    /* [workers] */
     const int32_t *level_lock, *queue_lock; /* [levels][queues], [queues], or NULL */
     bool own_never_full, inlines, puts_take_time, locks_search, looks_at_data;
-    int64_t clock_cost_ps;  /* what measuring takes, of every measurement */
-    bool detached;          /* tasks have fibers of their own */
-    bool *overflowed;       /* [queues] */
-    int64_t outstanding;    /* tasks of the phase that have not finished */
-    uint32_t phase;         /* that runs or comes next */
-    uint32_t repeats_run;   /* how often that has run */
-    uint64_t phases_run;    /* with all repeats */
+    int64_t clock_cost_ps; /* what measuring takes, of every measurement */
+    bool detached;         /* tasks have fibers of their own */
+    bool *overflowed;      /* [queues] */
+    int64_t outstanding;   /* tasks of the phase that have not finished */
+    uint32_t phase;        /* that runs or comes next */
+    uint32_t repeats_run;  /* how often that has run */
+    uint64_t phases_run;   /* with all repeats */
     int64_t phase_start_ps;
     bool starting; /* not all workers have been told that the phase begins */
     bool serial;   /* worker 0 runs it alone */

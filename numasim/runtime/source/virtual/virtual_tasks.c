@@ -251,8 +251,7 @@ void ns_virtual_offer(virtual_worker *w, virtual_task *task) {
 /* Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill. */
 static bool must_inline(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
-    if (!pool->inlines || w->own == NS_UNKNOWN || pool->plan->steal.queues[w->own].full != NS_FULL_INLINE)
-        return false;
+    if (!pool->inlines || w->own == NS_UNKNOWN || pool->plan->steal.queues[w->own].full != NS_FULL_INLINE) return false;
     bool *overflowed = &pool->overflowed[w->own];
     *overflowed = ns_overflows(*overflowed, pool->queues.length[w->own], pool->queues.capacity[w->own],
                                pool->plan->inline_resume_ppm);
