@@ -54,7 +54,7 @@ def save_sweep_plots(results: Path, output: Path) -> list[Path]:
 
 
 def save_figures(result: Result, output: Path) -> list[Path]:
-    """Draw the standard figures of a single run, and of one that was watched, those of how it developed."""
+    """Draw the standard figures of a single run and, of a watched run, the figures over time."""
     import pandas as pd
 
     from numasim.report.figures.plots import save_all

@@ -1,4 +1,4 @@
-"""How a results table falls into cells, contenders and facets.
+"""The division of a results table into cells, contenders and facets.
 
 A *cell* is everything but the repeat. Its *contender* is the strategy (and any axis inside it), which is what a reader
 compares; its *facet* is what else varies except the number of workers: machine, workload and the other axes.
@@ -32,7 +32,7 @@ Group = tuple[tuple[Any, ...], npt.NDArray[np.intp]]  # the values of the column
 
 
 def contender_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that tell contenders apart: ``strategy`` and the axes inside it."""
+    """Return the columns that distinguish contenders: ``strategy`` and the axes inside it."""
     return ["strategy", *(name for name in _axes(frame) if name.startswith("strategy."))]
 
 
@@ -95,7 +95,7 @@ def _largest(panel: Panel) -> Panel:
 
 
 def label(columns: Iterable[str], values: Iterable[Any]) -> str:
-    """Put the values in words: ``matmul, n=256``; an identity column speaks for itself, an axis by its last name.
+    """Describe the values: ``matmul, n=256``; an identity column by its value, an axis by the last part of its name too.
 
     An axis that a cell does not set is left out.
     """
@@ -107,7 +107,7 @@ def label(columns: Iterable[str], values: Iterable[Any]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Write a whole number without a fraction: a column with nulls has made a float of it."""
+    """Write a whole number without a fraction, also where a column with nulls stores it as a float."""
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 

@@ -1,6 +1,6 @@
-"""The components of the time split (model 6): order, words, colour and text glyph, in one place for every report.
+"""The components of the time split (model 6): order, label, colour and text glyph, for every report.
 
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), and two greys for a worker that waits in peace.
+Colours are those of Okabe and Ito, "Color Universal Design" (2008), and two greys for waiting without work.
 """
 
 from __future__ import annotations

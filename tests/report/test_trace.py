@@ -355,7 +355,7 @@ def test_a_sound_trace_has_no_problems(tmp_path: Path) -> None:
         ((sample(0, -1),), "tasks is -1"),
         ((sample(3, 1), sample(2, 1)), "time goes back to 2"),
         ((sample(0, 1, process=9),), "process 9, which has no name"),
-        ((begin("0.0000001"), end(1)), "no time in whole picoseconds"),
+        ((begin("0.0000001"), end(1)), "not a whole number of picoseconds"),
         ((begin(0, thread=7), end(1, thread=7)), "track (1, 7) has no name"),
         (('{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"x"}',), "an event of kind 'X'"),
     ],

@@ -1,1 +1,1 @@
-"""Answers in tables and words, with intervals."""
+"""Answers of a sweep as tables and text, with confidence intervals."""

@@ -33,7 +33,7 @@ FloatArray = npt.NDArray[np.float64]
 class _Runs:
     """The columns that the answer needs, one entry a run; NaN in a failed run."""
 
-    pair: npt.NDArray[np.intp]  # equal where seed and repeat are, that is, where durations were the same
+    pair: npt.NDArray[np.intp]  # equal for equal seed and repeat, and then task durations are equal too
     makespan_ps: FloatArray
     attempts: FloatArray
     misses: FloatArray
@@ -115,7 +115,7 @@ def _comparison(compared: PairedDifference) -> dict[str, Any]:
 
 
 def _pairs(runs: _Runs, first: Rows, other: Rows) -> tuple[Rows, Rows]:
-    """Rows of both cells that are a pair, where both runs finished."""
+    """Rows of the two cells that form pairs of finished runs."""
     _, at_first, at_other = np.intersect1d(runs.pair[first], runs.pair[other], return_indices=True)
     first, other = first[at_first], other[at_other]
     both = ~np.isnan(runs.makespan_ps[first] + runs.makespan_ps[other])

@@ -31,7 +31,7 @@ Row = dict[Hashable, Any]  # of the answer
 def render(frame: pd.DataFrame, console: Console) -> None:
     """Print the `answer` of a results table, how to read it, what was folded away, and the failed runs.
 
-    A console that is no terminal, such as a file, is as wide as the table needs.
+    On a console that is not a terminal, such as a file, the table is as wide as it needs to be.
     """
     given = console.width
     console.width = given if console.is_terminal else max(given, WIDTH)
@@ -49,7 +49,7 @@ def _render(frame: pd.DataFrame, console: Console) -> None:
     names = [label(contender, values) for values in table[contender].itertuples(index=False, name=None)]
     shown = shown.assign(contender=[names[at] for at in shown.index])
     for values, rows in groups(shown, setting):
-        cells = shown.iloc[rows].sort_values("workers", kind="stable")  # what is compared stands together
+        cells = shown.iloc[rows].sort_values("workers", kind="stable")  # cells that are compared are adjacent
         console.print(_setting_table(cells, label(setting, values), names[0]), width=WIDTH)
     for line in (*folded, *_notes(table)):
         console.print(line, style="dim", width=WIDTH, highlight=False)
@@ -59,8 +59,8 @@ def _render(frame: pd.DataFrame, console: Console) -> None:
 def fold(table: pd.DataFrame, columns: Sequence[str], limit: int) -> tuple[pd.DataFrame, list[str]]:
     """Keep at most ``limit`` rows of an answer whose cells ``columns`` identify, and say what was left out.
 
-    The axis with the most values keeps its first, middle and last, then the next one, until the rest fits; what still
-    does not is cut off at the end.
+    The axis with the most values keeps its first, middle and last, then the next one, until the rest fits; rows that
+    still do not fit are cut off at the end.
     """
     notes: list[str] = []
     total = len(table)
@@ -146,7 +146,7 @@ def _notes(table: pd.DataFrame) -> list[str]:
 
 
 def _print_failures(broken: pd.DataFrame, columns: Sequence[str], console: Console) -> None:
-    """Count the failed runs and list their messages, each with the first cell it struck."""
+    """Count the failed runs and list their messages, each with the first cell in which it occurred."""
     if broken.empty:
         return
     console.print(f"failed runs: {len(broken)}", style="bold red", highlight=False)

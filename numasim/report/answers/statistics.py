@@ -3,7 +3,7 @@
 A mean has a Student t interval. A ratio of sums (misses over attempts, change over makespan) has a bootstrap interval
 over the repeats, part and whole resampled together from an explicit seed; its percentiles are widened to the t
 quantile, because the plain percentile bootstrap is too narrow for few repeats (Hesterberg, The American Statistician
-69, 2015). Resamples never leave the range of the repeats, and the range of fewer than six holds the truth in less than
+69, 2015). Resamples never leave the range of the repeats, and the range of fewer than six covers the true value in less than
 95 % of samples; there the t interval of the linearised ratio takes its place (Cochran, Sampling Techniques, 1977). A
 median has the interval of its order statistics (Conover, Practical Nonparametric Statistics, 1999).
 """
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 CONFIDENCE = 0.95
-BOOTSTRAP_REPEATS = 6  # the fewest whose range holds their median with 95 %: 1 - 2 / 2**6
+BOOTSTRAP_REPEATS = 6  # the fewest whose range covers the median with 95 %: 1 - 2 / 2**6
 RESAMPLES = 2000
 BOOTSTRAP_SEED = 20180601
 
@@ -27,7 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval from ``count`` observations; NaN is what the observations cannot tell."""
+    """A value with its 95 % interval from ``count`` observations; NaN where they do not determine a number."""
 
     value: float
     low: float
@@ -86,7 +86,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
 def median_interval(sample: FloatArray) -> Estimate:
     """Median of ``sample`` [observations] with the interval of its order statistics: no distribution is assumed.
 
-    NaN entries do not count. Fewer than six observations have no interval that holds the median with 95 %: NaN.
+    NaN entries do not count. Fewer than six observations have no interval that covers the median with 95 %: NaN.
     """
     kept = np.sort(sample[~np.isnan(sample)])
     count = len(kept)
@@ -98,9 +98,11 @@ def median_interval(sample: FloatArray) -> Estimate:
 
 
 def _order_statistic(count: int) -> int:
-    """The largest rank from either end so that what is between the two holds the median with 95 %; 0: there is none."""
+    """The largest rank from either end with which the interval covers the median with 95 %; 0 if there is none."""
     below, rank = 0, 0
-    while 2 * (below + math.comb(count, rank)) * 20 <= 1 << count:  # 5 % of all 2**count sides of the median
+    while (
+        2 * (below + math.comb(count, rank)) * 20 <= 1 << count
+    ):  # 5 % of the 2**count ways to lie on either side of the median
         below += math.comb(count, rank)
         rank += 1
     return rank
@@ -120,7 +122,7 @@ def paired_difference(first: FloatArray, other: FloatArray, *, seed: int = BOOTS
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Exact two-sided p-value of ``wins`` against ``losses`` when both are equally likely; ties are left out before."""
+    """Exact two-sided p-value of ``wins`` against ``losses`` when both are equally likely; the caller leaves ties out."""
     trials = wins + losses
     tail = sum(math.comb(trials, k) for k in range(min(wins, losses) + 1))
     return min(1.0, 2 * tail / (1 << trials))

@@ -1,4 +1,4 @@
-"""One run in words: its counters in groups with readable units, and its time split as bars of text."""
+"""One run as text: its counters in groups with readable units, and its time split as bars."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _headline(row: Mapping[str, Any]) -> Text:
 
 
 def _counters(row: Mapping[str, Any]) -> Table:
-    """One column of names and values a group, side by side."""
+    """Names and values, one column for each group, side by side."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     columns = []
     for group, names in GROUPS.items():
@@ -68,7 +68,7 @@ def _counters(row: Mapping[str, Any]) -> Table:
 
 
 def _plain(name: str) -> str:
-    """``steal_miss_ratio`` is ``steal miss ratio``; a time leaves its unit to the value."""
+    """``steal_miss_ratio`` as ``steal miss ratio``; the unit of a time is omitted, since the value has one."""
     return name.removesuffix("_ps").replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""Stacked bars of the time split (model 6): of every cell against workers, and of every worker at the most workers."""
+"""Stacked bars of the time split (model 6): of every cell against workers, and of each worker at the largest number."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def time_split(frame: pd.DataFrame) -> Figure:
 
 @styled
 def worker_time_split(frame: pd.DataFrame, workers: pd.DataFrame) -> Figure:
-    """Draw where the time of each worker went, in percent of the makespan, at the most workers.
+    """Draw where the time of each worker went, in percent of the makespan, at the largest number of workers.
 
     ``workers`` is the per-worker table (``run_id``, ``worker``, ``role``, ``node``, the time split); bars are grouped
     by node, and each is the sum over the repeats.
@@ -77,7 +77,7 @@ def _by_count(runs: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
 
 
 def _worker_rows(runs: pd.DataFrame, workers: pd.DataFrame) -> pd.DataFrame:
-    """One row a worker, its time split summed over ``runs``, ordered by node."""
+    """One row for each worker, its time split summed over ``runs``, ordered by node."""
     mine = workers[workers["run_id"].isin(runs["run_id"]) & (workers["role"] == "worker")]
     return mine.groupby(["node", "worker"])[[component.column for component in COMPONENTS]].sum().reset_index()
 
@@ -117,7 +117,7 @@ def _name_node(panel: Axes, middle: float, name: str) -> None:
 
 
 def _stack(panel: Axes, places: npt.NDArray[Any], percent: FloatArray) -> None:
-    """Draw ``percent`` [components, bars] at ``places`` [bars]; one collection a component keeps 1024 workers quick."""
+    """Draw ``percent`` [components, bars] at ``places`` [bars]; one collection for each component is fast even with 1024 workers."""
     heights = np.vstack([np.zeros(len(places)), percent.cumsum(axis=0)])
     width = BAR_WIDTH if len(places) <= CLOSED_BARS else 1.0
     panel.grid(visible=False)

@@ -1,4 +1,4 @@
-"""Stacked bars of the bytes that a run moves, by kind, those within a node apart from those between nodes (model 6)."""
+"""Stacked bars of the bytes that a run moves, by kind, within a node and between nodes (model 6)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KINDS = (
 
 @styled
 def byte_kinds(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
-    """Draw the bytes of each kind in GB, the mean over the repeats, at the most workers."""
+    """Draw the bytes of each kind in GB, the mean over the repeats, at the largest number of workers."""
     shown = largest_panels(finished(frame))
     known = [kind for kind in KINDS if kind.column in node_pairs]
     if not known or not shown:

@@ -1,4 +1,4 @@
-"""A quantity over time as a curve of few enough points to be seen."""
+"""A quantity over time as a curve with a limited number of points."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 from numasim.engine.observe.over_time import OverTime
 
-POINTS = 256  # a curve of more would be drawn on top of itself
+POINTS = 256  # further points could not be distinguished
 
 F64 = npt.NDArray[np.float64]
 
 
 def curve(over_time: OverTime, values: F64, scale: int) -> tuple[F64, F64]:
-    """(times, means) of at most `POINTS` stretches of the run, for ``values`` [bins]: where steps begin."""
+    """(times, means): where at most `POINTS` steps begin, and the means of ``values`` [bins] over each."""
     pieces = np.arange(0, len(values), -(-len(values) // POINTS))
     widths = np.diff(over_time.edges_ps).astype(np.float64)
     means = np.add.reduceat(values * widths, pieces) / np.add.reduceat(widths, pieces)

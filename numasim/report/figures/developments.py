@@ -1,4 +1,4 @@
-"""How a run develops: what the workers of each node do, what is in use of the machine, how long the queues are."""
+"""A run over time: what the workers of each node do, the use of the machine, and the lengths of queues."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from numasim.report.figures.style import line_colour, line_width, styled
 
 NAMED_NODES = 8  # with a panel each; of more nodes, all are drawn together
 MOST_INCHES = 7.0
-FAINT = 0.4  # exponent of the colour scale: one task in a queue can be told from none
+FAINT = 0.4  # exponent of the colour scale: one task in a queue can be distinguished from none
 
 F64 = npt.NDArray[np.float64]
 

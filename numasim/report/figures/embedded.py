@@ -1,4 +1,4 @@
-"""Figures inside pages: their SVG text, the same bytes every time, and an image address that is its own content."""
+"""Figures inside pages: as SVG text, the same bytes every time, and as data URIs."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def svg_text(figure: Figure) -> str:
 
 
 def embedded(picture: str) -> str:
-    """Return the address of an SVG text that is its own content."""
+    """Return an SVG text as a data URI."""
     return f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"

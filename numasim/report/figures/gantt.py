@@ -35,8 +35,8 @@ NODE_GAP = 0.6  # rows between the workers of two nodes
 NAMED_ROWS = 32  # more numbers would touch each other
 ROW_INCHES, MOST_INCHES = 0.17, 8.0
 WIDTH_INCHES = 10.0
-PIXELS = 10  # of a row, the thin line below it included
-MOST_LINES = 150  # of steals; more would hide what they lead to
+PIXELS = 10  # height of a row, including the thin line below it
+MOST_LINES = 150  # lines of steals; more would hide the rows below
 COUNTED_BARS = 128
 
 F64 = npt.NDArray[np.float64]
@@ -44,8 +44,8 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rows:
-    """Where things stand that are grouped by node: ``order`` lists them from the top, ``place`` is the centre of each
-    one's row of that ``thickness``, ``node_place`` that of each group; ``height`` is that of all.
+    """The layout of rows that are grouped by node: ``order`` lists them from the top, ``place`` is the centre of each
+    row and ``thickness`` its height, ``node_place`` the centre of each group, ``height`` that of the whole layout.
     """
 
     order: npt.NDArray[np.int64]
@@ -57,7 +57,7 @@ class Rows:
 
 
 def rows_by_node(node: npt.NDArray[np.int64]) -> Rows:
-    """Put things of ``node`` [things] below one another, those of a node together."""
+    """Lay out rows, whose nodes are ``node`` [rows], below one another and grouped by node."""
     order = np.argsort(node, kind="stable")
     nodes, group = np.unique(node, return_inverse=True)
     place = np.empty(len(node))
@@ -92,7 +92,7 @@ def time_scale(over_time: OverTime) -> tuple[int, str]:
 
 
 def paint_rows(axes: Axes, over_time: OverTime, rows: Rows, values: F64, scale: int, **colours: Any) -> AxesImage:
-    """Paint ``values`` [things, bins] or, as colours, [things, bins, 3], each thing in its row: one picture in all."""
+    """Paint ``values`` [rows, bins] or colours [rows, bins, 3], each row in its place, as a single image."""
     grid = np.full((round(rows.height * PIXELS), *values.shape[1:]), np.nan)
     for thing, place in enumerate(rows.place):
         first = round(place * PIXELS)
@@ -148,7 +148,7 @@ def _draw_steals(axes: Axes, over_time: OverTime, rows: Rows, scale: int) -> Non
 
 
 def _draw_counts(axes: Axes, over_time: OverTime, scale: int) -> None:
-    """Draw how many steals there were in each of some stretches."""
+    """Draw the number of steals in each stretch of the run."""
     pieces = -(-(len(over_time.edges_ps) - 1) // COUNTED_BARS)
     begins = over_time.edges_ps[:-1:pieces] / scale
     near, far = (np.add.reduceat(made, np.arange(0, len(made), pieces)) for made in over_time.steals_made)

@@ -1,4 +1,4 @@
-"""Node-by-node heat maps: between which nodes tasks and bytes moved, one panel a strategy (thesis chapters 4 and 5)."""
+"""Node-by-node heat maps: between which nodes tasks and bytes moved, one panel for each strategy (thesis chapters 4 and 5)."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ BYTES = _Quantity("bytes", "core's node", "home node of the memory", "bytes move
 
 @styled
 def node_steals(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
-    """Draw successful steals by node of the thief and node of the victim, in percent of all, at the most workers."""
+    """Draw successful steals by node of the thief and node of the victim, in percent of all, with the most workers."""
     return _heatmaps(frame, node_pairs, STEALS)
 
 
 @styled
 def node_bytes(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
-    """Draw bytes moved by node of the core and home node of the memory, in percent of all, at the most workers."""
+    """Draw bytes moved by node of the core and home node of the memory, in percent of all, with the most workers."""
     return _heatmaps(frame, node_pairs, BYTES)
 
 
@@ -82,7 +82,7 @@ def _heatmap(axes: Axes, share: FloatArray, most: float) -> AxesImage:
     nodes = len(share)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    image = axes.imshow(share, cmap=COLOUR_MAP, vmin=0, vmax=most, aspect="auto")  # a fixed one defeats the layout
+    image = axes.imshow(share, cmap=COLOUR_MAP, vmin=0, vmax=most, aspect="auto")  # a fixed aspect breaks the layout
     ticks = np.arange(0, nodes, -(-nodes // LABELLED_NODES))
     axes.set_xticks(ticks)
     axes.set_yticks(ticks)

@@ -45,7 +45,7 @@ class LoadPanel(NamedTuple):
 
 
 def load_panels(over_time: OverTime) -> list[LoadPanel]:
-    """A panel for each kind of resource of which anything is in use during the run."""
+    """A panel for each kind of resource that is used during the run."""
     capacity = np.array([resource.capacity for resource in over_time.resources], np.float64)
     percent = 100 * over_time.resource_load / capacity[:, None]
     panels = []

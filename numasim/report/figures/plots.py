@@ -61,9 +61,9 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def kind_of(path: Path) -> str:
-    """Return png or svg, as ``path`` ends; an `InputError` where it ends otherwise, or in no directory."""
+    """Return png or svg, the suffix of ``path``; an `InputError` for another suffix or a missing directory."""
     if path.suffix[1:] not in NO_METADATA:
-        raise InputError(f"{path} is no figure that can be written", expected="a name that ends in .png or .svg")
+        raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png or .svg")
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {str(path.parent)!r}")
     return path.suffix[1:]
@@ -79,7 +79,7 @@ def _fix_layout(figure: Figure) -> None:
 def save_all(frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path) -> list[Path]:
     """Write every standard figure as PNG and SVG to ``directory``, made if missing, and return the paths.
 
-    Nothing is drawn of a table without a finished run.
+    A table without a finished run has no figures.
     """
     if finished(frame).empty:
         return []

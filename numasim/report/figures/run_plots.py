@@ -23,7 +23,7 @@ RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
 
 
 def save_run_plots(result: Result, over_time: OverTime, directory: Path) -> list[Path]:
-    """Write every figure as PNG and SVG to ``directory``, which is there, and return the paths."""
+    """Write every figure as PNG and SVG to ``directory``, which exists, and return the paths."""
     return [
         save(figure, directory / f"{name}.{kind}")
         for name, figure in ((name, draw(result, over_time)) for name, draw in RUN_PLOTS.items())

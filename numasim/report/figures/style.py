@@ -1,7 +1,7 @@
-"""The one look of all figures: sizes, fonts, colours and markers.
+"""The common style of all figures: sizes, fonts, colours and markers.
 
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), told apart by readers with any colour vision; the
-yellow is left out of lines because it vanishes on white. Markers differ too, so that a grey print still reads.
+Colours are those of Okabe and Ito, "Color Universal Design" (2008), distinguishable with any colour vision; the
+yellow is left out of lines because it is hardly visible on white. Markers differ too, so that a grey print still reads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 Parameters = ParamSpec("Parameters")
 
 LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one more than colours: 56 pairs before any comes back
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one more than colours: 56 pairs before one repeats
 REFERENCE_COLOUR = "black"
 RULES = {
     "axes.axisbelow": True,
@@ -39,7 +39,7 @@ RULES = {
     "legend.fontsize": 10,
     "legend.frameon": False,
     "lines.markersize": 5.5,
-    "svg.hashsalt": "numasim",  # without a salt every file of the same figure has other ids
+    "svg.hashsalt": "numasim",  # without a fixed salt the ids differ from file to file
     "xtick.color": "#4D4D4D",
     "xtick.labelcolor": "black",
     "ytick.color": "#4D4D4D",

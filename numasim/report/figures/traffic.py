@@ -41,7 +41,7 @@ class Loads:
     controller_percent: F64
     link_bytes: npt.NDArray[np.int64]
     link_percent: F64
-    away_percent: F64  # [nodes] of the bytes of a node's memory, those that cores of other nodes moved
+    away_percent: F64  # [nodes] percent of the bytes of a node's memory that cores of other nodes moved
 
 
 def loads_of(machine: Machine, result: Result) -> Loads:
@@ -63,7 +63,7 @@ def loads_of(machine: Machine, result: Result) -> Loads:
 
 
 class Colours:
-    """The colour of a load in percent, up to the ``most`` that there is."""
+    """The colour of a load in percent, on a scale up to ``most``."""
 
     def __init__(self, most: float) -> None:
         self.most = most

@@ -29,10 +29,10 @@ from numasim.parts.unit_factors import GIGA, PS_PER_US
 from numasim.plan.plan import Plan
 from numasim.plan.resources import Resource, ResourceKind, resources_of
 
-MOST_QUEUES = 32  # with a counter each; of more, the sums of nodes are shown
-MACHINE = 1  # the process of what belongs to no node; zero has a meaning of its own in Perfetto
+MOST_QUEUES = 32  # with a counter each; with more queues, a counter shows the sum of each node
+MACHINE = 1  # the process of what belongs to no node; Perfetto gives process 0 a special meaning
 GZIP_LEVEL = 1
-CHUNK_ROWS = 1024  # that are Python objects at one time
+CHUNK_ROWS = 1024  # rows that are converted to Python objects at one time
 ARRIVAL_PS = 1_000
 
 Event = dict[str, Any]
@@ -40,9 +40,9 @@ Event = dict[str, Any]
 
 @contextmanager
 def trace_to(path: Path, plan: Plan) -> Iterator[Watcher]:
-    """Give a watcher that writes what it hears to ``path``, packed where the name ends in .gz.
+    """Yield a watcher that writes the trace to ``path``, compressed where the name ends in .gz.
 
-    The file appears when the block ends well, complete, and not otherwise. Raises InputError for a path that
+    The file appears, complete, only when the block ends without an error. Raises InputError for a path that
     cannot be written.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}")
@@ -113,7 +113,7 @@ class TraceWriter:
                 self._slice(actor, self._names[kind], begin_ps, end_ps, "{}")
 
     def close(self) -> None:
-        """Write what is held back and the end of the file."""
+        """Write the events that are held back and the end of the file."""
         self._counters.close()
         for worker, at_ps in self._flows.left():
             self._slice(worker, json.dumps("end"), at_ps, at_ps, "{}")
@@ -175,7 +175,7 @@ class Tracks:
         return self._track[worker]
 
     def phase_name(self, number: int) -> str:
-        """What the phase of that number, repeats counted, is called."""
+        """The name of the phase of that number, where each repeat counts."""
         return f"{self._phase_names[number]} {number}"
 
     def names(self) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""Whether a trace file is what `perfetto` in this package promises, event by event, in memory that does not grow.
+"""Checks a trace file, event by event in bounded memory, against the format that `perfetto` writes.
 
 Every line is one event. On a track times do not go back, and slices begin and end in turn; an arrow has both its ends,
 each in a slice, and does not go back in time; counters are never negative; every track has a name.
@@ -28,8 +28,8 @@ Series = tuple[int, str]  # process and name of a counter
 
 @dataclass
 class Lint:
-    """What was found: ``problems`` are sentences, the first ones of them; ``time_ps`` is the time on each track by the
-    name of the slices, ``names`` are those of the tracks.
+    """What was found: ``problems`` has the first problems as sentences, ``time_ps`` the time on each track by name of
+    slice, ``names`` the names of the tracks.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Lint:
 
 
 def lint(path: Path) -> Lint:
-    """Read a trace, packed or not. Raises InputError for a file that is none."""
+    """Read a trace, compressed or not. Raises InputError for a file that is not a trace."""
     checker = Checker()
     try:
         with _opened(path) as file:
@@ -56,7 +56,7 @@ def lint(path: Path) -> Lint:
         raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path} is no trace of numasim: {error!r}", expected="a file from numasim run --trace"
+            f"{path} is not a trace of numasim: {error!r}", expected="a file from numasim run --trace"
         ) from None
     checker.finish()
     return checker.lint
@@ -67,7 +67,7 @@ def _opened(path: Path) -> IO[str]:
 
 
 def events(file: IO[str]) -> Iterator[tuple[int, Event]]:
-    """(line number, event); decimals are exact. Raises ValueError where the file is not laid out as ours are."""
+    """(line number, event); decimals are exact. Raises ValueError for a file with another layout than numasim writes."""
     if not next(file, "").endswith(OPENING + "\n"):
         raise ValueError("the first line does not open a list of events")
     for number, line in enumerate(file, start=2):
@@ -137,7 +137,7 @@ class Checker:
         """The time of an event, which must not come before the last one of its track."""
         time_ps = Decimal(event["ts"]) * PS_PER_US
         if time_ps != int(time_ps) or time_ps < 0:
-            self._complain(f"{event['ts']} is no time in whole picoseconds")
+            self._complain(f"{event['ts']} is not a whole number of picoseconds")
         if time_ps < self._last_ps.get(track, 0):
             self._complain(f"time goes back to {event['ts']} on {track}")
         self._last_ps[track] = int(time_ps)

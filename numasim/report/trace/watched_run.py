@@ -1,4 +1,4 @@
-"""A run that is looked into: a trace of it is written and tables over time are kept while it goes on."""
+"""Watched runs: a trace is written and tables over time are filled during the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TASKS = 4_000_000  # about a gigabyte of trace, half a minute of tables
 
 
 def require_few_tasks(plan: Plan) -> None:
-    """Raise InputError for a run that would take too long, or too much of a disk, to be looked into."""
+    """Raise InputError for a run that would take too long, or too much of a disk, to be watched."""
     tasks = plan.workload.tasks
     if tasks > MOST_TASKS:
         problem = f"{tasks:,} tasks are too many for traces and for tables and figures over time"
