@@ -1,1 +1,1 @@
-"""`numasim bench`: this machine's simulation rates, side by side in one run, and the targets that they are held to."""
+"""`numasim bench`: the simulation rates of this machine, and the targets that they are compared with."""

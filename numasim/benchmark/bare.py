@@ -1,4 +1,4 @@
-"""Bare SimPy: timeouts without a model, the least that a simulation on SimPy can do."""
+"""Bare SimPy: timeouts without a model, a lower limit of what any simulation on SimPy costs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numasim.benchmark.sampling import Probe
 if TYPE_CHECKING:
     import simpy
 
-PROCESSES = 24  # that wait
+PROCESSES = 24  # processes that wait
 
 
 def bare_probe(effort: Effort) -> Probe[float]:
@@ -22,7 +22,7 @@ def bare_probe(effort: Effort) -> Probe[float]:
 
 
 def timeouts_per_second(timeouts: int, processes: int = PROCESSES) -> float:
-    """The rate of a SimPy simulation in which ``processes`` wait again and again, ``timeouts`` times together."""
+    """The rate of a SimPy simulation in which ``processes`` wait repeatedly, ``timeouts`` times in all."""
     import simpy
 
     env = simpy.Environment()

@@ -1,4 +1,4 @@
-"""What the benchmark found: medians, as plain numbers with their units, ready for JSON."""
+"""The findings of the benchmark: medians as plain numbers with their units, ready for JSON."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class FamilyRatio:
 
 @dataclass(frozen=True)
 class FamilyMemory:
-    """What a workload family takes: its graph's arrays, and the native engine's state where it tells; nothing per task
-    where its programs are bodies of workers alone.
+    """The memory of a workload family: its graph's arrays and, if it is known, the native engine's state; nothing per
+    task where its programs consist of implicit bodies only.
     """
 
     family: str
@@ -79,7 +79,7 @@ class CommandCost:
 
 @dataclass(frozen=True)
 class SweepRate:
-    """Runs per second in the middle of a sweep, when all its processes are at work."""
+    """Runs per second in the middle of a sweep, while all its processes are busy."""
 
     processes: int
     per_second: float

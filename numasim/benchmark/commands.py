@@ -1,4 +1,4 @@
-"""Whole commands: what ``numasim run`` takes from the start of its process to its end, and the memory that it needs."""
+"""Whole commands: the time of ``numasim run`` from the start of its process to its end, and its peak memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from numasim.sweep.environment import same_imports
 def command_probes(effort: Effort, folder: Path) -> list[Probe[CommandCost]]:
     """A probe for every command; specifications are written to ``folder``.
 
-    There is none without the native engine: on the other one they would take minutes.
+    Without the native engine there are no probes: the reference engine would take minutes.
     """
     if NATIVE not in ENGINES:
         return []

@@ -1,8 +1,8 @@
-"""What caches and contention cost: tasks per second under every model of both, side by side, and under all effects.
+"""The cost of modelling caches and contention: tasks per second under every model of both, and under all effects.
 
 Every task reads memory of its own, spread page by page over all nodes. In the calm load controllers and links have
-room; in the saturated one every controller is asked for more than it has, so that each start and end changes the share
-of every other task.
+spare bandwidth; in the saturated one the demand on every controller exceeds it, so that each start and end changes the
+share of every other task.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numasim.plan.plan import Plan
 CALM, SATURATED = "calm", "saturated"
 TASK_BYTES = {CALM: 512, SATURATED: 65_536}
 FOUR_SOCKETS, FOUR_SOCKETS_THREADS = "xeon-6130-4s", 128
-FULL = "full"  # every effect as it is by default
+FULL = "full"  # every effect at its default
 
 
 def effect_probes(effort: Effort) -> list[Probe[EffectRate]]:
@@ -60,7 +60,7 @@ def _probe(plan: Plan, where: tuple[str, int], load: str, names: tuple[str, str]
 
 
 def _sample(plan: Plan) -> tuple[float]:
-    """The rate of a repeat: its arrays are those of the run before."""
+    """The rate of a repeat, which uses the arrays of the run before."""
     simulate(plan, NATIVE)
     result = simulate(plan, NATIVE)
     return (float(result.counters["tasks"] / result.engine_s),)

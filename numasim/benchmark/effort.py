@@ -1,4 +1,4 @@
-"""How much is measured. The defaults take two minutes or so; a rate is measured at a size that its engine suits."""
+"""How much is measured: about two minutes by default; each rate at a size that suits its engine."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ COMMANDS = (
 class Effort:
     """Sizes of the measurement."""
 
-    samples: int = 5  # of everything that is timed, of which the median is kept
-    sample_s: float = 0.3  # what a sample of a rate takes, unless the workload has no such size
+    samples: int = 5  # of everything that is timed; the finding is their median
+    sample_s: float = 0.3  # duration of a sample of a rate, unless the workload has no such size
     first_tasks: int = 10_000  # the size tried first
     workers: tuple[int, ...] = (2, 24, 128, 1024)
     reference_workers: tuple[int, ...] = (2, 24)

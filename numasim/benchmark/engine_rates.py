@@ -1,7 +1,7 @@
 """Tasks per second of every engine: independent tasks and the calls of fib, event by event and skipping ahead.
 
-Each rate is measured at a size that takes the engine about as long as every other sample, or else what is the same for
-one task and for many would be all that is seen of a fast one. The engine's own preparation counts.
+Each rate is measured at a size that takes the engine about as long as every other sample; otherwise the constant cost
+of a run would dominate the time of a fast engine. The engine's own preparation counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numasim.workload.families.fib import fib_calls
 MODES = {"eager": "off", "skipping": "auto"}
 LARGEST_FIB = {"eager": 29, "skipping": 35}  # event by event, a call takes memory
 MOST_INDEPENDENT = 2**26
-GROWTH = 32.0  # of a size over the one tried before
+GROWTH = 32.0  # of a size to the one tried before
 
 
 def rate_probes(effort: Effort) -> list[Probe[Rate]]:
@@ -82,5 +82,5 @@ def _fitted(effort: Effort, engine: str, mode: str, workload: str, workers: int)
 
 
 def _quickest_s(plan: Plan, engine: str) -> float:
-    """What the engine takes when nothing else does: the first time, it may have to be imported."""
+    """The shorter time of two runs, since the first one may have to import the engine."""
     return min(simulate(plan, engine).engine_s for _ in range(2))

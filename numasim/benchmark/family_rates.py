@@ -1,7 +1,7 @@
-"""Every workload family on every engine: the time of the same plan, and the memory that it takes.
+"""Every workload family on every engine: the time for the same plan, and its memory.
 
 Each family runs on the runtime that its paper used (matmul on the thesis' own). Where that is the bare one, skipping
-ahead is off, so that both engines do the same work and the ratio compares like with like.
+ahead is off, so that both engines do the same work and their times can be compared.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.plan import Plan
 from numasim.workload.registry import FAMILIES
 
-SAMPLE_S = 0.1  # beside which the first run's cold caches do not count
+SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
 
 
 def family_probes(effort: Effort) -> list[Probe[FamilyTime]]:
@@ -31,7 +31,7 @@ def family_probes(effort: Effort) -> list[Probe[FamilyTime]]:
 
 
 def family_ratios(times: Sequence[FamilyTime]) -> list[FamilyRatio]:
-    """The reference engine's time over the native one's, for the families that both have done."""
+    """The reference engine's time over the native one's, for the families that both have run."""
     seconds = {(each.family, each.engine): each.seconds for each in times}
     return [
         FamilyRatio(family, seconds[family, REFERENCE] / seconds[family, NATIVE])
@@ -41,7 +41,7 @@ def family_ratios(times: Sequence[FamilyTime]) -> list[FamilyRatio]:
 
 
 def family_memory(effort: Effort) -> list[FamilyMemory]:
-    """What the graph of every family takes, and the native engine's state where it is built."""
+    """The memory of every family's graph and, where the native engine is built, of its state."""
     return [_memory(family, plan) for family, plan in _plans(effort)]
 
 
@@ -57,7 +57,7 @@ def runtime_of(family: str) -> str:
 
 
 def skip_of(family: str) -> str:
-    """Whether the family may skip ahead here: only on runtimes that cannot."""
+    """The key `skip` for the family: off on a runtime on which a run may skip ahead."""
     return "off" if runtime_of(family) == "bare" else "auto"
 
 
@@ -69,7 +69,7 @@ def _probe(family: str, engine: str, plan: Plan) -> Probe[FamilyTime]:
 
 
 def _seconds(plan: Plan, engine: str) -> float:
-    """The time of a run: the mean of as many, one after the other, as `SAMPLE_S` has room for."""
+    """The time of a run: the mean of as many consecutive runs as fit `SAMPLE_S`."""
     seconds = [simulate(plan, engine).engine_s]
     while sum(seconds) < SAMPLE_S:
         seconds.append(simulate(plan, engine).engine_s)

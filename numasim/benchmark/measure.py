@@ -1,4 +1,4 @@
-"""All measurements in one run: everything that is timed takes its samples in turn."""
+"""All measurements in one run: samples of everything that is timed are taken in turn."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _taken(sections: dict[str, list[Probe[Any]]], samples: int, progress: bool) 
 
 
 def host() -> dict[str, str | int]:
-    """What was measured on, and with."""
+    """The machine and the versions that were measured."""
     return {
         "numasim": __version__,
         "engines": ", ".join(ENGINES),

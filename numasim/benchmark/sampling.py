@@ -1,4 +1,4 @@
-"""Samples of everything in turn, round after round, so that a busy moment of the machine spoils one of each."""
+"""Samples of everything in turn, round after round, so that a short load of the machine affects at most a few of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Probe(Generic[T]):
 
 
 def take(probes: Sequence[Probe[Any]], samples: int, advance: Callable[[int], None]) -> list[Any]:
-    """Return the finding of each probe from ``samples`` rounds; ``advance`` is told of every sample taken."""
+    """Return the finding of each probe from ``samples`` rounds; ``advance`` is called after every sample."""
     taken: list[list[tuple[float, ...]]] = [[] for _ in probes]
     for _ in range(samples):
         for probe, values in zip(probes, taken, strict=True):

@@ -1,7 +1,7 @@
-"""Sweeps: what a run costs beside its simulation, and what a second process brings.
+"""Sweeps: the cost of a run beside its simulation, and the gain of a second process.
 
-Processes take a while to start, however long the sweep, and the last one to finish works alone. Throughput is therefore
-that of the middle of a sweep, between the ends of its first tenth of runs and of its last.
+Processes need time to start, and the last one to finish works alone. Throughput is therefore that of the middle of a
+sweep, between the ends of the first and of the last tenth of its runs.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def sweep_probes(effort: Effort) -> list[Probe[SweepRate]]:
 
 
 def overhead_ms(runs: int) -> float:
-    """What a run of a sweep costs beside its simulation: reading, planning, storing and tabulating, in milliseconds."""
+    """The cost of a run in a sweep beside its simulation: reading, planning, storing and tabulating, in milliseconds."""
     took_s, engine_s = _swept(_fib(SHORT_N), runs, 1, simulate_spec)
     return 1000 * (took_s - sum(engine_s)) / runs
 
 
 def ending(spec: RunSpec, seed: int, engine: str, check: bool) -> Result:
-    """Do a run as every sweep does, but keep the moment of its end in the place of the engine's time."""
+    """Do a run as every sweep does, but record the time of its end instead of the engine's duration."""
     result = simulate_spec(spec, seed, engine, check)
     result.engine_s = time.time()
     return result
@@ -70,7 +70,7 @@ def _sample(spec: dict[str, Any], runs: int, processes: int) -> tuple[float]:
 
 
 def _swept(spec: dict[str, Any], runs: int, jobs: int, runner: Runner) -> tuple[float, list[float]]:
-    """Seconds that a sweep of ``runs`` repeats takes, and what its table says of each run's time."""
+    """Seconds that a sweep of ``runs`` repeats takes, and the time of each run in its table."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "sweep.yaml"
         file.write_text(json.dumps({**spec, "repeat": runs}))
@@ -88,11 +88,11 @@ def _swept(spec: dict[str, Any], runs: int, jobs: int, runner: Runner) -> tuple[
 
 
 def _lasting(run_s: float) -> tuple[dict[str, Any], float]:
-    """A specification of a run that takes at least ``run_s``, if there is one, and what it took."""
+    """A specification of a run that takes at least ``run_s``, if there is one, and its duration."""
     for n in range(SHORT_N, LONGEST_N + 1):
         spec = _fib(n)
         resolved = resolve(spec)
-        simulate_spec(resolved, SEED, DEFAULT_ENGINE)  # the graph is built once and kept
+        simulate_spec(resolved, SEED, DEFAULT_ENGINE)  # builds the graph, which is reused
         start = time.perf_counter()
         simulate_spec(resolved, SEED + 1, DEFAULT_ENGINE)
         took_s = time.perf_counter() - start

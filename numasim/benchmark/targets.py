@@ -1,4 +1,4 @@
-"""The targets: values out of the findings beside what they should be. They are printed, never asserted."""
+"""The targets: values from the findings with their bounds. They are printed, never asserted."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _memory(found: Findings) -> Iterator[Target]:
 
 
 def _most(name: str, sizes: Mapping[str, float | None], bound: float, unit: str) -> Iterator[Target]:
-    """The family that takes most, of those of which it is known."""
+    """The family with the largest known value."""
     told = {family: size for family, size in sizes.items() if size is not None}
     if told:
         family = max(told, key=told.__getitem__)

@@ -1,6 +1,6 @@
 """The plans that are timed: uniform stealing, on a machine that has as many hardware threads as there are workers.
 
-Unless they say otherwise, nothing but steals couples their workers: it is the engine's own pace that is measured.
+Unless stated otherwise, only steals couple the workers, so that the speed of the engine itself is measured.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _largest(panel: Panel) -> Panel:
 
 
 def label(columns: Iterable[str], values: Iterable[Any]) -> str:
-    """Describe the values: ``matmul, n=256``; an identity column by its value, an axis by the last part of its name too.
+    """Describe the values: ``matmul, n=256``; an identity column as its value, an axis as name and value.
 
     An axis that a cell does not set is left out.
     """

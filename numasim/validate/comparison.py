@@ -1,4 +1,4 @@
-"""Predicted beside measured, and whether that is near enough."""
+"""Comparison of predicted with measured values, and of their distance with the bounds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numasim.report.answers.statistics import Estimate
 from numasim.validate.exact import Pair
 from numasim.validate.part_files import BoundSpec
 from numasim.validate.predict import seeds_of
-from numasim.validate.run_store import KeptRuns
+from numasim.validate.run_store import StoredRuns
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Cell, Part
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity of one cell. ``distance`` is relative or absolute, as the quantity has it, and infinite where only
-    one side knows the quantity; ``within`` says whether it keeps the bound, None where there is none.
+    """One quantity of one cell. ``distance`` is relative or absolute, depending on the quantity, and infinite where
+    only one side has a value; ``within`` says whether it is within the bound, None where there is no bound.
     """
 
     cell: Cell
@@ -31,7 +31,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one bound fared: ``within`` of ``cells`` cells kept it; ``outside`` are the others, worst first."""
+    """The verdict on one bound: ``within`` of ``cells`` cells satisfy it; ``outside`` are the others, worst first."""
 
     quantity: str
     bound: BoundSpec
@@ -41,23 +41,23 @@ class Verdict:
 
     @property
     def met(self) -> bool:
-        """Whether enough cells keep the bound; a bound that no cell tests is not met."""
+        """Whether enough cells satisfy the bound; a bound that no cell tests is not met."""
         return self.cells > 0 and self.within >= float(self.bound.share) * self.cells - 1e-9
 
 
 @dataclass(frozen=True)
 class Equality:
-    """How one cell fared whose counters have to be equal: values compared, and those that differ, with their seeds."""
+    """The comparison of a cell whose counters must be equal: values compared, and those that differ, by seed."""
 
     cell: Cell
     values: int
     differing: tuple[tuple[str, Pair], ...]
 
 
-def compare(part: Part, cell: Cell, kept: KeptRuns) -> Iterator[Comparison]:
-    """Every quantity that the runs of the cell know, over the repeats that this part asks for."""
-    seeds = list(kept.measured)[: part.repeats]
-    predicted, measured = ([side[seed] for seed in seeds] for side in (kept.predicted, kept.measured))
+def compare(part: Part, cell: Cell, stored: StoredRuns) -> Iterator[Comparison]:
+    """Compare every quantity that the runs of the cell have, over as many repeats as the part has."""
+    seeds = list(stored.measured)[: part.repeats]
+    predicted, measured = ([side[seed] for seed in seeds] for side in (stored.predicted, stored.measured))
     for name, quantity in QUANTITIES.items():
         if quantity.timed and part.file.mode == "virtual":
             continue
@@ -70,7 +70,7 @@ def compare(part: Part, cell: Cell, kept: KeptRuns) -> Iterator[Comparison]:
 
 
 def judge(part: Part, comparisons: Sequence[Comparison]) -> tuple[Verdict, ...]:
-    """What became of each bound of the part."""
+    """The verdict on each bound of the part."""
     return tuple(_verdict(name, bound, comparisons) for name, bound in part.file.bounds.items())
 
 
@@ -84,8 +84,8 @@ def _size(comparison: Comparison) -> float:
     return abs(comparison.distance) if not math.isnan(comparison.distance) else math.inf
 
 
-def equality(part: Part, cell: Cell, kept: KeptRuns) -> Equality:
+def equality(part: Part, cell: Cell, stored: StoredRuns) -> Equality:
     """The comparison of all counters of a cell."""
-    runs = {str(seed): kept.compared[str(seed)] for seed in seeds_of(part)}
+    runs = {str(seed): stored.compared[str(seed)] for seed in seeds_of(part)}
     differing = tuple((seed, tuple(pair)) for seed, run in runs.items() for pair in run["differing"])
     return Equality(cell, sum(run["values"] for run in runs.values()), differing)

@@ -9,7 +9,7 @@ from typing import Any
 from numasim.report.answers.statistics import Estimate
 from numasim.reproduce.pages.csv_files import csv_text
 from numasim.validate.comparison import Verdict
-from numasim.validate.measured_on import whereabouts
+from numasim.validate.measured_on import measurement_origin
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
 
@@ -34,8 +34,8 @@ COLUMNS = (
 
 
 def validation_csv(every: Sequence[PartFindings]) -> str:
-    """Return a row for each quantity of each cell; of a part whose counters have to be equal, a row a cell with how
-    many values were compared and how many of them are equal.
+    """Return a row for each quantity of each cell; of a part whose counters must be equal, a row for each cell
+    with how many values were compared and how many of them are equal.
     """
     rows = [row for found in every for row in (*_compared(found), *_equal(found))]
     return csv_text(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
@@ -45,7 +45,7 @@ def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
     """Return everything that was found; what is not known is null."""
     return {
         "met": all(found.met for found in every),
-        "where": whereabouts(),
+        "where": measurement_origin(),
         "parts": [
             {
                 "part": found.part.name,
@@ -56,7 +56,7 @@ def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
                 "runtime": found.part.runtime,
                 "cells": len(found.part.cells),
                 "repeats": found.part.repeats,
-                "moved": found.moved,
+                "moved": found.rejected_runs,
                 "met": found.met,
                 "bounds": [_verdict(each) for each in found.verdicts],
                 "comparisons": [{key: _known(value) for key, value in row.items()} for row in _compared(found)],

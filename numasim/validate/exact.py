@@ -1,4 +1,4 @@
-"""Virtual time with model costs: what the runtime counts has to be what the native engine counts, number for number."""
+"""Virtual time with model costs: every counter of the runtime must equal that of the native engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pair = tuple[str, Value, Value]  # name, predicted, found
 
 
 def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
-    """Every number that both of them count: totals, then by worker, by pair of nodes and by shared word."""
+    """Every number that both of them count: totals, then by worker, by pair of nodes and by synchronisation object."""
     yield ("trace_hash", result.counters["trace_hash"], run.trace_hash)
     for name, found in {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **run.columns}.items():
         yield (name, int(result.counters[name]), found)

@@ -1,4 +1,4 @@
-"""Predicted against measured: a panel a quantity, a point a cell with both intervals, the bound as a band."""
+"""Predicted against measured: a panel per quantity, a point with both intervals per cell, the bound as a band."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequenc
 
 
 def _logarithmic(axes: Axes, factor: float) -> None:
-    """Scale both axes, whose ends are so far apart, with labels that do not run into each other."""
+    """Scale both axes from one end to the other, with labels that do not overlap."""
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):

@@ -12,8 +12,8 @@ from numasim.validate.run_store import program_digest
 CPU_INFO = Path("/proc/cpuinfo")
 
 
-def whereabouts() -> dict[str, str | int]:
-    """Return where the runs of this machine are made, by what."""
+def measurement_origin() -> dict[str, str | int]:
+    """Return the processor, the system and the program that runs on this machine are made with."""
     return {
         "processor": processor(),
         "hardware_threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,

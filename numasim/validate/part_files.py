@@ -1,7 +1,7 @@
-"""What is to be validated, as YAML says it: experiments/validation/NAME.yaml, each a part of the validation.
+"""The parts of the validation as YAML files: experiments/validation/NAME.yaml.
 
-A part is a product of kernels, strategies and numbers of workers, a mode of the runtime, and how near predictions have
-to come. With measured costs they are held within bounds; with model costs every counter has to be equal.
+A part is a product of kernels, strategies and numbers of workers, a mode of the runtime, and bounds on the
+distance of predictions. With measured costs the bounds apply; with model costs every counter must be equal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class BoundSpec(Model):
-    """A quantity has to come ``within`` so much of what is measured in a ``share`` of the cells.
+    """In a ``share`` of the cells the prediction must be ``within`` this distance of what is measured.
 
     The distance is relative for times, counts and rates, absolute for ratios.
     """
@@ -37,9 +37,9 @@ class BoundSpec(Model):
 
 
 class KernelSpec(Model):
-    """A kernel of the runtime with its parameters, others in a quick look.
+    """A kernel of the runtime with its parameters, and those of a quick validation.
 
-    ``team``: a copy of it runs on each worker, so that its graph is another for each number of them.
+    ``team``: a copy of it runs on each worker, so that its graph depends on the number of workers.
     """
 
     kernel: Text
@@ -49,7 +49,7 @@ class KernelSpec(Model):
 
 
 class QuickSpec(Model):
-    """What a quick look runs instead."""
+    """What a quick validation runs instead."""
 
     strategies: tuple[Text, ...] | None = None
     workers: tuple[PositiveCount, ...] | None = None
@@ -62,7 +62,7 @@ class PartFile(CheckedModel):
     title: Text
     mode: Literal["virtual", "native", "emulated"]
     costs: Literal["model", "measured"]
-    machine: Text | None = None  # none: it has to be given, as has the runtime
+    machine: Text | None = None  # none: the command line must give it, and the runtime
     runtime: Text | None = None
     kernels: Annotated[tuple[KernelSpec, ...], Field(min_length=1)]
     strategies: Annotated[tuple[Text, ...], Field(min_length=1)] | Literal["all"]
@@ -75,19 +75,19 @@ class PartFile(CheckedModel):
 
     @property
     def exact(self) -> bool:
-        """Whether every counter has to be equal."""
+        """Whether every counter must be equal."""
         return self.costs == "model"
 
     def _problems(self) -> Iterator[str]:
         for name in self.bounds:
             if name not in QUANTITIES:
-                yield f"there is no quantity {name!r} to bound; expected one of {', '.join(QUANTITIES)}"
+                yield f"there is no quantity {name!r} to set a bound on; expected one of {', '.join(QUANTITIES)}"
         if self.mode == "virtual" and any(name in QUANTITIES and QUANTITIES[name].timed for name in self.bounds):
-            yield "a speedup over the serial twin cannot be told in virtual time; bound the makespan"
+            yield "virtual time has no speedup over the serial twin; set a bound on the makespan"
         if self.exact and self.mode != "virtual":
-            yield "model costs are those of virtual time alone"
+            yield "model costs exist in virtual time only"
         if self.exact and self.bounds:
-            yield "with model costs every counter is compared exactly: there is nothing to bound"
+            yield "with model costs every counter must be equal: bounds have no effect"
 
 
 def part_names() -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def part_names() -> tuple[str, ...]:
 
 
 def read_part(name: str) -> tuple[str, PartFile]:
-    """The name and the contents of a shipped part, or of the file at a path. InputError for anything that is wrong."""
+    """The name and the contents of a shipped part, or of the file at a path. InputError for any mistake in it."""
     path = Path(name) if catalog.is_path(name) else _folder() / f"{name}.yaml"
     if not catalog.is_path(name) and name not in part_names():
         expected = f"one of {', '.join(part_names())}, or a path such as ./mine.yaml"
@@ -107,7 +107,7 @@ def read_part(name: str) -> tuple[str, PartFile]:
 
 
 def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """``names``, or all that are ``known`` where there are none. InputError for one that is not."""
+    """``names``, or all of ``known`` where no names are given. InputError for a name that is not known."""
     for name in names:
         if name not in known:
             raise InputError(
@@ -117,7 +117,7 @@ def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, 
 
 
 def plain(parameters: dict[str, Any]) -> dict[str, int | str]:
-    """Parameters as a command line spells them."""
+    """Parameters as command-line arguments."""
     return {name: value if isinstance(value, int) else str(value) for name, value in parameters.items()}
 
 

@@ -1,6 +1,6 @@
-"""Predictions: what the simulator says of a cell, from a recording of its program, before the cell is run.
+"""Predictions: the simulation of a cell from a recording of its program, before the cell is run.
 
-With them goes the compiled plan that the runtime is given: the same tables, and the same costs of the runtime.
+The runtime is given the same compiled plan: the same tables and the same costs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numasim.validate.validation_cells import Cell, Part
 
 
 def spec_of(part: Part, cell: Cell, graph: Path) -> RunSpec:
-    """The simulation of a cell whose program was recorded; InputError where its parts do not fit together."""
+    """The specification of a cell whose program was recorded; InputError where its parts do not fit together."""
     return resolve(
         {
             "machine": part.machine,
@@ -43,7 +43,7 @@ def seed_of(part: Part, repeat: int) -> int:
 
 
 def cell_identity(part: Part, cell: Cell) -> dict[str, object]:
-    """What makes two cells the same: how they are run, and the contents of all that is simulated and run."""
+    """What identifies a cell: how it is run, and the contents of all that is simulated and run."""
     return {
         "mode": part.file.mode,
         "costs": part.file.costs,
@@ -57,5 +57,5 @@ def cell_identity(part: Part, cell: Cell) -> dict[str, object]:
 
 
 def plan_of(spec: RunSpec, seed: int) -> Plan:
-    """The plan of one repeat, which the simulator and the runtime are given alike."""
+    """The plan of one repeat, which both the simulator and the runtime are given."""
     return build_plan(spec, seed)

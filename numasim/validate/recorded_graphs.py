@@ -1,9 +1,9 @@
-"""Task graphs, recorded by serial runs: what a prediction starts from, and all that it knows of a program.
+"""Task graphs, recorded by serial runs: the only source of a prediction for a program's tasks.
 
-No run that is predicted has any part in a recording. With model costs a graph is the same every time: the cells of a
-program share one, which is kept in the results directory. Measured times change with what else a machine does: there
+A recording uses no run that is predicted. With model costs a graph is the same every time: the cells of a
+program share one, which is kept in the results directory. Measured times change with the load of the machine:
 every repeat in virtual time, which measures segments just as a recording does, is predicted from a serial run of its
-own, made just before it. What a recorded program takes on threads is told by rehearsals, see `numasim.validate.rounds`.
+own, made just before it. Rehearsals measure what a program takes on threads, see `numasim.validate.rounds`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def record(cell: Cell, part: PartFile, graph: Path) -> Recording:
 
 
 def shared_recording(cell: Cell, part: PartFile, directory: Path, identity: Identity) -> Recording:
-    """The recording that all cells of a program with model costs share, made now unless it is there."""
+    """The recording that all cells of a program with model costs share, made if it does not exist."""
     program = cell.program
     known = {**identity, "kernel": program.kernel, "set": program.parameters, "team": team_of(cell)}
     folder = directory / GRAPHS

@@ -1,12 +1,12 @@
-"""Runs on threads: each beside a rehearsal, which is all that its prediction knows of how fast the processors are.
+"""Runs on threads: each is predicted from a rehearsal, which measures how fast the processors are at that time.
 
-A round is a rehearsal of the program, serial copies on the hardware threads of all workers at once, each in the order
-in which its worker would begin the tasks, from its own deque or, all but the first, as a thief from that; then its run,
-then its serial twin, each just after the other: what else a machine does takes speed from all of them alike. Some
-rounds share a process, and a recording that was made before it. The recording says what the tasks are and in which
-ratio they share what the program takes; the rehearsal says what it takes, since hardware threads that are busy take
-speed from each other, and nobody reads a clock between its tasks. Predicted and measured speedups are over the same
-twin. No run that is predicted has any part in its prediction.
+A round consists of a rehearsal, the run and the serial twin, one immediately after the other, so that other load of the
+machine slows all of them alike. In the rehearsal every worker's hardware thread executes a serial copy of the program,
+all at the same time: the first worker in the order in which it takes tasks from its own deque, the others in the order
+of a thief. Rounds of one process share a recording that was made before it. The recording gives the tasks and the ratio
+of their durations. The rehearsal gives the total duration, because busy hardware threads slow each other down, and
+because no clock is read between its tasks. Predicted and measured speedups refer to the same serial twin. A prediction
+uses no run that is predicted.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from numasim.report.unit_text import time_text
 from numasim.runtime.compile_plan import write
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.validate.counts import measured_counts, predicted_counts
-from numasim.validate.placement_check import has_moved, hop_ps
+from numasim.validate.placement_check import hop_ps, placement_differs
 from numasim.validate.predict import plan_of, seed_of, spec_of
 from numasim.validate.recorded_graphs import record
-from numasim.validate.run_store import KeptRuns
+from numasim.validate.run_store import StoredRuns
 from numasim.validate.validation_cells import Cell, Part
 from numasim.workload.builder import frozen
 
-TOGETHER = 10  # rounds of one process, and of one recording
-TRIES = 200  # rounds in a row that do not count
+ROUNDS_PER_PROCESS = 10  # rounds of one process, and of one recording
+MOST_REJECTED = 200  # rounds in a row that are rejected
 
 
-def make_rounds(part: Part, cell: Cell, folder: Path, kept: KeptRuns, advance: Callable[[int], None]) -> None:
-    """Make the rounds that are missing in ``kept``, and add those that count.
+def make_rounds(part: Part, cell: Cell, folder: Path, stored: StoredRuns, advance: Callable[[int], None]) -> None:
+    """Run the rounds that are missing in ``stored``, and add those that are not rejected.
 
-    Raises CheckError where TRIES in a row do not, since the machine was another one: see `placement_check`.
+    Raises CheckError where MOST_REJECTED in a row are rejected: see `placement_check`.
     """
-    in_vain = 0
-    while (missing := part.repeats - len(kept.measured)) > 0:
+    rejected = 0
+    while (missing := part.repeats - len(stored.measured)) > 0:
         recording = record(cell, part.file, folder / "graph.json")
         plan = plan_of(spec_of(part, cell, recording.graph), part.file.seed)
-        runs = _run(part, cell, plan, min(missing, TOGETHER), folder / "cell.plan", kept)
-        counting = [run for run in runs if not has_moved(run, plan)]
+        runs = _run(part, cell, plan, min(missing, ROUNDS_PER_PROCESS), folder / "cell.plan", stored)
+        counting = [run for run in runs if not placement_differs(run, plan)]
         for run in counting:
-            kept.predicted[str(run.seed)] = _predicted(plan, run)
-            kept.measured[str(run.seed)] = measured_counts(run)
-        kept.moved += len(runs) - len(counting)
-        kept.save()
+            stored.predicted[str(run.seed)] = _predicted(plan, run)
+            stored.measured[str(run.seed)] = measured_counts(run)
+        stored.moved += len(runs) - len(counting)
+        stored.save()
         advance(len(counting))
-        in_vain = 0 if counting else in_vain + len(runs)
-        if in_vain >= TRIES:
-            raise CheckError(_always_moved(cell, runs[-1], plan, in_vain))
+        rejected = 0 if counting else rejected + len(runs)
+        if rejected >= MOST_REJECTED:
+            raise CheckError(_placement_error(cell, runs[-1], plan, rejected))
 
 
 def at_speed(plan: Plan, total_ps: int) -> Plan:
-    """The plan of a recorded program whose segments take ``total_ps`` together, in the ratio of what was recorded.
+    """The plan with segments of ``total_ps`` in all, in the ratio of the recorded times.
 
     Each is rounded down to a picosecond.
     """
@@ -68,10 +68,10 @@ def at_speed(plan: Plan, total_ps: int) -> Plan:
     return replace(plan, workload=replace(plan.workload, segment_compute_ps=frozen(shares)))
 
 
-def _run(part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, kept: KeptRuns) -> tuple[KernelRun, ...]:
-    """So many rounds in one process, with seeds that no round in ``kept`` has."""
+def _run(part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, stored: StoredRuns) -> tuple[KernelRun, ...]:
+    """Run ``rounds`` in one process, with seeds that no round in ``stored`` has."""
     write(plan, file)
-    made = len(kept.measured) + kept.moved
+    made = len(stored.measured) + stored.moved
     order = Order(
         cell.program.kernel,
         cell.program.parameters,
@@ -91,7 +91,7 @@ def _predicted(plan: Plan, run: KernelRun) -> dict[str, int]:
     return predicted_counts(result, run.serial_ps or 0)
 
 
-def _always_moved(cell: Cell, run: KernelRun, plan: Plan, rounds: int) -> str:
+def _placement_error(cell: Cell, run: KernelRun, plan: Plan, rounds: int) -> str:
     seen, said = max(run.hop_ps), hop_ps(plan)
     return (
         f"{cell.label}: in each of {rounds} runs cache lines took another time between workers than the machine file"

@@ -1,7 +1,7 @@
-"""Runs that are kept: a file for each cell, written whole after every repeat, so that a killed validation goes on.
+"""Stored runs: a file for each cell, written whole after every repeat, so that a killed validation can resume.
 
-A cell is known by all that decides its runs: the contents of machine, strategy and runtime, the recorded graph, the
-compiled program itself, and the processor. Whatever of that changes, its runs are made anew.
+A cell is identified by everything that its runs depend on: the contents of machine, strategy and runtime, the recorded
+graph, the compiled program itself, and the processor. When any of that changes, its runs are made anew.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Identity = Mapping[str, Any]
 
 
 @dataclass
-class KeptRuns:
-    """What is known of the repeats of one cell, by their seeds: what was predicted, and what was measured.
+class StoredRuns:
+    """The stored repeats of one cell by seed: what was predicted and what was measured.
 
-    ``moved`` is how many runs were given up, see `numasim.validate.placement_check`. Of a comparison by exact equality,
-    ``compared`` has the number of values and those that differ.
+    ``moved`` is the number of rejected runs, see `numasim.validate.placement_check`. For a comparison by exact
+    equality, ``compared`` has the number of values and those that differ. The fields have their names in the file.
     """
 
     path: Path
@@ -44,22 +44,22 @@ class KeptRuns:
         write_whole(self.path, json.dumps(parts).encode())
 
 
-def read_runs(directory: Path, identity: Identity) -> KeptRuns:
+def read_runs(directory: Path, identity: Identity) -> StoredRuns:
     """The runs of the cell of that identity; empty where there are none. InputError for a damaged file."""
     folder = directory / RUNS
     path = folder / f"{digest(identity)}.json"
     if not path.is_file():
         with output_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        return KeptRuns(path)
+        return StoredRuns(path)
     try:
-        return KeptRuns(path, **json.loads(path.read_bytes()))
+        return StoredRuns(path, **json.loads(path.read_bytes()))
     except (ValueError, TypeError):
         raise InputError("is damaged", place=str(path), expected="the file as it was written; remove it") from None
 
 
 def digest(identity: Identity) -> str:
-    """32 hex digits that tell identities apart."""
+    """32 hex digits that identify ``identity``."""
     return blake2b(canonical_json(dict(identity)).encode(), digest_size=16).hexdigest()
 
 

@@ -14,22 +14,22 @@ from numasim.sweep.progress import progress_bar
 from numasim.sweep.store.whole_files import locked, output_errors
 from numasim.validate.cell_runs import Advance, recorded, run_cell
 from numasim.validate.comparison import Comparison, Equality, Verdict, compare, equality, judge
-from numasim.validate.run_store import KeptRuns
+from numasim.validate.run_store import StoredRuns
 from numasim.validate.validation_cells import Part
 
 
 @dataclass(frozen=True)
 class PartFindings:
-    """What was found of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured.
+    """The findings of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured.
 
-    ``moved``: how many runs were given up since threads were elsewhere meanwhile, see `placement_check`.
+    ``rejected_runs`` counts those whose threads were not placed as the machine file says, see `placement_check`.
     """
 
     part: Part
     comparisons: tuple[Comparison, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     equalities: tuple[Equality, ...] = ()
-    moved: int = 0
+    rejected_runs: int = 0
 
     @property
     def broken(self) -> tuple[Verdict, ...]:
@@ -43,7 +43,7 @@ class PartFindings:
 
     @property
     def met(self) -> bool:
-        """Whether all that was asked for was found."""
+        """Whether all bounds are met and all counters equal."""
         return not self.broken and not self.unequal
 
 
@@ -52,7 +52,7 @@ def validate_parts(
 ) -> tuple[PartFindings, ...]:
     """Run what is missing of ``parts`` in ``directory`` and compare.
 
-    ``jobs`` cells run at a time, which only virtual time allows: elsewhere they would take each other's cores. Raises
+    ``jobs`` cells run at a time, which only virtual time allows: otherwise they would compete for cores. Raises
     InputError for bad input and CheckError where the program fails.
     """
     if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
@@ -64,12 +64,12 @@ def validate_parts(
         return tuple(findings_of(part, _run(part, directory, jobs, advance)) for part in parts)
 
 
-def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[KeptRuns]:
+def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[StoredRuns]:
     """The runs of all cells in their order. After the first error no other cell is begun.
 
     What cells share is recorded before any of them runs, so that no two threads do it.
     """
-    found: list[KeptRuns] = []
+    found: list[StoredRuns] = []
     for _, some in groupby(part.cells, key=lambda cell: cell.program):
         cells = list(some)
         for cell in cells if part.file.exact else ():
@@ -82,10 +82,10 @@ def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[KeptR
     return found
 
 
-def findings_of(part: Part, runs: Sequence[KeptRuns]) -> PartFindings:
+def findings_of(part: Part, runs: Sequence[StoredRuns]) -> PartFindings:
     """Compare the runs of all cells of a part, in the order of its cells."""
     each = list(zip(part.cells, runs, strict=True))
     if part.file.exact:
-        return PartFindings(part, equalities=tuple(equality(part, cell, kept) for cell, kept in each))
-    comparisons = tuple(one for cell, kept in each for one in compare(part, cell, kept))
-    return PartFindings(part, comparisons, judge(part, comparisons), moved=sum(kept.moved for kept in runs))
+        return PartFindings(part, equalities=tuple(equality(part, cell, stored) for cell, stored in each))
+    comparisons = tuple(one for cell, stored in each for one in compare(part, cell, stored))
+    return PartFindings(part, comparisons, judge(part, comparisons), rejected_runs=sum(stored.moved for stored in runs))

@@ -1,4 +1,4 @@
-"""What the command `validate` does: choose the parts, run them, print, write the page, and say what falls short."""
+"""What the command `validate` does: choose the parts, run them, print, write the page, and report unmet bounds."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Part, part_of
 from numasim.validate.validation_page import write_pages
-from numasim.validate.verdict_text import bound_text, broken_text, moved_text, outside_text, share_text
+from numasim.validate.verdict_text import bound_text, broken_text, outside_text, rejected_text, share_text
 
 ANYWHERE = ("exact", "virtual")  # parts that need no machine to be measured first
-CALIBRATED = ("native",)  # what is validated on a machine that is given
+CALIBRATED = ("native",)  # validated on a machine that the command line gives
 WIDTH = 120
 
 
 def chosen_parts(
     names: Sequence[str], kernels: Sequence[str], machine: str | None, runtime: str | None, quick: bool
 ) -> list[Part]:
-    """The parts of those names; without names, what can be validated anywhere, or with a machine, what is on it."""
+    """The parts of those names; without names, those that need no machine or, given a machine, those that do."""
     wanted = names or (CALIBRATED if machine else ANYWHERE)
     return [
         part_of(name, kernels=kernels, machine=machine, runtime=runtime, quick=quick) for name in dict.fromkeys(wanted)
@@ -35,7 +35,7 @@ def chosen_parts(
 
 
 def validate_and_report(parts: Sequence[Part], directory: Path, jobs: int, as_json: bool) -> None:
-    """Run ``parts``, print tables or JSON, and write the page. CheckError where anything is not as asked for."""
+    """Run ``parts``, print tables or JSON, and write the page. CheckError for an unmet bound or unequal counters."""
     every = validate_parts(parts, directory, jobs=jobs, progress=True)
     page = write_pages(every, directory)
     if as_json:
@@ -60,8 +60,8 @@ def _print(found: PartFindings, console: Console) -> None:
         console.print(f"  {values:,} values compared, cells that differ: {len(found.unequal)}", highlight=False)
     if found.verdicts:
         console.print(_grid(found))
-    if found.moved:
-        console.print(f"  {moved_text(found)}", highlight=False, soft_wrap=True)
+    if found.rejected_runs:
+        console.print(f"  {rejected_text(found)}", highlight=False, soft_wrap=True)
     for verdict in found.verdicts:
         for each in verdict.outside:
             text = f"  outside, {QUANTITIES[verdict.quantity].label}: {outside_text(each)}"
@@ -70,7 +70,7 @@ def _print(found: PartFindings, console: Console) -> None:
 
 def _grid(found: PartFindings) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for heading in ("quantity", "asked for", "cells that keep it", "met"):
+    for heading in ("quantity", "asked for", "cells within", "met"):
         grid.add_column(heading, no_wrap=True)
     for verdict in found.verdicts:
         met = Text("yes" if verdict.met else "no", style="green" if verdict.met else "red")

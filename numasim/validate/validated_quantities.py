@@ -1,8 +1,8 @@
 """What is predicted and measured, and how far apart two values are.
 
 Counts are ratios of sums over the repeats of a cell, or means where there is no denominator, with bootstrap intervals.
-What is timed on a real clock is the median over the repeats: an operating system that takes a processor away for some
-milliseconds does so to one repeat, and neither the runtime nor its prediction has a part in that.
+A value that is timed on a real clock is the median over the repeats, because an operating system that takes a processor
+away for some milliseconds affects single repeats, and this is not predicted.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate, median_interval, ratio_interval
 
-Counts = Mapping[str, int]  # what one run counted: see `numasim.validate.counts`
+Counts = Mapping[str, int]  # counters of one run: see `numasim.validate.counts`
 
 
 @dataclass(frozen=True)
 class Quantity:
     """``part / whole`` times ``scale`` in ``unit``; ``whole`` None: the mean of the part.
 
-    ``relative``: distances are told as a fraction of the measured value; else they are differences. ``timed``: it
-    takes the time of the serial twin on a real clock, which says nothing beside virtual time, and is the median of
-    its ratios instead of the ratio of their sums.
+    ``relative``: a distance is a fraction of the measured value, otherwise a difference. ``timed``: the quantity needs
+    the time of the serial twin on a real clock, so virtual time has none; it is the median of the repeats' ratios, not
+    the ratio of their sums.
     """
 
     label: str
@@ -37,7 +37,7 @@ class Quantity:
     timed: bool = False
 
     def estimate(self, runs: Sequence[Counts]) -> Estimate:
-        """The value over ``runs`` with its 95 % interval; NaN where the runs cannot tell."""
+        """The value over ``runs`` with its 95 % interval; NaN where the runs do not determine it."""
         part = np.array([run[self.part] for run in runs], np.float64) * self.scale
         whole = np.array([run[self.whole] for run in runs] if self.whole else [1.0] * len(runs), np.float64)
         return median_interval(part / whole) if self.timed else ratio_interval(part, whole)
@@ -45,7 +45,7 @@ class Quantity:
     def distance(self, predicted: float, measured: float) -> float | None:
         """How far the prediction is from what was measured, with its sign.
 
-        None where neither run knows the quantity (no attempt, no lock); infinite where only one of them does.
+        None where neither run has the quantity (no attempt, no lock); infinite where only one of them has it.
         """
         if math.isnan(predicted) and math.isnan(measured):
             return None

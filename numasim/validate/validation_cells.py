@@ -28,7 +28,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Cell:
-    """One program under one strategy with so many workers."""
+    """One program under one strategy with a number of workers."""
 
     program: Program
     strategy: str
@@ -42,7 +42,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the validation with all that was decided on the command line."""
+    """A part of the validation with what the command line chose."""
 
     name: str
     file: PartFile
@@ -60,9 +60,9 @@ def part_of(
     runtime: str | None = None,
     quick: bool = False,
 ) -> Part:
-    """The part ``name`` with only those ``kernels``, if any are named, and perhaps another machine and runtime.
+    """The part ``name`` with only those ``kernels``, if any are named, on its own or another machine and runtime.
 
-    Raises InputError for names that do not exist, and where a part has no machine of its own and is given none.
+    Raises InputError for names that do not exist, and where a part has no machine of its own and none is given.
     """
     stem, file = read_part(name)
     fewer = file.quick if quick else None
@@ -89,7 +89,7 @@ def _program(spec: KernelSpec, quick: bool) -> Program:
 
 
 def _require(machine: str, runtime: str, strategies: Sequence[str]) -> None:
-    """Say what is wrong with them before anything runs."""
+    """Check that they fit together before anything runs."""
     read_machine(machine)
     read_runtime(runtime)
     for strategy in strategies:

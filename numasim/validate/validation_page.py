@@ -1,4 +1,4 @@
-"""The report of a validation as files: validation.csv, and index.html with everything in it, to be sent to a colleague.
+"""The report of a validation as files: validation.csv, and index.html, which needs no other file.
 
 Each file is whole or absent; the page is written last.
 """
@@ -16,7 +16,7 @@ from numasim.sweep.store.whole_files import write_whole
 from numasim.validate import verdict_text
 from numasim.validate.comparison_tables import validation_csv
 from numasim.validate.figure import comparison_figure
-from numasim.validate.measured_on import whereabouts
+from numasim.validate.measured_on import measurement_origin
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
 
@@ -42,7 +42,7 @@ def page(every: Sequence[PartFindings]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals |= {"words": verdict_text, "QUANTITIES": QUANTITIES}
+    environment.globals |= {"texts": verdict_text, "QUANTITIES": QUANTITIES}
     return environment.get_template("validation.html.jinja").render(
-        every=every, pictures=pictures, where=whereabouts(), met=all(found.met for found in every)
+        every=every, pictures=pictures, where=measurement_origin(), met=all(found.met for found in every)
     )

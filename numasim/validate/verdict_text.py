@@ -10,7 +10,7 @@ from numasim.report.answers.statistics import Estimate
 from numasim.report.unit_text import MISSING, bytes_text, count_text, time_text
 from numasim.validate.comparison import Comparison, Verdict
 from numasim.validate.part_files import BoundSpec
-from numasim.validate.placement_check import ABOUT
+from numasim.validate.placement_check import MOST_FACTOR
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
 
@@ -31,7 +31,7 @@ def value_text(quantity: str, value: float) -> str:
 
 
 def estimate_text(quantity: str, estimate: Estimate) -> str:
-    """A value and half its interval, in percent of it where the quantity is told so: ``1.2 ms ± 3 %``."""
+    """A value and half its interval, in percent for relative quantities: ``1.2 ms ± 3 %``."""
     text = value_text(quantity, estimate.value)
     if math.isnan(estimate.low):
         return text
@@ -42,48 +42,48 @@ def estimate_text(quantity: str, estimate: Estimate) -> str:
 
 
 def distance_text(quantity: str, distance: float) -> str:
-    """How far the prediction is off: percent, or a difference."""
+    """The distance of the prediction: percent, or a difference."""
     if math.isinf(distance):
         return "one side only"
     return f"{100 * distance:+.1f} %" if QUANTITIES[quantity].relative else f"{distance:+.3f}"
 
 
 def bound_text(quantity: str, bound: BoundSpec) -> str:
-    """What was asked for: ``within 10 % in 80 % of the cells``."""
+    """The bound: ``within 10 % in 80 % of the cells``."""
     within = f"{float(bound.within) * 100:g} %" if QUANTITIES[quantity].relative else f"{bound.within:f}"
     return f"within {within} in {float(bound.share) * 100:g} % of the cells"
 
 
 def share_text(verdict: Verdict) -> str:
-    """How many cells kept the bound: ``62 of 72 (86 %)``."""
+    """How many cells satisfy the bound: ``62 of 72 (86 %)``."""
     share = f" ({100 * verdict.within / verdict.cells:.0f} %)" if verdict.cells else ""
     return f"{verdict.within} of {verdict.cells}{share}"
 
 
 def outside_text(each: Comparison) -> str:
-    """A cell outside its bound with what it comes to."""
+    """A cell outside its bound, with its values."""
     predicted, measured = (estimate_text(each.quantity, side) for side in (each.predicted, each.measured))
     return (
         f"{each.cell.label}: predicted {predicted}, measured {measured}, {distance_text(each.quantity, each.distance)}"
     )
 
 
-def moved_text(found: PartFindings) -> str:
-    """A sentence on runs that were given up; empty where none was."""
-    if not found.moved:
+def rejected_text(found: PartFindings) -> str:
+    """A sentence on rejected runs; empty where there are none."""
+    if not found.rejected_runs:
         return ""
     return (
-        f"{count_text(found.moved)} more runs do not count: beside them, cache lines took more than {ABOUT} times"
-        " longer or shorter between workers than the machine file says"
+        f"{count_text(found.rejected_runs)} more runs were rejected: beside them, cache lines took more than"
+        f" {MOST_FACTOR} times longer or shorter between workers than the machine file says"
     )
 
 
 def broken_text(found: PartFindings) -> list[str]:
-    """A sentence for each thing of a part that is not as asked for."""
+    """A sentence for each unmet bound, and on unequal counters."""
     broken = [
         f"{found.part.name}: {QUANTITIES[each.quantity].label}: {share_text(each)} cells are"
-        f" {bound_text(each.quantity, each.bound).partition(' in ')[0]}, asked for"
-        f" {float(each.bound.share) * 100:g} %"
+        f" {bound_text(each.quantity, each.bound).partition(' in ')[0]},"
+        f" {float(each.bound.share) * 100:g} % required"
         for each in found.broken
     ]
     if found.unequal:

@@ -17,7 +17,7 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.spec.run_spec import resolve
-from numasim.validate.rounds import TOGETHER, at_speed
+from numasim.validate.rounds import ROUNDS_PER_PROCESS, at_speed
 from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validation_cells import part_of
 
@@ -89,12 +89,12 @@ def test_rounds_share_a_process_and_no_two_have_a_seed(tmp_path: Path, monkeypat
         return run
 
     runtime = FakeRuntime(note).install(monkeypatch, tmp_path)
-    found(tmp_path, 2 * TOGETHER + 3)
+    found(tmp_path, 2 * ROUNDS_PER_PROCESS + 3)
     native = [order for order in runtime.orders if order.mode == "native"]
-    assert [order.repeat for order in native] == [TOGETHER, TOGETHER, 3] * CELLS
+    assert [order.repeat for order in native] == [ROUNDS_PER_PROCESS, ROUNDS_PER_PROCESS, 3] * CELLS
     assert all(order.rehearse and order.warm_up for order in native)
     assert [order.mode for order in runtime.orders] == ["serial", "native"] * len(native)
-    assert len(set(seeds)) == len(seeds) // CELLS == 2 * TOGETHER + 3  # cells have the same ones
+    assert len(set(seeds)) == len(seeds) // CELLS == 2 * ROUNDS_PER_PROCESS + 3  # cells have the same ones
 
 
 def test_more_rounds_are_added_to_those_that_are_kept(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -236,7 +236,7 @@ def test_the_command_leaves_table_and_page(tmp_path: Path, monkeypatch: Patch, c
     assert {row["part"] for row in rows} == {"measured", "model"}
     assert {row["within"] for row in rows if row["quantity"] == "makespan"} == {"yes"}
     text = (tmp_path / "out" / "index.html").read_text()
-    assert "Everything that was asked for was found." in text
+    assert "All bounds are met and all counters that must be equal are equal." in text
     assert 'src="data:image/svg+xml' in text
     assert 'src="http' not in text
 
@@ -247,7 +247,7 @@ def test_the_page_names_the_cells_outside_and_the_status_is_one(
     FakeRuntime(slower(2, "graph")).install(monkeypatch, tmp_path)
     assert main(["validate", part_file(tmp_path), "-o", str(tmp_path / "out"), "--json"]) == CHECK_FAILED
     out, err = capsys.readouterr()
-    assert err == "numasim: measured: makespan: 4 of 8 (50 %) cells are within 10 %, asked for 80 %\n"
+    assert err == "numasim: measured: makespan: 4 of 8 (50 %) cells are within 10 %, 80 % required\n"
     (part,) = json.loads(out)["parts"]
     (makespan,) = (each for each in part["bounds"] if each["quantity"] == "makespan")
     assert makespan["outside"] == [
@@ -301,13 +301,13 @@ def test_bad_input_is_one_sentence(
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("makespan:", "makspan:", "there is no quantity 'makspan' to bound; expected one of makespan"),
+        ("makespan:", "makspan:", "there is no quantity 'makspan' to set a bound on; expected one of makespan"),
         ("mode: virtual", "mode: vitual", "measured.yaml:2:7: mode: "),
         ("within: 0.1,", "within: 0,", "within"),
         ("seed: 3", "sed: 3", "sed"),
-        ("makespan:", "speedup:", "cannot be told in virtual time; bound the makespan"),
+        ("makespan:", "speedup:", "virtual time has no speedup over the serial twin; set a bound on the makespan"),
         ("workers: [2, 6]", "workers: []", "workers"),
-        ("costs: measured", "costs: model", "there is nothing to bound"),
+        ("costs: measured", "costs: model", "every counter must be equal: bounds have no effect"),
         ("workers: [2, 6]", "workers: [25]", "25"),
     ],
 )

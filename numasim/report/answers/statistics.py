@@ -3,9 +3,9 @@
 A mean has a Student t interval. A ratio of sums (misses over attempts, change over makespan) has a bootstrap interval
 over the repeats, part and whole resampled together from an explicit seed; its percentiles are widened to the t
 quantile, because the plain percentile bootstrap is too narrow for few repeats (Hesterberg, The American Statistician
-69, 2015). Resamples never leave the range of the repeats, and the range of fewer than six covers the true value in less than
-95 % of samples; there the t interval of the linearised ratio takes its place (Cochran, Sampling Techniques, 1977). A
-median has the interval of its order statistics (Conover, Practical Nonparametric Statistics, 1999).
+69, 2015). Resamples never leave the range of the repeats, and the range of fewer than six covers the true value in less
+than 95 % of samples; there the t interval of the linearised ratio takes its place (Cochran, Sampling Techniques, 1977).
+A median has the interval of its order statistics (Conover, Practical Nonparametric Statistics, 1999).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _order_statistic(count: int) -> int:
     below, rank = 0, 0
     while (
         2 * (below + math.comb(count, rank)) * 20 <= 1 << count
-    ):  # 5 % of the 2**count ways to lie on either side of the median
+    ):  # 5 % of the 2**count sign patterns
         below += math.comb(count, rank)
         rank += 1
     return rank
@@ -122,7 +122,7 @@ def paired_difference(first: FloatArray, other: FloatArray, *, seed: int = BOOTS
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Exact two-sided p-value of ``wins`` against ``losses`` when both are equally likely; the caller leaves ties out."""
+    """Exact two-sided p-value of ``wins`` against ``losses`` when both are equally likely; ties are not counted."""
     trials = wins + losses
     tail = sum(math.comb(trials, k) for k in range(min(wins, losses) + 1))
     return min(1.0, 2 * tail / (1 << trials))

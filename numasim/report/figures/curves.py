@@ -1,4 +1,4 @@
-"""Curves against the number of workers, one for each strategy, with 95 % bands (thesis Tables 3.2, 4.2, 4.3; Figure 4.8)."""
+"""Curves against the number of workers, one per strategy, with 95 % bands (thesis Tables 3.2, 4.2, 4.3; Figure 4.8)."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def speedup(frame: pd.DataFrame) -> Figure:
 def expected_remote_share(nodes: npt.NDArray[np.int64]) -> float:
     """Return the chance that a uniform victim among the others is on another node.
 
-    ``nodes`` is [workers]; thieves are assumed to make equally many attempts, which matters only where nodes hold unequal
-    numbers of workers. NaN for a lone worker.
+    ``nodes`` is [workers]; thieves are assumed to make equally many attempts, which matters only where nodes have
+    unequal numbers of workers. NaN for a lone worker.
     """
     count = len(nodes)
     same = np.bincount(nodes)

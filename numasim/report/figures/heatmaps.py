@@ -1,4 +1,4 @@
-"""Node-by-node heat maps: between which nodes tasks and bytes moved, one panel for each strategy (thesis chapters 4 and 5)."""
+"""Heat maps of the tasks and bytes moved between nodes, one panel for each strategy (thesis chapters 4 and 5)."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _opened(path: Path) -> IO[str]:
 
 
 def events(file: IO[str]) -> Iterator[tuple[int, Event]]:
-    """(line number, event); decimals are exact. Raises ValueError for a file with another layout than numasim writes."""
+    """(line number, event); decimals are exact. Raises ValueError for another layout than numasim writes."""
     if not next(file, "").endswith(OPENING + "\n"):
         raise ValueError("the first line does not open a list of events")
     for number, line in enumerate(file, start=2):

@@ -119,6 +119,6 @@ def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> s
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals |= {"words": number_text, "layout": table_layout, "METRICS": METRICS, "Role": Role}
+    environment.globals |= {"texts": number_text, "layout": table_layout, "METRICS": METRICS, "Role": Role}
     environment.globals |= {"file_stem": file_stem, "shown": shown_groups}
     return environment.get_template(template).render(found=findings, pictures=pictures)
