@@ -1,4 +1,4 @@
-"""Samples of everything in turn, round after round, so that a short load of the machine affects at most a few of each."""
+"""Samples of everything in turn, round after round, so that a short load of the machine affects few of each."""
 
 from __future__ import annotations
 

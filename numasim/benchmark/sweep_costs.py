@@ -45,7 +45,7 @@ def sweep_probes(effort: Effort) -> list[Probe[SweepRate]]:
 
 
 def overhead_ms(runs: int) -> float:
-    """The cost of a run in a sweep beside its simulation: reading, planning, storing and tabulating, in milliseconds."""
+    """The cost in milliseconds of a run in a sweep beside its simulation: reading, planning, storing, tabulating."""
     took_s, engine_s = _swept(_fib(SHORT_N), runs, 1, simulate_spec)
     return 1000 * (took_s - sum(engine_s)) / runs
 

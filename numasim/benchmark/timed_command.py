@@ -1,6 +1,7 @@
 """Times a command from outside: a process of its own, which imports next to nothing.
 
-The peak memory of a process includes that of the process which started it, so a large process must not start it. Run as ``python timed_command.py COMMAND...``; prints one JSON object.
+The peak memory of a process includes that of the process which started it, so a large process must not start it. Run as
+``python timed_command.py COMMAND...``; prints one JSON object.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 
 
 def timed(command: list[str]) -> dict[str, float | str]:
-    """Run ``command`` to its end: ``status``, ``seconds``, ``peak_mb`` (10**6 bytes) and ``error``, its error output."""
+    """Run ``command`` to its end: ``status``, ``seconds``, ``peak_mb`` (10**6 bytes), ``error`` (standard error)."""
     start = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Finished:
-    """What an engine counted in a run that has ended.
+    """What an engine counted in a finished run.
 
     ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows,
     ``producers`` likewise [producers], and their ``node``; the matrices are [thief or accessing node, victim or home
@@ -44,8 +44,8 @@ class Finished:
     passed_items: int
     hashes: tuple[str, str | None]
     events: int
-    word_counts: Array  # [words, WordCounts]
-    held: Array | None = None  # [stretches, Held]
+    word_counts: Array  # [synchronisation objects, WordCounts]
+    held: Array | None = None  # [holdings, Held]
 
 
 def collect(plan: Plan, finished: Finished, makespan_ps: Makespan) -> Result:
@@ -81,7 +81,7 @@ def collect(plan: Plan, finished: Finished, makespan_ps: Makespan) -> Result:
 
 
 def lock_counters(word_counts: Array) -> dict[str, int]:
-    """The counters of all shared words together; the time that they are held is in their table alone."""
+    """The sums over all synchronisation objects, except the time that they are held."""
     total = WordCounts(*word_counts.sum(axis=0).tolist())
     return {
         "lock_acquisitions": total.acquisitions,
@@ -92,7 +92,7 @@ def lock_counters(word_counts: Array) -> dict[str, int]:
 
 
 def word_table(plan: Plan, word_counts: Array) -> dict[str, Array]:
-    """What each shared word is and has counted, one entry a word."""
+    """The table of synchronisation objects: what each is and has counted."""
     return {
         "word": np.array(plan.words.names, object),
         "role": np.array([Role(role).name.lower() for role in plan.words.role.tolist()], object),
@@ -119,7 +119,7 @@ def worker_table(plan: Plan, finished: Finished) -> dict[str, Array]:
 
 
 def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
-    """Bytes by distance, and how busy the busiest memory controller and link were."""
+    """Bytes by distance, and the utilisation of the busiest memory controller and link."""
     moved, makespan_ps = finished.node_bytes, finished.makespan_ps
     local = int(np.trace(moved))
     return {
@@ -144,8 +144,8 @@ def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
 def link_bytes(machine: Machine, run: Finished | Result) -> Array:
     """[links] bytes that crossed each link.
 
-    What a node reads takes the route from its home, what it writes back the route there; where the two are not told
-    apart, both are counted on the way from the home.
+    What a node reads takes the route from its home, what it writes back the route there; where the two are not
+    distinguished, both are counted on the route from the home.
     """
     traffic = run.traffic
     towards = traffic["read"] + traffic["ownership"] + traffic["cache"] if traffic else run.node_bytes

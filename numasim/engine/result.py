@@ -1,7 +1,7 @@
 """What a run returns: integer counters, per-worker and node-pair tables. Definitions: model section 6.
 
 ``COLUMNS`` is the one list of counter names, in the order of a results table. All of them are equal on every engine but
-``engine`` and ``events``: how many events a run takes is a matter of the engine.
+``engine`` and ``events``: the number of events depends on the engine.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ class Result:
 
     ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``workers`` maps a
     per-worker counter to an array over workers then producers; ``node_bytes``, ``node_attempts`` and ``node_success``
-    are [thief or accessing node, victim or home node]. ``traffic`` tells the kinds of bytes apart: what was read,
-    fetched for ownership and written back, which together are ``node_bytes``, and what came from other caches
-    [accessing node, sending node]; it is empty where segments take as long as their node and pages say beforehand.
-    ``node_pages`` [nodes] says where pages are at the end.
-    ``words`` has a row for each shared word: its name, role and home, how often it was acquired, how often its line
-    went to another worker of the same node or of another, the time that was waited for it and that it was held;
-    ``held`` [n, 4] are the single holdings (word, actor, start, end), where a log was kept.
+    are [thief or accessing node, victim or home node]. ``traffic`` has the bytes by kind: read, fetched for
+    ownership and written back, which add up to ``node_bytes``, and those from other caches [accessing node, sending
+    node]; it is empty where segment durations are known before the run. ``node_pages`` [nodes] are the pages on each
+    node at the end.
+    ``words`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how often
+    its line was handed to another worker of the same node or of another node, the time that workers waited for it and
+    that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
     """
 
     counters: dict[str, Any]
@@ -92,8 +92,8 @@ class Result:
     words: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
     identity: dict[str, Any] = field(default_factory=dict)
-    passed_items: int = 0  # range items counted in closed form, which no record tells of
-    over_time: OverTime | None = field(default=None, compare=False)  # how the run developed, if that was asked for
+    passed_items: int = 0  # range items counted in closed form, which have no records
+    over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 
     def row(self) -> dict[str, Any]:
@@ -123,7 +123,8 @@ def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
 
 def mode_of(plan: Plan, passed_items: int) -> str:
     """The mode of a run, which follows from its plan and the range items that were counted in closed form: ``skipping``
-    where only steals need be events (model 1.7), ``bulk`` where items were passed over (1.8), else ``eager``.
+    where only steals need be events (model 1.7), ``bulk`` where items were counted without events (1.8), else
+    ``eager``.
     """
     if plan.skipping:
         return "skipping"

@@ -24,12 +24,12 @@ Log = Sequence[Executed]
 
 
 class Engine(Protocol):
-    """What simulates: the plan, whether to keep a log of what was executed, who hears of records and of rows."""
+    """An engine: takes a plan, whether to keep a log of segments, a listener for records and a watch for rows."""
 
     def __call__(
         self, plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
     ) -> tuple[Result, Log | None]:
-        """The result, and the log where one was asked for and the run has gone through all stretches."""
+        """The result, and the log where one was requested and the run has gone through all stretches."""
 
 
 def _reference(
@@ -70,11 +70,11 @@ def simulate(
     listener: Listener | None = None,
     watch: Watcher | None = None,
 ) -> Result:
-    """Run ``plan``. ``check`` holds the result against the invariants of the model (CheckError if one is broken);
+    """Run ``plan``. ``check`` checks the result against the invariants of the model (CheckError if one is broken);
     ``listener`` is called with batches of trace records [n, 5], ``watch`` with batches of what a run does [n, 7]
     (`numasim.engine.observe.watch`): a watched run goes through every event.
 
-    Raises InputError for an engine that does not exist and DeadlockError where tasks are left that nobody can run.
+    Raises InputError for an engine that does not exist and DeadlockError where tasks are left that no worker can run.
     """
     require_engine(engine)
     plan = replace(plan, skip=False) if watch and plan.skip else plan

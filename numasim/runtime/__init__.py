@@ -1,1 +1,1 @@
-"""The companion task runtime, seen from Python: compiled plans for it, and its program."""
+"""The Python side of the task runtime: compiled plans for it, and its program."""

@@ -19,7 +19,7 @@ from numasim.spec.single_part import read_runtime
 
 @dataclass(frozen=True)
 class Calibration:
-    """The two files, and a sentence on each thing that could not be measured."""
+    """The two files, and a sentence for each value that could not be measured."""
 
     machine: str
     runtime: str
@@ -27,7 +27,7 @@ class Calibration:
 
 
 def calibrate(*, quick: bool, name: str | None = None) -> Calibration:
-    """Read and measure the machine at hand. InputError where the task runtime is not built."""
+    """Read and measure this machine. InputError where the task runtime is not built."""
     return calibration(read_sysfs(), run_probe(quick=quick), name or label(None))
 
 

@@ -1,7 +1,7 @@
-"""What the probe measured of loads and lines, put into the machine file of the running system.
+"""Measured latencies, bandwidths and line transfers, put into the machine file of the running system.
 
-Medians become values; a value that stands for several places, as all nodes are alike, is the median of theirs. How each
-was measured and how sure it is stands in the file's sources.
+Medians become values; a value that applies to several places, such as all nodes, is the median of theirs. The sources
+in the file say how each value was measured, with its interval.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Matrix = list[list[Finding]]
 
 
 def calibrate_machine(draft: Draft, inventory: Inventory, probe: Probe) -> None:
-    """Replace what was assumed in ``draft`` by what was measured; remark what could not be."""
+    """Replace assumed values of ``draft`` by measured ones; add a remark for each that could not be measured."""
     head = f"{draft.values['name']}: {inventory.origin}, measured."
-    draft.remarks[0] = f"{head} What is marked as assumed was neither said nor measured."
+    draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
     _put_latency(draft, probe)
     _put_bandwidth(draft, probe)
     _put_cache(draft, probe)
@@ -40,7 +40,7 @@ def _matrix(draft: Draft, probe: Probe, name: str) -> Matrix | None:
 
 def _put_latency(draft: Draft, probe: Probe) -> None:
     matrix = _matrix(draft, probe, "memory_latency")
-    method = "a chase of pointers through four times the last-level cache, in random order"
+    method = "pointer chasing through four times the last-level cache, in random order"
     if matrix is None:
         return
     if len(matrix) == 1:
@@ -68,7 +68,7 @@ def _put_bandwidth(draft: Draft, probe: Probe) -> None:
 def _put_cache(draft: Draft, probe: Probe) -> None:
     hit = probe.one("cache_latency")
     if hit and "llc" in draft.values["caches"]:
-        method = "a chase of pointers through four times the second level"
+        method = "pointer chasing through four times the second-level cache"
         draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
 
 
@@ -99,7 +99,7 @@ def _middle(found: Iterable[Finding]) -> Decimal:
 
 
 def _sure(found: list[Finding]) -> str:
-    """Say how sure a value is that stands for one finding, or for several."""
+    """Describe the uncertainty of a value from one finding, or from several."""
     if len(found) == 1:
         return found[0].interval()
     lowest, highest = min(each.low for each in found), max(each.high for each in found)

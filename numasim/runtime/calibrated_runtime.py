@@ -1,7 +1,7 @@
-"""What the probe measured of queues, tasks, threads and pages, as a runtime file: the companion runtime's own costs.
+"""The measured costs of queues, tasks, threads and pages, as a runtime file for numasim's own task runtime.
 
-What it does not measure is as in the preset ``ompi``, and marked so. Distance enters by the transfer of the queue's
-line, which the machine's file has, so that probes and takes are measured within one core.
+Costs that were not measured are those of the preset ``ompi``, and marked as assumed. Distance enters by the transfer of
+the queue's line, which the machine's file has, so that probes and takes are measured within one core.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Rule = Callable[[Probe], Cost | str]  # the cost, or the name of what is missing
 def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
     """The runtime file; ``base`` has the costs that are assumed where nothing was measured."""
     costs: dict[str, object] = {}
-    comments = {"poll_ns": "a pause of the processor; the runtime yields it now and then besides"}
+    comments = {"poll_ns": "a pause instruction; the runtime also yields the processor now and then"}
     for key, rule in RULES.items():
         found = _found(rule(probe), key, base.costs, probe)
         costs[key] = found.value
@@ -51,7 +51,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
         "s_rule": "avail",
         "costs": costs,
     }
-    heading = f"{name}: numasim's own task runtime on the machine that it was measured on. Times in nanoseconds."
+    heading = f"{name}: numasim's task runtime, measured on this machine. Times in nanoseconds."
     return yaml_text(document, heading=heading, blocks=("costs",), comments=comments)
 
 
@@ -106,7 +106,7 @@ def _no_more(probe: Probe) -> Cost | str:
 
 
 def _faults_per_s(probe: Probe) -> Cost | str:
-    """Faults of all cores together: of so many there is no more contention than was measured."""
+    """Faults of all cores together: contention is not modelled beyond this measurement."""
     found = probe.one("page_fault_together")
     if not found:
         return "page_fault_together"
@@ -123,9 +123,9 @@ RULES: dict[str, Rule] = {
     ),
     "wait_ns": partial(_measured, "join_nothing", "a join with nothing to wait for"),
     "resume_ns": partial(_measured, "fiber_switch", "a switch of fibers"),
-    "probe_ns": partial(_measured, "probe", "a look at an empty queue"),
+    "probe_ns": partial(_measured, "probe", "a probe of an empty queue"),
     "probe_remote_ns": partial(_measured, "probe", "as probe_ns, distance enters by the line"),
-    "take_ns": partial(_measured, "take", "a task from the far end of a queue"),
+    "take_ns": partial(_measured, "take", "a task from the steal end of a queue"),
     "move_ns": partial(_combined, ("take", "push"), (), "each further task is taken and pushed"),
     "wake_ns": partial(_measured, "wake", "from waking a sleeping thread to its running"),
     "wake_remote_ns": _wake_elsewhere,

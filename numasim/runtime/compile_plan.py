@@ -1,9 +1,8 @@
 """Plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset.
 
-On real threads a plan is the strategy alone, and it says so by a graph of one task that has nothing to do. In virtual
-time the program runs in step with its own recorded graph, so that graph is a part of the plan. Nothing couples the
-workers of such a plan: what a segment takes is known before the run, without caches, contention, shared cores or
-changing clocks, because that is how virtual clocks advance.
+On real threads a plan is only the strategy, with a graph of one empty task. In virtual time the program follows its own
+recorded graph, which is therefore part of the plan. Only steals couple the workers of such a plan: virtual clocks need
+segment durations that are known before the run, without caches, contention, shared cores or changing clocks.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def compile_plan(
     spec = resolve(fields)
     if graph is None and effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task":
         raise InputError(
-            "the first wait is the mean time of a task, which only a task graph tells",
+            "the first wait is the mean time of a task, which only a task graph determines",
             path=("runtime", "backoff", "first_ns"),
             expected="--graph with the recorded graph of the program, or a runtime whose first wait is a time",
         )

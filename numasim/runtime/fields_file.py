@@ -1,7 +1,7 @@
-"""Files of named arrays: how a compiled plan travels to the task runtime (numasim/runtime/source/fields.h).
+"""Files of named arrays, in which the task runtime receives a compiled plan (numasim/runtime/source/fields.h).
 
-The fields are those that the native engine is given (`numasim.engine.native.native_engine.fields`). What is nested
-there is flattened here: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and
+The fields are those that the native engine is given (`numasim.engine.native.native_engine.fields`). Nested fields
+are flattened: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and
 ``name.count`` says how many there are. Integers, booleans and lengths are single entries of 64 bits; strings are text
 that ends in a zero byte.
 """
@@ -36,7 +36,7 @@ Array = npt.NDArray[Any]
 
 
 def write_plan(plan: Plan, path: Path | str) -> None:
-    """Write everything that the runtime needs of ``plan``, its task graph among it. Whole, or not at all."""
+    """Write everything that the runtime needs of ``plan``, including its task graph. Whole, or not at all."""
     write_fields(plan_fields(plan), path)
 
 
@@ -59,7 +59,7 @@ def plan_fields(plan: Plan) -> dict[str, Any]:
 
 
 def _segment_waits(plan: Plan) -> dict[str, Any]:
-    """How long segments wait, where there are accesses."""
+    """The times that segments wait for memory, where there are accesses."""
     if not len(plan.workload.accesses):
         return {}
     waits = {"settled_ps": segment_times(plan).settled_ps, "local_wait_ps": local_waits_ps(plan)}
@@ -76,7 +76,7 @@ def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
 
 
 class _Body:
-    """The arrays of a file behind its table, which ends at ``offset``; an array that is there twice is written once."""
+    """The arrays of a file behind its table, which ends at ``offset``; an array that occurs twice is written once."""
 
     def __init__(self, offset: int) -> None:
         self.parts: list[bytes] = []
@@ -128,7 +128,7 @@ def _encoded(value: Any) -> tuple[int, int, bytes]:
 
 
 def _widened(array: Array) -> Array:
-    """The array with one of the types that a file can have."""
+    """The array converted to one of the types of the file format."""
     if array.dtype == bool:
         return array.astype(np.uint8)
     return array if array.dtype.name in KINDS else array.astype(np.int64)

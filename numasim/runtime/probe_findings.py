@@ -1,4 +1,4 @@
-"""What ``numasim-runtime probe`` measured on the machine at hand, as records."""
+"""The measurements of ``numasim-runtime probe`` on this machine, as records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT = "numasim probe 1"
 class Finding:
     """A median of samples and the interval that covers the true median with 95 %; ``unit`` is ns or GB/s.
 
-    ``source`` and ``target`` are numbers that the system gives: of nodes for memory, of hardware threads else.
+    ``source`` and ``target`` are the system's numbers of nodes for memory, of hardware threads otherwise.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Finding:
     target: int | None = None
 
     def interval(self) -> str:
-        """Say how sure the median is."""
+        """Describe the samples and the interval."""
         lost = f", {self.discarded} more disturbed and discarded" if self.discarded else ""
         return f"median of {self.samples} samples{lost}, 95 % interval {short(self.low)} to {short(self.high)}"
 
@@ -47,13 +47,13 @@ class Gap:
     kind: str | None = None
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Describe the gap."""
         return f"{self.name}{f' of {self.kind}' if self.kind else ''}: {self.why}"
 
 
 @dataclass(frozen=True)
 class Probe:
-    """All of one probe."""
+    """Everything from one probe."""
 
     findings: tuple[Finding, ...]
     gaps: tuple[Gap, ...]
@@ -64,27 +64,27 @@ class Probe:
         return (each for each in self.findings if each.name == name and each.kind == kind)
 
     def one(self, name: str, kind: str | None = None) -> Finding | None:
-        """What was found under that name first, if anything was."""
+        """The first finding of that name, if there is one."""
         return next(self.all(name, kind), None)
 
     def why_missing(self, name: str) -> str:
-        """Why nothing was found under that name."""
+        """Why there is no finding of that name."""
         return next((gap.why for gap in self.gaps if gap.name == name), "this version of the program does not know it")
 
 
 def short(value: Decimal) -> str:
-    """A number with as many digits as matter to a reader: three, or all before the point."""
+    """A number with three significant digits, or all digits before the point."""
     digits = max(0, 2 - value.adjusted()) if value else 0
     return f"{round(value, digits):f}"
 
 
 def run_probe(*, quick: bool, program: Path | None = None) -> Probe:
-    """Measure the machine at hand: seconds, or a minute on many cores. InputError where the runtime is not built."""
+    """Measure this machine: seconds, or a minute on many cores. InputError where the runtime is not built."""
     return parse_probe(answer([program or find_program(), "probe", *(["--quick"] if quick else [])]))
 
 
 def parse_probe(found: Any) -> Probe:
-    """The records in the program's answer. CheckError where it is none of this version."""
+    """The records in the program's answer. CheckError where it has the format of another version."""
     try:
         if found["format"] != FORMAT:
             raise CheckError(f"numasim-runtime answers in the format {found['format']!r}, not {FORMAT!r}")

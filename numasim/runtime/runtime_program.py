@@ -1,4 +1,4 @@
-"""The compiled program of the runtime: where it is, what it is told, and what it answers.
+"""The compiled program of the runtime: where it is, its arguments, and its output.
 
 ``numasim-runtime`` runs one kernel in one mode and prints one JSON object. It is built together with the native engine
 and lies beside this file, in a wheel as in a checkout.
@@ -23,13 +23,13 @@ CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # its exit statuses
 
 @dataclass(frozen=True)
 class Order:
-    """What the program is to run: a kernel with its parameters, in a mode.
+    """The arguments of the program: a kernel with its parameters, in a mode.
 
     ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
     what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph.
-    ``seed`` None: the plan's; of ``repeat`` runs each draws its own. With ``rehearse``, each run on threads is behind
-    serial copies of the program on all workers at once. With ``warm_up`` the first run is gone through once before,
-    unseen. The result is compared with the serial twin of the kernel where ``verify`` is set.
+    ``seed`` None: the plan's; of ``repeat`` runs each draws its own. With ``rehearse``, serial copies of the
+    program run on all workers at once before each run on threads. With ``warm_up`` the first run is executed once
+    before, without being reported. The result is compared with the serial twin of the kernel where ``verify`` is set.
     """
 
     kernel: str
@@ -66,13 +66,13 @@ class Order:
 class KernelRun:
     """What one run of a kernel counted, under the names of `numasim.engine.result`.
 
-    ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether it has the same result, both
-    None where that was not asked for. ``rehearsed_ps`` is the (harmonic) mean of what serial copies of the program took
-    on the workers just before; 0 where there were none. ``hop_ps`` is how long a cache line took from worker to worker,
-    on the mean, before the copies, just before and just after a native run; 0 where there were no copies, for a single
+    ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether it has the same result, both None where
+    that was not asked for. ``rehearsed_ps`` is the harmonic mean of the times of serial copies of the program on the
+    workers just before; 0 where there were none. ``hop_ps`` is the mean transfer time of a cache line from worker to
+    worker before the copies, just before and just after a native run; 0 where there were no copies, for a single
     worker, and in other modes. ``columns`` are sums over workers, ``worker`` the same by worker; ``node`` is the node
-    of each worker, the node tables are [nodes][nodes], and ``words`` has a row for each shared word: acquisitions,
-    hand-offs within a node and between nodes, time waited, time held.
+    of each worker, the node tables are [nodes][nodes], and ``words`` has a row for each synchronisation object:
+    acquisitions, handoffs within a node and between nodes, time waited, time held.
     """
 
     kernel: str
@@ -111,8 +111,8 @@ def find_program() -> Path:
 def run_kernel(order: Order, program: Path | None = None) -> tuple[KernelRun, ...]:
     """Run a kernel as often as ``order`` says and return what each run counted.
 
-    Raises InputError with the program's own sentence where it refuses, and CheckError where the result of a run is not
-    that of the kernel's serial twin, or the program dies.
+    Raises InputError with the program's message where it rejects its arguments, and CheckError where a result differs
+    from that of the kernel's serial twin, or the program crashes.
     """
     return parse(answer([program or find_program(), *order.arguments()]), order)
 
@@ -125,9 +125,9 @@ def answer(command: list[str | Path]) -> Any:
         raise InputError(f"the program cannot be run: {error.strerror}", place=str(command[0])) from None
     said = (done.stderr.strip().splitlines() or [""])[-1].removeprefix("numasim-runtime: ")
     if done.returncode == BAD_INPUT:
-        raise InputError(said or "numasim-runtime refuses its arguments, and does not say why")
+        raise InputError(said or "numasim-runtime rejects its arguments without a message")
     if done.returncode not in (CORRECT, WRONG_RESULT):
-        raise CheckError(f"numasim-runtime ended with status {done.returncode}: {said or 'it said nothing'}")
+        raise CheckError(f"numasim-runtime ended with status {done.returncode}: {said or 'no message'}")
     try:
         return json.loads(done.stdout)
     except json.JSONDecodeError as error:
@@ -135,7 +135,7 @@ def answer(command: list[str | Path]) -> Any:
 
 
 def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
-    """The runs in an answer: one object, or what the runs have in common with ``runs``, what differs."""
+    """The runs in an answer: one object, or one of what the runs share with a list ``runs`` of what differs."""
     from pydantic import TypeAdapter, ValidationError
 
     common = {key: value for key, value in found.items() if key != "runs"} if isinstance(found, dict) else {}
@@ -144,7 +144,7 @@ def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
         runs = TypeAdapter(tuple[KernelRun, ...]).validate_python([{**common, **run} for run in each])
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise CheckError(f"numasim-runtime answers {'.'.join(map(str, first['loc'][1:]))}: {first['msg']}") from None
+        raise CheckError(f"numasim-runtime printed {'.'.join(map(str, first['loc'][1:]))}: {first['msg']}") from None
     for run in runs:
         if run.correct is False:
             raise CheckError(f"{order.kernel}, {order.mode}: the result differs from that of the serial twin")
@@ -152,7 +152,7 @@ def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
 
 
 def main() -> int:
-    """Become the program: the command numasim-runtime of an installed package. Returns only where there is none."""
+    """Replace this process by the program: the command numasim-runtime. Returns only if there is no program."""
     try:
         program = find_program()
     except InputError as error:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, graph, items, task
 
-from numasim.engine.check.engine_difference import Record, difference, disagreements, first_parting, outcome
+from numasim.engine.check.engine_difference import Record, difference, disagreements, first_event_difference, outcome
 from numasim.engine.observe.trace_hash import Listener, Records, WindowSums, hash_sum
 from numasim.engine.simulate import ENGINES
 from numasim.plan.plan import Plan
@@ -44,11 +44,11 @@ def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, A
     register["wrong"] = with_other_seed
     found = difference(PLAN, "reference", "wrong")
     assert found is not None
-    assert found.parting is not None
+    assert found.first_event is not None
     left, right = traces(PLAN), traces(replace(PLAN, seed=PLAN.seed + 1))
     first = min([*(left - right), *(right - left)])
-    assert found.parting.event == first
-    assert found.parting.by == ("reference" if first in left else "wrong")
+    assert found.first_event.event == first
+    assert found.first_event.by == ("reference" if first in left else "wrong")
     report = str(found)
     assert "trace_hash" in report
     assert f"at {first.time_ps:,} ps" in report
@@ -120,18 +120,18 @@ def test_the_first_event_of_the_multiset_difference_is_found(
     left, right = [*common, *more], [*other, *common]
     chance.shuffle(left)
     chance.shuffle(right)
-    parting = first_parting("left", in_batches(left, 4), "right", in_batches(right, 7))
+    first_event = first_event_difference("left", in_batches(left, 4), "right", in_batches(right, 7))
     only_left, only_right = Counter(left) - Counter(right), Counter(right) - Counter(left)
     expected = min([*only_left, *only_right], default=None)
     if expected is None:
-        assert parting is None
+        assert first_event is None
         return
-    assert parting is not None
-    assert parting.event == expected
-    assert parting.by == ("left" if expected in only_left else "right")
+    assert first_event is not None
+    assert first_event.event == expected
+    assert first_event.by == ("left" if expected in only_left else "right")
     there = right if expected in only_left else left
     later = [each for each in there if each.actor == expected.actor and each >= expected]
-    assert parting.instead == min(later, default=None)
+    assert first_event.instead == min(later, default=None)
 
 
 @given(st.lists(RECORD, max_size=30), st.integers(0, 10**6), st.integers(1, 9))
@@ -149,10 +149,10 @@ def test_a_crowded_window_is_narrowed_until_it_is_small(monkeypatch: pytest.Monk
     monkeypatch.setattr("numasim.engine.check.engine_difference.MOST_KEPT", 3)
     left = [Record(10**9 + i // 2, 0, i % 2, i, 0) for i in range(2000)]
     right = [*left[:1500], Record(10**9 + 750, 0, 0, 77, 0), *left[1501:]]
-    parting = first_parting("left", in_batches(left, 100), "right", in_batches(right, 100))
-    assert parting is not None
-    assert parting.event == right[1500]
-    assert (parting.by, parting.other) == ("right", "left")
+    first_event = first_event_difference("left", in_batches(left, 100), "right", in_batches(right, 100))
+    assert first_event is not None
+    assert first_event.event == right[1500]
+    assert (first_event.by, first_event.other) == ("right", "left")
 
 
 def test_records_speak() -> None:

@@ -44,5 +44,5 @@ def test_every_hardware_thread_works_unless_it_is_said_how_many() -> None:
 
 
 def test_a_wait_of_one_task_needs_a_graph() -> None:
-    with pytest.raises(InputError, match="mean time of a task, which only a task graph tells; expected --graph"):
+    with pytest.raises(InputError, match="mean time of a task, which only a task graph determines; expected --graph"):
         compile_plan("randomized", MACHINE, 2, "own")

@@ -113,9 +113,9 @@ def test_refused_arguments_are_the_sentence_of_the_program(tmp_path: Path) -> No
     [
         (1, json.dumps({**ANSWER, "correct": False}), "fib, virtual: the result differs from that of the serial twin"),
         (0, "", "numasim-runtime printed no JSON: Expecting value at character 0"),
-        (0, "[1]", "numasim-runtime answers kernel: Field required"),
-        (0, json.dumps({**ANSWER, "columns": {"tasks": "many"}}), "numasim-runtime answers columns.tasks: "),
-        (77, "", "numasim-runtime ended with status 77: it said nothing"),
+        (0, "[1]", "numasim-runtime printed kernel: Field required"),
+        (0, json.dumps({**ANSWER, "columns": {"tasks": "many"}}), "numasim-runtime printed columns.tasks: "),
+        (77, "", "numasim-runtime ended with status 77: no message"),
     ],
 )
 def test_a_program_that_fails_is_a_failed_check(tmp_path: Path, status: int, out: str, sentence: str) -> None:

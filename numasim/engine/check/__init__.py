@@ -1,1 +1,1 @@
-"""What every result obeys, and where two engines part."""
+"""The invariants of every result, and the comparison of two engines."""

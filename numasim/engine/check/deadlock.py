@@ -1,4 +1,4 @@
-"""Runs that cannot end: tasks are left that nobody will ever run."""
+"""Runs that cannot end: tasks are left that no worker will ever run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numasim.plan.plan import Plan
 
 
 class DeadlockError(InputError):
-    """Tasks are left, and no worker can ever run one of them: the join does not fit the strategy."""
+    """Tasks are left that no worker can ever run: the join does not fit the strategy."""
 
     def __init__(self, plan: Plan, tasks: int, time_ps: int) -> None:
         """``tasks`` are left at ``time_ps``."""

@@ -1,8 +1,8 @@
-"""Where two engines part: what differs in their results, and the first event that one has and the other has not.
+"""Comparison of two engines: what differs in their results, and the first event that only one of them has.
 
 Both engines produce the same records for every plan (model 1.3), in batches of any order. Partial sums over windows of
-simulated time say in which window two traces part; only the records of that window are kept, sorted and compared, so
-that traces of any length fit.
+simulated time show in which window two traces first differ; only the records of that window are kept, sorted and
+compared, so that traces of any length fit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numasim.plan.plan import Plan
 Outcome = Result | str  # the text is that of a DeadlockError
 Replay = Callable[[Listener], object]
 
-COSTS = frozenset({"events"})  # what a run cost its engine: no part of what it found
+COSTS = frozenset({"events"})  # the cost of a run, which engines need not agree on
 MOST_KEPT = 65_536  # records of one window
 SHOWN = 12
 OF_WORKERS = (Rank.SEG_END, Rank.WAKE, Rank.PUT, Rank.LOOK, Rank.POLL)
@@ -40,7 +40,7 @@ class Record(NamedTuple):
     second: int
 
     def __str__(self) -> str:
-        """What happened, in words."""
+        """Describe the event."""
         return f"at {self.time_ps:,} ps {WORDING[Rank(self.rank)](self.actor, self.first, self.second)}"
 
 
@@ -80,8 +80,8 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class Parting:
-    """The first event that only the engine ``by`` has, and what the actor does next on the ``other`` engine."""
+class EventDifference:
+    """The first event that only the engine ``by`` has, and the next event of its actor on the ``other`` engine."""
 
     by: str
     event: Record
@@ -96,21 +96,21 @@ class Parting:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two engines disagree about a plan; as text, a short report."""
+    """The differences of two engines on a plan; as text, a short report."""
 
     left: str
     right: str
     disagreements: tuple[Disagreement, ...]
-    parting: Parting | None
+    first_event: EventDifference | None
     origin: str
 
     def __str__(self) -> str:
-        """What differs, where it begins, and how to see it again."""
+        """What differs, the first event that does, and how to make the plan again."""
         lines = [f"the engines {self.left!r} and {self.right!r} disagree"]
         lines += [f"  {each.name}: {each.left} and {each.right}" for each in self.disagreements[:SHOWN]]
         if len(self.disagreements) > SHOWN:
             lines.append(f"  and {len(self.disagreements) - SHOWN} quantities more")
-        lines.append(f"first event that differs: {self.parting or 'none, the traces are the same'}")
+        lines.append(f"first event that differs: {self.first_event or 'none, the traces are the same'}")
         lines.append(f"plan: {self.origin}")
         return "\n".join(lines)
 
@@ -118,9 +118,9 @@ class Difference:
 def difference(
     plan: Plan, left: str = "reference", right: str = "native", origin: str | None = None
 ) -> Difference | None:
-    """Run ``plan`` on two engines of the registry; None where everything but the cost of the run is the same.
+    """Run ``plan`` on two engines of the registry; None where everything but the cost of the run is equal.
 
-    ``origin`` says how to make the plan again; by default it tells what the plan consists of.
+    ``origin`` says how to make the plan again; by default it lists the parts of the plan.
     """
     outcomes = outcome(plan, left), outcome(plan, right)
     found = tuple(disagreements(*outcomes))
@@ -128,8 +128,8 @@ def difference(
         return None
     hashed = all(isinstance(each, str) or each.counters["event_hash"] is not None for each in outcomes)
     ranks = tuple(Rank) if hashed and not plan.skipping else STEP_RANKS
-    parting = first_parting(left, _replay(plan, left, ranks), right, _replay(plan, right, ranks))
-    return Difference(left, right, found, parting, origin or description(plan))
+    first_event = first_event_difference(left, _replay(plan, left, ranks), right, _replay(plan, right, ranks))
+    return Difference(left, right, found, first_event, origin or description(plan))
 
 
 def outcome(plan: Plan, engine: str, listener: Listener | None = None) -> Outcome:
@@ -171,7 +171,7 @@ def comparable(found: Outcome) -> dict[str, Any]:
 
 
 def description(plan: Plan) -> str:
-    """What a plan consists of, in one line."""
+    """The parts of a plan, in one line."""
     work = plan.workload
     return (
         f"{work.name} {work.parameters} under {plan.steal.name!r} with {plan.workers.workers} workers on "
@@ -182,10 +182,10 @@ def description(plan: Plan) -> str:
 # ---- the first event --------------------------------------------------------------------------------------------
 
 
-def first_parting(left: str, replay_left: Replay, right: str, replay_right: Replay) -> Parting | None:
+def first_event_difference(left: str, replay_left: Replay, right: str, replay_right: Replay) -> EventDifference | None:
     """The first event that is in one trace and not in the other, or None where they are the same.
 
-    A replay runs an engine with the listener that it is given, each time from the beginning.
+    A replay is a function that runs an engine from the beginning with the listener that it is given.
     """
     kept = _first_window(replay_left, replay_right)
     if kept is None:
@@ -193,18 +193,18 @@ def first_parting(left: str, replay_left: Replay, right: str, replay_right: Repl
     only_left, only_right = kept[0] - kept[1], kept[1] - kept[0]
     event = min([*only_left, *only_right])
     if event in only_left:
-        return Parting(left, event, right, _next_of(event, replay_right))
-    return Parting(right, event, left, _next_of(event, replay_left))
+        return EventDifference(left, event, right, _next_of(event, replay_right))
+    return EventDifference(right, event, left, _next_of(event, replay_left))
 
 
 def _first_window(left: Replay, right: Replay) -> tuple[Counter[Record], Counter[Record]] | None:
-    """The records that the two traces have in the first window of time in which they part, with their multiplicity."""
+    """The records of both traces in the first window of time in which they differ, with their multiplicity."""
     begin_ps, end_ps = 0, MASK
     while True:
         sums = WindowSums(begin_ps, end_ps), WindowSums(begin_ps, end_ps)
         left(sums[0].add)
         right(sums[1].add)
-        window = _parting_window(*sums)
+        window = _first_different_window(*sums)
         if window is None:
             return None
         begin_ps, end_ps, records = window
@@ -212,7 +212,7 @@ def _first_window(left: Replay, right: Replay) -> tuple[Counter[Record], Counter
             return _records_between(left, begin_ps, end_ps), _records_between(right, begin_ps, end_ps)
 
 
-def _parting_window(left: WindowSums, right: WindowSums) -> tuple[int, int, int] | None:
+def _first_different_window(left: WindowSums, right: WindowSums) -> tuple[int, int, int] | None:
     """(begin, end, records) of the first window with different sums."""
     while left.shift != right.shift:
         min(left, right, key=lambda sums: sums.shift).widen()
@@ -236,7 +236,7 @@ def _records_between(replay: Replay, begin_ps: int, end_ps: int) -> Counter[Reco
 
 
 def _next_of(event: Record, replay: Replay) -> Record | None:
-    """The first record of the same actor that does not come before ``event``."""
+    """The first record of the same actor that is not earlier than ``event``."""
     ranks = OF_WORKERS if event.rank in OF_WORKERS else (Rank(event.rank),)
     candidates: list[Record] = []
 
@@ -250,7 +250,7 @@ def _next_of(event: Record, replay: Replay) -> Record | None:
 
 
 def _replay(plan: Plan, engine: str, ranks: tuple[Rank, ...]) -> Replay:
-    """Run ``plan`` on ``engine`` for the sake of its records of ``ranks``."""
+    """Run ``plan`` on ``engine`` and pass on its records of ``ranks``."""
 
     def run(listener: Listener) -> Outcome:
         return outcome(plan, engine, lambda records: listener(_of_ranks(records, ranks)))

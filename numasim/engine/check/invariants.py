@@ -44,7 +44,7 @@ def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     ran = Counter((each.task, each.segment) for each in log)
     work = unfolded(plan.workload)
     expected = _expected_runs(work)
-    if result.passed_items:  # items that are alike have changed places, so that only their number is known
+    if result.passed_items:  # equal items may have been exchanged, so that only their number is known
         ran, expected = _items_as_one(ran, work.rows), _items_as_one(expected, work.rows)
         ran[work.rows, 0] += result.passed_items
     for key in sorted(ran.keys() | expected.keys()) if ran != expected else ():
@@ -54,7 +54,7 @@ def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def _items_as_one(runs: Counter[tuple[int, int]], rows: int) -> Counter[tuple[int, int]]:
-    """The runs of all range items, whose ids begin at ``rows``, as those of the first."""
+    """The number of runs of all range items, whose ids begin at ``rows``, counted for the first item."""
     merged: Counter[tuple[int, int]] = Counter()
     for (task, segment), times in runs.items():
         merged[min(task, rows), segment] += times
@@ -79,7 +79,7 @@ def _expected_runs(work: Workload) -> Counter[tuple[int, int]]:
 
 
 def one_thing_at_a_time(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """No worker works on two segments at once, and none after the end."""
+    """No worker executes two segments at once, and none after the makespan."""
     by_worker: dict[int, list[Executed]] = defaultdict(list)
     for each in log or ():
         by_worker[each.worker].append(each)
@@ -94,7 +94,7 @@ def one_thing_at_a_time(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """A task starts after its spawner reached the SPAWN, after its predecessors, and goes on after its children."""
+    """A task starts after its spawn and after its predecessors, and continues after the children that it waits for."""
     if not log or any(phase.repeat > 1 for phase in plan.workload.phases):
         return
     work = unfolded(plan.workload)
@@ -149,7 +149,7 @@ def _dependence_order(work: Workload, start: dict[int, int], end: dict[int, int]
 def time_bounds(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """The makespan is at least T1 / P and at least Tinf, which are times with all bytes local.
 
-    On a machine with remote memory nearer than local, and on workers faster than their like, tasks may take less.
+    Where remote memory is faster than local memory, or a worker faster than the average, tasks may take less.
     """
     c, workers = result.counters, plan.workers.workers
     if not c["span_ps"] <= c["work_ps"]:
@@ -163,7 +163,7 @@ def time_bounds(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def _may_beat_local_work(plan: Plan) -> bool:
-    """Whether some tasks may take less than their local work on a worker like any other."""
+    """Whether some tasks may take less than their local work on an average worker."""
     latency, caches = plan.machine.latency_ps, plan.machine.caches
     near_caches = plan.effects.cache != "none" and caches.llc_remote_hit_ps < caches.llc_hit_ps
     near_memory = bool((latency < np.diagonal(latency)[:, None]).any())
@@ -177,7 +177,7 @@ def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         if total != result.counters["makespan_ps"]:
             yield f"the time of worker {worker} adds up to {total} ps, not to the makespan"
             return
-    signed = [TIME.index("inflation_numa_ps")]  # remote memory is nearer than local where a machine file says so
+    signed = [TIME.index("inflation_numa_ps")]  # remote memory may be faster than local memory in a machine file
     if plan.effects.worker_spread_ppm:
         signed.append(TIME.index("inflation_smt_ps"))
     negative = np.argwhere(np.delete(parts, signed, axis=0) < 0)
@@ -186,7 +186,7 @@ def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def steals_add_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """Attempts are successes and failures, by distance and by node pair as well."""
+    """Attempts are successful and false steals, also by distance and by node pair."""
     c = result.counters
     for suffix in ("", "_remote"):
         attempts, success, false = (c[f"steal_{kind}{suffix}"] for kind in ("attempts", "success", "false"))
@@ -210,8 +210,8 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 
 def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """What was moved, or found in a cache, is what the accesses declare, passes and write-backs included, and migrated
-    pages.
+    """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and those
+    of migrated pages.
     """
     declared = _declared_bytes(plan.workload)
     copied = result.counters["pages_migrated"] * plan.machine.page_bytes
@@ -228,7 +228,7 @@ def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def pages_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """Every page has one home: settled regions from the start, the others as their pages are placed."""
+    """Every page has one home: in static regions from the start, in dynamic ones when it is placed."""
     placement = plan.placement
     before = sum(int(pages) for pages, homes in zip(placement.pages, placement.homes, strict=True) if homes is not None)
     placed = before + result.counters["page_faults"]
@@ -258,10 +258,10 @@ def _range_bytes(family: RangeFamily) -> int:
 
 
 def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """Every word counts what the run counts; with a log, no lock is held twice at once, nor otherwise than counted."""
+    """Counts of synchronisation objects add up to those of the run; with a log, they agree with the holdings."""
     for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
         if int(result.words[name].sum()) != result.counters[f"lock_{name}"]:
-            yield f"the {name} of the shared words do not add up to lock_{name}"
+            yield f"the {name} of the synchronisation objects do not add up to lock_{name}"
     if result.held is None:
         return
     for word, name in enumerate(plan.words.names):

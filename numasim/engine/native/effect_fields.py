@@ -1,6 +1,6 @@
 """What couples the running segments of a plan, as arrays for the native engine.
 
-The prices of range items, which are found in closed form, are tabulated here; all else is looked up or computed there.
+The prices of range items, which have a closed form, are tabulated here; the native engine computes all others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Fields = dict[str, Any]
 
 
 def effect_fields(plan: Plan) -> Fields:
-    """The fields of a plan that say what couples it; of one that nothing couples, no more than that."""
+    """The fields of a plan that describe its coupling; for an uncoupled plan only that it is uncoupled."""
     if not plan.coupled:
         return {"coupled": False}
     resources = resources_of(plan)

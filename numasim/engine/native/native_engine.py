@@ -1,7 +1,7 @@
 """The native engine: a Plan's arrays into the compiled module ``numasim.native._engine``, and a Result out of it.
 
-The engine itself is C++ and C11 in ``numasim/native``; it is equal to the reference engine in everything but speed.
-This module knows the names under which the arrays travel, and nothing of the simulation.
+The engine itself is C++ and C11 in ``numasim/native``; its results equal those of the reference engine.
+This module maps arrays to the names of the schema and contains no part of the simulation.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def run(
 
 
 def makespan_ps(plan: Plan) -> int:
-    """How long a run of ``plan`` takes."""
+    """The wall-clock time of a run of ``plan``."""
     return int(_engine.run(fields(plan), False, None)["makespan_ps"])
 
 
 def state_bytes(plan: Plan) -> dict[str, int]:
-    """What a run of ``plan`` holds for the tasks that are under way: ``engine`` bytes for ``live_tasks`` at the peak.
+    """The memory of a run of ``plan`` for live tasks: ``engine`` bytes for ``live_tasks`` at the peak.
 
-    Frames, places in queues and dependences, that is; what there is once a worker or a queue does not count.
+    It consists of frames, entries of queues and dependences, without what exists once per worker or queue.
     """
     found = _engine.run(fields(plan), False, None)
     return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
@@ -70,7 +70,7 @@ def fields(plan: Plan) -> Fields:
 
 
 class _Cell:
-    """A plan, equal to those that are made of the same parts and differ in the seed alone."""
+    """A plan that compares equal to others with the same parts and any seed."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

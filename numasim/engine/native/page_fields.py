@@ -19,7 +19,7 @@ NOTHING = np.zeros(0, np.int64)
 
 
 def access_fields(plan: Plan) -> Fields:
-    """The accesses of segments, for a run that looks at them one by one."""
+    """The accesses of segments, for a run that simulates them one by one."""
     accesses = plan.workload.accesses
     return {
         "access_region": accesses.region,
@@ -35,7 +35,7 @@ def access_fields(plan: Plan) -> Fields:
 
 
 def region_fields(plan: Plan) -> Fields:
-    """The homes of regions before the run, and what is done with those that are dynamic."""
+    """The homes of regions before the run, and the page policies of dynamic regions."""
     placement, capacity = plan.placement, plan.placement.capacity
     home_ptr, home = _by_region(plan, placement.homes)
     return {
@@ -63,7 +63,7 @@ def _stage(plan: Plan, stage: Stage) -> Fields:
 
 
 def _by_region(plan: Plan, homes: Sequence[Homes | None]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """(pointer, nodes) of the dynamic regions: none where nothing is said, one for all pages, or one for each unit."""
+    """(pointer, nodes) of the dynamic regions: no node, one for all pages, or one for each unit."""
     parts = [_units(plan, r, each) if plan.placement.dynamic[r] else [] for r, each in enumerate(homes)]
     pointer = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
     return pointer.astype(np.int64), np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)

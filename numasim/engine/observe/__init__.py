@@ -1,1 +1,1 @@
-"""What a run tells while it goes on: hashes of its records, rows for traces, tables over time."""
+"""What a run reports while it is simulated: hashes of its records, rows for traces, tables over time."""

@@ -1,8 +1,8 @@
-"""Integrals over time in bins whose width doubles as a run goes on: exact, in memory that does not grow.
+"""Integrals over time in bins whose width doubles as a run goes on: exact, in bounded memory.
 
 A quantity of a subject (a worker's state, a queue's length, the use of a resource) is known as a weight that holds from
-one time to another. Its integral over each bin is a whole number: stretches inside a bin are added as they are, bins
-that a stretch covers as a whole are counted by where such covers begin and end.
+one time to another. Its integral over each bin is a whole number: a stretch inside a bin is added directly; bins that
+a stretch covers entirely are counted by the first and the last of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ I64 = npt.NDArray[np.int64]
 
 BINS = 1024
 LIMB_BITS = 20  # weights are split, so that weight times width fits 63 bits
-MOST_SHIFT = 62 - LIMB_BITS  # of the width of a bin
+MOST_SHIFT = 62 - LIMB_BITS  # binary logarithm of the largest width of a bin
 
 
 class Integrals:
@@ -22,7 +22,7 @@ class Integrals:
 
     def __init__(self, subjects: int) -> None:
         self._inside: I64 = np.zeros((subjects, BINS), np.int64)
-        self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # differences of the weight that covers a bin
+        self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # steps of the weight
 
     def add(self, shift: int, subject: I64, begin_ps: I64, end_ps: I64, weight: I64) -> None:
         """Add stretches, none of them empty, of bins that are ``1 << shift`` wide."""

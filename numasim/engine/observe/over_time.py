@@ -1,7 +1,7 @@
-"""How a run develops: what its workers do, how long queues are, how much of each resource is in use (model 6).
+"""A run over time: what its workers do, the lengths of queues, the use of each resource (model 6).
 
 The tables are exact integrals over at most `BINS` stretches of equal length, whatever the length of the run, gathered
-from what the run tells a watch (`numasim.engine.observe.watch`).
+from the rows of a watched run (`numasim.engine.observe.watch`).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ STATES = {
 }
 F64 = npt.NDArray[np.float64]
 
-MOST_STEALS = 400  # that are kept one by one
+MOST_STEALS = 400  # steals that are stored one by one
 
 
 class OverTime:
-    """A `Watcher` that adds up; `close` at the makespan, then read the tables.
+    """A `Watcher` that adds up the rows; call `close` at the makespan, then read the tables.
 
     A producer beside the workers has the row behind theirs. ``steals`` are the first rows [n, COLUMNS] of steals.
-    ``resources`` is empty where the run is not coupled: nobody is told then what it uses.
+    ``resources`` is empty where the run is not coupled, because its use of resources is then not reported.
     """
 
     def __init__(self, plan: Plan) -> None:

@@ -3,7 +3,7 @@
 A record is five 64-bit words ``(t, rank, actor, a0, a1)``. Its hash is a mix chain over the words; the hash of a set of
 records is their sum modulo 2**64, so the order in which an engine emits them does not matter. ``trace_hash`` covers the
 records that every mode of every engine produces, ``event_hash`` all of them. `WindowSums` are partial sums over time,
-from which the place where two runs part can be found.
+from which the first difference between two runs can be found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numasim.draws import GAMMA, MASK, mix, mix_array
 from numasim.engine.observe.watch import Watch, Watcher
 
 WORDS = 5
-FLUSH_RECORDS = 8_192  # few enough to stay in the cache, enough for NumPy to pay
+FLUSH_RECORDS = 8_192  # few enough to stay in the cache, enough for NumPy to be fast
 pack = Struct("=5Q").pack  # one record
 
 Records = npt.NDArray[np.uint64]
@@ -90,7 +90,7 @@ class RecordSet:
             self._listener(records)
 
     def flush(self) -> None:
-        """Hash what has gathered and forget it."""
+        """Hash the gathered records and discard them."""
         if self.rows and not self.hashed and not self._listener:
             self.rows.clear()
         elif self.rows:
@@ -99,8 +99,8 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` is for those who
-    want to see what a run does.
+    """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` receives the rows
+    of a watched run.
     """
 
     __slots__ = ("details", "steps", "watch")
@@ -111,7 +111,7 @@ class Trace:
         self.watch = Watch(watcher) if watcher else None
 
     def forgo_details(self) -> None:
-        """Give up ``event_hash``, because not all events will be gone through; listeners get what there is."""
+        """Give up ``event_hash``, because not all events will be simulated; listeners get the records so far."""
         self.details.hashed = False
 
     def flush_full(self) -> None:
@@ -121,7 +121,7 @@ class Trace:
                 records.flush()
 
     def hashes(self) -> tuple[str, str | None]:
-        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where details were forgone."""
+        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where `event_hash` was given up."""
         self.steps.flush()
         self.details.flush()
         if self.watch:

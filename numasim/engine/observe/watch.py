@@ -1,13 +1,13 @@
 """What a run does, reported while it goes on: rows of whole numbers, for traces and tables over time (model 6).
 
-A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` says what they
-are. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside them, whose
+A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` defines
+them. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside them, whose
 number is that of the workers): they follow one another without a gap from 0 to the makespan, so that their sums are
 the time split. All else happens at one time. Rows of one actor come in order of time; those of several actors in the
 order in which they become known, a stretch when it ends.
 
-A watched run goes through every event, also where it could skip ahead or pass over items: its result is the same, only
-`mode`, `events` and `event_hash` differ.
+A watched run goes through every event, also where it could skip ahead or count items in bulk: its result is the same,
+only `mode`, `events` and `event_hash` differ.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Watch:
             self.flush()
 
     def flush(self) -> None:
-        """Hand over what has gathered."""
+        """Hand over the gathered rows."""
         if self._rows:
             self._watcher(np.array(self._rows, np.int64))
             self._rows.clear()

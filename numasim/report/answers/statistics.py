@@ -100,9 +100,7 @@ def median_interval(sample: FloatArray) -> Estimate:
 def _order_statistic(count: int) -> int:
     """The largest rank from either end with which the interval covers the median with 95 %; 0 if there is none."""
     below, rank = 0, 0
-    while (
-        2 * (below + math.comb(count, rank)) * 20 <= 1 << count
-    ):  # 5 % of the 2**count sign patterns
+    while 2 * (below + math.comb(count, rank)) * 20 <= 1 << count:  # 5 % of the 2**count sign patterns
         below += math.comb(count, rank)
         rank += 1
     return rank
