@@ -31,7 +31,7 @@ from typing import Any
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.reproduce.calibration.bench import Bench
 from numasim.reproduce.calibration.calibration_runs import (
-    Kin,
+    SharedRate,
     Times,
     at_rate,
     counters,
@@ -124,18 +124,18 @@ def read_data(readings: Readings) -> Data:
 # Steps 1 and 2: times of the BOTS programs
 
 
-def kin_of(bench: Bench, data: Data, family: str, changes: Mapping[str, Any]) -> Kin:
+def shared_rate_of(bench: Bench, data: Data, family: str, changes: Mapping[str, Any]) -> SharedRate:
     """The programs of a family under randomized stealing."""
     its = FAMILIES[family]
     runs = {row: bench.runs("bots", "randomized", changes, row, its.repeat) for row in its.rows}
-    return Kin(its.rate, runs, {row: data.serial_s[row] for row in its.rows})
+    return SharedRate(its.rate, runs, {row: data.serial_s[row] for row in its.rows})
 
 
 def fit_rates(bench: Bench, data: Data) -> Calibration:
     """Step 1: the rates that give the serial times."""
-    kins = [kin_of(bench, data, family, {}) for family in FAMILIES]
-    rates = bench.map(serial_rate, kins, map(rate_now, kins))
-    seconds = bench.map(serial_seconds, kins, rates)
+    groups = [shared_rate_of(bench, data, family, {}) for family in FAMILIES]
+    rates = bench.map(serial_rate, groups, map(rate_now, groups))
+    seconds = bench.map(serial_seconds, groups, rates)
     errors = [errors_of(SERIAL, each, data.serial_s) for each in seconds]
     parameters = tuple(
         FittedParameter(
@@ -182,15 +182,15 @@ class Candidates:
     def _times(self, points: Sequence[Point]) -> list[list[Times]]:
         """[points][families] times at the rates that the serial times ask for."""
         jobs = [(family, *point[:2]) for point in points for family in FAMILIES]
-        kins = [self._kin(family, point) for point in points for family in FAMILIES]
-        starts = [self.nearest.get(job[0]) or rate_now(kin) for job, kin in zip(jobs, kins, strict=True)]
-        found = self.bench.map(fitted_times, kins, starts, map(self.rates.get, jobs))
+        groups = [self._programs(family, point) for point in points for family in FAMILIES]
+        starts = [self.nearest.get(job[0]) or rate_now(group) for job, group in zip(jobs, groups, strict=True)]
+        found = self.bench.map(fitted_times, groups, starts, map(self.rates.get, jobs))
         self.rates |= {job: each.rate for job, each in zip(jobs, found, strict=True)}
         self.nearest |= {job[0]: each.rate for job, each in zip(jobs, found, strict=True)}
         return [found[at : at + len(FAMILIES)] for at in range(0, len(found), len(FAMILIES))]
 
-    def _kin(self, family: str, point: Point) -> Kin:
-        return kin_of(self.bench, self.data, family, values_at(GLOBALS, point)).without(HELD_OUT)
+    def _programs(self, family: str, point: Point) -> SharedRate:
+        return shared_rate_of(self.bench, self.data, family, values_at(GLOBALS, point)).without(HELD_OUT)
 
     def _errors(self, times: Times) -> list[float]:
         serial = errors_of(SERIAL, times.serial_s, self.data.serial_s)

@@ -1,1 +1,1 @@
-"""Reproduces the tables of a published study: what was measured, what is simulated, and how far apart they are."""
+"""Reproduces the tables of a published study: measured values, simulated values, and scores of their distance."""

@@ -1,4 +1,4 @@
-"""What a reproduction found, scored: all that pages, text tables and CSV files are made of."""
+"""The findings of a reproduction with scores: the contents of pages, text tables and CSV files."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numasim.reproduce.table_cells import Score, Table
 
 @dataclass(frozen=True)
 class Ablation:
-    """The scores with one mechanism switched off; the first of several is with none."""
+    """The scores with one mechanism switched off; the first of several has all mechanisms."""
 
     mechanism: str
-    fields: str  # what was set, as in a specification
+    fields: str  # the fields that were set, as in a specification
     scores: tuple[Score, ...]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A study, how it was run, and what came out."""
+    """A study, how it was run, and its results."""
 
     title: str
     source: str
@@ -34,10 +34,10 @@ class Findings:
     scores: tuple[Score, ...]
     ablations: tuple[Ablation, ...]
     parameters: tuple[FittedParameter, ...]
-    command: str  # that makes it again
+    command: str  # that reproduces it
     version: str  # of numasim
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the question was asked of another machine."""
+        """Whether the runs were simulated on another machine than the study's."""
         return self.machine != self.published_machine

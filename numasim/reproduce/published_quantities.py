@@ -1,4 +1,4 @@
-"""Quantities that published tables tell, by name: each a number with a unit that one finished run answers.
+"""Quantities of published tables, by name: each a number with a unit, computed from one finished run.
 
 Counters are those of `numasim.engine.result.COLUMNS` (model 6). Where a paper leaves open what it counted, each reading
 is a quantity of its own.
@@ -24,7 +24,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is told, in which unit, and how a run answers it."""
+    """A quantity: label, unit, and how it is computed from a run."""
 
     meaning: str
     unit: str
@@ -36,7 +36,7 @@ def _counter(name: str, per_unit: int = 1) -> Callable[[Outcome], float]:
 
 
 def _share(part: str, whole: str) -> Callable[[Outcome], float]:
-    """``part`` over ``whole``, 0 where there is nothing to have a part in."""
+    """``part`` over ``whole``, 0 where the whole is 0."""
 
     def share(outcome: Outcome) -> float:
         counters = outcome.counters
@@ -54,7 +54,7 @@ def _speedup(outcome: Outcome) -> float:
 
 
 def _overhead_us(outcome: Outcome) -> float:
-    """Of one construct: the time beyond that of the delays on the critical path, over the number of constructs."""
+    """The time of one construct without the delays: the excess over those on the critical path, per construct."""
     from numasim.workload.generate import generate
     from numasim.workload.parameters import TeamParameters
 

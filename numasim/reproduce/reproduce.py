@@ -1,4 +1,4 @@
-"""Reproduces a study: the runs of all its tables are planned, done once each, and put into cells."""
+"""Reproduces a study: the runs of all its tables are planned, run once each, and filled into cells."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ NOTHING = "nothing"  # is switched off
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The chosen tables of a study; ``ablations`` has its scored tables quickly without each of its mechanisms.
+    """The chosen tables of a study; ``ablations`` has the scored tables of a quick reproduction without each mechanism.
 
-    Under `NOTHING` they are as quick, but with all mechanisms: what the others are compared with.
+    Those under `NOTHING`, also quick, have all mechanisms; the others are compared with them.
     """
 
     setting: Setting
     tables: tuple[Table, ...]
     ablations: Mapping[str, tuple[Table, ...]]
-    runs: int  # that all of them come from
+    runs: int  # from which all tables are filled
 
     @property
     def study(self) -> Study:
@@ -49,10 +49,10 @@ def reproduce(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> Reproduction:
-    """Simulate the chosen tables of ``study``; its runs are kept in ``directory/runs`` and never done twice.
+    """Simulate the chosen tables of ``study``; its runs are stored in ``directory/runs`` and never repeated.
 
-    ``quick`` does what the study says is enough for a first look; ``machine`` asks the study's question of another
-    machine; ``without`` switches mechanisms off, and ``ablations`` each of them in turn, as quickly as ``quick`` is.
+    ``quick`` runs the study's smaller variant for a first look; ``machine`` simulates another machine than the study's;
+    ``without`` switches mechanisms off, ``ablations`` each of them in turn, in the smaller variant.
     Raises `InputError` for a name that the study does not have, a field that no run has, a bad directory.
     """
     require_engine(engine)
@@ -71,7 +71,7 @@ def simulate(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> tuple[list[tuple[Table, ...]], int]:
-    """Make the named tables of each setting, and say of how many runs; runs that settings share are done once."""
+    """Make the named tables of each setting, and count the runs; runs that settings share are run once."""
     plans = [_plans(setting, tables) for setting, tables in wanted]
     done = do_runs(
         [table for plan in plans for table in plan],
@@ -84,7 +84,7 @@ def simulate(
 
 
 def scored(study: Study) -> tuple[str, ...]:
-    """Those of the chosen tables of which some column is scored."""
+    """Those of the chosen tables that have a scored column."""
     tables = (study.tables[table] for table in study.chosen)
     return tuple(table.id for table in tables if any(column.score for column in table.file.columns.values()))
 

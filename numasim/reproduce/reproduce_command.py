@@ -1,4 +1,4 @@
-"""What the command `reproduce` prints and writes once all is simulated."""
+"""What the command `reproduce` prints and writes when all runs are finished."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numasim.sweep.progress import progress_bar
 
 
 def report(found: Reproduction, directory: Path) -> None:
-    """Print tables and scores, write the pages to ``directory``, and say where they are."""
+    """Print tables and scores, write the pages to ``directory``, and print their paths."""
     findings = findings_of(found)
     console = Console()
     console.width = console.width if console.is_terminal else max(console.width, WIDTH)

@@ -1,4 +1,4 @@
-"""What a reproduction consists of: cells of tables, each with the published and the simulated value, and scores."""
+"""The parts of a reproduction: cells of tables, with the published and the simulated value, and scores."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Role(StrEnum):
     """What a published value is to the simulation."""
 
     INPUT = "input"  # part of the description of machine or program
-    FITTED = "fitted"  # parameters were chosen so that the simulation comes near
-    PREDICTED = "predicted"  # never looked at by a calibration
+    FITTED = "fitted"  # parameters were fitted to it
+    PREDICTED = "predicted"  # never read by a calibration
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One value of a published table beside what the simulation says."""
+    """One value of a published table beside the simulated value."""
 
     table: str
     row: str  # key as printed; several key columns are joined by ", "
@@ -30,9 +30,9 @@ class Cell:
     role: Role
     score: str  # class of quantity, "" where it is not scored
     published: float
-    simulated: tuple[float, ...]  # one value a seed, in the order of seeds; empty: not simulated, and `note` says why
+    simulated: tuple[float, ...]  # one value per seed, in the order of seeds; empty: not simulated, and `note` says why
     baseline: str = ""  # column of the same table against which the sign of the effect is taken
-    null: float | None = None  # what "the change does nothing" predicts
+    null: float | None = None  # the prediction of the null model, that the change has no effect
     note: str = ""
 
     @property
@@ -68,7 +68,7 @@ def factor_error(simulated: float, published: float) -> float:
 
 @dataclass(frozen=True)
 class Table:
-    """A published table or figure, row by row and in a row column by column."""
+    """A published table or figure; cells are ordered by row, then by column."""
 
     id: str
     title: str
@@ -83,7 +83,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Score:
-    """How well the predictions of a class do, beside the null model."""
+    """The score of the predictions of a class, beside that of the null model."""
 
     name: str
     metric: str
@@ -91,7 +91,7 @@ class Score:
     low: float  # 95 % interval, bootstrap over seeds
     high: float
     null: float | None  # the same metric of the null model
-    bound: float | None  # what the study asks for
+    bound: float | None  # required by the study
     cells: int
     against_null: float | None = None  # the value over only those cells that have a null
     remark: str = ""

@@ -382,7 +382,7 @@ def test_the_first_problems_are_enough(tmp_path: Path) -> None:
 def test_what_is_no_trace_is_bad_input(text: str, tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"t\.json is no trace"):
+    with pytest.raises(InputError, match=r"t\.json is not a trace"):
         lint(path)
 
 
@@ -390,5 +390,5 @@ def test_what_is_no_trace_is_bad_input(text: str, tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_bad_input(name: str, tmp_path: Path) -> None:
     (tmp_path / "cut.json.gz").write_bytes(gzip.compress(np.arange(999).tobytes())[:-9])
     (tmp_path / "plain.json.gz").write_text(HEAD)
-    with pytest.raises(InputError, match=r"cannot be read|is no trace"):
+    with pytest.raises(InputError, match=r"cannot be read|is not a trace"):
         lint(tmp_path / name)

@@ -124,7 +124,7 @@ def test_a_line_that_cannot_be_seen_says_so() -> None:
     assert labels == [
         "2 simulated runs",
         "simulated: -99.00 + 1.000 x, r = 1.00",
-        "published: 0 + 2.000 x, r = 0.90 (outside of the picture)",
+        "published: 0 + 2.000 x, r = 0.90 (outside of the figure)",
     ]
 
 

@@ -159,7 +159,7 @@ def test_an_effect_is_the_geometric_mean_over_rows_with_both_times() -> None:
     [
         ('["1.1"]', '["1.7"]', 1, ("no table '1.7'", "did you mean '1.")),
         ("poll interval", "pol interval", 3, ("no fitted parameter 'pol interval'", "'poll interval'")),
-        ("low: 0.5", "low: 1.5", 3, ("low is to be below 1", "1.5 and 2")),
+        ("low: 0.5", "low: 1.5", 3, ("low must be below 1", "1.5 and 2")),
         ("low: 0.5", "low: 0", 3, ("got 0",)),
         ("kind: vendor", "kind: vender", 5, ("vender", "vendor")),
         ("rows: small", "rows: smal", 8, ("no row 'smal'", "'small'")),

@@ -50,7 +50,7 @@ MISTAKES = [
     Mistake(TREES, "variants:", "exceptions: {domains: {smal: {}}}\nvariants:", ("no row 'smal'", "'small'")),
     Mistake(TABLE, "score: times", "score: time", ("no score 'time'", "'times'")),
     Mistake(TABLE, "role: fitted", "role: fited", ("'fited'", "'fitted'")),
-    Mistake(TABLE, "role: fitted", "role: fitted, score: times", ("only what is predicted is scored",)),
+    Mistake(TABLE, "role: fitted", "role: fitted, score: times", ("only predicted columns are scored",)),
     Mistake(TABLE, "notes:", "nodes:", ("no field 'nodes'", "'notes'")),
     Mistake(TABLE, "notes:", "with: {reader: a}\nnotes:", ("no field 'reader'",)),
     Mistake(TABLE, "rows: program", "rows: programme", ("no column 'programme'", "'program'")),

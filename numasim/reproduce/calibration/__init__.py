@@ -1,1 +1,1 @@
-"""Fitting parameters to published numbers, with a record of what was read and what was found (model 7.1)."""
+"""Fitting parameters to published numbers, with a record of the values read and the parameters found (model 7.1)."""

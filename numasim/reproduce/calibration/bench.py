@@ -1,4 +1,4 @@
-"""Where the runs of a calibration come from: the study's own programs, under what earlier steps found."""
+"""The source of a calibration's runs: the study's own programs, with the parameters that earlier steps found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Bench:
-    """A study, what was found so far, who does the runs, and who is told how far things are."""
+    """A study, the parameters found so far, the worker processes for runs, and a callback for progress."""
 
     study: Study
     found: Calibration
@@ -26,15 +26,15 @@ class Bench:
     say: Callable[[str], None]
 
     def runs(self, program: str, variant: str, changes: Mapping[str, Any], row: str = "", repeat: int = 1) -> list[Run]:
-        """The runs of a row of ``program``, one for each repeat; ``changes`` go on top of all else."""
+        """The runs of a row of ``program``, one for each repeat; ``changes`` override all other fields."""
         setting = Setting(replace(self.study, parameters=self.found.parameters))
         wanted = Wanted(self.study.programs[program], row, variant, tuple(from_mapping(dict(changes))), repeat)
         return list(setting.runs(wanted))
 
     def map(self, job: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
-        """Results of jobs that may be done side by side, in their order."""
+        """The results of independent jobs, which may run in parallel, in the order of the jobs."""
         return list(self.executor.map(job, *arguments))
 
     def also(self, found: Calibration) -> Bench:
-        """The same with what one more step found."""
+        """The same with the parameters of one more step."""
         return replace(self, found=self.found.joined(found))

@@ -26,19 +26,19 @@ def counters(run: Run) -> dict[str, Any]:
 
 
 def serial_ps(run: Run) -> int:
-    """Time of a program of tasks on one worker alone, as ``serial_ps`` of its parallel runs has it."""
+    """Time of a task program on one worker alone, equal to ``serial_ps`` of its parallel runs."""
     return int(simulate(alone(build_plan(run.spec, run.seed))).counters["makespan_ps"])
 
 
 def mean_task_ns(run: Run) -> int:
-    """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` has it."""
+    """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` uses it."""
     plan = build_plan(run.spec, run.seed)
     total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), run.seed)
     return total_ps // plan.workload.tasks // PS_PER_NS
 
 
 def told(run: Run, quantity: str) -> float:
-    """What one run says of a quantity that tables tell, in its unit."""
+    """The value of a published quantity in one run, in its unit."""
     return QUANTITIES[quantity].of(Outcome(run.spec, counters(run)))
 
 
@@ -48,15 +48,15 @@ def at_rate(run: Run, name: str, value: Any) -> Run:
 
 
 @dataclass(frozen=True)
-class Kin:
+class SharedRate:
     """Programs whose kernels share one rate: the parameter of their workloads; by row, repeats and serial seconds."""
 
     rate: str
     runs: Mapping[str, Sequence[Run]]
     serial_s: Mapping[str, float]
 
-    def without(self, row: str) -> Kin:
-        """The others."""
+    def without(self, row: str) -> SharedRate:
+        """The programs without the one of ``row``."""
         return replace(self, runs={name: run for name, run in self.runs.items() if name != row})
 
 
@@ -69,24 +69,24 @@ class Times:
     parallel_s: Mapping[str, float]
 
 
-def rate_now(kin: Kin) -> int:
-    """The rate that the runs have."""
-    return int(getattr(next(iter(kin.runs.values()))[0].spec.workload, kin.rate))
+def rate_now(group: SharedRate) -> int:
+    """The rate that the runs are specified with."""
+    return int(getattr(next(iter(group.runs.values()))[0].spec.workload, group.rate))
 
 
-def serial_rate(kin: Kin, start: int) -> int:
-    """The rate at which the relative errors of the serial times cancel out, looked for from ``start`` on."""
+def serial_rate(group: SharedRate, start: int) -> int:
+    """The rate at which the relative errors of the serial times add up to zero, searched from ``start``."""
 
     def error(rate: int) -> float:
-        seconds = serial_seconds(kin, rate)
-        return sum(each / kin.serial_s[row] - 1 for row, each in seconds.items()) / len(seconds)
+        seconds = serial_seconds(group, rate)
+        return sum(each / group.serial_s[row] - 1 for row, each in seconds.items()) / len(seconds)
 
     return rounded(rising_root(error, start, tolerance=RATE_TOLERANCE), RATE_DIGITS)
 
 
-def serial_seconds(kin: Kin, rate: int) -> dict[str, float]:
+def serial_seconds(group: SharedRate, rate: int) -> dict[str, float]:
     """Serial times by row, at a rate."""
-    return {row: serial_ps(at_rate(runs[0], kin.rate, rate)) / PS_PER_S for row, runs in kin.runs.items()}
+    return {row: serial_ps(at_rate(runs[0], group.rate, rate)) / PS_PER_S for row, runs in group.runs.items()}
 
 
 def parallel_s(runs: Sequence[Run]) -> float:
@@ -94,12 +94,12 @@ def parallel_s(runs: Sequence[Run]) -> float:
     return math.fsum(told(run, "makespan_s") for run in runs) / len(runs)
 
 
-def times_at(kin: Kin, rate: int) -> Times:
+def times_at(group: SharedRate, rate: int) -> Times:
     """Serial and parallel times at a rate."""
-    repeats = {row: [at_rate(run, kin.rate, rate) for run in runs] for row, runs in kin.runs.items()}
-    return Times(rate, serial_seconds(kin, rate), {row: parallel_s(runs) for row, runs in repeats.items()})
+    repeats = {row: [at_rate(run, group.rate, rate) for run in runs] for row, runs in group.runs.items()}
+    return Times(rate, serial_seconds(group, rate), {row: parallel_s(runs) for row, runs in repeats.items()})
 
 
-def fitted_times(kin: Kin, start: int, rate: int | None) -> Times:
-    """Times at ``rate``, or at the rate that the serial times ask for where it is None."""
-    return times_at(kin, serial_rate(kin, start) if rate is None else rate)
+def fitted_times(group: SharedRate, start: int, rate: int | None) -> Times:
+    """Times at ``rate``, or where that is None, at the rate that fits the serial times."""
+    return times_at(group, serial_rate(group, start) if rate is None else rate)

@@ -1,6 +1,6 @@
-"""Two searches without derivatives: the root of one rising error, and the lowest cost on a grid of whole numbers.
+"""Two searches without derivatives: for the root of an increasing error, and for the lowest cost on an integer grid.
 
-Simulated times and counts are jagged functions of the parameters, so neither looks at anything smaller than its grid.
+Simulated times and counts are not smooth functions of the parameters, so neither search resolves less than its grid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Report = Callable[[Point, float], None]
 
 @dataclass(frozen=True)
 class Axis:
-    """One whole number to be found in [low, high]; steps begin at ``coarse`` and are quartered down to ``fine``."""
+    """An integer to be found in [low, high]; steps begin at ``coarse`` and are quartered down to ``fine``."""
 
     name: str
     start: int
@@ -34,9 +34,9 @@ class Axis:
 def lowest(axes: Sequence[Axis], costs: Costs, report: Report) -> tuple[Point, float]:
     """The point of a compass search with the lowest cost, and that cost.
 
-    In every round all neighbours of the best point are looked at, one step along each axis to both sides; where none is
-    better, steps are quartered. ``costs`` gets the points of a round at once and none of them twice; ``report`` hears
-    of every better one.
+    In every round all neighbours of the best point are evaluated, one step along each axis to both sides; where none is
+    better, steps are quartered. ``costs`` gets all points of a round at once and no point twice; ``report`` is called
+    for every better point.
     """
     best = tuple(axis.start for axis in axes)
     known = dict(zip([best], costs([best]), strict=True))
@@ -63,10 +63,10 @@ def _around(point: Point, axes: Sequence[Axis], steps: Sequence[int]) -> list[Po
 
 
 def rising_root(error: Callable[[int], float], start: int, *, tolerance: float = 1e-4, most: int = 16) -> int:
-    """The whole number >= 1 with the smallest ``error`` found, which rises; at ``tolerance`` nobody looks further.
+    """The integer >= 1 with the smallest ``error`` found, an increasing function; the search ends at ``tolerance``.
 
     A secant search of at most ``most`` steps between the nearest numbers whose errors are known to be below and above
-    0; it begins as if the error + 1 were proportional to the number. Where the error jumps over 0, the search halves.
+    0; it begins as if the error + 1 were proportional to the number. Where the error jumps over 0, it bisects.
     """
     known = {start: error(start)}
     there = round(start / max(0.1, 1 + known[start]))
@@ -80,7 +80,7 @@ def rising_root(error: Callable[[int], float], start: int, *, tolerance: float =
 
 
 def _next(known: dict[int, float]) -> int:
-    """Where a line through the two nearest known errors crosses 0, kept inside what is known to enclose the root."""
+    """Where a line through the two nearest known errors crosses 0, limited to the known interval of the root."""
     (here, error), (before, error_before) = sorted(known.items(), key=lambda item: abs(item[1]))[:2]
     low = max((number for number, each in known.items() if each <= 0), default=0)
     high = min((number for number, each in known.items() if each > 0), default=None)

@@ -1,7 +1,7 @@
-"""What a calibration reads of a study, recorded value by value.
+"""The published values that a calibration reads, recorded one by one.
 
-A prediction is one only where the calibration has never seen it. All that a calibration reads goes through
-`Readings.values`, so that what it has read can be held against the roles that the study gives its cells.
+A value counts as predicted only if the calibration has not read it. A calibration reads values only through
+`Readings.values`, so that they can be compared with the roles that the study gives its cells.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numasim.reproduce.table_cells import Role
 
 @dataclass(frozen=True)
 class Reading:
-    """Rows of one column that were looked at."""
+    """Rows of one column that were read."""
 
     table: str
     column: str
@@ -31,7 +31,7 @@ class Readings:
     done: list[Reading] = field(default_factory=list)
 
     def values(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
-        """Row -> value as printed, of all rows of a column or of some. InputError where a row is not there."""
+        """Row -> value as printed, of all rows of a column or of some. InputError for a row that does not exist."""
         column_values = self.study.published(table, column)
         for row in rows or ():
             if row not in column_values:
@@ -42,9 +42,9 @@ class Readings:
 
 
 def misread(study: Study, readings: Iterable[Reading]) -> list[str]:
-    """A sentence for every value that was read although the study gives it out as a prediction."""
+    """A sentence for every value that was read although the study marks it as predicted."""
     return [
-        f"Table {each.table}, {each.column} of {row} is given out as a prediction, but the calibration reads it"
+        f"Table {each.table}, {each.column} of {row} is marked as predicted, but the calibration reads it"
         for each in readings
         for row in each.rows
         if _role(study, each, row) == Role.PREDICTED

@@ -1,4 +1,4 @@
-"""What a calibration found: parameters with the data that they were fitted to, and how well every step fits."""
+"""The results of a calibration: parameters with the data that they were fitted to, and the errors of every step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Errors = dict[str, float]  # of published values, by "row, column"
 
 
 class FittedParameter(Model):
-    """One parameter: the field that it sets in the runs of ``programs``, or of their ``rows`` alone, and why.
+    """One parameter: the field that it sets in the runs of ``programs``, or only of their ``rows``, and why.
 
     It was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``residual`` is the rms error over them:
     relative, or of counts ln((simulated + 1) / (published + 1)).
@@ -40,18 +40,18 @@ class FittedParameter(Model):
 
     @property
     def runs(self) -> str:
-        """The runs that it is set in, as people say them: ``bots (Strassen-2048)``."""
+        """Describe the runs that it is set in: ``bots (Strassen-2048)``."""
         rows = f" ({', '.join(self.rows)})" if self.rows else ""
         return f"{', '.join(self.programs)}{rows}"
 
     @property
     def data(self) -> str:
-        """The published columns that were read, as people say them."""
+        """Describe the published columns that were read."""
         return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
 
 class StepScore(Model):
-    """How well one step fits: the error of every value that it was fitted to, and of those that were held out."""
+    """The errors of one step, at every value that it was fitted to and at those that were held out."""
 
     step: int
     rms: float
@@ -66,7 +66,7 @@ class Calibration(Model):
     scores: tuple[StepScore, ...] = ()
 
     def of(self, steps: Collection[int]) -> Calibration:
-        """What some steps found."""
+        """The results of some steps."""
         return Calibration(
             parameters=tuple(each for each in self.parameters if each.step in steps),
             scores=tuple(each for each in self.scores if each.step in steps),
@@ -96,7 +96,7 @@ def errors_of(column: str, simulated: Mapping[str, float], published: Mapping[st
 
 
 def score(step: int, errors: Errors, held_out: Errors | None = None) -> StepScore:
-    """The score of a step, in few digits."""
+    """The score of a step, rounded."""
     short = {name: round(error, 4) for name, error in errors.items()}
     held = {name: round(error, 4) for name, error in (held_out or {}).items()}
     return StepScore(step=step, rms=round(rms(errors.values()), 4), errors=short, held_out=held)
@@ -114,7 +114,7 @@ def read_calibration(path: Path) -> Calibration:
 
 
 def calibration_yaml(calibration: Calibration, comment: str) -> str:
-    """The calibration as YAML, the same text for the same contents; fields that say nothing are left out."""
+    """The calibration as YAML, the same text for the same contents; empty fields are left out."""
     from ruamel.yaml import YAML
 
     yaml = YAML()

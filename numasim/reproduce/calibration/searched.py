@@ -1,4 +1,4 @@
-"""Fields of a run that a search looks for: between whole numbers on an axis and values of a specification."""
+"""Fields of a run that are searched: conversion between integers on an axis and values of a specification."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numasim.reproduce.calibration.record import FittedParameter
 
 @dataclass(frozen=True)
 class Searched:
-    """A field whose value is a whole number of ``grain``, which a search looks for on ``axis``."""
+    """A field whose value is a multiple of ``grain``, searched on ``axis``."""
 
     axis: Axis
     sets: str
@@ -21,7 +21,7 @@ class Searched:
     unit: str
 
     def value(self, number: int) -> int | Decimal:
-        """The value of the field at a number on the axis."""
+        """The value of the field at an integer on the axis."""
         exact = number * self.grain
         return int(exact) if exact == int(exact) else exact.normalize()
 
@@ -59,7 +59,7 @@ def parameters_at(
 
 
 def reporter(say: Callable[[str], None], searched: Sequence[Searched]) -> Callable[[Point, float], None]:
-    """Tells every better point."""
+    """Report every better point."""
 
     def report(point: Point, cost: float) -> None:
         values = ", ".join(f"{each.axis.name} {number}" for each, number in zip(searched, point, strict=True))

@@ -1,4 +1,4 @@
-"""What each mechanism is worth: a panel a class, with its score as modelled and with one mechanism switched off."""
+"""The contribution of each mechanism: a panel for each class, with its score as modelled and with one switched off."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BETTER_COLOUR, WORSE_COLOUR = line_colour(2), line_colour(1)
 
 @styled
 def ablation_figure(scores: Sequence[Score], ablations: Sequence[Ablation]) -> Figure:
-    """Draw for each class of ``scores`` the score under each ablation, the first of which is none, and the bound."""
+    """Draw for each class of ``scores`` the score under each ablation, the first with all mechanisms, and the bound."""
     rows = -(-len(scores) // PANEL_COLUMNS)
     height = rows * (BAR_INCHES * len(ablations) + 0.75) + 0.5
     figure = Figure(figsize=(WIDTH_INCHES, height), layout="constrained")

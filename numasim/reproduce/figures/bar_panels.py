@@ -1,4 +1,4 @@
-"""Grouped bars of a table: published beside simulated, a colour a column, error bars over the seeds.
+"""Grouped bars of a table: published beside simulated, a colour for each column, error bars over the seeds.
 
 Rows whose values are too far apart to share an axis get a panel each.
 """
@@ -32,7 +32,7 @@ WIDE_INCHES = 3.0  # height of a panel of all rows
 BAR_WIDTH = 0.8  # of what a pair of bars has
 PAIR_GAP = 0.25  # between pairs
 ROW_GAP = 1.0
-FEWEST_BARS = 14  # that a panel of all rows has room for, so that bars of two rows are no walls
+FEWEST_BARS = 14  # that a panel of all rows has room for, so that bars do not become too wide
 TICK_CHARACTERS = 90  # that fit under a panel of all rows
 
 
@@ -101,7 +101,7 @@ def _pair(axes: Axes, left: float, cell: Cell, colour: str) -> None:
     found = simulated_estimate(cell)
     axes.bar(left + 1, found.value, BAR_WIDTH, color=colour, edgecolor="white", linewidth=0, hatch=HATCHES[cell.role])
     if not math.isnan(found.low):
-        low = found.low if found.value < 0 else max(0.0, found.low)  # what cannot be negative is not drawn so
+        low = found.low if found.value < 0 else max(0.0, found.low)  # counts and times are not negative
         margins = [[found.value - low], [found.high - found.value]]
         axes.errorbar(left + 1, found.value, margins, color=ERROR_COLOUR, linewidth=1, capsize=CAP_POINTS)
 

@@ -1,4 +1,4 @@
-"""Heat map of what contributions buy: a panel each, programs down, machines across, blue where speed is gained."""
+"""Heat map of the gains of contributions: a panel for each, a row per program, a column per machine, gains in blue."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import styled
 from numasim.reproduce.score.contributions import Gain
 
-COLOUR_MAP = "RdBu"  # red and blue are told apart with any colour vision
-MOST_COLOURED = 0.5  # a gain beyond has no deeper colour
+COLOUR_MAP = "RdBu"  # red and blue are distinguishable with any colour vision
+MOST_COLOURED = 0.5  # larger gains have the same colour
 LEAST_COLOURED = 0.02  # so that chance does not look like an effect
 PANEL_COLUMNS = 2
 SQUARE_INCHES = (0.92, 0.62)
@@ -27,7 +27,7 @@ TICK_CHARACTERS = 11
 
 @styled
 def gains_figure(gains: Sequence[Gain]) -> Figure:
-    """Draw every gain in percent with half the width of its interval below; in grey what may as well be none."""
+    """Draw every gain in percent with half the width of its interval below; grey where the interval includes 0."""
     if not gains:
         return empty_figure("nothing was compared")
     names, cases, machines = (

@@ -1,4 +1,4 @@
-"""What all figures of a reproduction share: how published and simulated, input, fitted and predicted are told apart."""
+"""The style of a reproduction's figures: colours of published and simulated, of input, fitted and predicted values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AXIS_WORDS = {"count": "count", "1": "ratio"}
 
 
 def y_label(cell: Cell) -> str:
-    """Return what an axis of such cells says: quantity and unit."""
+    """Return the label of an axis for such cells: quantity and unit."""
     unit = AXIS_WORDS.get(cell.unit, cell.unit)
     words = cell.quantity.removesuffix(f"_{cell.unit.lower()}").replace("_", " ")
     return words if words.endswith(unit) else f"{words} ({unit})"
@@ -37,7 +37,7 @@ def compact_counts(axes: Axes) -> None:
 
 
 def bar_handles(roles: Iterable[Role]) -> list[Artist]:
-    """Return legend entries that tell published from simulated bars."""
+    """Return legend entries for published and simulated bars."""
     published = Patch(facecolor=(NEUTRAL, PUBLISHED_ALPHA), edgecolor=NEUTRAL, label="published")
     simulated: list[Artist] = [
         Patch(facecolor=NEUTRAL, edgecolor="white", linewidth=0, hatch=HATCHES[role], label=f"simulated, {role}")
@@ -47,7 +47,7 @@ def bar_handles(roles: Iterable[Role]) -> list[Artist]:
 
 
 def line_handles(roles: Iterable[Role]) -> list[Artist]:
-    """Return legend entries that tell published from simulated lines."""
+    """Return legend entries for published and simulated lines."""
     published = Line2D([], [], color=NEUTRAL, linestyle=PUBLISHED_LINE, marker="o", markerfacecolor="white")
     published.set_label("published")
     simulated: list[Artist] = [

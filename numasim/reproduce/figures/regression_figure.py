@@ -18,7 +18,7 @@ from numasim.reproduce.published_quantities import QUANTITIES
 from numasim.reproduce.table_cells import Table
 
 SIZE_INCHES = (8.2, 4.0)
-STATISTICS = ("slope", "intercept", "r")  # the rows that say a line
+STATISTICS = ("slope", "intercept", "r")  # the rows that define a line
 
 
 @styled
@@ -32,7 +32,7 @@ def regression_figure(table: Table) -> Figure:
     )
     axes.set_xlabel(_axis_label(x_name))
     axes.set_ylabel(_axis_label(y_name))
-    axes.axis((*axes.get_xlim(), *axes.get_ylim()))  # the points decide what is seen
+    axes.axis((*axes.get_xlim(), *axes.get_ylim()))  # the points determine the limits
     cells = {cell.row: cell for cell in table.cells}
     simulated = _line(axes, "simulated", {row: cells[row].mean for row in STATISTICS}, "-", line_colour(0))
     published = _line(axes, "published", {row: cells[row].published for row in STATISTICS}, PUBLISHED_LINE, "black")
@@ -41,14 +41,14 @@ def regression_figure(table: Table) -> Figure:
 
 
 def _line(axes: Axes, whose: str, statistics: dict[str, float], style: Any, colour: str) -> Line2D:
-    """Draw a line across the picture and say its equation, and whether it can be seen."""
+    """Draw a line across the figure; label it with its equation and whether it is outside of the limits."""
     slope, intercept, correlation = (statistics[row] for row in STATISTICS)
     ends = np.array(axes.get_xlim())
     values = intercept + slope * ends
     sign = "-" if slope < 0 else "+"
     told = f"{whose}: {number_text(intercept)} {sign} {number_text(abs(slope))} x, r = {correlation:.2f}"
     if not math.isnan(slope) and (values.max() < axes.get_ylim()[0] or values.min() > axes.get_ylim()[1]):
-        told += " (outside of the picture)"
+        told += " (outside of the figure)"
     return axes.plot(ends, values, linestyle=style, color=colour, linewidth=1.6, label=told)[0]
 
 

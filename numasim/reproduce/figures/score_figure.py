@@ -1,4 +1,4 @@
-"""The score sheet as a picture: a strip a class with our score, its interval, the null model and the bound."""
+"""The score sheet as a figure: a strip for each class with our score, its interval, the null model and the bound."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _points(axes: Axes, score: Score) -> None:
 
 
 def _limits(score: Score) -> tuple[float, float]:
-    """From perfect to the worst that is shown, with some room beyond; never beyond what can be."""
+    """From perfect to the worst value shown, with a margin, within the range of the metric."""
     perfect = METRICS[score.metric].best
     known = [value for value in (score.value, score.low, score.high, score.null, score.bound) if value is not None]
     shown = [value for value in known if not math.isnan(value)]

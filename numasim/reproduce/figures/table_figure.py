@@ -20,14 +20,14 @@ from numasim.reproduce.table_cells import Role, Table
 
 WIDTH_INCHES = 8.2
 LEGEND_INCHES = 0.7
-FIGURES: dict[str, Callable[[Table], Figure]] = {"regression": regression_figure}  # kinds that have one of their own
+FIGURES: dict[str, Callable[[Table], Figure]] = {"regression": regression_figure}  # kinds with figures of their own
 
 
 def table_figure(table: Table) -> Figure | None:
     """Draw published beside simulated; None where nothing was simulated.
 
-    Columns that only serve a fit are left out where the table has predictions: they belong to other quantities, and
-    their errors stand in the table.
+    Columns used only for fitting are left out where the table has predictions: they are of other quantities, and their
+    errors are in the table.
     """
     groups = shown_groups(table)
     if not any(cell.simulated for group in groups for cell in group.cells.values()):

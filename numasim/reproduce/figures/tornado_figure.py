@@ -1,4 +1,4 @@
-"""Tornado charts: how far each conclusion moves when one thing is changed, a panel a conclusion, longest bar on top."""
+"""Tornado charts: how far each conclusion moves when one input is changed, a panel for each, longest bar on top."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ LABEL_ROOM = 0.32  # of the width of the bars, on either side
 
 @styled
 def tornado_figure(found: Sensitivity, conclusions: Sequence[str] = ()) -> Figure:
-    """Draw the named conclusions, or all; what does not move one is named below its panel."""
+    """Draw the named conclusions, or all; changes without influence on one are named below its panel."""
     shown = [each for each in found.conclusions if not conclusions or each.name in conclusions]
     if not shown or not found.influences:
-        return empty_figure("nothing was changed, or nothing is concluded")
+        return empty_figure("there are no changes or no conclusions")
     columns = min(PANEL_COLUMNS, len(shown))
     lines = [shown[start : start + columns] for start in range(0, len(shown), columns)]
     heights = [max(len(found.sorted_for(each)) for each in line) * BAR_INCHES + HEADING_INCHES for line in lines]
@@ -70,7 +70,7 @@ def _panel(axes: Axes, conclusion: Conclusion, influences: Sequence[Influence], 
 
 
 def _bars(axes: Axes, place: int, conclusion: Conclusion, influence: Influence) -> None:
-    """Draw a bar a side; where both go the same way, the shorter one is in front and labelled within the longer one."""
+    """Draw a bar for each side; where both point the same way, the shorter one is in front, with its label inside."""
     sides = {
         name: (side, value - conclusion.value)
         for name, side in influence.sides.items()

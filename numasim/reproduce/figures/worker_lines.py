@@ -1,4 +1,4 @@
-"""Lines over the number of workers, a panel a column: published dashed, simulated solid, error bars over the seeds."""
+"""Lines over the number of workers, a panel per column: published dashed, simulated solid, error bars over seeds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numasim.reproduce.pages.table_layout import Group
 PANEL_COLUMNS = 2
 PANEL_HEIGHT = 2.7  # inches
 TITLE_CHARACTERS = 38  # that fit over a panel
-FEWEST_POINTS = 4  # below, a line would show a shape that is not there
+FEWEST_POINTS = 4  # with fewer points a line would suggest a shape
 
 
 def over_workers(rows: Sequence[str]) -> bool:

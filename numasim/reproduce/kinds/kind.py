@@ -1,4 +1,4 @@
-"""What a kind of table has to say."""
+"""The interface of a kind of table."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ M = TypeVar("M", bound=Model)
 
 
 class NoOptions(Model):
-    """Of a kind without options."""
+    """The options of a kind without any."""
 
 
 def _nothing(study: Study, table: StudyTable) -> None:
-    """There are no names in the options."""
+    """The check of a kind without names in its options."""
 
 
 @dataclass(frozen=True)
 class Kind:
     """How tables of a kind are planned and checked.
 
-    ``options`` is the model of ``with:``. ``units`` are the quantities that the kind tells, where they are not those of
-    single runs; ``by_row`` says that a row's label names a row of the program, unless it is the value of a field.
-    ``check`` looks for names in the options that nothing has.
+    ``options`` is the model of ``with:``. ``units`` are those of the kind's quantities, where they are not quantities
+    of single runs; ``by_row`` says that a row's label names a row of the program, unless it is the value of a field.
+    ``check`` rejects unknown names in the options.
     """
 
     plan: Callable[[Setting, StudyTable], PlannedTable]
@@ -43,5 +43,5 @@ class Kind:
 
 
 def options(model: type[M], table: StudyTable) -> M:
-    """The options of a table. InputError for anything that is wrong with them."""
+    """The options of a table. InputError for any mistake in them."""
     return validate(model, table.document.child("with") or Node({}, table.document.place), ("with",))

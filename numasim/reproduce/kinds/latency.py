@@ -1,4 +1,4 @@
-"""Memory latencies between nodes, as the machine's file gives them: an input of the simulation, shown as such."""
+"""Memory latencies between nodes, from the machine file: an input of the simulation, shown as such."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
 
 
 class TotalsOptions(Model):
-    """``variants``: the variant that each label stands for."""
+    """``variants``: the variant of each label."""
 
     variants: dict[str, str]
 

@@ -38,7 +38,7 @@ class RegressionOptions(Model):
 
 
 def least_squares(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
-    """The `STATISTICS` for the points (x, y), of which neither the x nor the y are all equal."""
+    """The `STATISTICS` for the points (x, y), in which neither all x nor all y are equal."""
     mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
     xx = math.fsum((each - mean_x) ** 2 for each in x)
     yy = math.fsum((each - mean_y) ** 2 for each in y)
@@ -75,7 +75,7 @@ def _fill(
     x, y = ([value(run, quantity, done) for run in ended] for quantity in (asked.x, asked.y))
     extra = {asked.x: tuple(x), asked.y: tuple(y)}
     if len(set(x)) < 2 or len(set(y)) < 2:
-        note = f"no line goes through {len(ended)} runs that agree in {asked.x} or {asked.y}"
+        note = f"no line is determined by {len(ended)} runs with equal {asked.x} or {asked.y}"
         return table_of(table, tuple(replace(cell, note=joined(cell.note, note)) for cell in cells), extra)
     line = least_squares(x, y)
     return table_of(table, tuple(replace(cell, simulated=(line[cell.row],)) for cell in cells), extra)

@@ -1,4 +1,4 @@
-"""On which node the rows of a matrix begin, under the placement of a program before it runs (model 2.2)."""
+"""The node on which each row of a matrix begins, by the page placement of a program before it runs (model 2.2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNITS = {"rows_on_node": "rows"}
 
 
 class RowPlacementOptions(Model):
-    """``nodes``: which node a column is of. A row has as many elements as the matrix has rows, in ``region``."""
+    """``nodes``: the node of each column. A row has as many elements as the matrix has rows, in ``region``."""
 
     region: Count = 0
     element_bytes: PositiveCount

@@ -1,7 +1,7 @@
-"""The paired t-test of two columns of another table, worked as in a textbook (Student 1908).
+"""The paired t-test of two columns of another table (Student 1908).
 
-Each row of the table is a statistic. Beside the values as printed stand those that the printed columns give: a study
-need not have computed what its own table says. The simulation has one test for each seed.
+Each row of the table is a statistic. Beside the printed statistics stand those computed from the printed columns,
+because the two may differ. The simulation has one test for each seed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RECOMPUTED = "recomputed"
 
 
 class TTestOptions(Model):
-    """Whose columns are compared; the differences are those of the first less the second."""
+    """The columns that are compared; differences are the first minus the second."""
 
     table: str
     columns: tuple[str, str]
@@ -94,7 +94,7 @@ def _mean(values: Sequence[float]) -> float:
 def _cells(
     setting: Setting, table: StudyTable, published: dict[str, float], tests: list[dict[str, float]], note: str
 ) -> list[Cell]:
-    """Each printed statistic, and behind it what the printed table gives."""
+    """Each printed statistic, followed by the one computed from the printed table."""
     made = []
     for cell in cells_of(setting, table, UNITS):
         simulated = tuple(test[cell.row] for test in tests)

@@ -1,4 +1,4 @@
-"""Scores and tables as CSV, for programs: one row a score, one row a cell, numbers in full."""
+"""Scores and tables as CSV, for programs: one row per score or cell, numbers in full precision."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _score_row(table: str, score: Score, column: str, role: str) -> tuple[Any, .
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows below the names of their columns; what is not known is empty, answers are yes and no."""
+    """Return rows below the names of their columns; unknown values are empty, truth values are yes and no."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)

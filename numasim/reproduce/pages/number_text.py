@@ -1,4 +1,4 @@
-"""Numbers, errors and names of columns as people read them: on the terminal, in Markdown and in HTML alike."""
+"""Text of numbers, errors and names of columns, the same on the terminal, in Markdown and in HTML."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ EXPLANATIONS = {
     Role.INPUT: "The value describes the machine or the program, so it was given to the simulation.",
     Role.FITTED: "A few parameters were chosen so that the simulation comes near to these values. That it does proves"
     " nothing.",
-    Role.PREDICTED: "No fit has seen this value. How near the simulation comes is what it is worth.",
+    Role.PREDICTED: "No fit has used this value: its error is the error of a prediction.",
 }
 UNIT_WORDS = {"1": "", "count": ""}
-PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # that names of published columns end in
+PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # suffixes of published columns
 SMALL = 1e-3  # below, a ratio has an exponent
 NEARLY_ALL = 0.995  # above, a ratio needs more digits to differ from one
 
@@ -65,7 +65,7 @@ def _half_text(half: float, value: float) -> str:
 
 
 def error_text(cell: Cell) -> str:
-    """Write the error as fits the unit: a factor for counts, a difference for ratios, else percent."""
+    """Write the error: a factor for counts, a difference for ratios, otherwise percent."""
     if math.isnan(cell.mean):
         return MISSING
     if cell.unit == "count":
@@ -76,7 +76,7 @@ def error_text(cell: Cell) -> str:
 
 
 def column_label(cell: Cell) -> str:
-    """Write the name of a column as words: ``randomized execution time (s)``."""
+    """Write the name of a column as text: ``randomized execution time (s)``."""
     unit = UNIT_WORDS.get(cell.unit, cell.unit)
     printed = next((known for known in PRINTED_UNITS if cell.column.endswith(f"_{known.lower()}")), "")
     words = cell.column.removesuffix(f"_{printed.lower()}").replace("_", " ")
@@ -100,7 +100,7 @@ def interval_text(score: Score) -> str:
 
 
 def bound_text(score: Score) -> str:
-    """Write what the study asks for."""
+    """Write the bound that the study sets."""
     sign = "≥" if METRICS[score.metric].rising else "≤"
     return MISSING if score.bound is None else f"{sign} {score_number(score, score.bound)}"
 
@@ -118,12 +118,12 @@ def beats_null(score: Score) -> bool | None:
 
 
 def yes_no(answer: bool | None) -> str:
-    """Write an answer, a dash where there is none."""
+    """Write yes or no, a dash for None."""
     return MISSING if answer is None else "yes" if answer else "no"
 
 
 def verdict(scores: Sequence[Score]) -> str:
-    """Say in a sentence how many bounds are met and how often the null model is beaten."""
+    """State how many bounds are met and how often the null model is beaten."""
     bounds = [answer for answer in map(met, scores) if answer is not None]
     rivals = [answer for answer in map(beats_null, scores) if answer is not None]
     return f"{sum(bounds)} of {len(bounds)} bounds are met; the null model is beaten in {sum(rivals)} of {len(rivals)}."
@@ -135,7 +135,7 @@ def metrics_of(scores: Sequence[Score]) -> tuple[str, ...]:
 
 
 def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
-    """Return what has to be said of single scores."""
+    """Return remarks on single scores."""
     partial = tuple(
         f"{score.name}: compared with the null model on the cells that have one, where we score"
         f" {score_number(score, score.against_null)}"
@@ -146,7 +146,7 @@ def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
 
 
 def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
-    """Return the scores whose bound is missed or that the null model beats, of which there is something to say."""
+    """Return the scores that miss their bound or are worse than the null model, and have an explanation."""
     return tuple(score for score in scores if score.tried and False in (met(score), beats_null(score)))
 
 
@@ -156,13 +156,13 @@ def same_score(score: Score, others: Sequence[Score]) -> Score | None:
 
 
 def table_name(table: Table) -> str:
-    """Return what a table is called: ``Table 3.4`` for 3.4, ``T-test 3.6.1`` for t-test-3-6-1."""
+    """Return the title of a table: ``Table 3.4`` for 3.4, ``T-test 3.6.1`` for t-test-3-6-1."""
     kind = table.id.rstrip("0123456789.-")
     number = table.id.removeprefix(kind).strip("-").replace("-", ".")
     return f"{kind or 'table'} {number}".strip().capitalize()
 
 
 def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple[str, ...]:
-    """Return the columns that a table has and its figure has not."""
+    """Return the columns of a table that its figure does not have."""
     drawn = {group.column for group in shown}
     return tuple(column_label(group.first) for group in groups if group.column not in drawn)

@@ -1,13 +1,13 @@
 """The report of a reproduction as files: a page, Markdown, figures and CSV.
 
-index.html         one file with everything in it, to be sent to a colleague
+index.html         the whole report in one file
 report.md          the same for a repository, its pictures in figures/
 scores.csv         every score
 tables/*.csv       the cells of each table
 figures/*.svg
 
-Every file is whole or absent. ``tables`` and ``figures`` hold what belongs to this report and nothing older, and the
-page is written last, so a page that is there fits what lies beside it.
+Every file is whole or absent. ``tables`` and ``figures`` hold only files of this report, and the page is written
+last, so that it always fits the files beside it.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: 
 
 
 def figure_count(findings: Findings) -> int:
-    """Return how many figures are drawn, or looked at and found to be empty."""
+    """Return how many figures are drawn, including those that turn out to be empty."""
     return len(findings.tables) + bool(findings.scores) + bool(findings.ablations)
 
 
 def file_stem(table: str) -> str:
-    """Return the name of a table's files: ``table-3-4`` for 3.4; figures and others have their own."""
+    """Return the name of a table's files: ``table-3-4`` for 3.4; others have the name of their id."""
     return f"table-{table.replace('.', '-')}" if table[:1].isdigit() else table
 
 
@@ -71,7 +71,7 @@ def page(findings: Findings, figures: Mapping[str, str]) -> str:
 
 
 def markdown(findings: Findings, figures: Mapping[str, str]) -> str:
-    """Return the report in Markdown, which refers to its pictures."""
+    """Return the report in Markdown, which links its figures."""
     return _render("report.md.jinja", findings, {name: f"{FIGURES}/{name}.svg" for name in figures})
 
 

@@ -1,4 +1,4 @@
-"""Rows and columns of a table as pages lay them out."""
+"""The rows and columns of a table on a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Group:
 
     @property
     def first(self) -> Cell:
-        """Any cell, for what all have in common."""
+        """Any cell, for the attributes that all cells share."""
         return next(iter(self.cells.values()))
 
     @property
@@ -39,7 +39,7 @@ def column_groups(table: Table) -> tuple[Group, ...]:
 
 
 def unsimulated(table: Table) -> tuple[str, ...]:
-    """Return why cells were not simulated, each reason once with the rows that it struck."""
+    """Return why cells were not simulated, each reason once with its rows."""
     reasons: dict[str, dict[str, None]] = {}
     for cell in table.cells:
         if not cell.simulated:

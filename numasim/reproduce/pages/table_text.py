@@ -34,7 +34,7 @@ MARGIN = 4  # around the keys of the rows
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Print one table; more columns than fit beside each other go below."""
+    """Print one table; columns that do not fit the width are printed below."""
     groups = column_groups(table)
     console.print(Text(f"{table.id}  {table.title}", style="bold"))
     keys = max(map(len, (_key_label(table), *row_keys(table))))
@@ -46,7 +46,7 @@ def print_table(table: Table, console: Console) -> None:
 
 
 def legend() -> Text:
-    """Return what the marks mean, a line each."""
+    """Return the meaning of each mark, one per line."""
     lines = [Text(f"{MARKS[role]} {role}: {meaning}", style=STYLES[role]) for role, meaning in EXPLANATIONS.items()]
     return Text("\n").join(lines)
 
@@ -100,7 +100,7 @@ def _needed(group: Group) -> int:
 
 
 def _widths(group: Group) -> list[int]:
-    """How wide published values, simulated values and errors are; a heading may break between words only."""
+    """The widths of published values, simulated values and errors; a heading may break between words only."""
     texts = zip(*map(_cell_texts, group.cells.values()), strict=True)
     headings = (max(column_label(group.first).split(), key=len), "simulated", "error")
     return [max(map(len, (heading, *column))) for heading, column in zip(headings, texts, strict=True)]

@@ -1,4 +1,4 @@
-"""Tables before their runs are done: which runs every cell needs, and how it is filled from them."""
+"""Planned tables: which runs every cell needs, and how it is filled from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numasim.sweep.planned_runs import Run
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """A table that ``fill`` makes as soon as all ``runs`` are done."""
+    """A table that ``fill`` makes when all ``runs`` are finished."""
 
     runs: tuple[Run, ...]
     fill: Callable[[Collected], Table]
@@ -35,7 +35,7 @@ class PlannedCell:
         return tuple(run for sample in self.samples for run in sample)
 
     def filled(self, collected: Collected) -> Cell:
-        """The cell with its values; where a run failed it has none, and says with what message."""
+        """The cell with its values; where a run failed, with the message of the failure instead."""
         for run in self.runs:
             if run.run_id in collected.failures:
                 return replace(self.cell, note=joined(self.cell.note, f"failed: {collected.failures[run.run_id]}"))
@@ -44,7 +44,7 @@ class PlannedCell:
 
 
 def value(run: Run, quantity: str, collected: Collected) -> float:
-    """What a finished run says of a quantity."""
+    """The value of a quantity in a finished run."""
     return QUANTITIES[quantity].of(Outcome(run.spec, collected.counters[run.run_id]))
 
 
@@ -54,7 +54,7 @@ def joined(*notes: str) -> str:
 
 
 def cells_of(setting: Setting, table: StudyTable, units: Mapping[str, str] | None = None) -> list[Cell]:
-    """The cells of a table without simulated values, row by row; ``units`` of quantities that are not of runs."""
+    """The cells of a table without simulated values, row by row; ``units`` are of quantities that runs do not have."""
     made: list[Cell] = []
     columns = table.file.columns
     published = {column: setting.study.published(table.id, column) for column in columns}
@@ -94,7 +94,7 @@ def wanted_for(setting: Setting, table: StudyTable, row: str, column: str) -> Wa
 
 
 def planned(setting: Setting, cell: Cell, *wanted: Wanted) -> PlannedCell:
-    """Plan a cell that adds the quantities of ``wanted``; where there are no runs for it, it says why."""
+    """Plan a cell that adds the quantities of ``wanted``; where there are no runs for it, with the reason."""
     try:
         runs = [setting.runs(each) for each in wanted]
     except NotSimulatedError as reason:
@@ -109,6 +109,6 @@ def table_of(table: StudyTable, cells: tuple[Cell, ...], extra: Mapping[str, tup
 
 
 def planned_table(table: StudyTable, cells: list[PlannedCell]) -> PlannedTable:
-    """A table whose every cell is filled by itself."""
+    """A table whose cells are filled independently."""
     runs = tuple(run for cell in cells for run in cell.runs)
     return PlannedTable(runs, lambda done: table_of(table, tuple(cell.filled(done) for cell in cells)))

@@ -1,4 +1,4 @@
-"""All runs that a reproduction needs, each once: done by the sweep machinery and kept from one call to the next."""
+"""All runs that a reproduction needs, each once: executed as a sweep and stored for later calls."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def union(tables: Iterable[PlannedTable]) -> list[Run]:
 def do_runs(
     tables: Iterable[PlannedTable], directory: Path, *, jobs: int | None, engine: str, progress: bool
 ) -> Collected:
-    """Do the runs of ``tables`` that ``directory`` lacks and return all of them."""
+    """Execute the runs of ``tables`` that ``directory`` lacks and return all of them."""
     return collect_runs(union(tables), directory, jobs=jobs, engine=engine, runner=simulate_spec, progress=progress)

@@ -1,8 +1,8 @@
 """How a study is reproduced: as it is, quickly, on another machine, without some of its mechanisms.
 
-A run's fields are put together in this order, later ones on top: the study's machine, seed and repeat; the program;
-what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the column; ablations; other
-changes; another machine.
+A run's fields are set in this order, where later ones override earlier ones: the study's machine, seed and repeat; the
+program; what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the column;
+ablations; other changes; another machine.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ WORKERS = "workers"
 
 
 class NotSimulatedError(Exception):
-    """Says why there are no runs for a row in this setting."""
+    """Raised with the reason why a row has no runs in this setting."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Runs of one row under one variant; ``changes`` are those of the column, ``repeat`` what the table asks for."""
+    """Runs of one row under one variant; ``changes`` are those of the column, ``repeat`` is the table's."""
 
     program: Program
     row: str = ""  # of the program
@@ -41,7 +41,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Change:
-    """Fields that are set on top of all that the study says, where it names some in their runs alone."""
+    """Fields that override those of the study, in all runs or only in those that it names."""
 
     fields: Node
     programs: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Change:
     variants: tuple[str, ...] = ()
 
     def concerns(self, wanted: Wanted) -> bool:
-        """Whether it is made to these runs."""
+        """Whether the change applies to these runs."""
         return (
             (not self.programs or wanted.program.name in self.programs)
             and (not self.rows or wanted.row in self.rows)
@@ -61,8 +61,8 @@ class Change:
 class Setting:
     """A study and how to reproduce it.
 
-    ``machine`` is a shipped name or a path, ``without`` names ablations, ``changes`` come on top of those, and
-    ``rows`` are the only ones of the programs to be simulated, where any are named.
+    ``machine`` is a shipped name or a path, ``without`` names ablations, ``changes`` override those, and
+    ``rows``, where any are named, are the only rows of the programs to be simulated.
     """
 
     study: Study
@@ -83,13 +83,13 @@ class Setting:
         if self.quick and wanted.row in wanted.program.file.quick.without:
             raise NotSimulatedError("left out of the quick reproduction")
         if self.rows and wanted.row not in self.rows:
-            raise NotSimulatedError("not asked for")
+            raise NotSimulatedError("not requested")
         self._refuse_many_workers(wanted)
         spec = self.spec(wanted)
         return tuple(repeated(spec, number) for number in range(self._repeat(wanted, spec)))
 
     def spec(self, wanted: Wanted) -> RunSpec:
-        """The specification of the runs, without regard to what is left out."""
+        """The specification of the runs, also of rows that are left out."""
         return self.resolver.run(wanted.program.document.mapping()["spec"], self._assignments(wanted))
 
     @cached_property
@@ -135,7 +135,7 @@ class Setting:
         return from_mapping({name: value for name, value in values.items() if name not in given})
 
     def _fitted(self, wanted: Wanted) -> Iterable[Assignment]:
-        """What was fitted for these runs; another machine is as its own file describes it."""
+        """The fitted fields of these runs; another machine has the values of its own file."""
         for parameter in self.study.parameters:
             for_row = not parameter.rows or wanted.row in parameter.rows
             of_machine = parameter.field.partition(".")[0] == MACHINE
@@ -145,7 +145,7 @@ class Setting:
 
 
 def assignments(fields: Node | None) -> tuple[Assignment, ...]:
-    """A mapping of dotted fields as assignments that know where they were written."""
+    """A mapping of dotted fields as assignments with the places where they were written."""
     if fields is None:
         return ()
     return tuple(
@@ -155,5 +155,5 @@ def assignments(fields: Node | None) -> tuple[Assignment, ...]:
 
 
 def assigned(name: str, text: str, fields: Node) -> Assignment:
-    """The field ``name`` with the value that the printed ``text`` spells; ``fields`` is where that was asked for."""
+    """The field ``name`` with the value of the printed ``text``; ``fields`` is the place to name in errors."""
     return Assignment(field_path(name, fields.place), from_python(scalar(text), fields.place), fields.place)

@@ -1,4 +1,4 @@
-"""Single runs of a study's variants, with all that they leave: for figures that need more than a table's quantities."""
+"""Single runs of a study's variants with all their tables, for figures that need more than a table's quantities."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How far predictions are from what was published, and what that hangs on."""
+"""The errors of predictions against published values, and what they depend on."""

@@ -1,6 +1,6 @@
-"""What each contribution of a study buys: execution time before over after, less one, as geometric mean over programs.
+"""The gain of each contribution of a study: execution time before over after, minus 1, as geometric mean over programs.
 
-The geometric mean, because a program that gets twice as fast and one that takes twice as long leave nothing gained.
+With the geometric mean, a program that takes half the time and one that takes twice the time have no gain together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def speedup_gain(before: Iterable[float], after: Iterable[float]) -> float:
 
 
 def effect(tables: Sequence[Table], contribution: ContributionSpec) -> float:
-    """Return the gain over all rows of which ``tables`` have the time with the contribution and without it."""
+    """Return the gain over all rows for which ``tables`` have the time with and without the contribution."""
     times = {
         (cell.variant, cell.row): cell.mean
         for table in tables

@@ -1,8 +1,8 @@
-"""What each contribution of a study buys, program by program, on the study's machine and on others.
+"""The gain of each contribution of a study, program by program, on the study's machine and on others.
 
-On the study's own machine runs are as calibrated. Another machine is as its own file describes it; what was fitted of
-programs and runtime stays, for that is no property of the machine. Runs of a pair share their seed, so that tasks take
-as long under both variants.
+On the study's own machine runs are as calibrated. Another machine has the values of its own file; fitted parameters of
+programs and runtime stay, since they do not belong to the machine. Runs of a pair share their seed, so that task
+durations are equal under both variants.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from numasim.sweep.planned_runs import Run
 
 @dataclass(frozen=True)
 class Case:
-    """A row of a study's program as it is run here, such as a smaller one; ``changes`` are fields of the run."""
+    """A row of a study's program, possibly with a smaller size; ``changes`` are fields of the run."""
 
     name: str
     row: str
@@ -49,7 +49,7 @@ class Gain:
 
     @property
     def certain(self) -> bool:
-        """Whether the interval excludes that there is no gain and no loss."""
+        """Whether the interval excludes a gain of 0."""
         return self.gain.low > 0 or self.gain.high < 0
 
 
@@ -75,7 +75,7 @@ def gains(
 ) -> tuple[Gain, ...]:
     """Simulate ``repeat`` seeds of each contribution of ``study`` with and without, for every case on every machine.
 
-    Raises `InputError` for a row, a field or a machine that there is not.
+    Raises `InputError` for an unknown row, field or machine.
     """
     require_engine(engine)
     steps = [

@@ -1,7 +1,7 @@
-"""How far predictions are from published values: one number for many cells, by name (model 7.2).
+"""Metrics of the error of predictions: one number for many cells, by name (model 7.2).
 
-A metric sees the cells as arrays and a prediction of them, which is the mean over seeds, one resample of the seeds for
-each line, or what the null model says. Its name is the same in study files, in CSV columns and on the pages.
+A metric takes the cells as arrays and a prediction of them, which is the mean over seeds, one resample of the seeds
+per line, or the null model. Its name is the same in study files, in CSV columns and on the pages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Observations:
-    """What was published for some cells, and what a metric has to know about them; all arrays are [cells]."""
+    """The published values of some cells, and what a metric needs to know of them; all arrays are [cells]."""
 
     published: FloatArray
     baseline: FloatArray  # published value of the cell whose change is judged; NaN where there is none
@@ -27,7 +27,7 @@ class Observations:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is said of the same cells; both arrays are [..., cells], a line for each resample."""
+    """A prediction of the same cells; both arrays are [..., cells], a line for each resample."""
 
     values: FloatArray
     baseline: FloatArray
@@ -35,18 +35,18 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of predictions, and how it is read."""
+    """A metric, and how it is printed."""
 
-    measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN where the cells tell nothing
+    measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN where the cells do not determine it
     label: str  # for people
     rising: bool  # whether more is better
-    percent: bool  # whether people read it in percent
-    each_cell: bool  # whether it is taken cell by cell, so that any choice of cells has it
+    percent: bool  # whether it is printed in percent
+    each_cell: bool  # whether it is computed cell by cell, so that any subset of cells has it
     meaning: str
     best: float = 0.0
 
     def meets(self, value: float, bound: float) -> bool:
-        """Whether ``value`` is as good as ``bound`` asks."""
+        """Whether ``value`` meets ``bound``."""
         return value >= bound if self.rising else value <= bound
 
     def beats(self, value: float, other: float) -> bool:
@@ -90,7 +90,7 @@ def _rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
 
 
 def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Rank correlation along the last axis, ties sharing their mean rank; 0 where one side puts nothing in order."""
+    """Rank correlation along the last axis, ties sharing their mean rank; 0 where all values of one side are equal."""
     first, second = _centred_ranks(left), _centred_ranks(right)
     scale = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
     return np.asarray((first * second).sum(axis=-1) / np.where(scale == 0, 1, scale))

@@ -1,4 +1,4 @@
-"""What a sensitivity study comes to, as a table: the range of each conclusion, and how many changes it survives."""
+"""The result of a sensitivity study as a table: the range of each conclusion, and under how many changes it holds."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
 """Scores: of each class of quantities and each column of each table, beside the null model, with intervals over seeds.
 
-Only predicted cells that were simulated are scored. The null model is what each cell carries: the previous strategy's
-published value, as if the change did nothing. Where only some cells of a class have one, `Score.against_null` is our
-value on just those cells, so that like is compared with like.
+Only predicted cells that were simulated are scored. The null model's value is part of each cell: the
+published value of the previous strategy, as if the change had no effect. Where only some cells of a class have one,
+`Score.against_null` is our score on those cells, so that both scores are over the same cells.
 
-An interval is a percentile bootstrap: the seeds are drawn with replacement, the same ones for all cells that were run
-equally often, and the score is taken of the means over what was drawn. Percentiles are widened for few seeds as those
-of `numasim.report.answers.statistics` are, which for fewer than six means the range of all resamples, and even that
-is too narrow; one seed has no interval. The value itself always lies inside: a resampled mean is noisier than the
+An interval is a percentile bootstrap: seeds are drawn with replacement, the same ones for all cells that were run
+equally often, and the score is computed from the means over the drawn seeds. Percentiles are widened for few seeds as
+those of `numasim.report.answers.statistics` are, which for fewer than six means the range of all resamples, and even
+that is too narrow; one seed has no interval. The value itself always lies inside: a resampled mean is noisier than the
 mean, so the errors of resamples can all be larger.
 
-The null model of the sign agreement is right only where the published value did not change either, which beats nobody.
-The harder rival, to guess the commoner direction everywhere, stands beside it in `Score.remark`.
+The null model of the sign agreement is right only where the published value did not change either, which is rare. A
+harder comparison, to guess the more frequent direction everywhere, is in `Score.remark`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def class_scores(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[S
 
 
 def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[TableScore, ...]:
-    """Score every column of every table for itself, fitted ones too; inputs and what was not run are left out."""
+    """Score every column of every table separately, also fitted ones; inputs and cells without runs are left out."""
     by_class = {rule.name: rule for rule in rules if METRICS[rule.metric].each_cell}
     found = []
     for table in tables:
@@ -66,7 +66,7 @@ def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[T
 
 
 def usual_metric(cell: Cell) -> str:
-    """Return the metric of a quantity that no class scores: by what it is measured in."""
+    """Return the metric of a quantity that no class scores, by its unit."""
     return {"1": "mean-absolute-error", "count": "median-factor"}.get(cell.unit, "mape")
 
 
@@ -113,7 +113,7 @@ def _null_value(metric: Metric, pairs: Sequence[Pair], rule: ScoreRule) -> float
 
 
 def _null(pair: Pair, rule: ScoreRule) -> float | None:
-    """What the null model says of a cell: nothing changes. The first of the variants to be ranked keeps its place."""
+    """The null model's value of a cell, as if nothing changed; the first of ranked variants has its published value."""
     if rule.metric == "sign-agreement" and pair.baseline is not None:
         return pair.baseline.published
     if rule.metric == "rank-correlation" and pair.cell.null is None:
@@ -132,12 +132,12 @@ def _observations(pairs: Sequence[Pair], rule: ScoreRule) -> Observations:
 
 
 def _means(pairs: Sequence[Pair]) -> Prediction:
-    """What the mean over the seeds says: [cells]."""
+    """The prediction by the mean over the seeds: [cells]."""
     return _prediction(pairs, lambda cell: np.asarray(cell.mean))
 
 
 def _resampled(pairs: Sequence[Pair]) -> Prediction:
-    """What the means over drawn seeds say: [resamples, cells]."""
+    """The predictions by means over drawn seeds: [resamples, cells]."""
 
     def drawn(cell: Cell) -> FloatArray:
         count = len(cell.simulated)
@@ -156,7 +156,7 @@ def _prediction(pairs: Sequence[Pair], values_of: Callable[[Cell], FloatArray]) 
 
 
 def _remark(rule: ScoreRule, pairs: Sequence[Pair]) -> str:
-    """For signs, what a guess that all changes go the commoner way is worth."""
+    """For signs, the score of guessing the more frequent direction everywhere."""
     if rule.metric != "sign-agreement":
         return ""
     changes = [np.sign(pair.cell.published - pair.baseline.published) for pair in pairs if pair.baseline]

@@ -1,4 +1,4 @@
-"""From a reproduction to findings: its scores, those of its ablations, and what was fitted, as reports take it."""
+"""From a reproduction to findings: its scores, those of its ablations, and the fitted parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numasim.reproduce.table_cells import Table
 
 
 def findings_of(found: Reproduction) -> Findings:
-    """Score a reproduction. On another machine than the study's nothing is: nothing was published of it."""
+    """Score a reproduction. On another machine than the study's there are no scores, as nothing was published."""
     study, setting = found.study, found.setting
     rules = score_rules(study)
     comparable = setting.machine is None or setting.machine == study.file.machine
@@ -37,7 +37,7 @@ def findings_of(found: Reproduction) -> Findings:
 
 
 def score_rules(study: Study) -> tuple[ScoreRule, ...]:
-    """Return how the study wants its classes scored."""
+    """Return the study's rules for scoring its classes."""
     return tuple(
         ScoreRule(
             name=name,
@@ -62,7 +62,7 @@ def _ablations(
 
 
 def plain(value: object) -> str:
-    """Write a value of a specification as YAML has it on one line."""
+    """Write a value of a specification as one line of YAML."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items()) + "}"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -1,12 +1,12 @@
-"""Which conclusions of a reproduction hang on what was fitted, on data of vendors, and on readings of the paper.
+"""Which conclusions of a reproduction depend on fitted parameters, on vendor data, and on readings of the paper.
 
 A conclusion is the mean effect of a contribution, which holds as long as it keeps its sign, or the score of a class,
 which holds as long as its bound stays met or missed. One thing is changed at a time, to either end of its range, and
-the tables are made once more with one repeat; what comes of that shows how far each conclusion moves (a tornado chart).
-Changes that would act together are not found in this way.
+the tables are made again with one repeat, which shows how far each conclusion moves (a tornado chart). The combined
+effect of several changes is not examined.
 
-A program that is scheduled otherwise takes a little longer or shorter, whatever it was that changed its schedule. How
-much that is, other seeds tell: a bar that stays within their range shows no more than chance.
+Any change of a program's schedule changes its duration slightly. Other seeds show by how much: a bar within their range
+may be due to chance.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from numasim.reproduce.study.names import check_known
 from numasim.reproduce.table_cells import Table
 
 EFFECT = "effect"
-SEEDS = 3  # of what is modelled, to see what is chance
+SEEDS = 3  # of the unchanged model, to estimate the effect of chance
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Something that a reproduction says: its value as modelled, and in which case it would say something else."""
+    """A conclusion of a reproduction: its value as modelled, and the limit beyond which it no longer holds."""
 
     name: str
     metric: str  # `EFFECT`, or the metric of the class
-    value: float  # of the seed that all changes are tried with
+    value: float  # of the seed with which all changes are simulated
     seeds: tuple[float, ...]  # of each seed alone
     bound: float | None  # it holds while it stays on the same side of this; None: always
 
     def holds(self, value: float) -> bool:
-        """Whether the same is concluded from ``value``."""
+        """Whether the conclusion holds with ``value``."""
         if self.bound is None or math.isnan(value):
             return self.bound is None
         return self._says(value) == self._says(self.value)
@@ -57,7 +57,7 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class Side:
-    """One end of a range, as it is set, and the values of the conclusions there."""
+    """One end of a range: the fields that are set, and the values of the conclusions."""
 
     label: str
     values: Mapping[str, float]
@@ -65,7 +65,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Influence:
-    """Something that was changed, and the ends of its range."""
+    """An input that was changed, and the ends of its range."""
 
     name: str
     kind: str  # fitted, vendor or reading
@@ -73,7 +73,7 @@ class Influence:
     sides: Mapping[str, Side]  # low, high, or one of them
 
     def reach(self, conclusion: Conclusion) -> float:
-        """How long its bar is: from least to most of both sides and the value as modelled."""
+        """The length of its bar: from the least to the largest of both sides and the value as modelled."""
         values = [side.values.get(conclusion.name, math.nan) for side in self.sides.values()]
         known = [conclusion.value, *(value for value in values if not math.isnan(value))]
         return max(known) - min(known)
@@ -81,21 +81,21 @@ class Influence:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """All conclusions, all influences, and of how many runs they come."""
+    """All conclusions, all influences, and the number of runs."""
 
     conclusions: tuple[Conclusion, ...]
     influences: tuple[Influence, ...]
     runs: int
 
     def sorted_for(self, conclusion: Conclusion) -> tuple[Influence, ...]:
-        """The influences that move ``conclusion``, the one that does most first."""
+        """The influences that move ``conclusion``, the strongest first."""
         moving = (each for each in self.influences if each.reach(conclusion) > 0)
         return tuple(sorted(moving, key=lambda each: -each.reach(conclusion)))
 
 
 @dataclass(frozen=True)
 class PlannedSide:
-    """An end of a range before it is simulated: ``side`` is low or high, ``label`` says what it is."""
+    """An end of a range before it is simulated: ``side`` is low or high, ``label`` describes it."""
 
     name: str
     side: str
@@ -113,10 +113,10 @@ def sensitivity(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> Sensitivity:
-    """Change everything that ``sensitivity.yaml`` of ``study`` lists, one at a time; runs are kept as `reproduce` does.
+    """Change everything that ``sensitivity.yaml`` of ``study`` lists, one at a time; runs are stored as by `reproduce`.
 
     ``only`` names what to change, ``rows`` which rows of the programs to simulate; none given: all, but those that a
-    quick reproduction leaves out. Raises `InputError` for names that there are not, and for fields that no run has.
+    quick reproduction leaves out. Raises `InputError` for unknown names, and for fields that no run has.
     """
     require_engine(engine)
     ranges = read_ranges(study)
@@ -131,7 +131,7 @@ def sensitivity(
 
 
 def conclusions_of(study: Study, tables: Sequence[Table]) -> tuple[Conclusion, ...]:
-    """Return what ``tables`` say as modelled, for each seed; what they have no cells of is left out."""
+    """Return the conclusions of ``tables`` as modelled, for each seed; those without cells are left out."""
     seeds = [values_of(study, of_seed(tables, seed)) for seed in range(SEEDS)]
     bounds = {rule.name: (rule.metric, rule.bound) for rule in score_rules(study)}
     bounds |= dict.fromkeys(study.file.contributions, (EFFECT, 0.0))

@@ -1,7 +1,7 @@
-"""``sensitivity.yaml`` of a study: what might as well have been otherwise, each with a range that is as likely.
+"""``sensitivity.yaml`` of a study: uncertain inputs, each with a plausible range.
 
-``fitted`` multiplies what the calibration found, so that a new calibration needs no new range; ``changes`` are fields
-of runs, for data of vendors and for readings of what a paper leaves open. They have a low and a high side, or one.
+``fitted`` multiplies fitted parameters, so that a new calibration needs no new range; ``changes`` are fields of runs,
+for vendor data and for readings of what a paper leaves open. They have a low side, a high side or both.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class FittedRange(CheckedModel):
 
     def _problems(self) -> Any:
         if not self.low < 1 < self.high:
-            yield f"low is to be below 1 and high above it, but they are {self.low} and {self.high}"
+            yield f"low must be below 1 and high above 1, but they are {self.low} and {self.high}"
 
 
 class ChangedRange(CheckedModel):
     """Fields to set, in the runs of these programs, rows and variants where any are named.
 
-    ``labels`` name the sides where the values themselves say too little.
+    ``labels`` name the sides where the values are not clear by themselves.
     """
 
     name: Text
@@ -64,7 +64,7 @@ class ChangedRange(CheckedModel):
 
 
 class SensitivityFile(Model):
-    """The tables whose scores and effects are looked at, and what is changed, one at a time."""
+    """The tables whose scores and effects are examined, and the changes, made one at a time."""
 
     tables: Annotated[Names, Field(min_length=1)]
     fitted: tuple[FittedRange, ...] = ()
@@ -85,7 +85,7 @@ class Ranges:
 
 
 def read_ranges(study: Study) -> Ranges:
-    """Read the ranges of a study. Raises `InputError` with its place for anything that is wrong, or where none are."""
+    """Read the ranges of a study. Raises `InputError` with its place for any mistake, or where there are none."""
     document = load(study.folder / FILE)
     file = validate(SensitivityFile, document)
     check_names(document, ("tables",), "table", file.tables, study.tables)

@@ -1,6 +1,6 @@
 """Shares that published counts imply: one column over the sum of several, published and simulated alike.
 
-A paper that prints counts argues with their ratios; the table of those is drawn and printed as every other one.
+A paper that prints counts argues with their ratios; the table of shares is drawn and printed like any other table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Share:
 
 
 def share_table(tables: Sequence[Table], shares: Mapping[str, Share], title: str) -> Table:
-    """Return a table with a column for each of ``shares``, row by row; nothing over nothing has no cell.
+    """Return a table with a column for each of ``shares``, row by row; 0 over 0 has no cell.
 
     Raises KeyError for a table or a column that ``tables`` do not have.
     """

@@ -1,6 +1,6 @@
-"""Names in the files of a study: every table, column, row, program, variant, quantity and score that one names exists.
+"""Checks that every table, column, row, program, variant, quantity and score named in the files of a study exists.
 
-What is wrong is an `InputError` with file and line, what would be right and the nearest name.
+A mistake is an `InputError` with file and line, what is expected and the nearest name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numasim.reproduce.study.study_files import ColumnSpec, ElsewhereSpec, Quoti
 
 
 def check_study(study: Study) -> None:
-    """Raise `InputError` for the first name that nothing has, and for what is published and is no number."""
+    """Raise `InputError` for the first unknown name, and for a published value that is not a number."""
     for program in study.programs.values():
         check_names(program.document, ("quick", "without"), "row", program.file.quick.without, program.file.rows)
         check_names(program.document, ("exceptions",), "variant", program.file.exceptions, program.file.variants)
@@ -82,7 +82,7 @@ def _check_column(study: Study, table: StudyTable, name: str, column: ColumnSpec
 
 
 def known_quantities(table: StudyTable) -> Collection[str]:
-    """The quantities that a column of ``table`` may tell."""
+    """The quantities that a column of ``table`` may have."""
     return KINDS[table.file.kind].units or QUANTITIES
 
 
@@ -101,7 +101,7 @@ def _check_source(
 
 
 def _check_all_claimed(table: StudyTable) -> None:
-    """A published column that no column of a table shows would be one that nobody misses."""
+    """Every published column must be shown by a column of a table, so that none is left out unnoticed."""
     shown = set(table.file.rows.key)
     for name, column in table.file.columns.items():
         source = column.published or name

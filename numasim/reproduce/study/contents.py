@@ -22,7 +22,7 @@ from numasim.reproduce.study.study_files import (
 
 @dataclass(frozen=True)
 class Program:
-    """What tables run; ``document`` has the places of its fields."""
+    """A program that tables run; ``document`` has the places of its fields."""
 
     name: str
     file: ProgramFile
@@ -42,13 +42,13 @@ class StudyTable:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What readers have to know: inconsistencies of the publication, then readings of it."""
+        """Notes for readers: inconsistencies of the publication, then readings of it."""
         return (*self.inconsistencies, *self.file.notes)
 
 
 @dataclass(frozen=True)
 class Study:
-    """A whole study; ``chosen`` are the tables that were asked for, in the order of the study."""
+    """A whole study; ``chosen`` are the requested tables, in the order of the study."""
 
     name: str
     folder: Path
@@ -60,7 +60,7 @@ class Study:
     chosen: tuple[str, ...]
 
     def published(self, table: str, column: str) -> dict[str, float]:
-        """The published value of ``column`` in each row of ``table``. InputError where one is no number."""
+        """The published value of ``column`` in each row of ``table``. InputError where one is not a number."""
         of = self.tables[table]
         source = of.file.columns[column].published or column
         if isinstance(source, ElsewhereSpec):
@@ -70,7 +70,7 @@ class Study:
         return dict(zip(of.labels, values, strict=True))
 
     def null(self, table: str, column: ColumnSpec) -> dict[str, float]:
-        """What the null model says of ``column`` in each row of ``table``; a row of which it says nothing is absent."""
+        """The null model's value of ``column`` in each row of ``table``; rows without one are absent."""
         if column.baseline:
             return self.published(table, column.baseline)
         if column.null_from:

@@ -1,4 +1,4 @@
-"""Names that have to be those of something: in the files of a study, on the command line, in calls."""
+"""Checks of names in the files of a study, on the command line and in calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numasim.parts.yaml.nodes import FieldPath, Node
 def unknown_name(
     problem: str, name: str, known: Collection[str], *, path: FieldPath = (), place: str | None = None
 ) -> InputError:
-    """Return the error that says ``problem`` of ``name``, lists what is known and proposes the nearest of it."""
+    """Return an error with ``problem`` that lists the ``known`` names and proposes the one nearest to ``name``."""
     expected = f"one of {', '.join(known)}" if known else None
     return InputError(problem, path=path, place=place, expected=expected, value=name, known=known)
 

@@ -1,4 +1,4 @@
-"""Published tables: CSV files whose values are texts as printed, read as numbers where a cell needs one."""
+"""Published tables: CSV files with values as printed, converted to numbers where a cell needs one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PublishedTable:
         return made
 
     def number(self, row: int, column: str) -> float:
-        """The value of ``column`` in row number ``row``. InputError where it is no finite number."""
+        """The value of ``column`` in row number ``row``. InputError where it is not a finite number."""
         try:
             value = float(self.rows[row][column])
         except ValueError:
@@ -41,7 +41,7 @@ class PublishedTable:
         return value
 
     def refuse(self, row: int, column: str, expected: str) -> InputError:
-        """An error at a value that is not what is ``expected``."""
+        """An error at a value that should be ``expected``."""
         return InputError(f"got {self.rows[row][column]!r}", place=self._place(row), path=(column,), expected=expected)
 
     def _place(self, row: int) -> str:

@@ -1,4 +1,4 @@
-"""Which cells a score is taken over: those of a class, those that change against a baseline, or a row's variants."""
+"""The cells that a score is computed over: those of a class, those with a baseline, or a row's variants."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class ScoreRule:
     of: str = ""  # the class whose cells count, where it is not its own
     tables: tuple[str, ...] = ()  # only these; none given: all
     part: str = ""  # the quantity whose share is pooled
-    tried: str = ""  # what there is to say where the bound is missed
+    tried: str = ""  # explanation that is printed where the bound is missed
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A cell, and the one of the same row that its change is taken against."""
+    """A cell, and the cell of the same row that it is compared with."""
 
     cell: Cell
     baseline: Cell | None
 
 
 def pairs_of(tables: Sequence[Table]) -> list[Pair]:
-    """Return every cell that is not an input and was simulated to a number: a ratio of nothing to nothing is none."""
+    """Return every cell that is not an input and has a simulated number, which a ratio 0 / 0 is not."""
     found = []
     for table in tables:
         at = {(cell.row, cell.column): cell for cell in table.cells}
@@ -60,14 +60,14 @@ def _of_class(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
 
 
 def _with_baseline(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Every scored cell that changes against something simulated, of one class or of all."""
+    """Every scored cell with a simulated baseline, of one class or of all."""
     scored = (pair for pair in pairs if pair.cell.score and pair.cell.role is Role.PREDICTED)
     among = (pair for pair in scored if rule.of in ("", pair.cell.score))
     return [pair for pair in among if pair.baseline is not None and not math.isnan(pair.baseline.mean)]
 
 
 def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Every variant once a row, the fitted ones too, of the quantities of a class."""
+    """Every variant once per row, also fitted ones, of the quantities of a class."""
     quantities = {pair.cell.quantity for pair in _of_class(pairs, rule)}
     found: dict[tuple[str, str], Pair] = {}
     for pair in pairs:

@@ -1,8 +1,8 @@
 """A study as it is on disk: tables with their published values, programs, calibration; everything checked.
 
 experiments/NAME/study.yaml             title, machine, scores, ablations, inconsistencies
-experiments/NAME/programs/*.yaml        what tables run
-experiments/NAME/tables/*.yaml          one a table or figure; `table-3-4.yaml` is table 3.4, others go by their name
+experiments/NAME/programs/*.yaml        the programs that tables run
+experiments/NAME/tables/*.yaml          one per table or figure; `table-3-4.yaml` is table 3.4, others have their name
 experiments/NAME/published/*.csv        the values as printed
 experiments/NAME/calibrated.yaml        fitted parameters, where there are any
 """
@@ -37,7 +37,7 @@ def study_names() -> tuple[str, ...]:
 def read_study(name: str, tables: Collection[str] = ()) -> Study:
     """Read the shipped study ``name``, or that in the folder ``name`` if it is a path; ``tables``: those to reproduce.
 
-    Raises `InputError` with its place for anything that is wrong in any of its files, whatever tables are chosen.
+    Raises `InputError` with its place for any mistake in any of its files, whatever tables are chosen.
     """
     folder = _folder(name)
     document = load(folder / STUDY)
@@ -97,7 +97,7 @@ def _table(path: Path, folder: Path, study: StudyFile) -> StudyTable:
 
 
 def _order(table: str) -> tuple[bool, list[int], str]:
-    """Tables by their numbers, then everything else by its name."""
+    """Tables by number, then all others by name."""
     numbers = table.split(".")
     numbered = all(number.isdecimal() for number in numbers)
     return not numbered, [int(number) for number in numbers] if numbered else [], table

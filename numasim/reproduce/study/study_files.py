@@ -1,7 +1,7 @@
 """The files of a study as models: the study itself, the programs that its tables run, the tables.
 
 Fields of a run are written as a specification has them: ``workload: {...}`` replaces a field, ``workload.n: 1024``
-changes one inside it.
+changes a field inside it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_t
 
 
 class ScoreSpec(CheckedModel):
-    """How a class of quantities is scored, and how good a prediction has to be.
+    """How a class of quantities is scored, and the bound on the score.
 
-    ``of`` is the class whose cells count where it is not the score's own, ``tables`` those whose cells do, if not all;
-    ``part`` is the quantity whose share is told, where the metric is one of shares. ``tried`` says why the bound may be
-    missed and which other mechanisms were tried; pages show it where it is.
+    ``of`` is the class whose cells count if not the score's own, ``tables`` those whose cells count if not all;
+    ``part`` is the quantity whose share a metric of shares uses. ``tried`` says why the bound may be missed and which
+    other mechanisms were tried; pages show it where the bound is missed.
     """
 
     metric: Text
@@ -47,7 +47,7 @@ class ScoreSpec(CheckedModel):
 
 
 class ContributionSpec(Model):
-    """What the study contributes: ``variant`` of a program over the one that it improves on."""
+    """A contribution of the study: ``variant`` of a program over the one that it improves on."""
 
     program: Text
     variant: Text
@@ -55,7 +55,7 @@ class ContributionSpec(Model):
 
 
 class InconsistencySpec(Model):
-    """What the published study itself leaves open or contradicts, and which tables that touches."""
+    """An inconsistency of the published study, and the tables that it affects."""
 
     text: Text
     tables: Annotated[Names, Field(min_length=1)]
@@ -76,7 +76,7 @@ class StudyFile(Model):
 
 
 class QuickSpec(Model):
-    """What a quick reproduction does otherwise: fewer repeats, fields on top of all others, rows left out."""
+    """The differences of a quick reproduction: fewer repeats, fields that override all others, rows left out."""
 
     repeat: PositiveCount = 1
     changes: Fields = Field(default_factory=dict, alias="set")
@@ -87,7 +87,7 @@ class ProgramFile(Model):
     """One file of ``programs/``: a run, the rows that tables name, and the variants that the study compares.
 
     With ``all_threads`` a run has a worker on every hardware thread of its machine, whichever machine that is.
-    ``exceptions`` are fields that one row has on top of others under a variant.
+    ``exceptions`` are fields that override others for one row under a variant.
     """
 
     spec: Fields
@@ -123,10 +123,10 @@ Published = Text | QuotientSpec | ElsewhereSpec
 
 
 class ColumnSpec(CheckedModel):
-    """One column of values: which quantity of which runs, and what it is to the simulation.
+    """One column of values: which quantity of which runs, and its role for the simulation.
 
     ``published`` says where the published values are, if not in the column of the same name. ``fitted`` are rows of a
-    predicted column that were used to fit. ``null_from`` is the null model's value where no ``baseline`` is.
+    predicted column that were used to fit. ``null_from`` is the null model's value where there is no ``baseline``.
     """
 
     quantity: Text
@@ -144,9 +144,9 @@ class ColumnSpec(CheckedModel):
         if self.fitted and self.role != Role.PREDICTED:
             yield f"fitted names rows of a predicted column, but this one is {self.role}"
         if self.score and self.role != Role.PREDICTED:
-            yield f"only what is predicted is scored, but this column is {self.role}"
+            yield f"only predicted columns are scored, but this column is {self.role}"
         if self.baseline and self.null_from:
-            yield "the null model is the baseline's value, so null_from goes without a baseline"
+            yield "the null model is the baseline's value, so null_from and a baseline exclude each other"
 
 
 def _rows(value: Any) -> Any:

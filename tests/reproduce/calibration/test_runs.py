@@ -8,7 +8,7 @@ import pytest
 
 from numasim.plan.build_plan import build_plan
 from numasim.reproduce.calibration.calibration_runs import (
-    Kin,
+    SharedRate,
     at_rate,
     counters,
     mean_task_ns,
@@ -45,12 +45,15 @@ def test_the_rate_is_found_from_the_serial_times_that_it_gives(model: dict[str, 
     runs = {str(n): run(n, model=model) for n in (128, 256)}
     true = 200_000
     published = {row: serial_ps(at_rate(each, "ps_per_1000_flops", true)) / 1e12 for row, each in runs.items()}
-    kin = Kin("ps_per_1000_flops", {row: [each] for row, each in runs.items()}, published)
-    assert serial_rate(kin, rate_now(kin)) == pytest.approx(true, rel=2e-3)
-    assert serial_seconds(kin, true) == published
-    assert times_at(kin, true).serial_s == published
-    assert times_at(kin, true).parallel_s["256"] == counters(at_rate(runs["256"], kin.rate, true))["makespan_ps"] / 1e12
-    assert times_at(kin.without("128"), true).serial_s == {"256": published["256"]}
+    group = SharedRate("ps_per_1000_flops", {row: [each] for row, each in runs.items()}, published)
+    assert serial_rate(group, rate_now(group)) == pytest.approx(true, rel=2e-3)
+    assert serial_seconds(group, true) == published
+    assert times_at(group, true).serial_s == published
+    assert (
+        times_at(group, true).parallel_s["256"]
+        == counters(at_rate(runs["256"], group.rate, true))["makespan_ps"] / 1e12
+    )
+    assert times_at(group.without("128"), true).serial_s == {"256": published["256"]}
 
 
 def test_the_mean_time_of_a_task_is_that_of_the_first_back_off() -> None:
