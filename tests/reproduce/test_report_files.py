@@ -167,7 +167,7 @@ def test_every_published_and_simulated_number_stands_on_the_page(findings: Findi
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"quick": True}, "quick look"),
+        ({"quick": True}, "quick reproduction"),
         ({"machine": "opteron-8380-4s"}, "no errors but differences between machines"),
         ({"without": ("caches", "smt")}, "Switched off throughout: caches, smt"),
     ],

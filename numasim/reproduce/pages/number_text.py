@@ -14,8 +14,7 @@ from numasim.reproduce.table_cells import Cell, Role, Score, Table
 MARKS = {Role.INPUT: "=", Role.FITTED: "~", Role.PREDICTED: "→"}
 EXPLANATIONS = {
     Role.INPUT: "The value describes the machine or the program, so it was given to the simulation.",
-    Role.FITTED: "A few parameters were chosen so that the simulation comes near to these values. That it does proves"
-    " nothing.",
+    Role.FITTED: "Parameters were fitted to these values, so their small error is no evidence for the model.",
     Role.PREDICTED: "No fit has used this value: its error is the error of a prediction.",
 }
 UNIT_WORDS = {"1": "", "count": ""}
