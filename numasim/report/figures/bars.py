@@ -117,7 +117,7 @@ def _name_node(panel: Axes, middle: float, name: str) -> None:
 
 
 def _stack(panel: Axes, places: npt.NDArray[Any], percent: FloatArray) -> None:
-    """Draw ``percent`` [components, bars] at ``places`` [bars]; one collection per component is fast even with 1024 workers."""
+    """Draw ``percent`` [components, bars] at ``places`` [bars]; collections are fast even with 1024 workers."""
     heights = np.vstack([np.zeros(len(places)), percent.cumsum(axis=0)])
     width = BAR_WIDTH if len(places) <= CLOSED_BARS else 1.0
     panel.grid(visible=False)
