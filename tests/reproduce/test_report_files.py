@@ -168,7 +168,7 @@ def test_every_published_and_simulated_number_stands_on_the_page(findings: Findi
     ("changes", "words"),
     [
         ({"quick": True}, "quick reproduction"),
-        ({"machine": "opteron-8380-4s"}, "no errors but differences between machines"),
+        ({"machine": "opteron-8380-4s"}, "differences between machines, not errors"),
         ({"without": ("caches", "smt")}, "Switched off throughout: caches, smt"),
     ],
 )
