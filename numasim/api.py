@@ -1,6 +1,6 @@
 """The Python interface: one run, or a sweep, from a YAML file, a shipped name or a mapping.
 
-A single run needs none of what a sweep is kept with, which takes longer to import than most runs to simulate.
+A single run does not import the storage of sweeps, whose import takes longer than most simulations.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def run(
 ) -> Result:
     """Simulate once, with the seed of the first repeat.
 
-    ``changes`` are fields of the spec (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``).
-    With ``check`` the result is held against the invariants of the model; ``trace`` names a file for Perfetto, packed
-    where it ends in .gz; with ``over_time`` the result has tables of how the run develops. Either of the last two lets
-    the run go through every event. Raises InputError for a bad spec.
+    ``changes`` are fields of the spec (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``). With
+    ``check`` the result is checked against the invariants of the model; ``trace`` names a file for Perfetto, compressed
+    if it ends in .gz; with ``over_time`` the result has tables of the run over time. Either of the last two makes the
+    engine simulate every event. Raises InputError for a bad spec.
     """
     resolved = resolve({**spec, **changes}) if isinstance(spec, Mapping) else load_run(spec, changes=changes)
     return run_spec(resolved, engine, check, trace=None if trace is None else Path(trace), over_time=over_time)
@@ -50,7 +50,7 @@ def run_spec(
     trace: Path | None = None,
     over_time: bool = False,
 ) -> Result:
-    """Simulate a resolved spec once, with the seed of the first repeat; the result knows what it is of."""
+    """Simulate a resolved spec once, with the seed of the first repeat; the result carries its identity."""
     seed = repeat_seed(spec.seed, 0)
     if trace is None and not over_time:
         result = simulate_spec(spec, seed, engine, check)
@@ -72,11 +72,11 @@ def sweep(
     progress: bool = False,
     **changes: Any,
 ) -> SweepResult:
-    """Do what is missing of a sweep and return its tables.
+    """Simulate the missing runs of a sweep and return its tables.
 
-    ``directory`` (default ``results/<name of the file>``) keeps the results; a sweep that was interrupted goes on where
-    it stopped. ``jobs`` is the number of processes (default: one per core); ``cluster`` is, instead, the address of a
-    Dask scheduler whose workers do the runs, or ``local:N`` for N workers that are started here.
+    ``directory`` (default ``results/<name of the file>``) keeps the results; an interrupted sweep continues where it
+    stopped. ``jobs`` is the number of processes (default: one per core); ``cluster`` is, instead, the address of a Dask
+    scheduler whose workers simulate, or ``local:N`` for N workers that are started here.
     """
     from numasim.spec.sweep_spec import load_sweep
     from numasim.sweep.run_sweep import run_sweep

@@ -41,13 +41,13 @@ EngineName = Annotated[
     str | None, typer.Option("--engine", help="the engine that simulates: native where it is built, else reference")
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for programs")]
-Check = Annotated[bool, typer.Option("--check", help="hold the result against the invariants of the model")]
+Check = Annotated[bool, typer.Option("--check", help="check the result against the invariants of the model")]
 
 NOT_BUILT = "numasim: the native engine is not built here; using the reference engine (slower)"
 
 
 def _engine(name: str | None) -> str:
-    """The engine of that name, or the fastest one that there is, which is a word to the user where it is slow."""
+    """The engine ``name``, by default the fastest one available; prints a notice if that is the reference engine."""
     from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 
     if name is None and "native" not in ENGINES:
@@ -82,7 +82,7 @@ def run(
 
 
 def _can_be_watched(spec: RunSpec) -> bool:
-    """Whether a run is short enough for figures over time; a word to the user where it is not."""
+    """Whether a run is short enough for figures over time; prints a notice if it is not."""
     from numasim.plan.build_plan import build_plan
     from numasim.report.trace.watched_run import require_few_tasks
 
@@ -140,9 +140,9 @@ def reproduce(
     study: Annotated[str, typer.Argument(help="a shipped study, or a folder with a study.yaml")],
     table: Annotated[list[str] | None, typer.Option("--table", help="only this table or figure", metavar="ID")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="smaller runs, one of each")] = False,
-    machine: Annotated[str | None, typer.Option("--machine", help="ask the same of another machine")] = None,
+    machine: Annotated[str | None, typer.Option("--machine", help="run the study on another machine")] = None,
     without: Annotated[
-        list[str] | None, typer.Option("--without", help="switch a mechanism off", metavar="MECHANISM")
+        list[str] | None, typer.Option("--without", help="disable a mechanism", metavar="MECHANISM")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="processes; default one per core")] = None,
     engine: EngineName = None,
@@ -209,7 +209,7 @@ def calibrate(
     quick: Annotated[bool, typer.Option("--quick", help="fewer samples: seconds instead of a minute")] = False,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
-    """Measure the machine at hand and write its machine file; what could not be measured is said."""
+    """Measure this machine and write its machine file; list what could not be measured."""
     from numasim.parts.yaml.yaml_text import write_yaml
     from numasim.runtime.calibrate import calibrate
 
@@ -243,7 +243,7 @@ def bench(
     from numasim.report.figures.plots import kind_of, save
 
     if plot is not None:
-        kind_of(plot)  # a mistake is better named now than when all is measured
+        kind_of(plot)  # report a wrong file name before the measurements, not after them
     found = measure(progress=True)
     print_findings(found, as_json)
     if plot is not None:
@@ -252,7 +252,7 @@ def bench(
 
 @trace_app.command("check")
 def trace_check(file: Path) -> None:
-    """Say what is wrong with a trace, if anything."""
+    """Check a trace and print what is wrong with it."""
     from numasim.report.trace.trace_lint import lint
 
     found = lint(file)
@@ -300,7 +300,7 @@ def machine_import(
     sysfs: Annotated[Path | None, typer.Option("--sysfs", help="a copy of another system's /sys")] = None,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
-    """Write the machine file of a system; what the system does not say is assumed and marked so."""
+    """Write the machine file of a system; values that the system does not report are assumed and marked."""
     from numasim.machine.importing import import_machine
     from numasim.parts.yaml.yaml_text import write_yaml
 
@@ -311,7 +311,7 @@ def machine_import(
 
 @machine_app.command("check")
 def machine_check(name: str) -> None:
-    """Validate a machine file and name what looks implausible in it."""
+    """Validate a machine file and print warnings about implausible values."""
     from numasim.machine.build_machine import build
     from numasim.machine.plausibility import check
     from numasim.spec.single_part import read_machine
@@ -374,10 +374,10 @@ def strategy_show(
     name: str,
     machine: Annotated[str, typer.Option(help="the machine to compile for")] = "xeon-e5-2620-2s",
     workers: Annotated[int | None, typer.Option(help="default: every hardware thread")] = None,
-    worker: Annotated[int, typer.Option(help="the worker whose plan is told")] = 0,
+    worker: Annotated[int, typer.Option(help="the worker whose plan is described")] = 0,
     runtime: Annotated[str, typer.Option(help="the runtime preset")] = "ompi",
 ) -> None:
-    """Say the compiled plan of a worker in words."""
+    """Describe the compiled plan of a worker in plain English."""
     from numasim.plan.show_strategy import show
 
     typer.echo(show(name, machine, workers, worker, runtime))
@@ -392,7 +392,7 @@ def strategy_compile(
     graph: Annotated[
         Path | None, typer.Option("--graph", help="the recorded task graph of a program that runs in virtual time")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the draws of victims")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="seed of the victim draws")] = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: NAME.plan")] = None,
 ) -> None:
     """Write the compiled plan of a strategy, which the task runtime interprets."""

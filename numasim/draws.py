@@ -21,7 +21,7 @@ U64Array = npt.NDArray[np.uint64]
 
 
 class DrawClass(IntEnum):
-    """What a stream of draws decides; the id that goes with it is in brackets."""
+    """The purpose of a stream of draws; the comment names the kind of id that numbers its streams."""
 
     VICTIM = 1  # [worker]
     BACKOFF = 2  # [worker]

@@ -1,4 +1,4 @@
-"""The errors that numasim raises for what a user can mend, each one sentence that names place, value and remedy."""
+"""The errors that numasim raises: one sentence each, which names the place, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def dotted(path: tuple[str | int, ...]) -> str:
 
 
 def nearest_name(value: object, known: Iterable[str]) -> str | None:
-    """The valid name that resembles ``value`` most, or None when none is close."""
+    """The valid name most similar to ``value``, or None when none is close."""
     if not isinstance(value, str):
         return None
     found = difflib.get_close_matches(value, [str(name) for name in known], n=1, cutoff=0.5)

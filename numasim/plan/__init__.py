@@ -1,1 +1,1 @@
-"""The Plan: one simulation as frozen arrays and integers, and what follows from it before any run."""
+"""The Plan: one simulation as frozen arrays and integers, and the properties computed from it before any run."""

@@ -1,6 +1,6 @@
 """From a run specification to a Plan: every part built or compiled for the machine and the number of workers.
 
-What depends on one part alone is remembered, so that the repeats and cells of a sweep share it.
+Results that depend on a single part are cached, so that the repeats and cells of a sweep share them.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def build_plan(spec: RunSpec, seed: int) -> Plan:
 
     Raises InputError where the parts of ``spec`` do not fit together.
     """
-    # The mean duration of a task is all that the seed decides beforehand.
+    # The mean duration of a task is the only value computed before the run that depends on the seed.
     waits_for_task = effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task"
     return _plan(_Same(spec), seed if waits_for_task else 0).reseeded(seed)
 
 
 class _Same:
-    """A specification that is looked up by being the same object, as it is in all repeats of a cell."""
+    """A cache key compared by object identity: all repeats of a cell share one specification object."""
 
     def __init__(self, spec: RunSpec) -> None:
         self.spec = spec
@@ -87,14 +87,14 @@ def _plan(same: _Same, seed: int) -> Plan:
 
 
 def completed(**parts: Any) -> Plan:
-    """The Plan of these fields, and of whether it is coupled and skippable, which follows from them."""
+    """The Plan of these fields, with ``coupled`` and ``skippable``, which follow from them."""
     plan = Plan(**parts, coupled=False, skippable=False)
     plan = replace(plan, coupled=coupled(plan))
     return replace(plan, skippable=skippable(plan))
 
 
 def revised(plan: Plan, **changes: Any) -> Plan:
-    """``plan`` with other parts; whether it is coupled and skippable is found out anew."""
+    """``plan`` with other parts; ``coupled`` and ``skippable`` are computed again."""
     parts = {field.name: getattr(plan, field.name) for field in fields(Plan)}
     return completed(**{name: value for name, value in (parts | changes).items() if name not in DERIVED})
 
@@ -111,7 +111,7 @@ def _mean_task_ps(workload: Workload, machine: Machine, seed: int) -> int:
 
 @dataclass(frozen=True)
 class _Keyed:
-    """A specification that is looked up by its contents."""
+    """A cache key compared by the contents of the specification."""
 
     contents: str
     spec: Any = field(compare=False)

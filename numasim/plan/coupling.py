@@ -1,8 +1,8 @@
 """Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks, noise.
 
-Where nothing does, how long a segment takes follows from its node alone and is known before the run
+Where nothing does, the duration of a segment depends on its node alone and is known before the run
 (`numasim.plan.segment_times`); elsewhere segment durations are computed at run time by a flow-level model
-(`numasim.engine.reference.memory.flows`). It is a property of the plan, so that every engine decides alike.
+(`numasim.engine.reference.memory.flows`). It is a property of the plan, so that all engines agree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numasim.plan.plan import Plan
 
 
 def coupled(plan: Plan) -> bool:
-    """Whether the times of segments are found out while they run."""
+    """Whether segment durations are computed at run time."""
     return any(effect(plan) for effect in EFFECTS)
 
 

@@ -1,9 +1,10 @@
-"""What the items of an implicit range cost under caches and shared bandwidth, in closed form (model 1.8 and 2.4).
+"""Times and traffic of range items under caches and shared bandwidth, in closed form (model 1.8 and 2.4).
 
-The items of a family sweep over its regions again and again. Where all of them fit into a last-level cache together,
-the first pass of every access is served by it, else none is; of further passes a worker's share of it serves its part,
-with as many workers as run in its domain. So every item has a price of its own that no other item changes, and what a
-worker asks of controllers and links while it runs through a family is the mean over its items.
+The items of a family sweep over its regions again and again. If all of these regions fit into a last-level cache
+together, the cache serves the first pass of every access, else none of it; of each further pass it serves the part that
+fits into a worker's share of the cache, which the workers of the domain divide evenly. So the price of an item does not
+depend on other items, and the demand of a worker on controllers and links while it runs a family is the mean over its
+items.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
 
 I64 = npt.NDArray[np.int64]
 
-BLOCK_BITS = 12  # the times of so many items, as a power of two, are computed together
+BLOCK_BITS = 12  # log2 of the number of items whose times are computed together
 BLOCK_ITEMS = 1 << BLOCK_BITS
-ITEMS_AT_ONCE = 1 << 16  # bounds the memory that summing up a range takes
+ITEMS_AT_ONCE = 1 << 16  # bounds the memory used to sum over a range
 
 
 class Seat(NamedTuple):
-    """Where workers are that find the same prices; ``workers`` of them share the domain's cache."""
+    """A position at which workers pay the same prices; ``workers`` of them share the domain's cache."""
 
     node: int
     domain: int
@@ -40,7 +41,7 @@ class Seat(NamedTuple):
 
 @dataclass(frozen=True)
 class AccessPrices:
-    """One access template, tabulated as in its `AccessTable`; ``fetched`` and ``written`` are [rows, nodes] bytes."""
+    """The traffic of one access template: [rows, nodes] bytes, with rows as in its `AccessTable`."""
 
     table: AccessTable
     kind: str  # of what is fetched
@@ -52,7 +53,7 @@ class AccessPrices:
 
 
 class ItemPrices:
-    """The items of one family as they are for workers at ``seat``."""
+    """Times and traffic of the items of one family for workers at ``seat``."""
 
     def __init__(self, plan: Plan, resources: Resources, family: RangeFamily, seat: Seat) -> None:
         self._family = family
@@ -88,7 +89,7 @@ class ItemPrices:
         return block[0][item & BLOCK_ITEMS - 1], block[1][item & BLOCK_ITEMS - 1]
 
     def local_sum_ps(self) -> int:
-        """What all items take together if all their bytes are local."""
+        """The sum of all items' times if all their bytes are local."""
         count = self._family.count
         if self._family.low_ps == self._family.high_ps and not self._effects.task_noise_ppm:
             return count * self._effects.combined_ps(self._family.low_ps, self.local_wait_ps)
@@ -106,7 +107,7 @@ class ItemPrices:
         return compute
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
-        """Count what ``items`` move, ``times`` times."""
+        """Add the traffic of ``items``, multiplied by ``times``."""
         for access in self.accesses:
             rows = access.table.index(items)
             traffic.bytes[access.kind][self._node] += times * access.fetched[rows].sum(axis=0)
@@ -141,7 +142,7 @@ class ItemPrices:
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
     def _mean(self) -> Price:
-        """The mean item: what a worker asks for while it runs through the family."""
+        """The mean item, which gives a worker's demand while it runs the family."""
         count, family = self._family.count, self._family
         price = Price((family.low_ps + family.high_ps) // 2)
         for access in self.accesses:
@@ -156,7 +157,7 @@ class ItemPrices:
 
 
 def cut_by_home(amount: int, by_home: I64) -> I64:
-    """[rows, nodes] ``amount`` cut like each row of ``by_home``: whole numbers that add up to it."""
+    """[rows, nodes] ``amount`` divided in proportion to each row of ``by_home``, in integers that sum to it."""
     return np.array([in_proportion(amount, row) for row in by_home.tolist()], np.int64)
 
 

@@ -19,14 +19,14 @@ LANES_MEAN, LANES_DEVIATION = 131_070, 37_837  # of the sum of four uniform 16-b
 
 
 def noise_ppm(number: int, deviation_ppm: int) -> int:
-    """The relative deviation that ``number`` draws."""
+    """The relative deviation, in ppm, that the random number ``number`` gives."""
     lanes = sum(number >> shift & 0xFFFF for shift in (0, 16, 32, 48)) - LANES_MEAN
     scaled = abs(lanes) * deviation_ppm // LANES_DEVIATION
     return min(MOST_PPM, max(LEAST_PPM, -scaled if lanes < 0 else scaled))
 
 
 def noisy_ps(time_ps: int, number: int, deviation_ppm: int) -> int:
-    """A time with the deviation that ``number`` draws."""
+    """``time_ps`` with the deviation that the random number ``number`` gives."""
     return time_ps * (MILLION + noise_ppm(number, deviation_ppm)) // MILLION
 
 

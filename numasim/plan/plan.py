@@ -12,15 +12,17 @@ from numasim.strategy.sync_places import SharedWords
 from numasim.workload.graph import Workload
 from numasim.workload.unfold import unfolded
 
-MIN_STEP_PS = 1000  # a fruitless round takes at least this long, so that no loop stands still (model 1.2)
+MIN_STEP_PS = 1000  # a failed round takes at least this long, so that time advances in every loop (model 1.2)
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What the runtime's own operations take, in picoseconds (model 4.1). ``line``: whether probes, takes, joins and
-    pushes into queues of others also pay the transfer of the cache line that they touch. ``faults_per_s`` is how many
-    page faults the address space lets through (0: no limit), ``fault_alpha_ppm`` by how much less for each further node
-    that has some.
+    """The costs of the runtime's own operations in picoseconds (model 4.1).
+
+    ``line``: whether probes, takes, joins and
+    pushes into queues of others also pay the transfer of the cache line that they touch. ``faults_per_s`` is the rate
+    at which the address space handles page faults (0: no limit), ``fault_alpha_ppm`` its loss for each further node
+    with page faults.
     """
 
     push_ps: int
@@ -49,10 +51,10 @@ class Costs:
 class Plan:
     """One simulation, complete. Engines read it and never change it.
 
-    ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: who creates
-    the items of implicit ranges; ``poll_ps`` is the wait after a fruitless round where no back-off is given;
-    ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed takes tasks again;
-    ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
+    ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: which
+    thread creates the items of implicit ranges; ``poll_ps`` is the wait after a failed round where no back-off is
+    given; ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks
+    again; ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
     segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
     workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
     `numasim.plan.build_plan`.
@@ -77,7 +79,7 @@ class Plan:
 
     @property
     def skipping(self) -> bool:
-        """Whether a run of this plan skips ahead: it may, and it can."""
+        """Whether a run of this plan skips ahead: it is allowed to, and the plan is skippable."""
         return self.skip and self.skippable
 
     def unfolded(self) -> Plan:

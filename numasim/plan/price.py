@@ -1,4 +1,4 @@
-"""What a piece of work costs, the bytes that it moves by kind, and the memory-level parallelism of access patterns
+"""The price of a segment or item: times, bytes moved by kind, and the memory-level parallelism of access patterns
 (model 2.4 and 2.5).
 """
 
@@ -25,9 +25,9 @@ READ, OWNERSHIP, WRITTEN, CACHE = KINDS
 
 @dataclass(slots=True)
 class Price:
-    """What a segment costs: times in picoseconds, units by resource. ``local_wait_ps`` is the wait if all its bytes
-    were local, ``queued_ps`` what it waits for controllers in addition, ``fault_ps`` the time of its ``placed`` and
-    ``migrated`` pages.
+    """The price of a segment: times in picoseconds, and ``units`` used of each resource.  ``local_wait_ps`` is the wait
+    if all its bytes were local, ``queued_ps`` the additional wait for controllers, ``fault_ps`` the time of its
+    ``placed`` and ``migrated`` pages.
     """
 
     compute_ps: int
@@ -40,7 +40,7 @@ class Price:
     units: dict[int, int] = field(default_factory=dict)
 
     def use(self, path: Path, amount: int) -> None:
-        """Count what moves along ``path``."""
+        """Add the bytes that move along ``path``."""
         if amount:
             for resource in path:
                 self.units[resource] = self.units.get(resource, 0) + amount
@@ -66,13 +66,13 @@ class Traffic:
 
 
 def misses_ps(amount: int, latency_ps: int, mlp: int) -> int:
-    """How long ``amount`` bytes take that come line by line."""
+    """The memory time of ``amount`` bytes, which arrive line by line."""
     lines = -(-amount // LINE_BYTES)
     return -(-lines * latency_ps * 1000 // mlp)
 
 
 def in_proportion(amount: int, parts: Sequence[int]) -> list[int]:
-    """``amount`` cut like ``parts``: whole numbers that add up to it."""
+    """``amount`` divided in proportion to ``parts``, in integers that sum to it."""
     whole, before, found = sum(parts), 0, []
     done = 0
     for part in parts:
@@ -84,5 +84,5 @@ def in_proportion(amount: int, parts: Sequence[int]) -> list[int]:
 
 
 def mlp_of(plan: Plan) -> list[int]:
-    """[patterns] misses under way at once, times 1000."""
+    """[patterns] overlapping misses, times 1000."""
     return [max(1, MLP[pattern] * plan.effects.mlp_ppm // MILLION) for pattern in Pattern]

@@ -1,9 +1,9 @@
-"""How long a segment takes on which node, and which bytes it moves (model 2.3 to 2.5; contention and cache `none`).
+"""The duration of each segment on each node, and the bytes it moves (model 2.3 to 2.5; contention and cache `none`).
 
 A segment computes for C and waits for memory for M; the two overlap completely (roofline), so it takes max(C, M). M
 sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access
-pattern are under way at once. Every pass over a footprint goes to memory; what is written is also read for ownership,
-so it moves twice.
+pattern overlap. Every pass over a footprint goes to memory; written bytes are also read for ownership, so they move
+twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numasim.workload.one_worker import LINE_BYTES, MLP, access_ps, item_compute
 
 I64 = npt.NDArray[np.int64]
 
-BLOCK_BITS = 14  # the times of so many range items, as a power of two, are computed together
+BLOCK_BITS = 14  # log2 of the number of range items whose times are computed together
 BLOCK_MASK = (1 << BLOCK_BITS) - 1
 MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
 
@@ -54,7 +54,7 @@ def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
 
 
 class AccessTimes:
-    """What single accesses move, and how long they wait for it, once it is known where their bytes are."""
+    """Traffic and memory time of single accesses once the homes of their bytes are known."""
 
     def __init__(self, plan: Plan) -> None:
         accesses = plan.workload.accesses
@@ -70,9 +70,9 @@ class AccessTimes:
 
 
 def segment_sums(values: I64, pointer: I64) -> I64:
-    """[segments, ...] sums of the rows of ``values`` that the CSR ``pointer`` gives each segment."""
+    """[segments, ...] sums of the rows of ``values`` of each segment; ``pointer`` is its CSR pointer."""
     if not len(values):
-        return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # takes no memory until it is written to
+        return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # zero pages take no memory until written
     running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
     np.cumsum(values, axis=0, out=running[1:])
     return running[pointer[1:]] - running[pointer[:-1]]
@@ -82,10 +82,11 @@ def segment_sums(values: I64, pointer: I64) -> I64:
 class SegmentTimes:
     """Times of the graph's segments.
 
-    ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold where no access of the segment waits for a first
-    touch; ``open_accesses[segment]`` lists the accesses that do (none for most), whose wait is added when it starts:
-    ``compute_ps[segment]`` and ``settled_ps[node, segment]`` are then the parts that are known. Nodes without workers
-    have empty arrays; where no segment has an access, all others share one.
+    ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold for segments without open accesses.
+    ``open_accesses[segment]`` lists the accesses whose pages are placed by first touch during the run (none for most
+    segments); their memory time is added when the segment starts, and ``compute_ps[segment]`` and ``settled_ps[node,
+    segment]`` are the parts known before. Nodes without workers have empty arrays; where no segment has an access, all
+    others share one.
     """
 
     compute_ps: I64  # [segments]
@@ -97,9 +98,9 @@ class SegmentTimes:
 
 
 def segment_times(plan: Plan) -> SegmentTimes:
-    """Times of every graph segment on every node that has workers; of coupled runs the bodies alone.
+    """Times of every graph segment on every node that has workers.
 
-    What memory takes there is found out while it runs (numasim/engine/reference/memory/flows.py).
+    Coupled runs have compute times alone: numasim/engine/reference/memory/flows.py computes memory times at run time.
     """
     work, machine = plan.workload, plan.machine
     if plan.coupled:
@@ -130,13 +131,13 @@ def segment_times(plan: Plan) -> SegmentTimes:
 
 def _bodies(plan: Plan) -> SegmentTimes:
     work, nodes = plan.workload, plan.machine.nodes
-    nothing = np.zeros((work.segments, nodes), np.int64)  # takes no memory until it is written to
+    nothing = np.zeros((work.segments, nodes), np.int64)  # zero pages take no memory until written
     times = [work.segment_compute_ps] * nodes
     return SegmentTimes(work.segment_compute_ps, times, times, nothing.T, {}, nothing)
 
 
 def _waits(plan: Plan, node: int, traffic: I64) -> tuple[I64, I64]:
-    """([segments] memory time on ``node`` of the settled accesses, [segments] that of all if they were local)."""
+    """([segments] memory time on ``node`` of the settled accesses, [segments] of all accesses if they were local)."""
     accesses, pointer = plan.workload.accesses, plan.workload.segment_accesses
     latency = plan.machine.latency_ps[node]
     wait = wait_ps(traffic, latency, MLP_BY_PATTERN[accesses.pattern])
@@ -210,10 +211,10 @@ class RangeTimes:
 
 
 class AccessTable:
-    """One access template, tabulated over the distinct offsets that the items of the family give it.
+    """One access template, tabulated over the distinct offsets that it has for the items of the family.
 
-    ``traffic`` [rows, nodes] is what an item moves from and to each home; its row is the item's quotient by
-    ``divisor``, its remainder, the item itself where it goes by both, or 0.
+    ``traffic`` [rows, nodes] is the bytes that an item moves from and to each home; the item's row is its quotient by
+    ``divisor``, its remainder, the item itself where the offset depends on both, or 0.
     """
 
     def __init__(self, plan: Plan, family: RangeFamily, j: int) -> None:

@@ -1,7 +1,7 @@
 """The serial time of a plan's workload: all of it on worker 0 alone, every byte local, no overhead (model 6).
 
-Where work takes as long as the bytes that it declares say, it is a sum. Caches are only known to somebody who goes
-through the program in its order: then its graph is run by one worker, depth first, and only its ranges are summed up.
+Where durations follow from the declared bytes alone, it is a sum. With caches they depend on the order of execution:
+then one worker runs the graph, depth first, and only ranges are summed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "othe
 
 
 def serial_ps(plan: Plan, work_ps: int, makespan_ps: Makespan) -> int:
-    """Serial time in picoseconds; ``work_ps`` is the local work of the run at hand, ``makespan_ps`` runs a plan."""
+    """Serial time in picoseconds; ``work_ps`` is the local work of the present run, ``makespan_ps`` runs a plan."""
     if not _known_beforehand(plan):
         return _alone_ps(_Program(plan), makespan_ps)
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
@@ -53,7 +53,7 @@ def _known_beforehand(plan: Plan) -> bool:
 
 
 class _Program:
-    """What decides the serial time of a plan; equal to that of plans of the same program on the same machine."""
+    """The parts of a plan that determine its serial time; equal for plans of the same program on the same machine."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -81,9 +81,7 @@ def _alone_ps(program: _Program, makespan_ps: Makespan) -> int:
 
 
 def alone(plan: Plan) -> Plan:
-    """The graph of the same program with worker 0 alone: depth first, nothing costs anything but work, all bytes are
-    local, and there is nobody to wait for.
-    """
+    """The same graph on worker 0 alone, depth first, without overhead and synchronisation, all bytes local."""
     first = WorkerMap(*(getattr(plan.workers, name)[:1] for name in ("thread", "core", "llc", "node", "socket")))
     strategy = StrategySpec.model_validate(DEPTH_FIRST)
     local = PlacementSpec(policy="bind", node=int(first.node[0]))
@@ -110,7 +108,7 @@ def alone(plan: Plan) -> Plan:
 
 
 def _graph_alone(work: Workload) -> Workload:
-    """The tasks of a program without its ranges and without the ops that wait for others."""
+    """The tasks of a program without its ranges and its synchronisation ops."""
     kept = work.op_code < FIRST_SHARED
     return replace(
         work,

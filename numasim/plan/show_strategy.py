@@ -1,4 +1,4 @@
-"""A strategy compiled for a machine and told in words, for `numasim strategy show`."""
+"""A strategy compiled for a machine and described in plain English, for `numasim strategy show`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Whether a run can skip ahead: where nothing couples the workers, only steals need be events (model 1.7).
 
-What a worker does between two steals is then a function of its own queue alone: how far it has come at any instant, and
-what its queue holds, follows from when it began. Each condition names one thing that would break this. It is a property
-of the plan, so that every engine decides alike.
+Between two steals a worker then depends on its own queue alone: its progress and the content of its queue at any
+instant follow from the time at which it started. Each condition excludes one case in which this would not hold. It is a
+property of the plan, so that all engines agree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numasim.workload.graph import I64, Deal, Op, Phase, Workload
 
 @dataclass(frozen=True)
 class Condition:
-    """What must hold of a plan that is skipped through; ``otherwise`` says what couples the workers if it does not."""
+    """A condition that a skippable plan meets; ``otherwise`` says what couples the workers of a plan that does not."""
 
     holds: Callable[[Plan], bool]
     otherwise: str
@@ -31,7 +31,7 @@ def skippable(plan: Plan) -> bool:
 
 
 def obstacle(plan: Plan) -> str | None:
-    """What keeps runs of ``plan`` from skipping ahead, the first of possibly many, or None."""
+    """The first obstacle to skipping ahead in runs of ``plan``, or None."""
     return next((condition.otherwise for condition in CONDITIONS if not condition.holds(plan)), None)
 
 
@@ -84,7 +84,7 @@ def _help_first(plan: Plan) -> bool:
     return not plan.steal.work_first
 
 
-def _thieves_at_the_far_end(plan: Plan) -> bool:
+def _thieves_at_the_steal_end(plan: Plan) -> bool:
     return not (plan.steal.queues["own_end"] == plan.steal.queues["steal_end"]).any()
 
 
@@ -103,7 +103,7 @@ def _a_root_each(plan: Plan) -> bool:
 
 
 def _most_roots(phase: Phase, workers: int) -> int:
-    """How many roots the worker gets that is given most."""
+    """The largest number of roots that one worker gets."""
     return len(phase.roots) if phase.deal == Deal.MASTER else -(-len(phase.roots) // workers)
 
 
@@ -120,7 +120,7 @@ def _one_local_time(plan: Plan) -> bool:
     return not len(plan.workload.accesses) or bool((local == local[0]).all())
 
 
-def _no_words(plan: Plan) -> bool:
+def _no_synchronisation(plan: Plan) -> bool:
     return not len(plan.words)
 
 
@@ -152,11 +152,11 @@ def _fully_strict(plan: Plan) -> bool:
 
 
 def _last_of(work: Workload, code: Op) -> I64:
-    """[rows] the place of the last op of this code in each row's program, or -1."""
+    """[rows] the position of the last op of this code in each row's program, or -1."""
     places = np.flatnonzero(work.op_code == code)
     row = np.searchsorted(work.op_ptr, places, side="right") - 1
     last = np.full(work.rows, -1, np.int64)
-    last[row] = places  # of several the last one stays
+    last[row] = places  # where a row has several, the last assignment wins
     return last
 
 
@@ -166,28 +166,28 @@ def _has_roots(plan: Plan) -> bool:
 
 CONDITIONS: tuple[Condition, ...] = (
     Condition(_uncoupled, "caches, bandwidth, shared cores, clocks or noise couple the workers"),
-    # whoever looks at a queue must learn no more of it than whether a task is there
+    # the only property of a queue that another worker may depend on is whether it holds a task
     Condition(_one_queue_each, "queues are shared"),
     Condition(_new_tasks_stay, "new tasks do not go to the spawning worker's own queue first"),
     Condition(_no_watch, "the strategy watches the lengths of queues"),
-    Condition(_no_chance, "the strategy takes levels by chance"),
+    Condition(_no_chance, "the strategy enters levels at random"),
     Condition(_no_lengths, "the strategy compares the lengths of queues"),
     Condition(_no_parent, "thieves ask who spawned their last task"),
     Condition(_attempts_only, "a level takes from the worker's own unit"),
-    # a steal must leave the order of what its victim does as it was
+    # a steal must not change the order in which its victim executes its tasks
     Condition(_one_task_a_steal, "a steal does not take exactly one task"),
     Condition(_no_refill, "workers look for work before their queue is empty"),
     Condition(_help_first, "workers put continuations into their queues"),
-    Condition(_thieves_at_the_far_end, "thieves take from the owner's end of a queue"),
+    Condition(_thieves_at_the_steal_end, "thieves take from the owner's end of a queue"),
     Condition(_no_producer, "a producer fills the queues during the run"),
-    # the work of one worker must be known when it begins
+    # the work of a worker must be known when it starts
     Condition(_plain_phases, "a phase is serial, or mixes tasks with a range"),
     Condition(_a_root_each, "a worker is given several bodies"),
     Condition(_no_dependences, "tasks depend on others than their children"),
-    Condition(_no_words, "workers wait for shared words such as locks"),
+    Condition(_no_synchronisation, "workers wait for synchronisation objects such as locks"),
     Condition(_settled_pages, "pages are placed by first touch while the tasks run"),
-    Condition(_one_local_time, "local memory is not equally near everywhere, so the span hangs on who ran what"),
-    # a subtree must take as long as its segments, one after the other
+    Condition(_one_local_time, "local latency differs between nodes, so the span depends on the worker of each task"),
+    # the duration of a subtree must be the sum of its segments' durations
     Condition(_last_child_resumes, "joins are not continuations"),
     Condition(_boundless, "queues have a capacity"),
     Condition(_last_in_first_out, "workers do not take their own last task first"),

@@ -1,10 +1,10 @@
-"""What a new task is about: its objects, and the nodes they are at home on (thesis sections 5.3 to 5.5; model 4.5).
+"""The objects of a new task and their homes (thesis sections 5.3 to 5.5; model 4.5).
 
-The objects of a task are the pieces of memory that its own segments access, those of the calls that it makes inline
-among them, those of the tasks that it spawns not; a piece that several segments access is one object. The objects of a
-range item are those of its family's templates. An object is at home on the node that most of its bytes are on, of
-several the lower one, and unbound while none of its pages is placed. Homes that are known before the run are a table;
-those of regions that are placed while it runs are looked up when the task is dispatched.
+The objects of a task are the pieces of memory that its own segments access, inline calls included, spawned tasks not; a
+piece that several segments access is one object. The objects of a range item are those of its family's templates. The
+home of an object is the node that holds most of its bytes, the lower one of several; an object is unbound while none of
+its pages is placed. Homes that are known before the run are in a table; the others are looked up when the task is
+dispatched.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from numasim.workload.graph import Accesses, Kind, Op, RangeFamily, Workload
 
 I64 = npt.NDArray[np.int64]
 
-OPEN = -2  # the home of an object that is looked up
+OPEN = -2  # home of an object whose home is looked up when its task is dispatched
 
 
 @dataclass(frozen=True)
 class TaskObjects:
     """The objects of graph tasks in CSR form: those of row r are entries ``ptr[r]`` to ``ptr[r + 1] - 1``.
 
-    An entry is all objects of the row that have one home and are used in one way, or one object whose home is OPEN, of
-    which ``access`` is an access.
+    An entry stands for all objects of the row with the same home and mode, or for one object whose home is OPEN;
+    ``access`` is then one of its accesses.
     """
 
     ptr: I64  # [rows + 1]
@@ -83,7 +83,7 @@ def task_objects(plan: Plan) -> TaskObjects:
 
 
 def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
-    """([n] row, [n] access) of what each row accesses, calls included; those of no bytes are left out."""
+    """([n] row, [n] access) for all accesses of each row, calls included, except those of no bytes."""
     row, body = _bodies(work)
     segment_ptr, segments = _ops_of_rows(work, Op.RUN)
     row, segment = _expanded(row, body, segment_ptr)
@@ -93,7 +93,7 @@ def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
 
 
 def _bodies(work: Workload) -> tuple[I64, I64]:
-    """([n] row, [n] row of a program that is part of it): each row's own and those that it calls, at any depth."""
+    """([n] row, [n] row that it executes): each row itself and those that it calls, at any depth."""
     call_ptr, callees = _ops_of_rows(work, Op.CALL)
     row = np.flatnonzero(work.kind != Kind.CALL)
     body = row
@@ -123,7 +123,7 @@ def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
 
 
 def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:
-    """([n] row, [n] access, [n] mode) of what the rows access, each piece of memory once and with all its modes."""
+    """([n] row, [n] access, [n] mode) of the rows' accesses, each piece of memory once, with all its modes combined."""
     if not len(row):
         return row, access, np.zeros(0, np.uint8)
     shape = (accesses.stride, accesses.rows, accesses.row_bytes, accesses.offset, accesses.region)
@@ -138,7 +138,7 @@ def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.
 def _grouped(
     rows: int, row: I64, access: I64, home: npt.NDArray[np.int32], mode: npt.NDArray[np.uint8], size: I64
 ) -> TaskObjects:
-    """The objects with those of one row, home and mode together, unless their home is looked up (``access`` >= 0)."""
+    """The objects, those of the same row, home and mode merged unless their home is looked up (``access`` >= 0)."""
     order = np.lexsort((access, mode, home, row))
     row, access, home, mode, size = row[order], access[order], home[order], mode[order], size[order]
     same = [part[1:] == part[:-1] for part in (row, home, mode, access)]

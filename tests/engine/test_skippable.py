@@ -109,7 +109,7 @@ COUPLED: dict[str, list[Plan]] = {
     ],
     "_no_refill": [tree(refill=1), tree(refill="min")],
     "_help_first": [tree(spawn="work-first")],
-    "_thieves_at_the_far_end": [tree(**SAME_END)],
+    "_thieves_at_the_steal_end": [tree(**SAME_END)],
     "_no_producer": [tree(work=RANGE, how={"producer": "master"})],
     "_plain_phases": [
         tree(work=in_phase(TREE, serial=True)),
@@ -122,7 +122,7 @@ COUPLED: dict[str, list[Plan]] = {
         plan_of(two_trees(Deal.CYCLIC), 1),
     ],
     "_no_dependences": [tree(work=graph(task(task(NS, name="a"), task(NS, after=("a",)), WAIT)))],
-    "_no_words": [
+    "_no_synchronisation": [
         tree(work=replace(TREE, words=DOOR)),
         tree({"from": "others", "lock": "node"}),
     ],
