@@ -19,10 +19,9 @@ MIN_STEP_PS = 1000  # a failed round takes at least this long, so that time adva
 class Costs:
     """The costs of the runtime's own operations in picoseconds (model 4.1).
 
-    ``line``: whether probes, takes, joins and
-    pushes into queues of others also pay the transfer of the cache line that they touch. ``faults_per_s`` is the rate
-    at which the address space handles page faults (0: no limit), ``fault_alpha_ppm`` its loss for each further node
-    with page faults.
+    ``line``: whether probes, takes, joins and pushes into queues of others also pay the transfer of the cache line that
+    they touch. ``faults_per_s`` is the rate at which the address space handles page faults (0: no limit),
+    ``fault_alpha_ppm`` its loss for each further node with page faults.
     """
 
     push_ps: int

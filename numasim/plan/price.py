@@ -25,9 +25,10 @@ READ, OWNERSHIP, WRITTEN, CACHE = KINDS
 
 @dataclass(slots=True)
 class Price:
-    """The price of a segment: times in picoseconds, and ``units`` used of each resource.  ``local_wait_ps`` is the wait
-    if all its bytes were local, ``queued_ps`` the additional wait for controllers, ``fault_ps`` the time of its
-    ``placed`` and ``migrated`` pages.
+    """The price of a segment: times in picoseconds, and ``units`` used of each resource.
+
+    ``local_wait_ps`` is the wait if all its bytes were local, ``queued_ps`` the additional wait for controllers,
+    ``fault_ps`` the time of its ``placed`` and ``migrated`` pages.
     """
 
     compute_ps: int

@@ -6,8 +6,8 @@ from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.describe.lock_description import lock_words
-from numasim.strategy.describe.plan_description import in_words
+from numasim.strategy.describe.lock_description import lock_lines
+from numasim.strategy.describe.plan_description import describe_plan
 
 
 def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str) -> str:
@@ -19,4 +19,4 @@ def show(name: str, machine_name: str, workers: int | None, worker: int, runtime
     machine = build(read_machine(machine_name))
     placed = map_workers(machine, workers if workers is not None else machine.threads, strategy.mapping)
     plan = compile_strategy(strategy, runtime, machine, placed)
-    return "\n".join([in_words(plan, worker, effective_runtime(strategy, runtime)), *lock_words(strategy)])
+    return "\n".join([describe_plan(plan, worker, effective_runtime(strategy, runtime)), *lock_lines(strategy)])

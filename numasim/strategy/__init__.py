@@ -1,1 +1,1 @@
-"""Strategies as data: the grammar compiled to steal plans, page placement, and a plan in words."""
+"""Strategies as data: the grammar compiled to steal plans, page placement, and descriptions of plans."""

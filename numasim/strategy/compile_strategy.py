@@ -30,9 +30,9 @@ def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
 def compile_strategy(
     spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int = 0
 ) -> StealPlan:
-    """Compile ``spec``; ``task_ps`` is the mean time of a task, for a back-off that starts with it.
+    """Compile ``spec``; ``task_ps`` is the mean time of a task, the first wait of a back-off with ``first_ns: task``.
 
-    Raises InputError for a queue that tasks can enter but not leave, and for dispatch of no use to an extra producer.
+    Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
     runtime = effective_runtime(spec, runtime)
     units = Units.on(machine, workers)

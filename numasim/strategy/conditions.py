@@ -1,4 +1,4 @@
-"""Conditions and chances of levels, and what rules ask of a task, as shared table entries.
+"""Conditions and chances of levels, and data conditions of dispatch rules, as shared table entries.
 
 A watch is a bit for each queue, set when the queue's length reaches one bound and cleared when it falls to another.
 """
@@ -85,12 +85,12 @@ class ChanceTable:
 
 @dataclass
 class DataTable:
-    """What the dispatch rules of a strategy ask of a new task and its objects."""
+    """The conditions of a strategy's dispatch rules on a new task and its objects."""
 
     records: list[tuple[int, ...]] = field(default_factory=list)
 
     def index(self, rule: DispatchSpec) -> int:
-        """Return the number of the record of ``rule``, or NONE8 where it asks nothing."""
+        """Return the number of the record of ``rule``, or NONE8 where it has no such condition."""
         flags = FLAG_LOOKS * rule.looks_at_data | FLAG_UNEVEN * rule.uneven
         flags |= FLAG_HERE * rule.here | FLAG_SOURCE * rule.source
         if not flags:

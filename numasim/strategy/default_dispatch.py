@@ -1,4 +1,4 @@
-"""Where new tasks go when a strategy does not say.
+"""The default dispatch rules of a strategy that gives none.
 
 A worker keeps what it spawns. An extra producer has no queue of its own and deals round robin, as does a worker whose
 queue is full when the runtime scans on to the next one (thesis chapter 3).

@@ -1,6 +1,6 @@
 """Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
 
-Roles vanish here: a level that is not for a worker, such as ``who: head``, has an empty row for it.
+Roles are resolved here: a level that does not apply to a worker, such as ``who: head``, has an empty row for it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ AFTER_ME = "after-me"
 MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF}
 SCANNING = frozenset(
     {Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN}
-)  # a dispatch rule that scans finds any room there is
+)  # a dispatch rule that scans finds room wherever there is any
 NAMED_AMOUNTS = {"one": (AmountKind.COUNT, 1), "half": (AmountKind.SHARE, 2), "all": (AmountKind.SHARE, 1)}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A dispatch rule; one ``for_producer`` has empty rows for the workers."""
+    """A dispatch rule; a rule ``for_producer`` has empty rows for the workers."""
 
     spec: DispatchSpec
     for_producer: bool = False
@@ -45,7 +45,7 @@ class Rule:
 
 @dataclass
 class LevelTable:
-    """The level records of a strategy and what they point to, while they are compiled."""
+    """The level records of a strategy, and the tables to which they point, during compilation."""
 
     spec: StrategySpec
     machine: Machine
@@ -153,7 +153,7 @@ class LevelTable:
         return Anchor.LIGHTEST
 
     def _add_domain_rows(self, pool: Pool, after_me: bool) -> Anchor:
-        """For each node the queues of its workers; one that is shared by several nodes is in the row of each."""
+        """For each node the queues of its workers; a queue shared by several nodes is in the row of each."""
         node = self.units.of["node"][: self.units.workers]
         for there in range(self.machine.nodes):
             mine = pool.mine[:, np.flatnonzero(node == there)]
@@ -167,5 +167,5 @@ class LevelTable:
 
 
 def _pick(name: str) -> Pick:
-    """Rows for `after-me` are rotated beforehand, so that it is read in order."""
+    """The rows of `after-me` are already rotated, so they are read in order."""
     return Pick.IN_ORDER if name == AFTER_ME else Pick[name.upper().replace("-", "_")]

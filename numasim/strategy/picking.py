@@ -1,6 +1,6 @@
 """How a queue is picked inside one segment: at random, along a ring, by length, by task index.
 
-Each picker is a lazy generator: what it reads of the run, it reads at the instant at which the next queue is asked for.
+Each picker is a lazy generator: it reads the state of the run at the instant at which the next queue is requested.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ UNKNOWN = -1
 
 
 class View(Protocol):
-    """What a worker sees of the run at the instant of a decision."""
+    """The state of the run that is visible to a worker at the instant of a decision."""
 
     @property
     def length(self) -> Sequence[int]:
@@ -35,7 +35,7 @@ class View(Protocol):
 
 
 class WorkerState:
-    """What the interpreter remembers of one position; queues and workers are UNKNOWN until there is one."""
+    """The interpreter's memory of one position; a queue or worker is UNKNOWN until there is one."""
 
     __slots__ = ("chance_ppm", "cursor", "dispatch", "last", "own", "parent", "position", "thief", "victims")
 
@@ -54,7 +54,7 @@ class WorkerState:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """One decision under way: whose, with which draws, on which state; for dispatch, task ``index`` of ``count``."""
+    """One decision: the worker, its draws, and the state it sees; for dispatch, task ``index`` of ``count``."""
 
     state: WorkerState
     stream: Stream

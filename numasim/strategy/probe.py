@@ -1,8 +1,8 @@
 """The interpreter of a steal plan: which queues a worker probes, in which order, with which random draws.
 
-Everything that an engine decides about victims and dispatch is decided here, from the plan's tables, the state at that
-instant and two counter-based streams a worker: class 1 for victims, class 5 for dispatch. Each random choice takes one
-draw, also among one candidate, and none when there is no candidate.
+All decisions on victims and dispatch are made here, from the plan's tables, the state at that instant and two
+counter-based streams for each worker: class 1 for victims, class 5 for dispatch. Each random choice takes one draw,
+even with a single candidate, and none without candidates.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class QuietRound:
 
 
 class Prober:
-    """The interpreter of one run. It remembers, for every worker, its last victim, parent, thief, cursors and draws."""
+    """The interpreter of one run. It keeps, for every worker, its last victim, parent, thief, cursors and draws."""
 
     def __init__(self, plan: StealPlan, seed: int) -> None:
         """Decode ``plan`` for the workers and one extra producer, whose position is ``plan.workers``."""
@@ -62,11 +62,11 @@ class Prober:
         self._first_home = [self._usual_home(state) for state in self._states]
         self._amounts = [(level.leave, level.amount_kind is AmountKind.SHARE, level.amount) for level in self._steal]
         self._similarity = Similarity(plan)
-        self.looked = False  # whether the last `place` asked where the task's objects are
+        self.looked = False  # whether the last `place` looked up the homes of the task's objects
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
 
     def victim_stream(self, worker: int) -> Stream:
-        """Return the class-1 stream of ``worker``; an engine that passes over probes advances its counter."""
+        """Return the class-1 stream of ``worker``; an engine that skips probes advances its counter."""
         return self._states[worker].victims
 
     def dispatch_stream(self, position: int) -> Stream:
@@ -74,9 +74,9 @@ class Prober:
         return self._states[position].dispatch
 
     def probes(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
-        """Begin a round of ``worker`` and yield (level, queue) probe by probe; the first is to be taken at once.
+        """Begin a round of ``worker`` and yield (level, queue) probe by probe; take the first at once.
 
-        Each probe is chosen from ``view`` as it is when the probe is asked for.
+        Each probe is chosen from ``view`` as it is when the probe is requested.
         """
         plain = self._plain[worker]
         if plain is None:
@@ -87,7 +87,7 @@ class Prober:
         return _pick_each(plain, self._victims[worker], view)
 
     def found(self, worker: int, level: int, queue: int, tasks: int) -> None:
-        """Record that a probe of ``queue`` by ``level`` brought ``tasks`` tasks (0: none)."""
+        """Record that a probe of ``queue`` by ``level`` took ``tasks`` tasks (0: none)."""
         state = self._states[worker]
         for at, (first, most, hit, miss, elsewhere_hit, elsewhere_miss, chanced) in enumerate(self._chances):
             on_hit, on_miss = (hit, miss) if chanced == level else (elsewhere_hit, elsewhere_miss)
@@ -103,9 +103,8 @@ class Prober:
         self._states[worker].parent = UNKNOWN if spawner == worker else spawner
 
     def dealing_rule(self, position: int) -> int | None:
-        """Return the rule by which a worker or the producer deals round robin over all queues, or None if it does not.
-
-        The rules before it find no queue for this position.
+        """Return the rule by which a worker or the producer deals round robin over all queues, or None if there is
+        none.  The rules before it find no queue for this position.
         """
         every = tuple(range(len(self._capacity)))
         for rule in self._rules:
@@ -119,11 +118,11 @@ class Prober:
         return None
 
     def turn(self, position: int, rule: int) -> int:
-        """Return where the round robin of dispatch rule ``rule`` stands for a worker or the producer."""
+        """Return the round-robin position of a worker or the producer in dispatch rule ``rule``."""
         return self._states[position].cursor[rule]
 
     def turn_to(self, position: int, rule: int, place: int) -> None:
-        """Let the round robin of dispatch rule ``rule`` go on from ``place`` for a worker or the producer."""
+        """Set the round-robin position of a worker or the producer in dispatch rule ``rule``."""
         self._states[position].cursor[rule] = place
 
     def amount(self, level: int, length: int) -> int:
@@ -144,7 +143,7 @@ class Prober:
     ) -> int:
         """Return the queue for a new task, number ``index`` of ``count``, or -1 when every rule finds no room.
 
-        ``objects`` is what the task is about; ``source`` whether it waits for no other.
+        ``objects`` are those of the task; ``source`` says whether the task has no predecessor.
         """
         self.looked = False
         home = self._first_home[position]
@@ -159,7 +158,7 @@ class Prober:
         return NO_ROOM
 
     def quiet_round(self, worker: int) -> QuietRound | None:
-        """Return the probes of a round while all queues are empty, or None when they are not plain random picks.
+        """Return the probes of a round while all queues are empty, or None when some are not plain random picks.
 
         A watch on a length of at least one, or on announced queues, then has no candidate and takes no draw.
         """
@@ -200,7 +199,7 @@ class Prober:
         return state
 
     def _plain_choices(self, state: WorkerState) -> tuple[Choice, ...] | None:
-        """Return the random choices that each round of a worker consists of, where it is no more than those."""
+        """Return the random choices that make up each round of a worker, or None if a round is more than these."""
         if not all(level.anchor is Anchor.ME and level.tries == 1 and _is_steady(level) for level in self._steal):
             return None
         return tuple(

@@ -21,7 +21,7 @@ NO_NODE = -1
 
 @dataclass(frozen=True)
 class Family:
-    """One family: its queues in ascending order of their units."""
+    """One family of queues, in ascending order of their units."""
 
     queue: I64  # [queues]
     first: I64  # [queues] the first worker of the queue's unit

@@ -17,7 +17,7 @@ DISTANCE = "distance"
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How a level wants its candidates: grouped by unit or distance, rotated to start after the worker, weighted."""
+    """How a level arranges its candidates: grouped by unit or distance, rotated to start after the worker, weighted."""
 
     by: str | None = None
     after_me: bool = False
@@ -26,7 +26,7 @@ class Arrangement:
 
 @dataclass
 class RowTable:
-    """The CSR tables of a plan while they grow: rows of segments, segments of queues."""
+    """The CSR tables of a plan under construction: rows of segments, segments of queues."""
 
     units: Units
     queues: list[I64] = field(default_factory=list)
@@ -39,7 +39,7 @@ class RowTable:
     def arrange(self, pool: Pool, chosen: I64, position: int, how: Arrangement) -> None:
         """Append the row of ``position``: the queues ``pool.queue[chosen]``, arranged; ties go to the lower id.
 
-        Without any, the row is empty: the level is not for this position.
+        Without queues the row is empty: the level does not apply to this position.
         """
         queue, family, first = pool.queue[chosen], pool.family[chosen], pool.first[chosen]
         group, groups = _groups(self.units, first, position, how.by)

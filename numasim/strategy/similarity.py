@@ -1,9 +1,9 @@
-"""To which nodes a new task is similar (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
+"""The similarity of a new task to each node (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
 
-Each object of a task is at home on one node, or unbound. The similarity of the task to a node is what those of its
-objects weigh that are at home there: their bytes or, as eq. 5.2 is printed, their number (A-13). To divide by |D|, as
-the equation does, changes no choice. Nodes without workers are never chosen, because they have no queues; ties go to
-the lower node.
+Each object of a task has one node as its home, or is unbound. The similarity of the task to a node is the total weight
+of the task's objects whose home is that node: their bytes or, as eq. 5.2 is printed, their number (A-13). The division
+by |D| in the equation is omitted, as it changes no choice. Nodes without workers are never chosen, because they have no
+queues; ties go to the lower node.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from numasim.strategy.steal_plan import (
     Weigh,
 )
 
-UNBOUND = -1  # the home of an object of which no page is placed
+UNBOUND = -1  # home of an object without placed pages
 
 
 class Objects(NamedTuple):
-    """The ``pieces`` objects of a task that have one home and are used in one way, of ``bytes`` bytes together."""
+    """All objects of a task with the same home and mode: ``pieces`` objects, of ``bytes`` bytes together."""
 
     home: int  # node, or UNBOUND
     mode: int  # numasim.workload.graph.Mode
@@ -42,7 +42,7 @@ WEIGHT: dict[Weigh, Callable[[Objects], int]] = {
 
 
 class DataRule:
-    """What a dispatch rule asks of a task: a record of `numasim.strategy.steal_plan.DATA` as plain Python values."""
+    """The conditions of a dispatch rule on a task: a `numasim.strategy.steal_plan.DATA` record as Python values."""
 
     __slots__ = ("counted", "here", "looks", "min_bytes", "min_share_ppm", "rank", "source", "uneven", "weigh")
 
@@ -57,10 +57,10 @@ class DataRule:
 
 
 class Similarity:
-    """How the rules of one plan choose nodes."""
+    """The choice of nodes by the rules of one plan."""
 
     def __init__(self, plan: StealPlan) -> None:
-        """Read where the workers of ``plan`` are."""
+        """Read the nodes of the workers of ``plan``."""
         self._node: list[int] = plan.node.tolist()
         self._domains: list[int] = plan.domains.tolist()
         self._latency_ps: list[list[int]] = plan.latency_ps.tolist()
@@ -82,7 +82,7 @@ class Similarity:
         return nodes
 
     def _similarity(self, rule: DataRule, counted: Sequence[Objects]) -> list[int]:
-        """[nodes] what the objects at home on each node weigh."""
+        """[nodes] the total weight of the objects whose home is each node."""
         similarity, weight = [0] * len(self._latency_ps), WEIGHT[rule.weigh]
         for some in counted:
             if some.home != UNBOUND:
@@ -90,7 +90,7 @@ class Similarity:
         return similarity
 
     def _ranked(self, rank: NodeRank, similarity: list[int]) -> list[int]:
-        """Return the nodes with workers that are chosen, of several in ascending order; none for unbound data."""
+        """Return the chosen nodes, all of which have workers, in ascending order; none for unbound data."""
         if not any(similarity):
             return []
         if rank is NodeRank.CHEAPEST:
@@ -101,5 +101,5 @@ class Similarity:
         return [max(homes, key=similarity.__getitem__)] if homes else []
 
     def _access_ps(self, node: int, similarity: list[int]) -> int:
-        """The latency from ``node`` to each unit of weight, summed."""
+        """The sum of the latencies from ``node`` to the homes of the objects, multiplied by their weights."""
         return sum(weight * latency for weight, latency in zip(similarity, self._latency_ps[node], strict=True))

@@ -1,6 +1,6 @@
 """The compiled form of a strategy: tables that every executor interprets in the same way.
 
-All arrays are read-only; roles, groups and orders have vanished into ``row``, ``seg`` and ``queue``. Level records come
+All arrays are read-only; roles, groups and orders are resolved into ``row``, ``seg`` and ``queue``. Level records come
 steal levels first, then dispatch rules. ``row[level.row + anchor] .. row[level.row + anchor + 1]`` are the segments of
 an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more, an extra producer); 0 for ALL; a node for
 LIGHTEST and DATA. A group is ``level.segments`` consecutive segments, one per queue family; segment s holds
@@ -79,7 +79,7 @@ __all__ = [
 
 
 class Unit(IntEnum):
-    """A kind of place that queues and workers belong to."""
+    """A part of the machine to which queues and workers belong."""
 
     WORKER = 0
     CORE = 1
@@ -97,7 +97,7 @@ LEVEL, QUEUE, CHANCE, DATA = (
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How the thresholds S and s of a queue come about (thesis eq. 3.3, 3.4; model 4.3).
+    """How the thresholds S and s of a queue are determined (thesis eq. 3.3, 3.4; model 4.3).
 
     ``max_tasks`` / ``min_tasks`` None means computed; ``rule`` is literal, avail or fraction (with ``fraction_ppm``);
     ``when`` is first-drain, phase or fixed.
@@ -112,7 +112,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waiting after a fruitless round (or probe): ``min(first * factor ** (fails - 1), max)``; 0 polls at once."""
+    """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0 polls at once."""
 
     first_ps: int
     factor: int
@@ -135,7 +135,7 @@ class StealPlan:
     weight: npt.NDArray[np.uint64]  # [segments] cumulative within a row, for Visit.WEIGHTED
     watch: npt.NDArray[np.int32]  # [watches, 2]: the bit is set at length >= at, cleared at length <= until
     chance: npt.NDArray[Any]  # [chances] CHANCE
-    data: npt.NDArray[Any]  # [rules that look at tasks] DATA
+    data: npt.NDArray[Any]  # [rules with conditions on tasks] DATA
     node: npt.NDArray[np.int32]  # [workers + 1] of each worker, and of an extra producer
     domains: npt.NDArray[np.int32]  # the nodes that have workers, ascending
     latency_ps: npt.NDArray[np.int64]  # [nodes, nodes] from a core of the first to memory of the second
@@ -149,7 +149,7 @@ class StealPlan:
 
     @property
     def looks_at_data(self) -> bool:
-        """Whether a dispatch rule asks where the objects of a new task are."""
+        """Whether a dispatch rule needs the homes of a new task's objects."""
         return bool((self.data["flags"] & FLAG_LOOKS).any())
 
     @property

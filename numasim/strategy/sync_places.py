@@ -1,11 +1,11 @@
-"""Shared words in their places: those that a program declares, and the locks that a strategy takes while it steals.
+"""Synchronisation objects and their homes: those declared by a program, and the locks that a strategy uses to steal.
 
 ``lock: U`` on a steal level is the lock of the unit U of the queue that is probed: with ``lock: node`` on both levels,
 Algorithm 5 of the thesis holds the own domain's lock while it searches there, and the lock of domain i while it
-searches domain i. Its global lock G is the part of a cohort lock that goes from node to node; who reads model 4.6 as
-one lock for all remote searches writes ``lock: machine`` on the remote level. ``lock: yes`` on a family of queues gives
-each queue a lock, which a probe holds until it has taken effect and been paid for, and a task put by anybody but the
-queue's owner passes (model 4.1, ``queue_sync``).
+searches domain i. Its global lock G is the part of a cohort lock that goes from node to node; to read model 4.6 as one
+lock for all remote searches, write ``lock: machine`` on the remote level. ``lock: yes`` on a family of queues gives
+each queue a lock. A probe holds it until the probe has taken effect and its costs are paid; a worker other than the
+queue's owner takes it to push a task (model 4.1, ``queue_sync``).
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ NO_LOCK = -1
 
 @dataclass(frozen=True)
 class SharedWords:
-    """The shared words of a run: those of the program first, then those of the strategy.
+    """The synchronisation objects of a run: those of the program first, then those of the strategy.
 
-    ``home`` is the node in whose memory a word lives. ``level_lock`` and ``queue_lock`` are the words that a probe
-    passes, or `NO_LOCK`; they are empty where no level, or no queue, has one.
+    ``home`` is the node in whose memory an object is. ``level_lock`` and ``queue_lock`` are the locks that a probe
+    takes, or `NO_LOCK`; they are empty where no level, or no queue, has one.
     """
 
     names: tuple[str, ...]
-    role: npt.NDArray[np.uint8]  # [words] Role
-    home: I32  # [words]
-    worker_home: I32  # [workers] where a word that is kept for each worker lives
-    parties: npt.NDArray[np.int64]  # [words]
-    declared: int  # how many of them are the program's
+    role: npt.NDArray[np.uint8]  # [objects] Role
+    home: I32  # [objects]
+    worker_home: I32  # [workers] the home of an object that is owned by each worker
+    parties: npt.NDArray[np.int64]  # [objects]
+    declared: int  # number of objects of the program
     level_lock: I32  # [steal levels, queues]
     queue_lock: I32  # [queues]
     kind: str
@@ -52,19 +52,19 @@ class SharedWords:
     cached: bool
 
     def __len__(self) -> int:
-        """Number of words."""
+        """Number of synchronisation objects."""
         return len(self.names)
 
     @property
     def search(self) -> bool:
-        """Whether a search for work passes locks."""
+        """Whether a search for work takes locks."""
         return len(self) > self.declared
 
 
 def place_words(
     spec: StrategySpec, steal: StealPlan, workers: WorkerMap, declared: Sequence[SharedWord] = ()
 ) -> SharedWords:
-    """Give every shared word its kind and its home; ``declared`` are those of the program."""
+    """Give every synchronisation object its kind and its home; ``declared`` are those of the program."""
     owners = [word.owner % workers.workers for word in declared]
     names = [word.name or f"word {number}" for number, word in enumerate(declared)]
     table = _SearchLocks(workers, names, owners)
@@ -92,7 +92,7 @@ def place_words(
 
 @dataclass
 class _SearchLocks:
-    """The locks of a strategy while they are numbered, behind the words that are there."""
+    """The locks of a strategy while they are numbered, after the synchronisation objects of the program."""
 
     workers: WorkerMap
     names: list[str]
@@ -121,7 +121,7 @@ class _SearchLocks:
         return _frozen(table if locked.any() else table[:0], np.int32)
 
     def _add_units(self, unit: str) -> npt.NDArray[np.int64]:
-        """[workers] a lock for the unit of each; the first worker of a unit owns it."""
+        """[workers] the lock of each worker's unit; the first worker of a unit owns it."""
         ids, first, inverse = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
         units = zip(ids.tolist(), first.tolist(), strict=True)
         added = [self._add(f"{unit} {ident}", worker) for ident, worker in units]

@@ -1,7 +1,7 @@
-"""Where the workers are, in the units that strategies speak of: core, LLC, node, socket, machine.
+"""The units of a machine to which each worker belongs: core, LLC, node, socket, machine.
 
-Positions are the workers and then one more: an extra producer thread (thesis chapter 3), which stands beside worker 0
-but has no core and no queue of its own.
+Positions are the workers and, last, an extra producer thread (thesis chapter 3), which is on the node of worker 0 but
+has no core and no queue of its own.
 """
 
 from __future__ import annotations

@@ -8,14 +8,14 @@ from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import effective_runtime
-from numasim.strategy.describe.plan_description import in_words
+from numasim.strategy.describe.plan_description import describe_plan
 
 TWO_NODES = [0, 1, 0, 1]
 
 
 def words(spec: StrategySpec, worker: int = 0, preset: str = "bare") -> str:
     how = runtime(preset)
-    return in_words(compiled(spec, TWO_NODES, how), worker, effective_runtime(spec, how))
+    return describe_plan(compiled(spec, TWO_NODES, how), worker, effective_runtime(spec, how))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -23,7 +23,7 @@ def words(spec: StrategySpec, worker: int = 0, preset: str = "bare") -> str:
 def test_every_level_and_rule_is_a_numbered_line(name: str, preset: str) -> None:
     spec, how = strategy(name), runtime(preset)
     plan = compiled(spec, TWO_NODES, how)
-    text = in_words(plan, 3, effective_runtime(spec, how))
+    text = describe_plan(plan, 3, effective_runtime(spec, how))
     before, after = text.split("A new task goes to")
     numbered = [[line for line in part.splitlines() if line[2:3].isdigit()] for part in (before, after)]
     assert [len(lines) for lines in numbered] == [plan.steal_levels, plan.levels - plan.steal_levels]
@@ -40,7 +40,7 @@ def test_topology_aware_in_words() -> None:
         in text
     )
     assert "S = capacity - ceil(rate of arrival * push time)" in text
-    assert "After a fruitless round it waits the mean time of a task, times 2 each time" in text
+    assert "After a failed round it waits the mean time of a task, times 2 each time" in text
 
 
 def test_conditions_amounts_and_chances() -> None:
@@ -57,7 +57,7 @@ def test_conditions_amounts_and_chances() -> None:
     for clause in (
         "of those that have announced S tasks and not fallen to s since; take half of the tasks but leave 2",
         "up to 2 queues, drawn at random, of those with fewer than 5 tasks; take 3 tasks; only in iterations 1 to the",
-        "with a chance of 25 %, and then instead of the rest: attempt one queue",
+        "with a chance of 25 %, and then instead of the remaining levels: attempt one queue",
         "of those with at least 6 tasks; take one 3-th of the tasks",
         "one queue, out of 2 drawn at random, the longest first, in one group drawn at random",
         "5. not for this worker",
@@ -69,12 +69,12 @@ def test_conditions_amounts_and_chances() -> None:
 def test_back_off_in_words() -> None:
     text = words(strategy("randomized", backoff={"first_ns": 2.5, "factor": 3, "max_ns": 40, "empty": "count"}))
     assert "it waits 2.5 ns, times 3 each time, at most 40 ns; a round without a candidate counts as an attempt" in text
-    assert "polls again at the runtime's pace" in words(strategy("randomized"))
+    assert "polls again after the runtime's polling interval" in words(strategy("randomized"))
 
 
 def test_long_lists_are_cut_short() -> None:
     how = runtime("bare")
-    text = in_words(compiled(strategy("randomized"), [0] * 20, how), 0, how)
+    text = describe_plan(compiled(strategy("randomized"), [0] * 20, how), 0, how)
     assert "deque 1, 2, 3, 4, ..., 19" in text
 
 

@@ -8,9 +8,9 @@ from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.schema.enumerations import LOCK_DESCRIPTIONS
 
-FAIRNESS_WORDS = {"near": "the nearest waiter wins", "fair": "the first waiter wins"}
-HOME_WORDS = {"owner": "on the node of the worker that it is kept for", "master": "on the node of worker 0"}
-BARRIER_WORDS = {
+FAIRNESS_TEXT = {"near": "the nearest waiter wins", "fair": "the first waiter wins"}
+HOME_TEXT = {"owner": "the node of the worker that owns it", "master": "the node of worker 0"}
+BARRIER_TEXT = {
     "central": "a central counter",
     "flag": "a flag a worker, scanned by the master",
     "tree": "a binary tree",
@@ -18,23 +18,23 @@ BARRIER_WORDS = {
 }
 
 
-def lock_words(spec: StrategySpec) -> list[str]:
-    """Which locks a search takes, and of which kind all locks and barriers are, a line each."""
-    return [*_search_words(spec), *_kind_words(spec.locks)]
+def lock_lines(spec: StrategySpec) -> list[str]:
+    """The locks that a search takes, and the kinds of locks and barriers, a line each."""
+    return [*_search_lines(spec), *_kind_lines(spec.locks)]
 
 
-def _search_words(spec: StrategySpec) -> Iterator[str]:
+def _search_lines(spec: StrategySpec) -> Iterator[str]:
     for number, level in enumerate(spec.steal, start=1):
         if level.lock is not None:
-            yield f"While it searches by {number}, it holds the lock of the {level.lock} whose queue it looks into."
+            yield f"While it searches by {number}, it holds the lock of the {level.lock} whose queue it probes."
     for name, queue in spec.queues.items():
         if queue.lock:
-            yield f"Every {name} has a lock: who looks into it, or puts a task into that of another, passes it."
+            yield f"Every {name} has a lock, which is taken to probe it and to put a task into another worker's."
 
 
-def _kind_words(locks: LockSpec) -> Iterator[str]:
+def _kind_lines(locks: LockSpec) -> Iterator[str]:
     kind = LOCK_DESCRIPTIONS[locks.kind].format(spin_ns=locks.spin_ns, batch=locks.batch)
-    race = f", {FAIRNESS_WORDS[locks.fairness]}" if locks.kind in ("tas", "ttas") else ""
-    from_memory = "" if locks.words == "cached" else ", and is read from memory every time"
-    yield f"Locks are {kind}{race}; each word is {HOME_WORDS[locks.home]}{from_memory}."
-    yield f"Barriers are {BARRIER_WORDS[locks.barrier]}."
+    race = f", {FAIRNESS_TEXT[locks.fairness]}" if locks.kind in ("tas", "ttas") else ""
+    from_memory = "" if locks.words == "cached" else ", and it is read from memory every time"
+    yield f"Locks are {kind}{race}; the home of each synchronisation object is {HOME_TEXT[locks.home]}{from_memory}."
+    yield f"Barriers are {BARRIER_TEXT[locks.barrier]}."

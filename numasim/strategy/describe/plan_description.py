@@ -6,42 +6,42 @@ from numasim.errors import InputError
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.strategy.decoded import Level, Row, decode_levels
 from numasim.strategy.describe.sentences import (
-    amount_words,
-    backoff_words,
-    condition_words,
+    amount_clause,
+    backoff_sentence,
+    condition_clause,
     group_lines,
-    guard_words,
+    guard_clause,
     is_single,
-    node_words,
-    pick_words,
-    threshold_words,
-    visit_words,
+    node_clause,
+    pick_clause,
+    threshold_lines,
+    visit_clause,
 )
 from numasim.strategy.steal_plan import ALL32, NO_QUEUE, Anchor, End, Full, NodeRank, StealPlan
 
-END_WORDS = {End.FRONT: "front", End.BACK: "back"}
-FULL_WORDS = {
+END_TEXT = {End.FRONT: "front", End.BACK: "back"}
+FULL_TEXT = {
     Full.GROW: "the queue grows",
-    Full.INLINE: "its creator runs it at once",
-    Full.NEXT: "its creator waits until some queue has room",
-    Full.BLOCK: "its creator waits until there is room",
+    Full.INLINE: "its spawner runs it at once",
+    Full.NEXT: "its spawner waits until some queue has room",
+    Full.BLOCK: "its spawner waits until there is room",
 }
-JOIN_WORDS = {
+JOIN_TEXT = {
     "help": "a task that waits for its children keeps its worker, which runs any other task meanwhile",
     "own": "a task that waits for its children keeps its worker, which runs tasks of its own queue meanwhile",
     "strict": "a task that waits for its children keeps its worker, which runs its descendants meanwhile",
-    "continuation": "a task that waits for its children is put aside; the worker of the last child resumes it",
+    "continuation": "a task that waits for its children is suspended; the worker of the last child resumes it",
     "block": "a task that waits for its children keeps its worker, which parks",
 }
 NO_ROW = Row((), ())
-MOVING_WORDS = {
+MOVING_TEXT = {
     Anchor.PARENT: "queue of the worker that spawned the task it ran last",
     Anchor.THIEF: "queue of the worker that stole from it last",
     Anchor.LAST: "queue of its last successful steal",
 }
 
 
-def in_words(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
+def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
     """Describe ``plan`` for ``worker``, a line for each level; ``runtime`` is the effective one and gives the join.
 
     Raises InputError for a worker that the plan does not have.
@@ -49,7 +49,7 @@ def in_words(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
     if not 0 <= worker < plan.workers:
         raise InputError(f"there is no worker {worker}", expected=f"a worker from 0 to {plan.workers - 1}")
     levels, rules = decode_levels(plan)
-    lines = [f"Strategy {plan.name}, worker {worker} of {plan.workers}.", *_own_words(plan, worker)]
+    lines = [f"Strategy {plan.name}, worker {worker} of {plan.workers}.", *_own_lines(plan, worker)]
     lines += ["It looks for work level by level, until one brings a task:"] if levels else ["It never steals."]
     for number, level in enumerate(levels, start=1):
         lines += _numbered(number, _level_lines(plan, level, worker))
@@ -57,10 +57,10 @@ def in_words(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
     for number, rule in enumerate(rules, start=1):
         lines += _numbered(number, _rule_lines(plan, rule, worker))
     lines += [
-        _full_words(plan),
-        *threshold_words(plan),
-        backoff_words(plan.backoff, runtime.backoff.first_ns == "task"),
-        *_spawn_words(plan, runtime),
+        _full_sentence(plan),
+        *threshold_lines(plan),
+        backoff_sentence(plan.backoff, runtime.backoff.first_ns == "task"),
+        *_spawn_lines(plan, runtime),
     ]
     return "\n".join(lines)
 
@@ -69,16 +69,16 @@ def _numbered(number: int, lines: list[str]) -> list[str]:
     return [f"  {number}. {lines[0]}", *(f"       - {line}" for line in lines[1:])]
 
 
-def _own_words(plan: StealPlan, worker: int) -> list[str]:
+def _own_lines(plan: StealPlan, worker: int) -> list[str]:
     own = int(plan.own[worker])
     if own == NO_QUEUE:
         return ["It has no queue of its own."]
     queue = plan.queues[own]
-    own_end, steal_end = END_WORDS[End(queue["own_end"])], END_WORDS[End(queue["steal_end"])]
+    own_end, steal_end = END_TEXT[End(queue["own_end"])], END_TEXT[End(queue["steal_end"])]
     size = f"up to {queue['capacity']} tasks" if queue["capacity"] else "any number of tasks"
     family = plan.families[queue["family"]]
     lines = [f"Its own queue, {family} {worker}, holds {size}: pushed at the back, popped at the {own_end}, "]
-    lines[0] += f"robbed at the {steal_end}."
+    lines[0] += f"stolen from at the {steal_end}."
     if plan.refill is None:
         lines.append("It looks for work already while its queue holds no more than its threshold s.")
     elif plan.refill:
@@ -87,30 +87,32 @@ def _own_words(plan: StealPlan, worker: int) -> list[str]:
 
 
 def _level_lines(plan: StealPlan, level: Level, worker: int) -> list[str]:
-    verb = "attempt" if level.attempt else "look into (not an attempt)"
-    if level.anchor in MOVING_WORDS:
-        return [f"{verb} the {MOVING_WORDS[level.anchor]}, if there is one; {_take_words(level)}"]
+    verb = "attempt" if level.attempt else "probe (not an attempt)"
+    if level.anchor in MOVING_TEXT:
+        return [f"{verb} the {MOVING_TEXT[level.anchor]}, if there is one; {_take_clause(level)}"]
     row = level.row(worker)
     if not row.groups:
         return ["not for this worker"]
-    search = f"{verb} {pick_words(plan, level, row)}{condition_words(plan, level)}{visit_words(level, row)}"
-    return [f"{_chance_words(plan, level)}{search}; {_take_words(level)}", *_listed(plan, row)]
+    search = f"{verb} {pick_clause(plan, level, row)}{condition_clause(plan, level)}{visit_clause(level, row)}"
+    return [f"{_chance_clause(plan, level)}{search}; {_take_clause(level)}", *_listed(plan, row)]
 
 
 def _rule_lines(plan: StealPlan, rule: Level, worker: int) -> list[str]:
     if rule.anchor in (Anchor.LIGHTEST, Anchor.DATA):
-        return [f"{pick_words(plan, rule, NO_ROW)}{condition_words(plan, rule)}, on {_node(rule)}{guard_words(rule)}"]
+        return [
+            f"{pick_clause(plan, rule, NO_ROW)}{condition_clause(plan, rule)}, on {_node(rule)}{guard_clause(rule)}"
+        ]
     row = rule.row(0 if rule.anchor is Anchor.ALL else worker)
     if not row.groups:
         return ["not for this worker, only for a producer beside the workers"]
-    picked = f"{pick_words(plan, rule, row)}{condition_words(plan, rule)}{guard_words(rule)}"
+    picked = f"{pick_clause(plan, rule, row)}{condition_clause(plan, rule)}{guard_clause(rule)}"
     return [picked, *_listed(plan, row)]
 
 
 def _node(rule: Level) -> str:
     if rule.anchor is Anchor.DATA and rule.data is not None:
         several = ", then the shortest of these" if rule.data.rank is NodeRank.ANY else ""
-        return f"{node_words(rule.data)}{several}"
+        return f"{node_clause(rule.data)}{several}"
     return "the node whose queues hold the fewest tasks"
 
 
@@ -118,15 +120,15 @@ def _listed(plan: StealPlan, row: Row) -> list[str]:
     return [] if is_single(row) else group_lines(plan, row)
 
 
-def _full_words(plan: StealPlan) -> str:
-    queue = plan.queues[plan.queue[-1]]  # one of the last rule's, which is where a task without room ends
+def _full_sentence(plan: StealPlan) -> str:
+    queue = plan.queues[plan.queue[-1]]  # a queue of the last rule, which is the last one tried for a task
     if not queue["capacity"]:
         return "Queues have no bound, so there is always room."
-    return f"When no rule finds room for a task, {FULL_WORDS[Full(queue['full'])]}."
+    return f"When no rule finds room for a task, {FULL_TEXT[Full(queue['full'])]}."
 
 
-def _take_words(level: Level) -> str:
-    words = f"take {amount_words(level)}"
+def _take_clause(level: Level) -> str:
+    words = f"take {amount_clause(level)}"
     if level.leave:
         words += f" but leave {level.leave}"
     if level.first_iteration or level.last_iteration != ALL32:
@@ -135,14 +137,14 @@ def _take_words(level: Level) -> str:
     return words
 
 
-def _chance_words(plan: StealPlan, level: Level) -> str:
+def _chance_clause(plan: StealPlan, level: Level) -> str:
     if level.chance < 0:
         return ""
     first, most, *deltas, _ = (int(part) / 10_000 for part in plan.chance[level.chance])
     learns = f", learning up to {most:g} %" if any(deltas) else ""
-    return f"with a chance of {first:g} %{learns}, and then instead of the rest: "
+    return f"with a chance of {first:g} %{learns}, and then instead of the remaining levels: "
 
 
-def _spawn_words(plan: StealPlan, runtime: RuntimeSpec) -> list[str]:
+def _spawn_lines(plan: StealPlan, runtime: RuntimeSpec) -> list[str]:
     order = "runs the child and leaves the parent" if plan.work_first else "goes on and leaves the child"
-    return [f"At a spawn it {order} to be stolen.", f"Join {runtime.join}: {JOIN_WORDS[runtime.join]}."]
+    return [f"At a spawn it {order} to be stolen.", f"Join {runtime.join}: {JOIN_TEXT[runtime.join]}."]

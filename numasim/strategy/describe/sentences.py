@@ -1,4 +1,4 @@
-"""The clauses of which the description of a plan is made: picks, conditions, groups, amounts, thresholds, back-off."""
+"""The clauses of a plan's description: picks, conditions, groups, amounts, thresholds, back-off."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from numasim.strategy.steal_plan import (
     Weigh,
 )
 
-LISTED = 6  # more queues or groups than this are cut short
-PICK_WORDS = {
+LISTED = 6  # longer lists of queues or groups are shortened
+PICK_TEXT = {
     Pick.RANDOM: "drawn at random",
     Pick.IN_ORDER: "in this order",
     Pick.ROTATE: "along the ring from a place drawn at random",
@@ -35,14 +35,14 @@ PICK_WORDS = {
     Pick.CYCLIC: "number (task index mod queues)",
     Pick.BLOCK: "number (task index * queues div tasks)",
 }
-NODE_WORDS = {
+NODE_TEXT = {
     NodeRank.MOST: "the node that most of {data} on",
     NodeRank.CHEAPEST: "the node from which {data} cheapest to reach",
     NodeRank.ANY: "a node that some of {data} on",
 }
-COUNTED_WORDS = {Counted.BOTH: "", Counted.READS: " that it reads", Counted.WRITES: " that it writes"}
-MARK_WORDS = {MAX_MARK: "S", MIN_MARK: "s"}
-WHEN_WORDS = {
+COUNTED_TEXT = {Counted.BOTH: "", Counted.READS: " that it reads", Counted.WRITES: " that it writes"}
+MARK_TEXT = {MAX_MARK: "S", MIN_MARK: "s"}
+WHEN_TEXT = {
     "first-drain": "computed once, when the queue has drained for the first time",
     "phase": "computed in every phase",
     "fixed": "never computed, S stays just below the capacity and s at 1",
@@ -54,7 +54,7 @@ def is_single(row: Row) -> bool:
     return [len(segment) for group in row.groups for segment in group if segment] == [1]
 
 
-def pick_words(plan: StealPlan, level: Level, row: Row) -> str:
+def pick_clause(plan: StealPlan, level: Level, row: Row) -> str:
     """How many queues, and in which order."""
     if is_single(row):
         return group_lines(plan, row)[0]
@@ -62,15 +62,15 @@ def pick_words(plan: StealPlan, level: Level, row: Row) -> str:
         "all queues" if level.tries == ALL16 else "one queue" if level.tries == 1 else f"up to {level.tries} queues"
     )
     sampled = f"out of {level.sample} drawn at random, " if level.sample != ALL16 else ""
-    return f"{number}, {sampled}{PICK_WORDS[level.pick]}"
+    return f"{number}, {sampled}{PICK_TEXT[level.pick]}"
 
 
-def condition_words(plan: StealPlan, level: Level) -> str:
-    """Which of the queues count now."""
+def condition_clause(plan: StealPlan, level: Level) -> str:
+    """The condition that a queue must meet."""
     if level.watch < 0:
         return ""
     at, until = (int(bound) for bound in plan.watch[level.watch])
-    name = MARK_WORDS.get(at, str(at))
+    name = MARK_TEXT.get(at, str(at))
     if level.invert:
         return f", of those with fewer than {name} tasks"
     if until in (BELOW_MAX_MARK, BELOW_MIN_MARK, at - 1):
@@ -78,8 +78,8 @@ def condition_words(plan: StealPlan, level: Level) -> str:
     return ", of those that have announced S tasks and not fallen to s since"
 
 
-def visit_words(level: Level, row: Row) -> str:
-    """In which groups."""
+def visit_clause(level: Level, row: Row) -> str:
+    """The groups that are searched."""
     if level.visit is Visit.RANDOM:
         return ", in one group drawn at random"
     if level.visit is Visit.WEIGHTED:
@@ -88,37 +88,37 @@ def visit_words(level: Level, row: Row) -> str:
 
 
 def group_lines(plan: StealPlan, row: Row) -> list[str]:
-    """Name the queues of each group by their first worker; long lists are cut short."""
-    lines = ["; ".join(_segment_words(plan, segment) for segment in group if segment) for group in row.groups]
+    """Name the queues of each group by their first worker; long lists are shortened."""
+    lines = ["; ".join(_segment_text(plan, segment) for segment in group if segment) for group in row.groups]
     if len(lines) <= LISTED:
         return lines
     return [*lines[: LISTED - 1], f"and {len(lines) - LISTED + 1} more groups"]
 
 
-def _segment_words(plan: StealPlan, segment: Segment) -> str:
+def _segment_text(plan: StealPlan, segment: Segment) -> str:
     names = [str(plan.queues["owner"][queue]) for queue in segment]
     if len(names) > LISTED:
         names = [*names[: LISTED - 2], "...", names[-1]]
     return f"{plan.families[plan.queues['family'][segment[0]]]} {', '.join(names)}"
 
 
-def amount_words(level: Level) -> str:
-    """How much a successful attempt takes."""
+def amount_clause(level: Level) -> str:
+    """How many tasks a successful attempt takes."""
     if level.amount_kind is AmountKind.COUNT:
         return "one task" if level.amount == 1 else f"{level.amount} tasks"
     return {1: "all tasks", 2: "half of the tasks"}.get(level.amount, f"one {level.amount}-th of the tasks")
 
 
-def threshold_words(plan: StealPlan) -> list[str]:
-    """How S and s come about, where a level asks for them."""
+def threshold_lines(plan: StealPlan) -> list[str]:
+    """How S and s are determined, if a level uses them."""
     if plan.refill is not None and not (plan.watch < 0).any():
         return []
     rule = plan.thresholds
     low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
-    return [f"Thresholds: S = {_high_words(rule)}, s = {low}; {WHEN_WORDS[rule.when]}."]
+    return [f"Thresholds: S = {_high_text(rule)}, s = {low}; {WHEN_TEXT[rule.when]}."]
 
 
-def _high_words(rule: Thresholds) -> str:
+def _high_text(rule: Thresholds) -> str:
     if rule.max_tasks is not None:
         return f"{rule.max_tasks}"
     return {
@@ -128,22 +128,22 @@ def _high_words(rule: Thresholds) -> str:
     }[rule.rule]
 
 
-def node_words(rule: DataRule) -> str:
-    """The node or nodes that the task's objects choose."""
+def node_clause(rule: DataRule) -> str:
+    """The node, or nodes, chosen by the task's objects."""
     noun = "data{} is" if rule.weigh is Weigh.BYTES else "objects{} are"
-    return NODE_WORDS[rule.rank].format(data="its " + noun.format(COUNTED_WORDS[rule.counted]))
+    return NODE_TEXT[rule.rank].format(data="its " + noun.format(COUNTED_TEXT[rule.counted]))
 
 
-def guard_words(rule: Level) -> str:
-    """For which tasks a dispatch rule is."""
+def guard_clause(rule: Level) -> str:
+    """The tasks to which a dispatch rule applies."""
     asked = rule.data
     if asked is None:
         return ""
-    node = "that node" if rule.anchor is Anchor.DATA else node_words(asked)
+    node = "that node" if rule.anchor is Anchor.DATA else node_clause(asked)
     least = "" if asked.min_bytes == 1 else f"at least {asked.min_bytes:,} bytes of "
     guards = {
         "the task waits for no other": asked.source,
-        f"it has {least}data{COUNTED_WORDS[asked.counted]}": asked.min_bytes > 0,
+        f"it has {least}data{COUNTED_TEXT[asked.counted]}": asked.min_bytes > 0,
         "its data is not spread evenly over the nodes": asked.uneven,
         f"{node} is the worker's own": asked.here,
         f"{node} holds at least {asked.min_share_ppm / 10_000:g} % of it": asked.min_share_ppm > 0,
@@ -152,13 +152,13 @@ def guard_words(rule: Level) -> str:
     return f"; only if {', and '.join(said)}" if said else ""
 
 
-def backoff_words(backoff: Backoff, in_task_times: bool) -> str:
-    """Say what happens after a fruitless round; ``in_task_times``: the first wait is the mean time of a task."""
+def backoff_sentence(backoff: Backoff, in_task_times: bool) -> str:
+    """Describe the wait after a failed round; ``in_task_times``: the first wait is the mean time of a task."""
     counted = "counts as an attempt" if backoff.empty == "count" else "is no attempt"
     tail = f"a round without a candidate {counted}."
     if not (backoff.first_ps or in_task_times):
-        return f"After a fruitless {backoff.after} it polls again at the runtime's pace; {tail}"
+        return f"After a failed {backoff.after} it polls again after the runtime's polling interval; {tail}"
     most = "" if backoff.max_ps is None else f", at most {backoff.max_ps / PS_PER_NS:g} ns"
     grows = "" if backoff.factor == 1 else f", times {backoff.factor} each time"
     first = "the mean time of a task" if in_task_times else f"{backoff.first_ps / PS_PER_NS:g} ns"
-    return f"After a fruitless {backoff.after} it waits {first}{grows}{most}; {tail}"
+    return f"After a failed {backoff.after} it waits {first}{grows}{most}; {tail}"

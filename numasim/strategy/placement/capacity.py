@@ -1,6 +1,6 @@
-"""Memory that is full: pages for which their node has no room go to the next node by distance (model 2.2).
+"""Memory capacity: pages for which their node has no room go to the next node by distance (model 2.2).
 
-Memory is given out in the order of regions and pages. Where no node has room, a page stays where it was wanted.
+Memory is given out in the order of regions and pages. If no node has room, a page keeps the home that its policy gives.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ I16 = npt.NDArray[np.int16]
 
 
 class Capacity:
-    """The memory that is left.
+    """The free memory of each node.
 
-    ``free`` [nodes] pages, less than none where too many are wanted; ``order`` [nodes, nodes] the nodes from each one
-    on, nearest first.
+    ``free`` [nodes] in pages, negative where a node is overfull; ``order`` [nodes, nodes] the nodes by distance from
+    each node, nearest first.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -29,7 +29,7 @@ class Capacity:
         self.order = nodes_by_distance(machine)
 
     def settle(self, homes: Homes, region: Region) -> Homes:
-        """Give ``homes`` the memory for a region; the homes that its pages get."""
+        """Take the memory of a region placed by ``homes``; return the homes that its pages get."""
         pages = -(-region.bytes // self._machine.page_bytes)
         wanted = homes.pages_by_home(pages, self._machine.nodes)
         if not pages or (wanted <= self.free).all():
@@ -39,7 +39,7 @@ class Capacity:
         return TabulatedHomes(self._spill(homes.of_pages(pages)), self._machine.page_bytes, self._machine.nodes)
 
     def _spill(self, wanted: I16) -> I16:
-        """[pages] the homes of pages that are wanted on ``wanted``: up to where a node is full, then anew."""
+        """[pages] the homes of pages whose policy gives ``wanted``: unchanged until a node is full, then reassigned."""
         homes = wanted.copy()
         free = self.free.copy()
         at = 0
@@ -54,12 +54,12 @@ class Capacity:
         return homes
 
     def _target(self, node: int, free: I64) -> int:
-        """Where a page goes that is wanted on ``node``."""
+        """The node that gets a page whose policy gives ``node``."""
         return next((int(other) for other in self.order[node] if free[other] > 0), node)
 
 
 def _first_too_many(homes: I16, node: int, room: int) -> int:
-    """The first page that ``node`` has no room for, having room for ``room``."""
+    """The first page for which ``node`` has no room, when it has room for ``room``."""
     mine = np.flatnonzero(homes == node)
     return int(mine[max(0, room)]) if room < len(mine) else len(homes)
 

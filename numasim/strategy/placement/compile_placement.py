@@ -1,16 +1,16 @@
-"""Page placement compiled: the homes that are known before a run, and what is decided while it goes on (model 2.2).
+"""Page placement compiled: the homes known before a run, and the rules that place pages during it (model 2.2).
 
-A region is either static, its homes known before the run, or dynamic, its pages placed or moved while it runs. Dynamic
-are
+The homes of a static region are known before the run; the pages of a dynamic region are placed or moved during it.
+Dynamic regions are
 
-- fresh regions under a policy that goes by touch;
-- fresh regions under any policy but first-touch-master where the placement changes at a phase: what has not been
-  touched by then follows the policy in force;
+- fresh regions under a policy that places by touch;
+- fresh regions under any policy but first-touch-master if the placement changes at a phase: pages not yet touched then
+  follow the policy in force;
 - all regions where a policy is next-touch.
 
-Implicit ranges have no single accesses: fresh memory that they touch is placed by worker 0 beforehand, or where the
-policy goes by formula, by that; pages that they touch cannot migrate. Memory that is static is placed before the run
-and takes no faults.
+Implicit ranges have no single accesses: fresh memory that they touch is placed by worker 0 before the run, or by the
+formula of the policy if it has one; pages that they touch cannot migrate. Static memory is placed before the run,
+without page faults.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 
 @dataclass(frozen=True)
 class Stage:
-    """What is done with dynamic regions from ``phase`` on.
+    """The treatment of dynamic regions from ``phase`` on.
 
     ``wish[region]`` are the homes of pages that are placed, None for the node of the toucher; ``reads_place`` says
     whether reads place pages; with ``marks``, every page that is placed when the phase starts migrates to its next
@@ -56,7 +56,7 @@ class Placement:
     """The homes of every region.
 
     ``homes`` are those before the run (None: unplaced), ``dynamic`` [regions] marks the regions whose pages are placed
-    or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the memory that is left, where it is looked at.
+    or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the free memory, if it limits placement.
     """
 
     homes: tuple[Homes | None, ...]
@@ -86,7 +86,7 @@ class Placement:
         return np.full(pages, NO_HOME, np.int16) if homes is None else homes.of_pages(pages)
 
     def is_alike(self, region: int) -> bool:
-        """Whether accesses of one shape to ``region`` have the same bytes on each node, wherever they are."""
+        """Whether accesses of one shape to ``region`` have the same bytes on each node at any offset."""
         homes = self.homes[region]
         return homes is not None and homes.alike
 
@@ -138,7 +138,7 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 
 
 def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload, seed: int = 0) -> Placement:
-    """Place the regions of ``work`` as ``spec`` says; ``seed`` decides what is drawn.
+    """Place the regions of ``work`` as ``spec`` says; ``seed`` is that of the random draws.
 
     Raises InputError for a node that the machine does not have, a phase that the program does not have, and pages that
     would have to migrate between the items of a range.

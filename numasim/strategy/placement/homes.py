@@ -1,4 +1,4 @@
-"""The homes of a region's pages where no run is needed to know them: in closed form, or page by page (model 2.2)."""
+"""The homes of a region's pages that are known before a run: in closed form, or page by page (model 2.2)."""
 
 from __future__ import annotations
 

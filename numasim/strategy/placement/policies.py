@@ -1,7 +1,7 @@
 """The page placement policies by name: the homes that each gives the pages of a region (model 2.2).
 
-A policy that goes by formula places all memory by it. One that goes by touch places only what the program has
-initialised before its parallel part; fresh memory is placed by the workers that touch it:
+A policy with a formula places all memory by it. A policy by touch places only memory that the program has initialised
+before its parallel part; fresh memory is placed by the workers that touch it:
 
 - first-touch, next-touch, deferred: worker 0 initialises;
 - parallel-first-touch: page p of n is initialised by worker floor(p * P / n);
@@ -39,7 +39,7 @@ I64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ground:
-    """What homes are chosen by, beside the policy: the machine, where its workers are, the run's seed."""
+    """The inputs of a policy: the machine, the positions of its workers, the seed of the run."""
 
     machine: Machine
     workers: WorkerMap
@@ -51,7 +51,7 @@ class Ground:
         return self.machine.page_bytes
 
     def pages(self, region: Region) -> int:
-        """How many pages the region begins."""
+        """The number of pages of the region, the last one possibly in part."""
         return -(-region.bytes // self.page_bytes)
 
 
@@ -102,7 +102,7 @@ def _home_set(spec: PolicySpec, ground: Ground) -> I64:
 
 @dataclass(frozen=True)
 class Policy:
-    """``homes`` (spec, ground, number of the region, region) are those of what is placed before the run;
+    """``homes`` (spec, ground, number of the region, region) are the homes of memory placed before the run;
     ``by_touch`` says whether fresh memory is placed by its touchers instead.
     """
 
