@@ -48,7 +48,7 @@ class Shape:
     """The op program that many tasks share.
 
     ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of its r-th RUN, ``words[u]`` the
-    shared word of its u-th op that uses one.
+    synchronisation object of its u-th op that uses one.
     """
 
     ops: Sequence[int]

@@ -1,4 +1,4 @@
-"""The rules for ops on shared words: every op names a word of its role, and tasks hold locks as in brackets."""
+"""Rules for synchronisation ops: each names an object of its role, and each task releases the locks that it takes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROLES = {
 
 
 def check_shared_words(workload: Workload) -> None:
-    """Raise InputError unless every op names a word of its role and every task holds locks as in brackets."""
+    """Raise InputError unless each op names an object of its role and each task releases the locks that it takes."""
     _check_words(workload.words)
     uses = np.flatnonzero(workload.op_code >= FIRST_SHARED)
     rows = np.searchsorted(workload.op_ptr, uses, side="right") - 1
@@ -48,22 +48,23 @@ def _check_words(words: Sequence[SharedWord]) -> None:
 
 
 def _check_use(workload: Workload, op: int, row: int, held: list[int]) -> None:
-    """One op that uses a shared word, after those before it in its task; ``held`` are the locks that the task holds."""
+    """Check one synchronisation op; ``held``, which it updates, are the locks that the task holds before the op."""
     code, number = Op(workload.op_code[op]), int(workload.op_arg[op])
     path = ("tasks", row, "ops", op - int(workload.op_ptr[row]))
     wanted = ROLES[code]
     if number >= len(workload.words) or workload.words[number].role != wanted:
-        there = f"word {number} is of another role" if number < len(workload.words) else "there are fewer words"
+        exists = number < len(workload.words)
+        reason = f"object {number} has another role" if exists else "there are fewer synchronisation objects"
         raise InputError(
-            f"there is no {wanted.name.lower()} {number}: {there}",
+            f"there is no {wanted.name.lower()} {number}: {reason}",
             path=path,
-            expected=f"the number of a word of role {wanted.name.lower()}",
+            expected=f"the number of a synchronisation object of role {wanted.name.lower()}",
         )
     if code == Op.LOCK:
         if number in held:
-            raise InputError(f"the task holds lock {number} already", path=path, expected="an unlock before it")
+            raise InputError(f"the task holds lock {number} already", path=path, expected="an unlock before this op")
         held.append(number)
     elif code == Op.UNLOCK:
         if number not in held:
-            raise InputError(f"the task does not hold lock {number}", path=path, expected="a lock before it")
+            raise InputError(f"the task does not hold lock {number}", path=path, expected="a lock before this op")
         held.remove(number)

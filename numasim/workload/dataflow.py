@@ -1,8 +1,8 @@
-"""When every task would start and finish if there were workers without end: the critical path of a task graph.
+"""The start and finish of every task with an unlimited number of workers: the critical path of a task graph.
 
 A task starts when it has been spawned and its predecessors have finished; it finishes at the end of its own program,
-waits for children included; it waits for no shared word. Tasks that never finish wait for each other in a circle, so
-this is also the test for cycles.
+waits for children included; synchronisation objects are ignored. Tasks that never finish wait for each other in a
+cycle, so this is also the test for cycles.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numasim.workload.graph import FIRST_SHARED, I64, Op, Phase, Workload
 
 UNFINISHED = -1
-GOES, WAITS = -2, -1  # what a task is blocked on, besides the callee of a CALL
+GOES, WAITS = -2, -1  # the causes of a blocked task, besides the callee of a CALL
 
 
 class Dataflow:
@@ -86,7 +86,7 @@ class Dataflow:
                 self._release(successor, 0)
 
     def _return(self, parent: int, child: int, clock: int) -> None:
-        """Tell the parent, which goes on if it is blocked by this child alone."""
+        """Notify the parent, which continues if it is blocked by this child alone."""
         self.pending[parent] -= 1
         self._latest_child[parent] = max(self._latest_child[parent], clock)
         on = self._blocked[parent]
@@ -97,7 +97,7 @@ class Dataflow:
             self._ready.append(parent)
 
     def cycle(self) -> list[int]:
-        """Tasks that wait for each other in a circle, in the order of waiting; empty if all have finished."""
+        """Tasks that wait for each other in a cycle, in the order of waiting; empty if all have finished."""
         left = [task for task, time in enumerate(self.finish) if time == UNFINISHED]
         if not left:
             return []
@@ -109,7 +109,7 @@ class Dataflow:
         return list(seen)[seen[task] :]
 
     def _waits_for(self, task: int) -> int:
-        """One unfinished task that must finish, or go on, before ``task`` can."""
+        """One unfinished task that must finish, or continue, before ``task`` can."""
         if not self.spawned[task] and self._parent[task] >= 0:
             return self._parent[task]
         if self.unmet[task]:

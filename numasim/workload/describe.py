@@ -1,4 +1,4 @@
-"""A workload in a few lines of text: its size, its critical path, its memory, and what its generator knows about it."""
+"""A workload in a few lines of text: its size, its critical path, its memory, and the facts of its generator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_LATENCY_PS = 0
 
 
 def describe(workload: Workload) -> str:
-    """Tasks, depth, critical path, compute time, bytes by region, facts; times are of computing alone."""
+    """Tasks, depth, critical path, compute time, bytes by region, facts; times without memory accesses."""
     return "\n".join(_lines(workload)) + "\n"
 
 

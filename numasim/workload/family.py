@@ -1,4 +1,4 @@
-"""What a workload family is: its parameters, its generators, and the sizes at which it is tested and timed."""
+"""A workload family: its parameters, its generators, and the sizes at which it is tested and timed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Sizes = Mapping[str, Any]  # parameters by name
 
 @dataclass(frozen=True)
 class Family:
-    """One family of task graphs, registered by being in the tuple ``FAMILIES`` of a module of `families`.
+    """One family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers it.
 
-    ``parameters`` is its model, whose field ``name`` has the one name that the family is known by; ``generate`` makes
+    ``parameters`` is its model, whose field ``name`` has the family's name as its only value; ``generate`` makes
     the task graph, ``folded`` the form whose rows are classes of equal subtrees, where there is one. ``small`` takes
     some dozens of tasks, for tests of every cell; ``benchmark`` a few tenths of a second on the reference engine.
-    ``benchmark_runtime`` is the runtime it is timed on, if not its own default.
+    ``benchmark_runtime`` is the runtime preset for timing, if not the family's default.
     """
 
     parameters: type[WorkloadParameters]

@@ -14,7 +14,7 @@ I64 = npt.NDArray[np.int64]
 
 
 def offsets(lengths: npt.NDArray[Any]) -> I64:
-    """[n + 1] where each of the consecutive pieces of ``lengths`` [n] begins, and where the last one ends."""
+    """[n + 1] the begin of each of the consecutive pieces of ``lengths`` [n], and the end of the last one."""
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found

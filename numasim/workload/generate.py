@@ -13,8 +13,8 @@ from numasim.workload.registry import FAMILIES
 def generate(spec: WorkloadParameters | WorkloadFile, *, folded: bool = False) -> Workload:
     """The workload that ``spec`` describes; the same spec always gives the same arrays.
 
-    With ``folded`` it is the folded form of families that have one, which takes no more memory for many tasks than for
-    few; else an InputError says where the tasks do not fit.
+    With ``folded`` it is the folded form of families that have one, whose memory does not grow with the number of
+    tasks; else an InputError if the tasks do not fit in memory.
     """
     if isinstance(spec, WorkloadFile):
         return read(Path(spec.file))

@@ -48,11 +48,11 @@ U32 = npt.NDArray[np.uint32]
 I64 = npt.NDArray[np.int64]
 
 
-FIRST_SHARED = Op.LOCK  # this op and those after it use a shared word
+FIRST_SHARED = Op.LOCK  # this op and those after it use a synchronisation object
 
 
 class Pattern(IntEnum):
-    """The order in which an access walks its bytes; decides how many misses overlap (model 2.3)."""
+    """The order in which an access walks its bytes, which determines how many misses overlap (model 2.3)."""
 
     SEQUENTIAL = 0
     STRIDED = 1
@@ -146,7 +146,7 @@ class Workload:
     successor: U32  # dependence edges: task -> tasks that wait for it
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
     folded: bool = False  # rows are classes of equal subtrees
-    words: tuple[SharedWord, ...] = ()  # that the ops from LOCK on refer to
+    words: tuple[SharedWord, ...] = ()  # the synchronisation objects to which the ops from LOCK on refer
 
     @property
     def rows(self) -> int:
@@ -204,7 +204,7 @@ class Workload:
 
     @cached_property
     def _subtree_end(self) -> I64:
-        assert not self.folded  # rows are no task ids there
+        assert not self.folded  # rows are not task ids in a folded workload
         end = subtree_end(self.parent)
         end.setflags(write=False)
         return end
@@ -212,7 +212,7 @@ class Workload:
     def digest(self) -> str:
         """The workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits.
 
-        A folded workload has another one than the same program unfolded.
+        The hash of a folded workload differs from that of the same program unfolded.
         """
         state = hashlib.blake2b(digest_size=16)
         for part in _parts(self):
@@ -250,7 +250,7 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
             if entry.name in ("folded", "words") and not getattr(value, entry.name):
-                continue  # as if the field did not exist: digests outlive it
+                continue  # as if the field did not exist, so that it did not change the digests of existing workloads
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))
     elif isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""The rules of a well-formed workload; each broken one is an `InputError` that names the place and what would be right.
+"""The rules of a well-formed workload; a violation is an `InputError` that names the place and the valid values.
 
 Paths are those of the JSON form, so that the same check serves generated graphs and files.
 """
@@ -18,7 +18,7 @@ from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Kind, Mode, Op, Pattern, RangeFamily, Workload
 
 Path = tuple[str | int, ...]
-FAR = 2**61  # no region reaches this far
+FAR = 2**61  # beyond the end of any region
 MAX_MOVED = 2**38  # bytes that one access walks; its memory time in ps then fits 63 bits at any latency up to 1 us
 SHOWN_CYCLE = 8  # tasks of a cycle that an error lists
 
@@ -94,7 +94,9 @@ def _check_lengths(workload: Workload) -> None:
 
 def _check_pointer(name: str, pointer: I64, total: int) -> None:
     if pointer[0] != 0 or pointer[-1] != total or (np.diff(pointer) < 0).any():
-        raise InputError("the array is no CSR pointer", path=(name,), expected=f"an ascending array from 0 to {total}")
+        raise InputError(
+            "the array is not a CSR pointer", path=(name,), expected=f"an ascending array from 0 to {total}"
+        )
 
 
 def _check_ops(workload: Workload) -> None:
@@ -171,7 +173,7 @@ def _check_segments(workload: Workload) -> None:
 
 
 def _check_accesses(workload: Workload, accesses: Accesses, low: I64, high: I64, path_of: Any) -> None:
-    """``low`` and ``high`` [accesses] bound the offsets that an access takes."""
+    """``low`` and ``high`` [accesses] bound the offsets of an access."""
     sizes = np.array([region.bytes for region in workload.regions], np.int64)
     known = accesses.region < len(sizes)
     size = np.append(sizes, 0)[np.where(known, accesses.region, len(sizes))]
@@ -194,7 +196,7 @@ def _check_accesses(workload: Workload, accesses: Accesses, low: I64, high: I64,
 
 
 def _extent(accesses: Accesses) -> npt.NDArray[Any]:
-    """[accesses] bytes from the first to the last; more than any region has where that is beyond 63 bits."""
+    """[accesses] bytes from the first to the last; `FAR` where that does not fit in 63 bits."""
     rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes
     return np.where(rough < FAR, (accesses.rows - 1) * accesses.stride + accesses.row_bytes, FAR)
 
@@ -278,7 +280,7 @@ def _check_cycles(workload: Workload) -> None:
     cycle = flow.cycle()
     if cycle:
         circle = " after ".join(str(task) for task in [*cycle[:SHOWN_CYCLE], *cycle[:1]])
-        problem = f"tasks wait for each other in a circle: {circle}"
+        problem = f"tasks wait for each other in a cycle: {circle}"
         raise InputError(problem, path=("tasks", cycle[0]), expected="a graph without cycles")
 
 

@@ -1,9 +1,9 @@
 """Task graphs as JSON files: read, check, write; what is read equals what was written, array for array.
 
-A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, and ``["lock", word]``
-and its like on shared words) and the tasks that wait for it (``then``). Kernels and regions are referred to by name;
-tasks, segments, words and ranges by position. Whatever
-is left out has the default of the models below; without ``phases`` all tasks that nobody spawns start together.
+A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, and ``["lock", number]``
+and the other synchronisation ops) and the tasks that wait for it (``then``). Kernels and regions are referred to by
+name; tasks, segments, synchronisation objects (``words``) and ranges by position. A key that is left out has the
+default of `json_models`; without ``phases`` all tasks that no task spawns start together.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(text: str) -> NoReturn:
-    raise InputError(f"{text} is no number of a task graph", expected="a finite number")
+    raise InputError(f"{text} is not allowed in a task graph", expected="a finite number")
 
 
 def _first(problem: ValidationError, document: Any) -> InputError:
-    """The first complaint of pydantic as one of ours."""
+    """The first error of pydantic as an `InputError`."""
     error = problem.errors(include_url=False, include_context=False)[0]
     path = tuple(error["loc"])
     if error["type"] == "extra_forbidden":

@@ -46,9 +46,10 @@ def _op(value: Any) -> Any:
     match value:
         case [str(name), int(number)] if name in OPS and not isinstance(number, bool) and 0 <= number < 2**32:
             return (OPS[name], number)
+    others = ", ".join(op.name.lower() for op in Op if op > Op.LOCK)
     raise ValueError(
-        'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], or ["lock", word] and the like: '
-        f"{', '.join(op.name.lower() for op in Op if op > Op.LOCK)}"
+        'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], ["lock", number] '
+        f"or another synchronisation op: {others}"
     )
 
 
@@ -116,7 +117,7 @@ class TaskEntry(Model):
 
 
 class WordEntry(Model):
-    """A word that tasks share."""
+    """A synchronisation object."""
 
     name: str = ""
     role: Literal["lock", "atomic", "condition", "barrier"]

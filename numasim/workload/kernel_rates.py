@@ -1,4 +1,4 @@
-"""Compute times of kernels from the rates that benchmarks take as parameters."""
+"""Compute times of kernels from the rates that are parameters of the benchmarks."""
 
 from __future__ import annotations
 

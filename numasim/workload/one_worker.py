@@ -18,7 +18,7 @@ from numasim.workload.graph import I64, Accesses, Mode, Op, Pattern, RangeFamily
 LINE_BYTES = 64
 MLP = {Pattern.SEQUENTIAL: 10_000, Pattern.STRIDED: 4_000, Pattern.RANDOM: 3_000, Pattern.CHASE: 1_000}
 _MLP = np.array([MLP[pattern] for pattern in Pattern], np.int64)
-_BLOCK_ITEMS = 1 << 20  # bounds the memory that hashing the durations of a range takes
+_BLOCK_ITEMS = 1 << 20  # bounds the memory used to draw the durations of a range
 
 
 def traffic_bytes(accesses: Accesses) -> I64:
@@ -71,7 +71,7 @@ def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
 
 
 def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
-    """Time of the whole workload on one worker with all bytes local, in ps; ``seed`` draws the times of range items."""
+    """Time in ps of the whole workload on one worker, all bytes local; ``seed`` is that of the range items' times."""
     below_ps = workload.below(by_task(workload, segment_ps(workload, local_latency_ps)))
     total = 0
     for phase in workload.phases:

@@ -1,4 +1,4 @@
-"""What the parameters of all workload families share; each family's own model stands in its file in `families`.
+"""The common parameters of workload families; each family's own model is in its file in `families`.
 
 Names and defaults are those of the programs themselves: BOTS (Duran et al., ICPP 2009; the thesis, section 3.6) for
 strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for matmul. Times that no paper publishes are
@@ -32,7 +32,7 @@ WorkTime = Annotated[Whole, Field(ge=0, le=10**12)]  # ps per 1000 units of work
 
 
 class WorkloadParameters(Model):
-    """What a benchmark is asked for. ``default_runtime`` is the runtime preset that the thesis ran it on."""
+    """The parameters of a benchmark. ``default_runtime`` is the runtime preset on which the thesis measured it."""
 
     default_runtime: ClassVar[str] = "bare"
     name: str

@@ -1,7 +1,7 @@
-"""The workload families by name: every module of `numasim.workload.families` is one, or several that belong together.
+"""The workload families by name: every module of `numasim.workload.families` defines one or several.
 
-A new family is a new file there. The union that specifications are validated with, the lists of the command line, of
-the benchmark and of the tests come from here.
+A new family is a new file there. The union that validates specifications, and the lists of the command line, the
+benchmark and the tests, are built from these modules.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARAMETERS: dict[str, type[WorkloadParameters]] = {name: family.parameters for n
 
 
 def workload_tag(value: Any) -> str | None:
-    """Which member of `WorkloadSpec` a mapping or model means: a registered name, or ``file``."""
+    """The tag of the `WorkloadSpec` member for a mapping or model: a registered name, or ``file``."""
     if isinstance(value, WorkloadFile) or (isinstance(value, dict) and "name" not in value and "file" in value):
         return FILE_TAG
     name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)

@@ -13,7 +13,7 @@ from numasim.workload.one_worker import access_ps, by_task, item_blocks, segment
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
-    """Time on workers without end if all bytes have one latency, in ps; ``seed`` draws the times of range items."""
+    """Time in ps on unlimited workers if all bytes have one latency; ``seed`` is that of the range items' times."""
     times = segment_ps(workload, latency_ps)
     longest = [_longest_item_ps(family, latency_ps, seed) for family in workload.ranges]
     spent = by_task(workload, times)
@@ -61,7 +61,7 @@ def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item
 
 
 def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
-    """The longest chain of tasks of a phase; phases are to be asked for in their order."""
+    """The longest chain of tasks of a phase; call it for the phases in their order."""
     flow = Dataflow(workload, segment_times, start_times)
     ends = workload.subtree_end()
 
@@ -73,7 +73,7 @@ def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callabl
 
 
 def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
-    """The same, class by class: without dependences nothing outside a subtree delays it."""
+    """The same for a folded workload, which has no dependences, so that nothing outside a subtree delays it."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
     end, last = [0] * workload.rows, [0] * workload.rows  # of a task, and of the last of its subtree

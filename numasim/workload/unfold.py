@@ -69,7 +69,7 @@ def unfold(work: Workload) -> Workload:
 
 @dataclass(frozen=True)
 class _Tasks:
-    """[tasks] the row of each task and its parent, and [ops] how far behind a task each op's child lies."""
+    """[tasks] the row of each task and its parent, and [ops] the id of each op's child less that of its task."""
 
     row: I64
     parent: I64
@@ -103,7 +103,7 @@ def _child_distance(work: Workload) -> I64:
 
 
 def _programs(work: Workload, tasks: _Tasks) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
-    """(op_ptr, op_code, op_arg) of all tasks, and which of ``work``'s segments each of theirs is a copy of."""
+    """(op_ptr, op_code, op_arg) of all tasks, and for each of their segments the segment of ``work`` that it copies."""
     lengths = np.diff(work.op_ptr)[tasks.row]
     ops = ragged(work.op_ptr[tasks.row], lengths)
     code, arg = work.op_code[ops], work.op_arg[ops]

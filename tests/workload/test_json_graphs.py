@@ -176,19 +176,22 @@ BAD = {
     ),
     "cycle": (
         graph(tasks=[FORK, {"then": [2]}, {"then": [1]}]),
-        r"tasks\[1\]: tasks wait for each other in a circle: 1 after 2 after 1",
+        r"tasks\[1\]: tasks wait for each other in a cycle: 1 after 2 after 1",
     ),
-    "waits for itself": (graph(tasks=[FORK, {"then": [1]}, LEAF]), "in a circle: 1 after 1"),
+    "waits for itself": (graph(tasks=[FORK, {"then": [1]}, LEAF]), "in a cycle: 1 after 1"),
     "child before parent": (
         graph(tasks=[{**FORK, "then": [1]}, LEAF, LEAF]),
-        r"in a circle: 0 after 1 after 0|in a circle: 1 after 0 after 1",
+        r"in a cycle: 0 after 1 after 0|in a cycle: 1 after 0 after 1",
     ),
     "other phase": (
         graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [1]}, {"roots": [0]}]),
         r"task 1 waits for task 0 of another phase",
     ),
-    "no word": (graph(tasks=[{"ops": [["lock", 0]]}]), r"ops\[0\]: there is no lock 0: there are fewer words"),
-    "word of another role": (using(["barrier", 0]), r"there is no barrier 0: word 0 is of another role"),
+    "no word": (
+        graph(tasks=[{"ops": [["lock", 0]]}]),
+        r"ops\[0\]: there is no lock 0: there are fewer synchronisation objects",
+    ),
+    "word of another role": (using(["barrier", 0]), r"there is no barrier 0: object 0 has another role"),
     "lock held at the end": (
         using(["lock", 0]),
         r"tasks\[0\].ops: task 0 ends and holds lock 'door'; expected .*unlock",

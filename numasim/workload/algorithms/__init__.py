@@ -1,1 +1,1 @@
-"""What programs compute that decides the shape of their task graphs."""
+"""Algorithms whose data determines the shape of a program's task graph."""

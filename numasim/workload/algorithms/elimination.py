@@ -20,8 +20,8 @@ MATRIX, FILL = range(2)
 class Elimination:
     """``columns[k]`` and ``rows[k]`` are the blocks that step k divides; its updates are their product, row by row.
 
-    ``region`` and ``place`` [blocks, blocks] say in which region and as how manieth block each one is stored, -1 for
-    one that stays empty.
+    ``region`` and ``place`` [blocks, blocks] say in which region each block is stored and at which position, -1 for a
+    block that stays empty.
     """
 
     columns: list[I64]

@@ -61,7 +61,7 @@ class Merges:
 
 
 def merge_forest(values: Values, roots: Runs, owner: I64, cutoff: int) -> Merges:
-    """All merges below ``roots`` [roots], whose runs are sorted in ``values``; ``owner`` [roots] starts them."""
+    """All merges below ``roots`` [roots], whose runs are sorted in ``values``; ``owner`` [roots] are their tasks."""
     runs, parent = roots.ordered(), -1 - owner
     found: list[tuple[Runs, I64, Flags]] = []
     first = 0

@@ -57,7 +57,7 @@ def _meetings(first: int, partners: npt.NDArray[np.int64]) -> list[int]:
 
 
 def _repeats(partners: npt.NDArray[np.int64]) -> list[int]:
-    """Where a number stands that has stood before; a sort without indices first, since most blocks have none."""
+    """The positions of repeated numbers; most blocks have none, which a sort without indices finds faster."""
     ascending = np.sort(partners)
     if (ascending[1:] != ascending[:-1]).all():
         return []

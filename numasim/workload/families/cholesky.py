@@ -9,7 +9,7 @@ of every tile that it reads or writes has finished, as with OpenMP's ``depend`` 
 task has read it, so there are no other dependences.
 
 A task is thus a triple ``0 <= k <= j <= i < tiles``: what step k does to tile (i, j). Only the tiles on and below the
-diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles, also where it needs one triangle.
+diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles even if it needs one triangle alone.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CholeskyParameters(WorkloadParameters):
 
 
 class Steps(NamedTuple):
-    """[tasks] what step ``k`` does to tile (``i``, ``j``), in the order of a serial run, for all tasks."""
+    """[tasks] step ``k`` and tile (``i``, ``j``) of every task, in the order of a serial run."""
 
     i: I64
     j: I64
@@ -128,7 +128,7 @@ def _edges(steps: Steps, tiles: int) -> tuple[I64, I64]:
 
 
 def _fill(draft: Draft, steps: Steps, parameters: CholeskyParameters) -> None:
-    """Times and tiles of every kernel: those that it reads, then the one that it updates."""
+    """Times and accesses of every kernel: the tiles that it reads, then the one that it updates."""
     for kernel, count in enumerate(ACCESSES):
         tasks = draft.tasks(kernel) - 1
         i, j, k = (column[tasks] for column in steps)

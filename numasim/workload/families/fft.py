@@ -123,7 +123,7 @@ def grow(n: int) -> tuple[Nodes, I64]:
 
 
 def radix(n: int) -> int:
-    """By what BOTS divides a transform of ``n`` numbers, a power of two; base cases are not divided."""
+    """The radix by which BOTS divides a transform of ``n`` numbers, a power of two; base cases are not divided."""
     if n <= LARGEST_BASE:
         return 1
     return 8 if n in {64, 128, 256, 1024, 2048, 4096} else 16
@@ -145,7 +145,7 @@ def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
 
 
 def _parts(parent: Nodes, number: I64) -> Nodes:
-    """Part 0 of a transform unshuffles, the last one multiplies, those between transform the residue classes."""
+    """Part 0 of a transform unshuffles, the last part multiplies, the parts between transform the residue classes."""
     classes = parent.length // parent.radix
     loop = (number == 0) | (number == parent.radix + 1)
     inner = [(_role(m), radix(m)) for m in np.unique(classes).tolist()] or [(BASE, 1)]

@@ -26,7 +26,7 @@ SPAWN, LEAF, JOIN = range(len(KERNELS))
 
 
 def fib_calls(n: int) -> tuple[int, int]:
-    """(calls, those of them that are leaves) which the recursive Fibonacci function of ``n`` makes."""
+    """(number of calls, number of leaf calls) of the recursive Fibonacci function of ``n``."""
     leaves, following = 1, 1
     for _ in range(n):
         leaves, following = following, leaves + following
@@ -60,7 +60,7 @@ def fib(parameters: FibParameters) -> Workload:
 
 
 def folded_fib(parameters: FibParameters) -> Workload:
-    """A row for every argument: row r is the calls of n - r, the last one those of 1 and 0."""
+    """A row for every argument: row r stands for the calls of n - r, the last row for those of 1 and 0."""
     times = np.array([ps(parameters.spawn_ns), ps(parameters.leaf_ns), ps(parameters.join_ns)], np.int64)
     timed = np.flatnonzero(times)  # a kernel's segment is its place among those that take time
     op_ptr, op_code, op_arg = _programs(max(1, parameters.n), timed)

@@ -2,8 +2,8 @@
 
 `sparselu_single`: one task runs every lu0 itself and spawns all others, with a wait after the divisions and one after
 the updates of every step. `sparselu_for`: lu0 runs alone; the rows of a step are dealt to all threads in contiguous
-pieces, as a static loop deals them, and whoever has a row spawns its tasks; a barrier ends each part. There, row i of
-the divisions spawns its fwd and its bdiv together, because the two loops have no barrier between them.
+pieces, as a static loop deals them, and the thread that has a row spawns its tasks; a barrier ends each part. There,
+row i of the divisions spawns its fwd and its bdiv together, because the two loops have no barrier between them.
 
 Blocks that exist at the start lie in one region in row order, those that fill in lie in another in the order of a
 serial run.

@@ -2,15 +2,15 @@
 
 A task of size n allocates eleven quadrants, fills eight of them with sums of the quadrants of A and B, spawns seven
 products, waits, and adds up. C is written in place. Temporaries come from a heap: blocks of up to 32 MiB, the largest
-that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are taken again by later tasks of the
-same size, so that their pages are where an earlier task touched them first and, if it was not long ago, still in a
-cache; larger ones are fresh memory each time. Who takes them again is ``heap``:
+that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are reused by later tasks of the same
+size. Their pages are then on the node of the task that touched them first and, after a short time, still in a cache.
+Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
 
-- ``shared``: whoever comes next, from one heap for all threads: 32 blocks of a size are taken in turn.
-- ``arenas``: who freed them, as glibc's heap for each thread has it. A worker goes through a subtree depth first and
-  needs one block of each size at a time; so the tasks of a size below the same one of the first 49 subtrees, enough for
-  the threads of most machines, share a block.
-- ``fresh``: nobody; every block is fresh memory.
+- ``shared``: the next task, from one heap for all threads: 32 blocks of a size are taken in turn.
+- ``arenas``: tasks of the thread that freed it, as with glibc's heap for each thread. A worker executes a subtree depth
+  first and needs one block of each size at a time; so the tasks of one size share a block if they are in the same one
+  of the first 49 subtrees, which are enough for the threads of most machines.
+- ``fresh``: none; every block is fresh memory.
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ SHAPES = (
 class StrassenParameters(WorkloadParameters):
     """BOTS Strassen on ``n`` x ``n`` doubles; sub-matrices of at most ``cutoff`` are multiplied directly.
 
-    ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on. ``heap`` says who
-    takes the memory of temporaries again that are freed: the thread that freed it, any, or nobody. Products and
-    additions take ``ps_per_1000_flops``.
+    ``cutoff_version: manual`` makes plain calls instead of tasks from depth ``cutoff_depth`` on. ``heap`` says which
+    tasks reuse the freed memory of temporaries. Products and additions take ``ps_per_1000_flops``.
     """
 
     default_runtime: ClassVar[str] = "ompi"
@@ -74,7 +73,7 @@ class StrassenParameters(WorkloadParameters):
 
 
 class Place(NamedTuple):
-    """Where a square matrix of every task of a level begins, and how far apart its rows are; arrays are [tasks]."""
+    """The offset of a square matrix of every task of a level, and the stride of its rows; arrays are [tasks]."""
 
     region: I64
     offset: I64
@@ -129,7 +128,7 @@ class _Tree:
         self.heap_kind = parameters.heap
 
     def places(self, draft: Draft) -> tuple[Place, Place, Place]:
-        """Where A, B and C of every task are."""
+        """The places of A, B and C of every task."""
         self._lay_out_heap(draft)
         stride = np.array([ELEMENT_BYTES * self.level_size[0]])
         a, b, c = (Place(np.array([region]), np.array([0]), stride) for region in (A, B, C))
@@ -142,7 +141,7 @@ class _Tree:
         return a, b, c
 
     def _lay_out_heap(self, draft: Draft) -> None:
-        """Size by size, the blocks that tasks of that size take."""
+        """Lay out, size by size, the blocks of the tasks of that size."""
         for level in range(self.depth):
             tasks = np.arange(self.first[level], self.first[level + 1])
             block = int(self.heap_bytes[tasks[0]])

@@ -7,17 +7,16 @@ Every construct surrounds a delay. Its overhead is the time of the program less 
   of its own, all run the delay and meet at a barrier;
 - `for`: every thread takes its chunk with an atomic operation, runs the delay, and all meet; `parallel-for` is both;
 - `barrier`: all meet behind the delay;
-- `single`: an atomic operation says who runs the delay (the master), and all meet;
-- `critical`, `lock`: the threads share the repetitions, each of which is one critical section;
-- `atomic`: they share them likewise; OMPi makes a lock of each (thesis section 6.4.1), held for as long as the line of
-  the variable takes to come;
+- `single`: an atomic operation selects the thread that runs the delay (the master), and all meet;
+- `critical`, `lock`: the repetitions are divided among the threads, each is one critical section;
+- `atomic`: likewise; OMPi makes a lock of each (thesis section 6.4.1), held during the transfer of the variable's line;
 - `reduction`: `parallel` whose threads add their results to one variable, in a critical section each.
 
-What the runtime itself does for a construct, beside locks and lines, takes ``construct_ns`` on the path of each: the
-master does it before it wakes the others, every thread before a construct that finds all of them awake, and the holder
-of a lock inside the section.
+The runtime's own work for a construct, besides locks and lines, takes ``construct_ns`` on the critical path: the master
+does it before it wakes the others, every thread before a construct for which all are awake, and the holder of a lock
+inside the section.
 
-Conditions are kept for the thread that waits, all else for the master.
+A condition is owned by the thread that waits on it, every other object by the master.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ from numasim.workload.parameters import MAX_TASKS, TaskCount, TeamParameters
 from numasim.workload.sync_parameters import Role, SharedWord
 
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
-Steps = list[tuple[Op, int]]  # ops with the words that they use, a RUN with its kernel
+Steps = list[tuple[Op, int]]  # ops with their synchronisation objects, a RUN with its kernel
 ALONE = (Op.RUN, 1)  # the master between two parallel regions
 OWN = (Op.RUN, 2)  # the runtime itself
 DELAY: Steps = [(Op.RUN, 0)]
 MEET: Steps = [(Op.BARRIER, BARRIER)]
-COUNT: Steps = [(Op.ATOMIC, COUNTER)]  # of chunks, or the variable to which all add
+COUNT: Steps = [(Op.ATOMIC, COUNTER)]  # the counter of chunks, or the variable to which all add
 SECTION: Steps = [(Op.LOCK, LOCK), OWN, (Op.RUN, 0), (Op.UNLOCK, LOCK)]
 ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, *COUNT, (Op.UNLOCK, LOCK)]
 ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
@@ -58,8 +57,8 @@ class SyncbenchParameters(TeamParameters):
     )
     repetitions: TaskCount = 100
     delay_ns: Nanoseconds = Decimal(100)  # assumed: EPCC's default of a tenth of a microsecond
-    serial_ns: Nanoseconds = Decimal(5000)  # assumed: what the master does alone before each parallel region
-    construct_ns: Nanoseconds = Decimal(0)  # what the runtime itself does for a construct, beside locks and lines
+    serial_ns: Nanoseconds = Decimal(5000)  # assumed: the master's serial time before each parallel region
+    construct_ns: Nanoseconds = Decimal(0)  # the runtime's own work for a construct, besides locks and lines
 
     @model_validator(mode="after")
     def _fits(self) -> SyncbenchParameters:
@@ -74,7 +73,7 @@ def _fork(thread: int, threads: int) -> Steps:
     return [ALONE, OWN, *((Op.SIGNAL, FIRST_CONDITION + other) for other in range(1, threads))]
 
 
-CONSTRUCTS: dict[str, Callable[[int, int], Steps]] = {  # what a thread of how many does in one repetition
+CONSTRUCTS: dict[str, Callable[[int, int], Steps]] = {  # (thread, number of threads) to the steps of one repetition
     "parallel": lambda thread, threads: [*_fork(thread, threads), *DELAY, *MEET],
     "for": lambda thread, threads: [OWN, *COUNT, *DELAY, *MEET],
     "parallel-for": lambda thread, threads: [*_fork(thread, threads), *COUNT, *DELAY, *MEET],

@@ -1,4 +1,4 @@
-"""UTS, unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree that only shows as it is walked.
+"""UTS, unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree generated during the search.
 
 The number of children of a node follows from the node's own random state: in a binomial tree the root has a given
 number and every other node m with probability q, else none; in a geometric tree it is geometric with a mean b(d) that
@@ -29,7 +29,7 @@ from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.parameters import MAX_TASKS, WorkloadParameters
 
 MAX_CHILDREN = 100  # of any node but a binomial root, as in UTS
-ROUNDING = 10**9  # b(d) is rounded, so that the last bits of a power do not depend on the machine
+ROUNDING = 10**9  # b(d) is rounded, because the last bits of a power depend on the machine
 
 
 UTS_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -106,7 +106,8 @@ def grow(parameters: UtsParameters) -> tuple[I64, I64]:
         nodes += len(states)
         if nodes + len(parents[-1]) > MAX_TASKS:
             raise InputError(
-                f"this uts tree has more than {MAX_TASKS} nodes", expected="a smaller or likelier ending tree"
+                f"this uts tree has more than {MAX_TASKS} nodes",
+                expected="a smaller tree, or one with fewer expected children",
             )
         states = _child_states(states, children)
         depth += 1
