@@ -1,1 +1,1 @@
-"""Machines: topology as arrays, routes, the placing of workers on hardware threads, and a drawing."""
+"""Machines: topology as arrays, routes, the mapping of workers to hardware threads, and a drawing."""

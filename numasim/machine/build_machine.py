@@ -1,4 +1,4 @@
-"""From a validated machine specification to the arrays that everything else computes with (model 2.1)."""
+"""From a validated machine specification to the arrays of a `Machine` (model 2.1)."""
 
 from __future__ import annotations
 

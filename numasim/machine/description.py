@@ -1,4 +1,4 @@
-"""A machine in words: quantities with units, and the summary for a terminal."""
+"""A machine as text: quantities with units, and the summary for a terminal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def shape(machine: Machine) -> str:
 
 
 def caches(machine: Machine) -> str:
-    """Give the cache sizes and who shares the last level."""
+    """Give the cache sizes and the cores that share the last level."""
     sizes = machine.caches
     private = ", ".join(f"{name} {size(b)}" for name, b in (("L1", sizes.l1_bytes), ("L2", sizes.l2_bytes)) if b)
     if not sizes.llc_bytes:

@@ -1,7 +1,7 @@
-"""A machine file in the making: what a system says of itself, and stated defaults for what it does not say.
+"""A draft of a machine file: the values that a system reports, and documented defaults for the others.
 
-Latencies are in proportion to the distances that firmware gives. Links are those that the distances need: two nodes are
-linked unless a way by a third node is as short.
+Latencies are in proportion to the distances that firmware gives. Links follow from the distances: two nodes are linked
+unless a route over a third node is as short.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numasim.parts.yaml.yaml_text import yaml_text
 Values = dict[str, Any]
 LOCAL_NS = Decimal(90)
 LINK_GBS = Decimal(15)
-FAR = Decimal(2)  # of another node where no distances are given, in local ones
+FAR = Decimal(2)  # distance of another node, relative to the local one, where none is given
 MEMORY_BYTES = 2**30
 GHZ = Decimal("2.5")
 LINE_BYTES = 64
@@ -33,15 +33,15 @@ _BLOCKS = ("latency_ns", "links", "sources")
 
 @dataclass
 class Draft:
-    """The fields of a machine file, their sources, and remarks on what the file leaves out."""
+    """The fields of a machine file, their sources, and remarks on properties that the file leaves out."""
 
     values: Values
     sources: dict[str, str]
     remarks: list[str]
-    nodes: tuple[int, ...]  # the system's numbers of the machine's nodes
+    nodes: tuple[int, ...]  # for each node of the machine, its number on the system
 
     def put(self, path: str, value: Any, source: str) -> None:
-        """Set the dotted field ``path``, and say where its value is from."""
+        """Set the dotted field ``path`` and the source of its value."""
         *above, last = path.split(".")
         place = self.values
         for key in above:
@@ -50,7 +50,7 @@ class Draft:
         self.sources[path] = source
 
     def check(self) -> MachineSpec:
-        """The machine that the file describes; an `InputError` where it is none."""
+        """The machine that the file describes; an `InputError` if it is not valid."""
         nowhere = Place(Source("", Path()))
         return validate(MachineSpec, from_python({**self.values, "sources": self.sources}, nowhere))
 
@@ -61,11 +61,11 @@ class Draft:
 
 
 def draft_machine(inventory: Inventory, name: str) -> Draft:
-    """Begin the file of the machine that comes closest to a system. InputError where it is beyond what is modelled."""
+    """Begin the file of the machine most similar to a system. InputError if the system exceeds the model's limits."""
     shape = shape_of(inventory)
     if len(shape.nodes) > MAX_NODES:
         raise InputError(f"{inventory.origin}: {len(shape.nodes)} nodes", expected=f"at most {MAX_NODES}")
-    head = f"{name}, imported from {inventory.origin}. What is marked as assumed was not said there."
+    head = f"{name}, imported from {inventory.origin}. Values marked as assumed were not given there."
     draft = Draft({"name": name}, {}, [head, *inventory.remarks, *shape.remarks], shape.nodes)
     for part in (_put_nodes, _put_caches, _put_latencies, _put_constants):
         part(draft, inventory, shape)
@@ -105,7 +105,7 @@ def _put_caches(draft: Draft, inventory: Inventory, shape: Shape) -> None:
 
 
 def _common_cache(inventory: Inventory, level: int) -> Cache:
-    """The cache of that level that most hardware threads have."""
+    """The most frequent cache of that level among hardware threads."""
     caches = [cache for cache in inventory.caches if cache.level == level]
     weight: dict[int, int] = {}
     for cache in caches:
@@ -117,7 +117,7 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, cache: Cac
     threads = {thread.id: thread for thread in inventory.threads}
     cores = len({threads[each].core for each in cache.threads if each in threads})
     scope, copies = _scope(cores, shape)
-    together = f", {copies} caches of a node taken as one" if copies > 1 else ""
+    together = f", {copies} caches of a node merged into one" if copies > 1 else ""
     draft.put("caches.llc", _size(cache.size_bytes * copies), inventory.origin + together)
     draft.put("caches.llc_scope", scope, f"{inventory.origin}: {cores} cores share one")
     draft.put("caches.llc_hit_ns", Decimal(20), "assumed: typical of server processors")
@@ -126,7 +126,7 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, cache: Cac
 
 
 def _scope(cores: int, shape: Shape) -> tuple[str, int]:
-    """Who shares a cache that so many cores share, and how many such caches are taken as one."""
+    """The scope of a last-level cache shared by ``cores`` cores, and how many of a node's are merged into one."""
     if cores >= shape.cores * shape.per_socket:
         return "socket", 1
     if cores >= shape.cores or cores > 1:
@@ -144,17 +144,20 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     matrix = [[round(LOCAL_NS * each, 1) for each in row] for row in distance]
     draft.put("latency_ns", matrix, f"assumed: {LOCAL_NS} ns on the own node, elsewhere {far}")
     links = [{"between": [a, b], "bandwidth_gbs": LINK_GBS} for a, b in _links(distance)]
-    draft.put("links", links, "assumed: nodes are linked unless a way by a third is as short by these distances")
+    draft.put("links", links, "assumed: nodes are linked unless a route over a third is as short by these distances")
 
 
 def _relative(inventory: Inventory, a: int, b: int) -> Decimal:
-    """Distance in local ones."""
+    """Distances relative to the local distance."""
     local = inventory.distance.get((a, a), Decimal(10))
     return inventory.distance.get((a, b), local * (1 if a == b else FAR)) / local
 
 
 def _links(distance: list[list[Decimal]]) -> Iterator[tuple[int, int]]:
-    """Pairs that no way by a third node replaces. They join all nodes: the shortest pair across any cut is kept."""
+    """Pairs of nodes without an equally short route over a third; they join all nodes.
+
+    The shortest pair across any cut is kept.
+    """
     count = len(distance)
     more = [[max(distance[a][b], distance[b][a]) - 1 for b in range(count)] for a in range(count)]
     least = Decimal("0.1")  # firmware that makes all distances equal leaves every pair linked

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 SKY, ORANGE, YELLOW, GREEN, BLUE, VERMILION = "#56B4E9", "#E69F00", "#F0E442", "#009E73", "#0072B2", "#D55E00"
 GREY, WHITE, BLACK = "#ECECEC", "#FFFFFF", "#000000"
 HEADER, FOOTER, EDGE = 1.2, 0.3, 0.1  # inches
-BAR, GAP = 0.27, 0.06  # inches, of the bars and squares in a node
+BAR, GAP = 0.27, 0.06  # inches, heights of the bars and squares in a node
 LEAST_WIDTH = 7.5  # room for the heading and the legend
 LARGEST_CORE = 0.55
-MOST_CORES = 16  # drawn one by one; more are counted
-MOST_ALIKE, MOST_LABELS = 4, 12  # links that carry a label, alike or not; of more the heading tells the range
+MOST_CORES = 16  # cores that are drawn one by one; more are shown as a number
+MOST_ALIKE, MOST_LABELS = 4, 12  # links that carry a label; of more links the heading gives the range
 
 
 def draw(machine: Machine) -> Figure:
@@ -140,7 +140,7 @@ def _llc_text(machine: Machine, core: int) -> str:
 
 
 def _draw_cores(axes: Axes, machine: Machine, cores: int, box: Box) -> None:
-    """Draw cores as squares, each cut into its hardware threads, or one block with their number where they are many."""
+    """Draw cores as squares, each cut into its hardware threads, or, if there are many, one block with their number."""
     if cores > MOST_CORES:
         _draw_bar(axes, box, SKY, _core_count(machine, cores))
         return
@@ -186,7 +186,7 @@ def between(layout: Layout, a: int, b: int) -> Points:
 
 
 def bend(layout: Layout, a: int, b: int, ends: Points) -> float:
-    """Choose the curvature that leads a link around nodes in its way: twice its sag, as a share of its length."""
+    """Choose the curvature that leads a link around nodes in between: twice its sag, as a share of its length."""
     start, along = layout.centre[a], layout.centre[b] - layout.centre[a]
     others = np.delete(layout.centre, [a, b], axis=0) - start
     share = others @ along / (along @ along)
@@ -217,7 +217,7 @@ def _draw_arrow(axes: Axes, ends: Points, back: bool, forth: bool, bend: float) 
 
 
 def _draw_label(axes: Axes, ends: Points, bend: float, text: str) -> None:
-    """Write beside the middle, or for a slanting link nearer to its first end, so that crossing links stay apart."""
+    """Write beside the middle; for a diagonal link nearer to its first end, so that labels do not overlap."""
     along = ends[1] - ends[0]
     slanting = bool((abs(along) > 0.3).all()) and not bend
     x, y = ends[0] + (0.28 if slanting else 0.5) * along + bend / 2 * np.array([along[1], -along[0]])

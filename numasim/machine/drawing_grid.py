@@ -1,4 +1,4 @@
-"""Where the nodes of a machine stand in its drawing: on a grid that shows meshes, squares and ladders as such."""
+"""The positions of a machine's nodes in its drawing: a grid that shows meshes, squares and ladders as such."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Layout:
     gap_y: float
     rows: int
     columns: int
-    detailed: bool  # room for what is inside a node
+    detailed: bool  # size of the inside of a node box
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -47,7 +47,7 @@ def lay_out(machine: Machine) -> Layout:
 
 
 def mesh_shape(machine: Machine) -> tuple[int, int] | None:
-    """Find rows and columns of the mesh whose links are just the machine's, or None."""
+    """Find rows and columns of the mesh that has exactly the machine's links, or None."""
     pairs = set(zip(machine.links.source.tolist(), machine.links.target.tolist(), strict=True))
     for rows in range(math.isqrt(machine.nodes), 1, -1):
         columns, rest = divmod(machine.nodes, rows)

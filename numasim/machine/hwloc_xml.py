@@ -1,8 +1,8 @@
 """A topology that hwloc exported as XML, versions 1, 2 and 3 of its format, as an inventory.
 
-Objects are read by their sets of processors, so that it does not matter how they are nested: in version 1 a node
-contains its cores, from version 2 on it stands beside them. Version 1 attaches distances to an object and gives them as
-multiples of a base; later ones list the objects by number.
+Objects are related by their sets of processors and not by nesting, which differs: in version 1 a node contains its
+cores, from version 2 on it is their sibling. Version 1 attaches distances to an object and gives them as multiples of a
+base; later ones list the objects by number.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _number(element: Element, name: str) -> int:
 
 
 def _cpus(text: str | None) -> frozenset[int]:
-    """The numbers of a bitmap: words of 32 bits in hexadecimal, the highest first, empty where they are 0."""
+    """The numbers of a bitmap: 32-bit groups in hexadecimal, the highest first, empty if they are 0."""
     words = (text or "").split(",")
     try:
         bits = sum(int(word or "0", 16) << 32 * place for place, word in enumerate(reversed(words)))
@@ -112,7 +112,7 @@ def _of_type(objects: list[_Object], *names: str) -> list[_Object]:
 
 
 def _allowed(machine: _Object) -> frozenset[int]:
-    """Processors that are on and may be used; a cpuset is bounded by them unless everything was exported."""
+    """Processors that are online and may be used; cpusets contain only these unless the whole system was exported."""
     allowed = machine.cpus
     for name in ("allowed_cpuset", "online_cpuset"):
         allowed &= _cpus(machine.element.get(name)) or allowed
@@ -153,7 +153,7 @@ def _words(matrix: Element, tag: str) -> list[str]:
 
 
 def _old_distances(objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
-    """Of version 1: they stand in an object and are between all objects so many levels below it."""
+    """Distances of version 1: an object holds those between all objects at a given depth below it."""
     for each in objects:
         for matrix in each.element.findall("distances"):
             deep = each.depth + _number(matrix, "relative_depth")

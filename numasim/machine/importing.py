@@ -1,4 +1,4 @@
-"""The system at hand, the sysfs of another one or a topology of hwloc, as a machine file."""
+"""The running system, the sysfs of another one or a topology of hwloc, as a machine file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numasim.machine.sysfs import RUNNING, read_sysfs
 
 
 def import_machine(file: Path | None = None, sysfs: Path | None = None, name: str | None = None) -> Draft:
-    """Draft the machine of hwloc's XML ``file``, of the ``sysfs`` of a system, or of the one that runs."""
+    """Draft the machine of hwloc's XML ``file``, of the ``sysfs`` of a system, or of the running system."""
     if file is not None and sysfs is not None:
         raise InputError("a file and --sysfs are given", expected="one of them, or neither for the running system")
     inventory = read_hwloc_xml(file) if file else read_sysfs(sysfs or RUNNING)

@@ -1,6 +1,6 @@
-"""What a system says of itself: hardware threads, caches, memory, distances, by the system's own numbers.
+"""An inventory of a system: hardware threads, caches, memory and distances, by the system's own numbers.
 
-Readers of sysfs and of hwloc's XML make one; `numasim.machine.draft` makes a machine of it.
+The readers of sysfs and of hwloc's XML return one; `numasim.machine.draft` makes a machine file of it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Cache:
 
     level: int
     size_bytes: int
-    line_bytes: int  # 0: not said
+    line_bytes: int  # 0: not given
     threads: frozenset[int]
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The clock of the cores and what said so."""
+    """The clock of the cores and its source."""
 
     ghz: Decimal
     source: str
@@ -39,16 +39,16 @@ class Clock:
 
 @dataclass(frozen=True)
 class Inventory:
-    """One system; what is None or missing was not said."""
+    """One system; a value that is None or missing was not given."""
 
-    origin: str  # what was read, for the user
+    origin: str  # the source of the inventory, for the user
     threads: tuple[Thread, ...]  # ascending ids
     caches: tuple[Cache, ...]
-    memory_bytes: dict[int, int]  # by node, nodes without hardware threads among them
-    distance: dict[tuple[int, int], Decimal]  # of firmware: from node, to node
+    memory_bytes: dict[int, int]  # by node, including nodes without hardware threads
+    distance: dict[tuple[int, int], Decimal]  # as given by firmware: from node, to node
     clock: Clock | None
     page_bytes: int | None
-    remarks: tuple[str, ...]  # what was left out
+    remarks: tuple[str, ...]  # properties that were left out
 
 
 def number_list(text: str) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""Which hardware thread each worker runs on: the thread mappings by name (A-2 of the model's register).
+"""The hardware thread of each worker: the thread mappings by name (A-2 of the model's register).
 
 On the two-socket machine of the thesis (6 cores a node, 2 threads a core) `numa-even-cores-first` puts workers 0 to 11
 alone on a core each, alternating between the nodes, and worker 12 + j beside worker j.
@@ -53,7 +53,7 @@ def _node_of_thread(machine: Machine) -> IntArray:
 
 
 def _rank_within(group: IntArray) -> IntArray:
-    """Count off the members of each group from zero, in the order of their ids."""
+    """Number the members of each group from zero, in the order of their ids."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     starts = np.cumsum(sizes) - sizes
@@ -63,7 +63,7 @@ def _rank_within(group: IntArray) -> IntArray:
 
 
 def _rank_in_node(machine: Machine) -> IntArray:
-    """Count off each node's hardware threads: the first threads of its cores, then the second ones, and so on."""
+    """Number each node's hardware threads: the first threads of its cores, then the second ones, and so on."""
     return _rank_within(_node_of_thread(machine))
 
 

@@ -1,4 +1,4 @@
-"""What looks wrong with a machine though it can be simulated: warnings, each a sentence."""
+"""Implausible values of a machine that can still be simulated: warnings, each a sentence."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def asymmetric_latency(machine: Machine) -> Iterator[str]:
 
 
 def remote_below_local(machine: Machine) -> Iterator[str]:
-    """Yield the node pairs where another node's memory is nearer than the own."""
+    """Yield the node pairs where another node's memory is faster than local memory."""
     latency = machine.latency_ps
     for a, b in zip(*np.nonzero(latency < latency.diagonal()[:, None]), strict=True):
         yield (f"node {a} reads node {b} in {time(latency[a, b])}, faster than its own memory in {time(latency[a, a])}")
 
 
 def triangle_inequality(machine: Machine) -> Iterator[str]:
-    """Yield the node pairs for which reading from one in between and from there on would be faster."""
+    """Yield the node pairs whose latency exceeds the sum of the latencies over a third node."""
     latency = machine.latency_ps
     for a in range(machine.nodes):
         around = latency[a][:, None] + latency
@@ -56,7 +56,7 @@ def one_way_links(machine: Machine) -> Iterator[str]:
 
 
 def cache_order(machine: Machine) -> Iterator[str]:
-    """Yield cache levels smaller than the level above, and hits slower than memory."""
+    """Yield cache levels that are smaller than the level closer to the core, and hits slower than memory."""
     caches = machine.caches
     if caches.l2_bytes and caches.l2_bytes < caches.l1_bytes:
         yield f"the second-level cache of {size(caches.l2_bytes)} is smaller than the first of {size(caches.l1_bytes)}"
@@ -68,7 +68,7 @@ def cache_order(machine: Machine) -> Iterator[str]:
 
 
 def coherence_order(machine: Machine) -> Iterator[str]:
-    """Yield where a cache line travels a shorter way in more time."""
+    """Yield transfers of a cache line that take longer than transfers over a longer distance."""
     times = machine.coherence
     if times.same_core_ps > times.same_socket_ps:
         yield f"a line takes {time(times.same_core_ps)} within a core, {time(times.same_socket_ps)} within a socket"

@@ -1,7 +1,7 @@
 """The running Linux system, or a copy of the sysfs of another one, as an inventory.
 
-Reads ``devices/system/cpu`` and ``devices/system/node``; which processors may be used is said by the affinity mask of
-this process and by the control group at ``fs/cgroup``. numasim/runtime/source/platform/topology_sysfs.c reads the same.
+Reads ``devices/system/cpu`` and ``devices/system/node``; the affinity mask of this process and the control group at
+``fs/cgroup`` restrict the usable processors. numasim/runtime/source/platform/topology_sysfs.c reads the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CGROUP_FILES = ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.eff
 
 
 def read_sysfs(root: Path = RUNNING) -> Inventory:
-    """Read the system whose sysfs is at ``root``. InputError where it is none, or a file in it is damaged."""
+    """Read the system whose sysfs is at ``root``. InputError if it is not a sysfs, or a file in it is damaged."""
     running = root == RUNNING
     online = _online(root)
     usable = online & _allowed(root, online, running)
@@ -132,7 +132,7 @@ def _memory_bytes(root: Path, node: int) -> int:
 
 
 def _whole_memory(running: bool) -> dict[int, int]:
-    """The memory of a system whose kernel knows no nodes."""
+    """The memory of a system whose kernel has no NUMA nodes."""
     return {0: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if running else 0}
 
 

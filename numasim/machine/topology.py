@@ -60,7 +60,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Smt:
-    """Speed of a hardware thread, in ppm of a lone one, beside a busy or a polling sibling."""
+    """Speed of a hardware thread beside a busy or a polling sibling, in ppm of its speed without siblings."""
 
     busy_ppm: int
     poll_ppm: int
@@ -89,7 +89,7 @@ class Machine:
     coherence: Coherence
     clock: Clock
     smt: Smt
-    probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) where the machine's file gives it
+    probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) if the machine file gives it
 
     @property
     def nodes(self) -> int:

@@ -1,6 +1,6 @@
-"""The even shape that comes closest to a system: all sockets have as many nodes, all nodes as many cores.
+"""The uniform shape most similar to a system: all sockets have as many nodes, all nodes as many cores.
 
-Models the machines of model 2.1, whose nodes are all alike. What a system has beyond that is said in remarks.
+Models the machines of model 2.1, whose nodes are all alike. Remarks list the deviations of the system.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _sockets(nodes: tuple[int, ...], home: dict[int, int], threads: dict[int, li
 
 
 def _commonest(values: Iterable[int]) -> int:
-    """The value that is met most often; of several, the largest."""
+    """The most frequent value; of several, the largest."""
     return max(Counter(values).items(), key=lambda item: (item[1], item[0]))[0]
 
 

@@ -1,7 +1,7 @@
-"""What it costs that a lock word is far away, without simulating it: eq. 6.1 to 6.3 of the thesis.
+"""The cost of a remote lock word in closed form: eq. 6.1 to 6.3 of the thesis.
 
 The thesis takes a wait loop of n reads of the word, each from the memory of its home, and one compare-and-swap. The
-event model comes to the same where words are not cached (``words: memory``) and nobody else wants the lock.
+event model gives the same time if lines are not cached (``words: memory``) and no other worker wants the lock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numasim.machine.topology import Machine
 
 
 def numa_ratio(machine: Machine) -> Fraction:
-    """R_NUMA, eq. 6.1: the mean latency of other nodes' memory over that of the own; 1 on a machine of one node."""
+    """R_NUMA, eq. 6.1: the mean latency of remote memory over that of local memory; 1 on one node."""
     own = np.eye(machine.nodes, dtype=bool)
     remote, local = machine.latency_ps[~own], machine.latency_ps[own]
     if not len(remote):

@@ -1,4 +1,4 @@
-"""The base of every specification model, and the quantities that its fields are made of.
+"""The base of every specification model, and the types of quantities for its fields.
 
 Numbers with a unit stay decimal text until they become integers (picoseconds, bytes, bytes per second), so that no
 float takes part on the way from a YAML file to the engine (model section 1.1).
@@ -35,12 +35,12 @@ class Model(BaseModel):
 
     @cached_property
     def contents_json(self) -> str:
-        """Canonical JSON of what the model says, without its name and the sources of its values."""
+        """Canonical JSON of the model without its name and the sources of its values."""
         return canonical_json(self.model_dump(exclude={"name", "sources"}))
 
 
 class CheckedModel(Model):
-    """A model whose fields have to go together: the first of `_problems` is its error."""
+    """A model with conditions on several fields: the first of `_problems` is its error."""
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Self:
@@ -50,11 +50,11 @@ class CheckedModel(Model):
 
     @abstractmethod
     def _problems(self) -> Iterator[str]:
-        """Sentences about fields that do not go together."""
+        """Sentences about fields that contradict each other."""
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and without spaces; a decimal is the text of its normal form, so that 1.50 equals 1.5."""
+    """JSON with sorted keys and without spaces; a decimal is written in normal form, so that 1.50 equals 1.5."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_normal)
 
 

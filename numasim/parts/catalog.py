@@ -1,4 +1,4 @@
-"""The configurations that ship with numasim, found beside the package in a checkout and inside it in a wheel."""
+"""The configurations that ship with numasim: next to the package in a checkout, inside it in a wheel."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def is_path(text: str) -> bool:
-    """Whether ``text`` is a path to a file, as against a shipped name."""
+    """Whether ``text`` is a path to a file and not a shipped name."""
     return "/" in text or "\\" in text or text.endswith(SUFFIXES)
 
 
 def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
-    """Return the file of a shipped name, or the path ``text`` seen from the folder ``relative_to``; it need not exist.
+    """Return the file of a shipped name, or the path ``text`` in the folder ``relative_to``; it need not exist.
 
     InputError, without a place, for a name that is not shipped.
     """

@@ -39,7 +39,7 @@ def _branches(annotation: Any) -> Iterator[Any]:
 
 
 def _inside(annotation: Any, part: str | int) -> Iterator[Any]:
-    """Return what may stand at ``part`` of a value of ``annotation``."""
+    """Return the annotations of the values that may be at ``part`` of a value of ``annotation``."""
     for branch in _branches(annotation):
         if _is_model(branch):
             yield from (inner for name, inner in spelled(branch).items() if name == part)

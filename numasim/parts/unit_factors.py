@@ -1,4 +1,4 @@
-"""How many of the simulator's whole units, picoseconds and bytes, are in those that people write and read."""
+"""Conversion factors from the units of files and reports to the simulator's integers: picoseconds, bytes, ppm."""
 
 PS_PER_NS = 10**3
 PS_PER_US = 10**6

@@ -1,7 +1,7 @@
-"""From placed values to validated models: every complaint of pydantic becomes one InputError at its place.
+"""From placed values to validated models: an error of pydantic becomes one InputError at its place.
 
-Of many complaints the first in the order of the document is reported, of the branches of a union the one that was
-meant: the one whose keys and kind fit best.
+Of many errors the first in the order of the document is reported; of the branches of a union, the one whose keys and
+kind fit best.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class _Complaint:
 
 
 def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
-    """Return the model that ``node`` spells; ``path`` is where the node stands in the whole specification.
+    """Return the model that ``node`` describes; ``path`` is the node's path in the whole specification.
 
-    InputError with the place of the offending value, the field, what would be right and the nearest valid name.
+    InputError with the place of the wrong value, the field, the valid values and the nearest valid name.
     """
     try:
         return model.model_validate(node.plain())
@@ -69,7 +69,7 @@ def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
 
 
 def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
-    """Return the same error with the place of the field that it names, which is seen from ``node``."""
+    """Return the same error with the place of the field that it names relative to ``node``."""
     found, used = _descend(node, error.path)
     place = error.place or str(_key_place(node, used) or found.place) or None
     again = InputError(error.problem, path=path + error.path, place=place, expected=error.expected)
@@ -78,7 +78,7 @@ def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
 
 
 def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath]:
-    """Return the deepest node on ``loc`` and the path to it; names of branches on the way are passed over."""
+    """Return the deepest node on ``loc`` and the path to it; names of branches on the way are skipped."""
     used: list[str | int] = []
     for part in loc:
         inner = node.child(part)
@@ -119,7 +119,7 @@ def _labels(root: Node, loc: Sequence[str | int]) -> tuple[tuple[FieldPath, str]
 
 
 def _refined(complaint: _Complaint, root: Node) -> _Complaint:
-    """Use the place of the field that a sentence begins with, seen from the value or from the mapping around it."""
+    """Use the place of the field with which a sentence begins, relative to the value or the mapping around it."""
     found = _FIELD_FIRST.fullmatch(complaint.text)
     if not found:
         return complaint
@@ -136,7 +136,7 @@ def _first(complaints: list[_Complaint], model: type[BaseModel]) -> _Complaint:
 
 
 def _meant(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
-    """Only the complaints of the branch that was meant, for every union, outermost first."""
+    """Only the errors of the best-fitting branch, for every union, outermost first."""
     unions = sorted({path for each in complaints for path, _ in each.labels}, key=len)
     for union in unions:
         branches: dict[str, list[_Complaint]] = {}
@@ -169,7 +169,7 @@ def _as_input_error(model: type[BaseModel], complaint: _Complaint, path: FieldPa
 
 
 def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str | None, Any, list[str]]:
-    """Return the problem, what was expected, the value, and the names that it may have meant."""
+    """Return the problem, the expected values, the value, and the known names for a suggestion."""
     last = str(complaint.path[-1]) if complaint.path else ""
     if complaint.kind == "extra_forbidden":
         known = known_keys(model, complaint.path[:-1])
@@ -191,7 +191,7 @@ def _expected(complaint: _Complaint) -> str:
 
 
 def _own_sentence(complaint: _Complaint) -> str:
-    """Return the validator's own words, and the value unless they quote it."""
+    """Return the validator's own message, and the value unless the message quotes it."""
     value = complaint.value
     quote = shown(value)
     simple = value is not None and not isinstance(value, dict | list | tuple | BaseModel)

@@ -197,7 +197,7 @@ BAD = {
         r"tasks\[0\].ops: task 0 ends and holds lock 'door'; expected .*unlock",
     ),
     "lock taken twice": (using(["lock", 0], ["lock", 0]), r"ops\[1\]: the task holds lock 0 already"),
-    "lock not held": (using(["unlock", 0]), r"ops\[0\]: the task does not hold lock 0; expected a lock before it"),
+    "lock not held": (using(["unlock", 0]), r"ops\[0\]: the task does not hold lock 0; expected a lock before this op"),
     "unknown role": (graph(words=[{"role": "mutex"}]), r"words\[0\].role: .*'lock', 'atomic'.*'barrier', not 'mutex'"),
     "too few parties": (graph(words=[{"role": "barrier", "parties": 0}]), r"parties: .*greater than or equal to 1"),
     "unknown key of a word": (graph(words=[{"role": "lock", "home": 1}]), "there is no key 'home'"),

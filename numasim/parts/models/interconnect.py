@@ -1,6 +1,6 @@
 """Links between NUMA nodes in a machine's YAML: single links, both-way pairs, meshes, explicit routes, their checks.
 
-Errors carry the path of the field inside the machine's document, so that whoever read the file can name the line.
+Errors carry the path of the field inside the machine's document, from which the reader of the file finds the line.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def check_mesh(mesh: MeshSpec | None, nodes: int) -> None:
 
 
 def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
-    """Refuse dangling, self and duplicate links, and nodes that cannot be reached."""
+    """Refuse links to missing nodes, links from a node to itself, duplicate links and unreachable nodes."""
     first: dict[tuple[int, int], Path] = {}
     for link in links:
         _check_ends(link, nodes)
@@ -148,7 +148,7 @@ def _reached(pairs: Sequence[tuple[int, int]], nodes: int) -> set[int]:
 
 
 def check_routes(routes: Sequence[Sequence[int]], links: Sequence[DirectedLink]) -> None:
-    """Refuse explicit routes that leave the links, meet a node twice, or are given twice."""
+    """Refuse explicit routes that use missing links, visit a node twice, or are given twice."""
     pairs = {(link.source, link.target) for link in links}
     seen: set[tuple[int, int]] = set()
     for index, route in enumerate(routes):

@@ -1,4 +1,4 @@
-"""A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and where every number comes from.
+"""A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and the source of every number.
 
 Models the machine graph of model 2.1 and the tile mesh of model 2.7. Latencies between nodes are either measured (a
 matrix, which wins) or composed: ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the
@@ -37,7 +37,7 @@ from numasim.parts.models.sources import check_source_fields
 
 MAX_NODES = 1024
 MAX_THREADS = 65_536
-LONE = 1_000_000  # ppm: the speed of a hardware thread whose siblings do nothing
+LONE = 1_000_000  # ppm: the speed of a hardware thread whose siblings are idle
 
 Speed = Annotated[Ppm, Field(ge=1)]
 Row = tuple[Nanoseconds, ...]
@@ -94,21 +94,21 @@ class ClockSpec(Model):
 
 
 class SmtSpec(Model):
-    """Speed of a hardware thread in ppm of a lone one, beside a busy or a polling sibling."""
+    """Speed of a hardware thread beside a busy or a polling sibling, in ppm of its speed without siblings."""
 
     busy_ppm: Speed
     poll_ppm: Speed
 
 
 class ProbeSpec(Model):
-    """Time of one steal probe where it was measured on the machine."""
+    """Time of one steal probe, if it was measured on the machine."""
 
     same_node_ns: Nanoseconds
     other_node_ns: Nanoseconds
 
 
 class MachineSpec(Model):
-    """One machine; ``sources`` maps dotted fields (each covers what is beneath it) to where their values come from."""
+    """One machine; ``sources`` maps dotted fields, each with the fields below it, to the sources of their values."""
 
     name: Label
     sockets: PositiveCount = Field(le=MAX_NODES)

@@ -1,4 +1,4 @@
-"""Page placement as data: a policy, how it is applied, and the phases at which it changes (model 2.2, 4.12)."""
+"""Page placement as data: a policy, its options, and the phases at which it changes (model 2.2, 4.12)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PolicyName = Literal[
     "hash-home",
     "deferred",
 ]
-TAKES = {  # the keys of a policy and the policies that they go with
+TAKES = {  # the keys of a policy and the policies that accept them
     "nodes": ("interleave", "random", "hash-home"),
     "node": ("bind",),
     "tasks": ("first-touch-init",),
@@ -38,8 +38,8 @@ class PolicySpec(CheckedModel):
     """A page placement policy.
 
     ``nodes`` are those of interleave, random and hash-home (default: all), ``node`` is that of bind, ``tasks`` the
-    number of like tasks by which first-touch-init initialises memory, ``grain`` the bytes that hash-home keeps together
-    (default: 64, a line).
+    number of equal tasks with which first-touch-init initialises memory, ``grain`` the bytes that hash-home keeps
+    together (default: 64, a line).
     """
 
     policy: PolicyName
@@ -63,7 +63,7 @@ class PolicySpec(CheckedModel):
 
 
 class ChangeSpec(PolicySpec):
-    """The policy for what is unplaced from a phase on; next-touch also lets all placed pages migrate once."""
+    """The policy for unplaced pages from a phase on; next-touch also lets all placed pages migrate once."""
 
     phase: Annotated[
         Annotated[str, Tag("text")] | Annotated[Count, Tag("number")],
@@ -75,8 +75,8 @@ class PlacementSpec(PolicySpec):
     """The page placement of a run.
 
     ``granule`` pages are placed together while the program runs; ``touch_on_read: no`` lets reads of unplaced pages
-    place nothing; ``overflow: next`` looks at the memory of nodes: a page for which its node has no room goes to the
-    next one by distance that has, and stays where it is wanted where none has.
+    place nothing; ``overflow: next`` respects the memory of nodes: a page for which its node has no room goes to the
+    nearest node that has; if none has, it keeps its node.
     """
 
     granule: Annotated[PositiveCount, Field(le=MOST_GRANULE)] = 16
@@ -86,14 +86,14 @@ class PlacementSpec(PolicySpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The policy of the beginning and those of the changes."""
+        """The initial policy and those of the changes."""
         return (self, *self.changes)
 
     def _problems(self) -> Iterator[str]:
         yield from super()._problems()
         hashed = any(each.policy == "hash-home" for each in self.policies)
         if hashed and (self.changes or self.overflow != "none"):
-            yield "hash-home gives a page no one home, so it goes neither with changes nor with overflow: next"
+            yield "hash-home gives no page a single home, so it cannot be combined with changes or overflow: next"
 
 
 def _policy(value: Any) -> Any:

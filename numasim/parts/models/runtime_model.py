@@ -40,7 +40,7 @@ MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled
 
 
 def shape(value: Any) -> str:
-    """Tell how a value was written: text, mapping or number. It decides which branch of a union is meant."""
+    """Return the form in which a value was written: text, mapping or number. It selects the branch of a union."""
     if isinstance(value, str):
         return "text"
     return "mapping" if isinstance(value, Mapping | BaseModel) else "number"
@@ -81,7 +81,7 @@ Rule = Annotated[
 
 
 class BackoffSpec(Model):
-    """Waiting after the j-th fruitless round: ``min(first * factor ** (j - 1), max)``; first 0 polls at once."""
+    """Waiting after the j-th failed round: ``min(first * factor ** (j - 1), max)``; first 0 polls at once."""
 
     first_ns: Annotated[
         Annotated[Literal["task"], Tag("text")] | Annotated[Nanoseconds, Tag("number")],
@@ -97,10 +97,10 @@ class BackoffSpec(Model):
 
 
 class CostSpec(Model):
-    """What each operation of the runtime takes, in nanoseconds (model 4.1)."""
+    """The cost of each operation of the runtime in nanoseconds (model 4.1)."""
 
     push_ns: Nanoseconds = Decimal(0)
-    locate_ns: Nanoseconds = Decimal(0)  # to find out which node a new task's data is on, where dispatch asks (c_tld)
+    locate_ns: Nanoseconds = Decimal(0)  # finding the node of a new task's data, if a dispatch rule needs it (c_tld)
     pop_ns: Nanoseconds = Decimal(0)
     join_ns: Nanoseconds = Decimal(0)
     wait_ns: Nanoseconds = Decimal(0)
@@ -109,13 +109,14 @@ class CostSpec(Model):
     probe_remote_ns: Nanoseconds = Decimal(300)
     take_ns: Nanoseconds = Decimal(0)
     move_ns: Nanoseconds = Decimal(0)
-    wake_ns: Nanoseconds = Decimal(0)  # a sleeper on the node of its word, or of who ends what it joins
+    # Waking a sleeper whose node is the home of the line that it sleeps on, or that of the worker that ends its join.
+    wake_ns: Nanoseconds = Decimal(0)
     wake_remote_ns: Nanoseconds = Decimal(0)  # a sleeper on another node
     fault_ns: Nanoseconds = Decimal(0)
-    faults_per_s: Count = 0  # that the address space lock lets through; 0: no limit
-    fault_alpha: Fraction = Decimal(0)  # by how much less it manages for each further node that uses it
-    migrate_ns: Nanoseconds = Decimal(0)  # a page that moves to another node
-    signal_ns: Nanoseconds = Decimal(0)  # letting one waiter of a condition pass, its line not included
+    faults_per_s: Count = 0  # limit of the address space lock; 0: no limit
+    fault_alpha: Fraction = Decimal(0)  # its loss for each further node with page faults
+    migrate_ns: Nanoseconds = Decimal(0)  # the migration of a page to another node
+    signal_ns: Nanoseconds = Decimal(0)  # letting one waiter of a condition pass, without the transfer of its line
     futex_ns: Nanoseconds = Decimal(0)  # unparking a thread, beside wake_ns
     pause_ns: Nanoseconds = Decimal(0)  # between two tries of a test-and-set lock
     # Probes, takes, joins and a worker's pushes into queues of others also pay the coherence transfer of the line.
@@ -123,7 +124,7 @@ class CostSpec(Model):
 
 
 class RuntimeSpec(Model):
-    """A runtime preset, or one that the user composes; what is left out is as in the preset ``bare``."""
+    """A runtime preset, or one that the user composes; missing fields are as in the preset ``bare``."""
 
     name: Label = "custom"
     join: JoinKind = "continuation"
@@ -139,5 +140,5 @@ class RuntimeSpec(Model):
 
     @property
     def capacity_tasks(self) -> int:
-        """Capacity of a worker's queue in tasks; 0 is without bound."""
+        """Capacity of a worker's queue in tasks; 0: no bound."""
         return 0 if self.capacity == "none" else int(self.capacity)

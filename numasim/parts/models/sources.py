@@ -1,4 +1,4 @@
-"""Where the numbers of a machine's file come from: source keys that name no field, and numbers without a source."""
+"""Checks of a machine file's ``sources``: keys that name no field, and numbers without a source."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
     for field, text in sources.items():
         if field not in fields:
             raise InputError(
-                f"{field!r} is no field of this file",
+                f"this file has no field {field!r}",
                 path=("sources", field),
                 expected="a dotted field of the machine, such as 'nodes.memory'",
                 value=field,
                 known=sorted(fields),
             )
         if not text.strip():
-            raise InputError(f"the source of {field!r} is empty", path=("sources", field), expected="where it is from")
+            raise InputError(f"the source of {field!r} is empty", path=("sources", field), expected="its source")
 
 
 def unsourced(spec: BaseModel) -> list[str]:

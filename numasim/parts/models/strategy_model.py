@@ -1,7 +1,7 @@
 """A strategy as data: queues, steal levels, dispatch rules, thresholds, back-off, placement and mapping.
 
 Two tables of one shape, *queue set + filter + pick*: ``steal`` (levels in order, until success) and ``dispatch`` (the
-first rule that yields a queue wins). A mapping of two to ten lines says what papers say in pseudo-code;
+first rule that yields a queue wins). A mapping of two to ten lines expresses the pseudo-code of a paper;
 `numasim.strategy` compiles it for a machine and a number of workers.
 """
 
@@ -29,7 +29,7 @@ StealPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "
 DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
 MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
 BY_LENGTH = ("longest", "shortest")
-COMPARABLE = 2**15  # bound of tries, samples and leave, which are 16-bit in a compiled plan
+COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
 LAST_ITERATION = 2**32 - 1
 
 
@@ -105,7 +105,7 @@ class AmountSpec(Model):
 
 
 class ChanceSpec(Model):
-    """The probability of entering a level instead of the rest, and how it learns from what was found."""
+    """The probability of entering a level instead of the remaining ones, and its change by success and failure."""
 
     first: Fraction
     most: Fraction = Decimal(1)
@@ -175,7 +175,7 @@ class LevelSpec(Grammar, CheckedModel):
     condition: Condition | None = Field(None, alias="if")
     amount: Amount | None = None
     leave: Annotated[Count, Field(lt=COMPARABLE)] = 0
-    lock: UnitName | None = None  # whose lock is held during the search: the unit of the queue that is probed
+    lock: UnitName | None = None  # the unit of the probed queue whose lock is held during the search
     who: Literal["head"] | None = None
     iterations: tuple[Count, Literal["last"] | Count] = (0, "last")
     chance: Chance | None = None
@@ -192,7 +192,7 @@ class LevelSpec(Grammar, CheckedModel):
             keys = ", ".join(sorted(type(self).model_fields[name].alias or name for name in idle))
             yield f"from: last is one known queue, so {keys} would have no effect"
         if self.include_self and not (self.source in SELF_TAKES or isinstance(self.source, Vicinity)):
-            yield f"self: yes goes with others, own-node and the like or a vicinity, not with from: {self.source}"
+            yield f"self: yes goes with others, a unit such as own-node, or a vicinity, not with from: {self.source}"
         if self.sample is not None and self.pick not in BY_LENGTH:
             yield f"sample goes with pick: longest or shortest, not with pick: {self.pick}"
         if self.visit != "nearest" and self.by is None:
@@ -204,11 +204,11 @@ class LevelSpec(Grammar, CheckedModel):
 class DispatchSpec(Grammar, CheckedModel):
     """One dispatch rule: the queue that a new task is put into, if the rule finds one with room.
 
-    ``to: data`` is the node that the task's objects make most similar (thesis eq. 5.2) or ``cheapest`` to reach, or
-    ``any`` node that one of them is at home on. The keys from ``rank`` on say which objects count and how; those from
-    ``bytes`` on are guards, which hold for any target: ``bytes`` is the least size of the objects that count,
-    ``share`` the least part of them on the chosen node, ``uneven`` that nodes are not all alike, ``here`` that the
-    spawner is on the chosen node, ``source`` that the task waits for no other.
+    ``to: data`` is the node with the greatest similarity to the task (thesis eq. 5.2), the one from which its objects
+    are ``cheapest`` to reach, or ``any`` home of one of them. The keys from ``rank`` on select and weigh the objects
+    that count; those from ``bytes`` on are guards, which apply to any target: ``bytes`` is the least size of the
+    objects that count, ``share`` the least part of them on the chosen node, ``uneven`` that the similarity differs
+    between nodes, ``here`` that the spawner is on the chosen node, ``source`` that the task has no predecessor.
     """
 
     later: ClassVar[Mapping[str, str]] = {"tier": "tiers of tasks", "copy": "copies of tasks"}
@@ -229,17 +229,17 @@ class DispatchSpec(Grammar, CheckedModel):
 
     @property
     def ranks_nodes(self) -> bool:
-        """Whether the rule asks to which nodes the task is similar."""
+        """Whether the rule needs the similarity of the task to nodes."""
         return self.target == "data" or bool(self.least_share) or self.uneven or self.here
 
     @property
     def looks_at_data(self) -> bool:
-        """Whether the rule asks anything about the task's objects."""
+        """Whether the rule needs the task's objects."""
         return self.ranks_nodes or bool(self.least_bytes)
 
     @property
     def is_open(self) -> bool:
-        """Whether the rule takes every task for which there is room."""
+        """Whether the rule accepts every task for which there is room."""
         return self.condition is None and not self.looks_at_data and not self.source
 
     def _problems(self) -> Iterator[str]:
@@ -249,20 +249,20 @@ class DispatchSpec(Grammar, CheckedModel):
         if "count" in self.model_fields_set and not self.looks_at_data:
             idle = ["count", *idle]
         if idle:
-            yield f"{', '.join(idle)} would have no effect: nothing in to: {self.target} asks where the data is"
+            yield f"{', '.join(idle)} would have no effect: to: {self.target} does not depend on the homes of data"
         if self.rank == "any" and self.least_share:
-            yield "share is that of one node, which rank: any does not choose"
+            yield "share refers to a single node, but rank: any may give several"
 
 
 class QueueSpec(Grammar):
-    """A family of queues, one a unit; what is left out is the runtime's for worker queues, and no bound for others."""
+    """A family of queues, one a unit; a missing capacity is the runtime's for worker queues, none for others."""
 
     per: UnitName
     own: Literal["lifo", "fifo"] | None = None
     steal: Literal["lifo", "fifo"] | None = None
     capacity: Tasks | None = None
     full: FullRule | None = None
-    lock: YesNo = False  # who looks into a queue, or puts a task into another's, passes its lock
+    lock: YesNo = False  # a probe, and a push into another worker's queue, take the queue's lock
 
 
 class ThresholdSpec(Model):
@@ -332,7 +332,7 @@ class StrategySpec(Grammar, CheckedModel):
         return next((name for name, family in self.queues.items() if family.per == "worker"), None)
 
     def families(self, entry: LevelSpec | DispatchSpec) -> tuple[str, ...]:
-        """Name the queue families that a level or rule is about: the workers' own unless it names others."""
+        """The names of the queue families of a level or rule, by default the workers' own."""
         return entry.queue or (self.worker_family or next(iter(self.queues)),)
 
     @field_validator("steal", "dispatch")
@@ -363,7 +363,7 @@ class StrategySpec(Grammar, CheckedModel):
         taken = {self.worker_family}.union(*(self.families(level) for level in self.steal if level.source != "last"))
         for name in self.queues:
             if name not in taken:
-                yield f"nobody takes from queue {name!r}: add a steal level such as {{from: own, queue: {name}}}"
+                yield f"no level takes from queue {name!r}: add a steal level such as {{from: own, queue: {name}}}"
         if self.worker_family is None:
             yield from self._needs_own_queue()
         if self.thresholds == "none" and self._uses_thresholds():
@@ -371,7 +371,7 @@ class StrategySpec(Grammar, CheckedModel):
 
     def _needs_own_queue(self) -> Iterator[str]:
         if any((level.amount or self.amount) not in ("one", AmountSpec(count=1)) for level in self.steal):
-            yield "an amount above one needs a queue per worker to keep the rest: add {deque: {per: worker}} to queues"
+            yield "an amount above one needs a queue per worker for the rest: add {deque: {per: worker}} to queues"
         if self.refill:
             yield "refill looks at the worker's own queue, but no queue is per: worker"
 
