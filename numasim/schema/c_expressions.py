@@ -1,4 +1,4 @@
-"""Expressions of the schema as C, and where each field is kept in the structures."""
+"""Expressions of the schema as C, and the C expression of each field that was read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OPERATORS = {"and": "&&", "or": "||", "not": "!"}
 
 
 class Scope:
-    """The fields that have been read: their values, and their lengths, as C expressions."""
+    """The fields read so far: their values, and their lengths, as C expressions."""
 
     def __init__(self, outer: Scope | None = None) -> None:
         self._values: dict[str, str] = {}

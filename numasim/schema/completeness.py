@@ -1,4 +1,4 @@
-"""Whether the fields that Python gives are those of the schema, no more and no fewer, each of its type."""
+"""Checks that Python gives exactly the fields of the schema, each of its type."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Given = Mapping[str, Any]
 
 
 class SchemaError(Exception):
-    """The fields that are given are not those of the schema: a mistake in this package, not in what users write."""
+    """The given fields differ from the schema: a defect of this package, not of the user's input."""
 
 
 def complete(structure: Structure, given: dict[str, Any]) -> dict[str, Any]:
-    """``given``, which has the fields of ``structure``; else SchemaError, which names them all."""
+    """Return ``given`` if it has the fields of ``structure``; else raise SchemaError, which names all differences."""
     wrong = list(_mistakes(structure, given, given, ""))
     if wrong:
         raise SchemaError("; ".join(wrong))
@@ -38,7 +38,7 @@ def complete(structure: Structure, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mistakes(structure: Structure, given: Given, known: Given, place: str) -> Iterator[str]:
-    """What is wrong with the fields of one mapping; ``known`` are the values that conditions speak of."""
+    """The differences of one mapping; ``known`` are the values that conditions refer to."""
     fields = list(_present(structure, known))
     names = [field.name for field in fields]
     yield from (f"{place}{name} is given, but not in the schema" for name in given if name not in names)
@@ -53,7 +53,7 @@ def _mistakes(structure: Structure, given: Given, known: Given, place: str) -> I
 
 
 def _present(structure: Structure, known: Given) -> Iterator[Field]:
-    """The fields that are there, those of parts among them."""
+    """The fields that are present, including those of parts."""
     for field in structure.fields:
         if isinstance(field, Computed) or not _holds(field.when, known):
             continue

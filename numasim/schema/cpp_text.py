@@ -1,4 +1,4 @@
-"""The C++ names of what C calls otherwise: enumerations, structures and counters."""
+"""The C++ names of enumerations, structures and counters, which differ from the C names."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS, Names
 from numasim.schema.record_layouts import C_TYPES, RECORDS, Record
 
 HEADING = "/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */\n"
-WITH_END = frozenset({"ns_op"})  # enumerations in which what comes behind the last value has a name, too
+WITH_END = frozenset({"ns_op"})  # enumerations with a name for the number after the last value
 LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a list for macros, too
 
 

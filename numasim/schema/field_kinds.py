@@ -1,8 +1,9 @@
-"""What a field of a plan can be, and how fields make up the structures that C and C++ read (`plan_fields`).
+"""The kinds of fields of a plan, and the structures of C and C++ that consist of them (`plan_fields`).
 
-Sizes, bounds and conditions are expressions over the fields that are read before, in the syntax that Python and C
-share: integers, names of fields and of `enumerations.CONSTANTS`, ``len(name)``, ``+ - * ( )`` and comparisons, with
-``and``, ``or`` and ``not`` between them. A name is looked up in the entry of a list, then in what the entry is part of.
+Sizes, bounds and conditions are expressions over the fields read before, in the syntax that Python and C share:
+integers, names of fields and of `enumerations.CONSTANTS`, ``len(name)``, ``+ - * ( )`` and comparisons, with ``and``,
+``or`` and ``not`` between them. A name is looked up in the entry of a list, then in the structure that contains the
+list.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ U8, I32, U32, I64, U64 = "uint8", "int32", "uint32", "int64", "uint64"
 class Field:
     """A field that plans give by ``name``; structures call it ``member``, which may lead into a part (``part.name``).
 
-    It is there where ``when`` holds.
+    It is present if ``when`` holds.
     """
 
     name: str
@@ -27,7 +28,7 @@ class Field:
 
     @property
     def place(self) -> str:
-        """Where it is kept in its structure."""
+        """The member, or path of members, that holds it."""
         return self.member or self.name
 
 
@@ -125,7 +126,7 @@ class Part(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Computed(Field):
-    """What the reader works out from the fields: it is in the structure, and in no plan."""
+    """A member that the reader computes from the fields: it is in the structure, but in no plan."""
 
     c_type: str
 
@@ -134,8 +135,8 @@ class Computed(Field):
 class Structure:
     """Fields that belong together: ``c_name`` in C, ``cpp_name`` in C++.
 
-    ``checked``: what holds beyond sizes and bounds is checked, and what is computed is worked out, by the function
-    ``<c_name>_check`` (numasim/core/plan). ``order`` is that of the members where it is not that of the fields.
+    ``checked``: the function ``<c_name>_check`` (numasim/core/plan) checks further conditions and computes the computed
+    members. ``order`` is that of the members if it differs from that of the fields.
     """
 
     c_name: str

@@ -1,6 +1,6 @@
-"""Writes ``generated/``: what C and C++ know of the schema. ``python -m numasim.schema.generate_c [--check]``.
+"""Writes ``generated/``: the schema as C and C++. ``python -m numasim.schema.generate_c [--check]``.
 
-``--check`` compares what is there with what would be written, and fails where they differ.
+``--check`` compares the files with the text that would be written, and fails if they differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def files() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the files, or with ``--check`` name those that are not as the schema says; 0 where all is well."""
+    """Write the files, or with ``--check`` name those that differ from the schema; return the exit status."""
     stale = []
     for name, text in files().items():
         path = GENERATED / name

@@ -36,7 +36,7 @@ def reader() -> str:
 
 
 def _function(structure: Structure, scope: Scope, bodies: list[str]) -> None:
-    """Append the function that reads ``structure``, behind those that it calls."""
+    """Append the function that reads ``structure``, after those that it calls."""
     whole = structure is PLAN
     lines = list(_structure(structure, "plan->" if whole else "self->", scope, bodies))
     name = "bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan)" if whole else (
@@ -123,7 +123,7 @@ def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterat
 
 
 def _converted(read_as: str, place: str, c_type: str, call: str) -> Iterator[str]:
-    """Read into ``value``, and keep that as ``c_type``."""
+    """Read into ``value``, and store it as ``c_type``."""
     yield "{"
     yield f"    {read_as} value;"
     yield f"    {call}"

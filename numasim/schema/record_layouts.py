@@ -32,11 +32,11 @@ class Record:
     members: tuple[Member, ...]
 
     def descr(self) -> list[tuple[str, str]]:
-        """What `numpy.dtype` takes."""
+        """The description for `numpy.dtype`."""
         return [(member.name, FORMATS[member.type]) for member in self.members]
 
     def offsets(self) -> dict[str, int]:
-        """Where each member begins."""
+        """The offset of each member."""
         starts, at = {}, 0
         for member in self.members:
             starts[member.name] = at

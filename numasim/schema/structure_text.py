@@ -28,14 +28,14 @@ C_TYPES = {"uint8": "uint8_t", "int32": "int32_t", "uint32": "uint32_t", "int64"
 
 
 def structures() -> str:
-    """The header with all structures, those that others are made of first."""
+    """The header with all structures, each after those that it contains."""
     includes = '#include <stdbool.h>\n#include <stdint.h>\n\n#include "plan/views.h"\n#include "enumerations.h"\n'
     texts = "".join(f"\n{_structure(each)}" for each in in_order(PLAN))
     return guarded("NUMASIM_GENERATED_PLAN_STRUCTS_H", includes + texts)
 
 
 def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Structure]:
-    """All structures that ``structure`` is made of, each behind its parts, itself last."""
+    """All structures that ``structure`` contains, each after its parts, itself last."""
     seen = set() if seen is None else seen
     for field in structure.fields:
         if isinstance(field, (Part, Listed)) and field.of.c_name not in seen:
@@ -45,7 +45,7 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
 
 
 def listed(structure: Structure) -> bool:
-    """Whether plans have lists of it."""
+    """Whether plans contain lists of this structure."""
     return any(isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields)
 
 
@@ -65,7 +65,7 @@ def _structure(structure: Structure) -> str:
 
 
 def _members(field: Field) -> Iterator[tuple[str, str]]:
-    """(name, declaration) of what a field is kept as; nothing where it is kept in a part."""
+    """(name, declaration) of the members of a field; none for a field that is a member of a part."""
     if "." in field.place:
         return
     shape = f"[{field.shape}]" if isinstance(field, (Array, Arrays)) else ""

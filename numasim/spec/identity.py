@@ -1,4 +1,4 @@
-"""What makes two runs the same: the contents of everything that is simulated, not names, paths or comments.
+"""The identity of a run: the contents of everything that is simulated, not names, paths or comments.
 
 A run's identity is a 128-bit BLAKE2b hash (RFC 7693) of canonical JSON: sorted keys, no spaces, normalised decimals.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
     from numasim.spec.sweep_spec import SweepSpec
 
-MODEL_VERSION = 5  # raised whenever the same specification would give other counters
+MODEL_VERSION = 5  # incremented whenever the same specification gives other counters
 
 
 def run_id(spec: RunSpec, seed_r: int) -> str:
@@ -58,7 +58,7 @@ def workload_name(workload: WorkloadParameters | WorkloadFile) -> str:
 
 
 def workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
-    """Return the contents: a benchmark's name is one of them, a graph file is what is in it, wherever it lies.
+    """Return the contents as JSON: a benchmark's name and parameters, or the contents of a graph file without its path.
 
     InputError where that file can no longer be read.
     """
@@ -72,7 +72,7 @@ def workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
 
 
 def spec_hash(sweep: SweepSpec) -> str:
-    """Return the identity of a sweep but for its axes and repeats: two such sweeps may share a results directory."""
+    """Return a hash of the sweep without axes and repeats: sweeps of equal hashes may share a results directory."""
     return _digest(canonical_json({"model_version": MODEL_VERSION, **sweep.contents}))
 
 

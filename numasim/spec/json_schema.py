@@ -24,7 +24,7 @@ _LIST: Schema = {"type": "array", "minItems": 1}
 
 
 class _Generator(GenerateJsonSchema):
-    """Pydantic's generator, except that decimals are numbers only: a text is no quantity here."""
+    """Pydantic's generator, except that decimals are numbers only, not texts."""
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> Schema:
         """Return the schema of a number with its bounds."""
@@ -46,7 +46,7 @@ def _generated(model: Any) -> Schema:
 
 
 def _bounded(schema: Any) -> Any:
-    """Spell bounds as JSON Schema does: those behind a validator come out under pydantic's own names."""
+    """Rename bounds to JSON Schema's keywords: pydantic uses names of its own for those behind a validator."""
     if isinstance(schema, list):
         return [_bounded(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Changes to a document from outside of it: `--set a.b=c`, keyword arguments, and the axes of a sweep."""
+"""Overrides of a document's fields: `--set a.b=c`, keyword arguments, and the axes of a sweep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIELD = re.compile(r"[A-Za-z_][\w-]*((\.[\w-]+)|(\[\d+\]))*")
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Put ``value`` at ``path``; ``place`` is where the path was written."""
+    """Set the field at ``path`` to ``value``; ``place`` is the place of the path."""
 
     path: tuple[Key, ...]
     value: Node
@@ -25,7 +25,7 @@ class Assignment:
 
 
 def field_path(text: str, place: Place) -> tuple[Key, ...]:
-    """Return the path that a dotted text such as ``steal[0].from`` or ``steal.0.from`` spells."""
+    """Return the path of a dotted text such as ``steal[0].from`` or ``steal.0.from``."""
     if not _FIELD.fullmatch(text):
         raise InputError(f"{text!r} is no field", place=str(place), expected="a dotted field such as workload.n")
     return path_parts(text)
@@ -67,7 +67,7 @@ def from_mapping(changes: Mapping[str, Any]) -> list[Assignment]:
 
 
 def put_all(node: Node, assignments: Iterable[Assignment], depth: int = 0) -> Node:
-    """``node`` after ``assignments`` in order, whose paths count from their part number ``depth``."""
+    """Apply ``assignments`` to ``node`` in order; the first ``depth`` parts of their paths lead to ``node``."""
     for assignment in assignments:
         node = _put(node, assignment, depth)
     return node

@@ -1,6 +1,6 @@
 """Machines, strategies and runtimes as a specification names them: a shipped name, a path, or a mapping.
 
-A mapping or file that says ``like: NAME`` starts from NAME, key by key: its own top-level keys replace those of NAME.
+A mapping or file with ``like: NAME`` starts from NAME: its own top-level keys replace those of NAME.
 In a specification ``{name: NAME, ...}`` with a shipped NAME means the same.
 """
 
@@ -25,7 +25,9 @@ class PartReader:
     files: dict[Path, Node] = field(default_factory=dict)
 
     def expand(self, part: str, node: Node) -> Node:
-        """Return the mapping that ``node`` stands for, ``like`` resolved; ``part`` is machine, strategy or runtime."""
+        """Return the mapping that ``node`` names or is, ``like`` resolved; ``part`` is machine, strategy or
+        runtime.
+        """
         if isinstance(node.content, str):
             return self._named(part, node, (part,), ())
         content = node.mapping((part,), f"the name of a {part}, a path or a mapping")
@@ -46,7 +48,7 @@ class PartReader:
         file = self._find(part, name, path)
         if file in chain:
             circle = " -> ".join(each.stem for each in (*chain[chain.index(file) :], file))
-            problem = f"the {part} goes round in a circle: {circle}"
+            problem = f"the {part} refers to itself in a cycle: {circle}"
             raise InputError(problem, path=path, place=str(name.place) or None, expected="a chain of like that ends")
         document = self._read(file, name)
         whole = self._onto(part, document, document.mapping((part,)).get("like"), (*chain, file))

@@ -18,7 +18,7 @@ from numasim.spec.overrides import Assignment, field_path
 from numasim.spec.run_spec import FIELDS, check_field
 
 Number = Annotated[int, Strict()] | Annotated[Decimal, Strict()]
-Point = tuple[Assignment, ...]  # the assignments that one position on a dimension stands for
+Point = tuple[Assignment, ...]  # the assignments of one position on a dimension
 SPECIAL = ("zip", "include", "exclude")
 NO_AXES = ("sweep", "repeat")
 MOST_VALUES = 100_000
@@ -36,13 +36,13 @@ class RangeSpec(Model):
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Cells whose every named axis has one of the values are left out; ``place`` is that of the entry."""
+    """Excludes the cells in which every named axis has one of the values; ``place`` is that of the entry."""
 
     values: dict[str, list[Any]]
     place: Place
 
     def matches(self, axes: dict[str, Any]) -> bool:
-        """Whether a cell with the values ``axes`` is left out."""
+        """Whether a cell with the values ``axes`` is excluded."""
         return all(name in axes and axes[name] in allowed for name, allowed in self.values.items())
 
 

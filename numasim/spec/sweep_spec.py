@@ -23,13 +23,13 @@ from numasim.spec.run_spec import Resolver, RunSpec, all_assignments, read_spec,
 from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
 
 MOST_CELLS = 1_000_000
-NAMES = ("name", "sources")  # of a part, no contents
+NAMES = ("name", "sources")  # keys of a part that are not contents
 NO_CONTENTS = ("sweep", "repeat")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of axis values, as plain data, and the run that it stands for."""
+    """One combination of axis values, as plain data, and its run."""
 
     index: int
     axes: dict[str, Any]
@@ -80,7 +80,7 @@ def expand(document: Node, assignments: Sequence[Assignment], text: str) -> Swee
 
 
 def _notes(sets: Sequence[str], changes: Mapping[str, Any] | None) -> str:
-    """Return the changes from outside as comments, so that the kept text tells the whole sweep."""
+    """Return the overrides as comments, so that the kept text describes the whole sweep."""
     lines = [f"# {name} = {value!r}" for name, value in (changes or {}).items()] + [f"# --set {text}" for text in sets]
     return "".join("\n" + line for line in lines)
 
@@ -97,7 +97,7 @@ def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
 
 
 def _points(axes: Axes, sweep: Node) -> list[Point]:
-    """Return the cells' assignments, counted before they are made."""
+    """Return the cells' assignments; checks their number before it creates them."""
     count = prod(map(len, axes.dimensions)) + len(axes.include)
     if count > MOST_CELLS:
         expected = f"at most {MOST_CELLS:,}"
@@ -125,7 +125,7 @@ def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
                 "no cell has these values",
                 path=("sweep", "exclude", index),
                 place=str(exclusion.place),
-                expected="values of the axes, or no such entry",
+                expected="values of the axes; or remove the entry",
             )
     return iter(kept)
 

@@ -1,1 +1,1 @@
-"""Sweeps: many runs of one specification, kept in a directory that survives any interruption."""
+"""Sweeps: many runs of one specification, stored in a directory that stays valid after any interruption."""

@@ -1,4 +1,4 @@
-"""Sweep axes as columns of the results table: numbers stay numbers, everything else is a text that tells it apart."""
+"""Sweep axes as columns of the results table: numbers stay numbers, every other value is a distinct text."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
 def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
     """Name each cell's machine, workload or strategy.
 
-    Where the axis ``part`` has several values of one name, such as two variants of a strategy, the column has the
-    values' labels instead, so that no two of them are taken for one.
+    If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the values'
+    labels instead, so that they stay distinct.
     """
     names = [_name(getattr(row.cell.spec, part)) for row in rows]
     values = [row.cell.axes.get(part) for row in rows]
@@ -44,7 +44,7 @@ def _name(part: Any) -> str:
 
 
 def label(value: Any) -> str:
-    """Put an axis value into a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``."""
+    """Convert an axis value to a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``."""
     if isinstance(value, dict):
         return _labelled(value)
     if isinstance(value, list | tuple):

@@ -1,7 +1,7 @@
-"""Deals the runs of a sweep out in batches, keeps what comes back, and survives the death of a worker process.
+"""Distributes the runs of a sweep in batches, stores their results, and survives the death of a worker process.
 
-Nobody says which run of a batch killed the process. The runs of a batch that was lost are therefore done again one at
-a time: the one that kills its process once more is recorded as failed, the others are none the worse.
+It is unknown which run of a batch killed the process. The runs of a lost batch are therefore simulated again one at a
+time: a run that kills its process again is recorded as failed, the others are not affected.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from numasim.sweep.store.parquet import failed, parquet_bytes, rows_of
 from numasim.sweep.store.shard import write_shard
 
 DIED = "the process died during this run: it was killed, or ran out of memory"
-PATIENCE_S = 5.0  # after which one looks whether anybody is still at work
+PATIENCE_S = 5.0  # interval between checks whether any worker is left
 Flying = dict[Future[BatchOutcome], Batch]
 
 
 class Dispatch:
-    """The progress of a sweep: how many runs have ended, and with what message those that failed."""
+    """The progress of a sweep: the number of ended runs, and the messages of failed ones."""
 
     def __init__(self, task: Task, workers: Workers, shards: Path, number: int, advance: Callable[[int], None]) -> None:
-        """Shards go to ``shards``, numbered from ``number`` on; ``advance`` is told how many more runs have ended."""
+        """Shards go to ``shards``, numbered from ``number`` on; ``advance`` gets the number of newly ended runs."""
         self.executed = 0
         self.failures: dict[str, str] = {}
         self._task = task
@@ -37,7 +37,7 @@ class Dispatch:
         self._advance = advance
 
     def do(self, runs: Iterable[Run]) -> None:
-        """Do ``runs``; stop at a failure where the task says so."""
+        """Simulate ``runs``; stop at the first failure if the task requires it."""
         queue = deque(runs)
         while queue and not self._stopped():
             suspects = self._deal(queue)
@@ -45,7 +45,7 @@ class Dispatch:
                 self._do_alone(suspects)
 
     def _deal(self, queue: deque[Run]) -> deque[Run]:
-        """Empty ``queue`` as far as the workers hold out; returns those runs that were lost with a worker."""
+        """Process ``queue`` until it is empty or no worker is left; return the runs that were lost with a worker."""
         size = BatchSize()
         flying: Flying = {}
         suspects: deque[Run] = deque()
@@ -56,7 +56,7 @@ class Dispatch:
         return suspects
 
     def _launch(self, queue: deque[Run], executor: Executor, size: BatchSize, flying: Flying) -> bool:
-        """Put a batch on every slot and one more, so that none waits for the next; tell whether any is under way."""
+        """Submit a batch for every slot and one more, so that none is idle; return whether any is running."""
         slots = self._workers.slots()
         ahead = slots + 1 if slots > 1 else 1
         while queue and len(flying) < ahead and not self._stopped():
@@ -71,7 +71,7 @@ class Dispatch:
         return bool(flying)
 
     def _landed(self, flying: Iterable[Future[BatchOutcome]]) -> set[Future[BatchOutcome]]:
-        """Wait until one of the batches under way has ended; InputError where nobody is left to do them."""
+        """Wait until one of the running batches has ended; InputError if no worker is left."""
         while not (done := wait(flying, PATIENCE_S, FIRST_COMPLETED).done):
             self._workers.require_any()
         return done
@@ -89,7 +89,7 @@ class Dispatch:
         queue.extendleft(reversed(batch.runs[outcome.done :]))
 
     def _do_alone(self, suspects: deque[Run]) -> None:
-        """Do ``suspects`` one at a time until one of them is the end of the process."""
+        """Simulate ``suspects`` one at a time until one of them kills the process."""
         with self._workers.alone() as executor:
             while suspects and not self._stopped():
                 run = suspects.popleft()

@@ -1,7 +1,7 @@
-"""Runs of many specifications, collected in one directory: each is done once, by whichever call needs it first.
+"""Runs of many specifications, collected in one directory: each is simulated once, by the first call that needs it.
 
-The directory is a results directory without tables. It belongs to no one specification, so any later call may add to
-it; what a call gets back are the runs that it asked for, whenever and by whom they were done.
+The directory is a results directory without tables. It belongs to no single specification, so any later call may add to
+it; a call returns the runs that it requested, including those of earlier calls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specific
 
 @dataclass(frozen=True)
 class Collected:
-    """Runs by their id: the counters of those that ended well, the message of each that failed."""
+    """Runs by their id: the counters of those that succeeded, the message of each that failed."""
 
     counters: Mapping[str, Mapping[str, Any]]
     failures: Mapping[str, str]
@@ -44,10 +44,10 @@ def collect_runs(
     progress: bool = True,
     check: bool = False,
 ) -> Collected:
-    """Do those of ``runs`` that ``directory`` lacks and return all of them.
+    """Simulate those of ``runs`` that ``directory`` lacks and return all of them.
 
     A run that failed is tried again by the next call; an interrupt or a kill leaves a directory from which the next
-    call goes on. Raises `InputError` where ``directory`` cannot be written or holds something else.
+    call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.
     """
     with chosen_workers(jobs, None, engine) as workers, open_store(Path(directory), MANY) as store:
         do_missing(runs, store, Task(runner, engine, check, fail_fast=False), workers, progress)

@@ -7,7 +7,7 @@ import sys
 
 
 def same_imports() -> dict[str, str]:
-    """An environment in which a child imports what this process imports, wherever it starts.
+    """An environment in which a child imports the same modules as this process, in any working directory.
 
     Without it, ``python -m`` finds the sources of a checkout that it happens to start in before the installed package.
     """

@@ -1,4 +1,4 @@
-"""The runs of a sweep, counted before any is started: every cell with every repeat.
+"""The runs of a sweep, listed before any is started: every cell with every repeat.
 
 Repeat r of every cell has the same seed (model 1.3), so that strategies are compared in pairs. Cells that describe the
 same simulation share one run.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation to do."""
+    """One simulation."""
 
     run_id: str
     spec: RunSpec
@@ -29,7 +29,7 @@ class Run:
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """One row of the results table: a cell, a repeat, and the run that answers it."""
+    """One row of the results table: a cell, a repeat, and its run."""
 
     cell: Cell
     repeat: int  # from zero
@@ -42,7 +42,7 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
 
 
 def missing_runs(runs: Iterable[Run], finished: Collection[str]) -> list[Run]:
-    """List the runs that are still to be done, each once, in their order."""
+    """List the missing runs, each once, in their order."""
     return list({run.run_id: run for run in runs if run.run_id not in finished}.values())
 
 

@@ -1,4 +1,4 @@
-"""Who does the batches of a sweep: this process, or worker processes that end when their parent does.
+"""The executors of a sweep's batches: this process, or worker processes that end when their parent does.
 
 Processes start afresh (spawn) and never import the caller's main module: they start quickly, and a script without a
 main guard does not run itself again. An interrupt from the terminal is the parent's business alone.
@@ -26,22 +26,22 @@ T = TypeVar("T")
 
 
 class Workers(Protocol):
-    """Where batches are done. An executor's futures raise `BrokenExecutor` for a batch that was lost with its worker.
+    """The workers of a sweep. An executor's futures raise `BrokenExecutor` for a batch that was lost with its worker.
 
-    What a batch runs is pickled by name: functions and classes must be importable where it is done.
+    A batch is pickled by name: its functions and classes must be importable by the worker.
     """
 
     def slots(self) -> int:
-        """How many batches can be worked on at once, now."""
+        """The number of batches that can run at once at present."""
 
     def executor(self, runs: int) -> AbstractContextManager[Executor]:
-        """Give an executor for no more than ``runs`` runs; on an error what is under way is given up."""
+        """Give an executor for no more than ``runs`` runs; on an error the running batches are abandoned."""
 
     def alone(self) -> AbstractContextManager[Executor]:
-        """Give an executor that does one run at a time, so that a death can be laid at its door."""
+        """Give an executor that does one run at a time, so that the run that kills a worker is known."""
 
     def require_any(self) -> None:
-        """Raise `InputError` where nobody is left and nobody comes."""
+        """Raise `InputError` if no worker is left and none can join."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class LocalWorkers:
     jobs: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of processes."""
+        """Refuse an invalid number of processes."""
         if self.jobs < 1:
             raise InputError(f"jobs is {self.jobs}", expected="at least one process")
 
@@ -68,14 +68,14 @@ class LocalWorkers:
         return processes(1)
 
     def require_any(self) -> None:
-        """Nothing to do: a pool whose process died says so itself."""
+        """Nothing to do: a pool whose process died raises an error itself."""
 
 
 class InProcess(Executor):
-    """Runs what is submitted at once, in the calling thread."""
+    """Runs a submitted call immediately, in the calling thread."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Do it and return a future that is already done; an interrupt is raised here."""
+        """Run ``fn`` and return a finished future; an interrupt is raised here."""
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -107,7 +107,7 @@ def processes(count: int) -> Iterator[Executor]:
 
 class _MainlessProcess(SpawnProcess):
     def start(self) -> None:
-        """Start while an empty module stands for the main one, so that the child imports nothing in its place."""
+        """Start with an empty module in place of the main one, so that the child does not import the caller's."""
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
@@ -122,7 +122,7 @@ class _MainlessContext(SpawnContext):
         self.children: list[process.BaseProcess] = []
 
     def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """Make a process and remember it, so that it can be killed."""
+        """Create a process and keep it, so that it can be killed."""
         child = _MainlessProcess(*args, **kwargs)
         self.children.append(child)
         return child

@@ -1,4 +1,4 @@
-"""The progress of a sweep on the terminal, with the time that is left."""
+"""The progress of a sweep on the terminal, with the remaining time."""
 
 from __future__ import annotations
 

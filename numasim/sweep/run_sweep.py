@@ -1,7 +1,7 @@
-"""Runs a sweep: what is missing in the results directory is done, by one process or several, and kept batch by batch.
+"""Runs a sweep: one process or several simulate the runs missing in the results directory and store them in batches.
 
-The tables are a function of the sweep alone: neither the number of processes, nor the batches, nor being killed at
-any moment and started again changes a byte of them.
+The tables are a function of the sweep alone: the number of processes, the batches, and a kill and restart at any time
+do not change a byte of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SweepOutcome:
-    """What a call of `run_sweep` did; ``failures`` has the message of each failed run, by run_id."""
+    """The outcome of a call of `run_sweep`; ``failures`` has the message of each failed run, by run_id."""
 
     directory: Path
     rows: int  # of the results table: cells x repeats
@@ -48,12 +48,12 @@ def run_sweep(
     progress: bool = True,
     check: bool = False,
 ) -> SweepOutcome:
-    """Do the runs of ``sweep`` that ``directory`` lacks and write its tables.
+    """Simulate the runs of ``sweep`` that ``directory`` lacks and write its tables.
 
-    ``runner(spec, seed, engine, check)`` does one run and must be importable by name. A run that fails is recorded
-    with its message and tried again by the next call; with ``fail_fast`` the first failure ends the sweep as soon as
-    the batches in hand are written, and the tables wait until every run has ended. An interrupt leaves a directory
-    from which the next call goes on. Raises `InputError` where ``directory`` cannot be written or is not this sweep's.
+    ``runner(spec, seed, engine, check)`` does one run and must be importable by name. A run that fails is recorded with
+    its message and tried again by the next call; with ``fail_fast`` the first failure ends the sweep as soon as the
+    running batches are written. The tables are written when every run has ended. An interrupt leaves a directory from
+    which the next call continues. Raises `InputError` if ``directory`` cannot be written or is not this sweep's.
     """
     with chosen_workers(jobs, cluster, engine) as workers:
         task = Task(runner, engine, check, fail_fast)
@@ -73,7 +73,7 @@ def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, p
 def do_missing(
     runs: Sequence[Run], store: Store, task: Task, workers: Workers, progress: bool
 ) -> tuple[Dispatch, bool]:
-    """Do those of ``runs`` that ``store`` lacks; returns how that went and whether all of them have ended."""
+    """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all of them have ended."""
     missing = missing_runs(runs, store.finished())
     with progress_bar(len(missing), progress) as advance:
         dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)

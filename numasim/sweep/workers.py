@@ -1,4 +1,4 @@
-"""Which workers do a sweep: processes of this machine, or those of a cluster."""
+"""The workers of a sweep: processes of this machine, or those of a cluster."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_circles_of_like(folder: Path, run_file: Write) -> None:
     (folder / "b.yaml").write_text("like: ./a.yaml\n")
     (folder / "self.yaml").write_text("like: ./self.yaml\n")
     assert refusal(run_file(), "strategy=./a.yaml").startswith(
-        "b.yaml:1:7: strategy.like: the strategy goes round in a circle: a -> b -> a; "
+        "b.yaml:1:7: strategy.like: the strategy refers to itself in a cycle: a -> b -> a; "
         "expected a chain of like that ends"
     )
     assert refusal(run_file(), "strategy=./self.yaml").startswith("self.yaml:1:7: strategy.like: ")

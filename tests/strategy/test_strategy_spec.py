@@ -83,7 +83,7 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"dispatch": [{"to": "any", "if": {"below": "min"}}]}, "the last dispatch rule may have no condition"),
         ({"dispatch": [{"to": "any", "sample": 2}]}, "sample goes with pick: shortest"),
         ({"queues": {"deque": {"per": "worker", "lock": "mutex"}}}, "yes or no"),
-        ({"queues": {"deque": {"per": "worker"}, "pool": {"per": "node"}}}, "nobody takes from queue 'pool'"),
+        ({"queues": {"deque": {"per": "worker"}, "pool": {"per": "node"}}}, "no level takes from queue 'pool'"),
         ({"queues": {"pool": {"per": "node"}}, "amount": "half"}, "needs a queue per worker"),
         ({"queues": {"pool": {"per": "node"}}, "refill": 1}, "refill looks at the worker's own queue"),
         ({"thresholds": {"max": 3, "min": 3}}, "min must be less than max"),

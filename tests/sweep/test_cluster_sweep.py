@@ -224,7 +224,7 @@ def test_a_worker_that_comes_later_with_another_numasim_does_no_batch() -> None:
         cluster.run_agreed(("0.0", 0), b"")
     translated = cluster.translated(caught.value, "tcp://head:1")
     assert isinstance(translated, InputError)
-    assert "a worker came with numasim" in str(translated)
+    assert "a worker joined with numasim" in str(translated)
 
 
 class Threads:
@@ -248,7 +248,7 @@ def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_
     now += cluster.ANY_WORKER_S
     workers.require_any()
     now += 1
-    with pytest.raises(InputError, match=r"no worker for 120 s; .* what has ended is kept"):
+    with pytest.raises(InputError, match=r"no worker for 120 s; .* finished runs are kept"):
         workers.require_any()
 
 

@@ -134,7 +134,7 @@ def test_what_no_sweep_wrote_among_the_shards_is_refused(tmp_path: Path, name: s
         foreign.mkdir()
     else:
         foreign.write_bytes((tmp_path / RESULTS).read_bytes())
-    with pytest.raises(InputError, match=rf"{name}: is damaged, or no sweep wrote it"):
+    with pytest.raises(InputError, match=rf"{name}: is damaged, or was not written by a sweep"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
     assert foreign.exists()
 

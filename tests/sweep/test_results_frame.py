@@ -53,11 +53,11 @@ def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     table = tmp_path / RESULTS
     table.write_bytes(table.read_bytes()[:-50] if content is None else content)
-    with pytest.raises(InputError, match=r"results.parquet: is damaged or no Parquet file; expected a results"):
+    with pytest.raises(InputError, match=r"results.parquet: is damaged or not a Parquet file; expected a results"):
         load(tmp_path)
 
 
 def test_a_table_of_something_else(tmp_path: Path) -> None:
     pq.write_table(pa.table({"run_id": ["a"]}), tmp_path / "other.parquet")
-    with pytest.raises(InputError, match=r"is no table of results, it lacks the column spec_hash"):
+    with pytest.raises(InputError, match=r"is not a results table, it lacks the column spec_hash"):
         load(tmp_path / "other.parquet")

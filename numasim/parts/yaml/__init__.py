@@ -1,1 +1,1 @@
-"""YAML text as trees of values that know where they were written."""
+"""YAML text as trees of values with their places in the source."""

@@ -1,4 +1,4 @@
-"""YAML documents as trees of placed values, read with every limit that keeps a hostile or broken file harmless.
+"""YAML documents as trees of placed values, with limits against malicious and broken files.
 
 The tree is built from the parser's events with an explicit stack, not by a recursive composer, so that nesting and
 aliases are bounded while they are read. The dialect is YAML 1.2 without tags: `no` is a text, `012` is twelve.
@@ -29,9 +29,9 @@ _TAB = re.compile(r"^ *\t", re.MULTILINE)
 
 
 def load(path: Path, named_at: Place | None = None) -> Node:
-    """Return the document in the file ``path``; ``named_at`` is where the path was written, if that was in a document.
+    """Return the document in the file ``path``; ``named_at`` is the place of the path, if a document gave it.
 
-    InputError when the file cannot be read, is no YAML 1.2, or exceeds the limits of this module.
+    InputError when the file cannot be read, is not YAML 1.2, or exceeds the limits of this module.
     """
     source = Source(str(path), path.parent)
     return parse(_text(_bytes(path, named_at), source), source)

@@ -1,4 +1,4 @@
-"""Values of a specification that know where they were written, so that every error can say file, line and column."""
+"""Values of a specification with their places, so that every error can name file, line and column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_SHOWN = 60
 
 @dataclass(frozen=True)
 class Source:
-    """Where values come from: ``name`` is shown to the user, relative paths start at ``folder``."""
+    """The source of values: ``name`` is shown to the user, relative paths start at ``folder``."""
 
     name: str
     folder: Path
@@ -88,12 +88,12 @@ class Node:
 
 
 def merged(base: Node, top: Node) -> Node:
-    """Return the mapping ``base`` with the keys of ``top`` put in place of its own."""
+    """Return the mapping ``base`` updated with the keys of ``top``."""
     return Node({**base.mapping(), **top.mapping()}, top.place, {**base.keys, **top.keys})
 
 
 def from_python(value: Any, place: Place) -> Node:
-    """Return a node from plain Python data; every float becomes the decimal that it prints as."""
+    """Return a node from plain Python data; every float becomes the decimal of its printed form."""
     if isinstance(value, Mapping):
         content = {_key(key): from_python(inner, place) for key, inner in value.items()}
         return Node(content, place, dict.fromkeys(content, place))

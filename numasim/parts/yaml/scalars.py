@@ -1,4 +1,4 @@
-"""Plain scalars of YAML 1.2: what a text without quotes means under the core schema (YAML 1.2.2, section 10.3.2).
+"""Plain scalars of YAML 1.2: the value of a text without quotes in the core schema (YAML 1.2.2, section 10.3.2).
 
 Decimals stay decimals, so that 77.3 ns becomes 77300 ps without a float on the way.
 """

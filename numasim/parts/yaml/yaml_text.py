@@ -1,4 +1,4 @@
-"""A part of a specification as the text of a YAML file, the same for the same contents; lists and mappings are short.
+"""A part of a specification as the text of a YAML file, which depends on the contents alone.
 
 Mappings and lists stand on one line unless their dotted path is named as a block; a comment may follow any line.
 """

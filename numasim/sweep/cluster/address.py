@@ -1,4 +1,4 @@
-"""Where a cluster is: the address of a Dask scheduler, or a number of workers to start on this machine."""
+"""The address of a cluster: a Dask scheduler, or a number of workers to start on this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LocalCluster:
 
 @dataclass(frozen=True)
 class SchedulerAddress:
-    """A scheduler that somebody else runs."""
+    """A scheduler started by the user."""
 
     text: str  # scheme://host:port
 

@@ -1,7 +1,7 @@
-"""Whether the processes of a cluster would give the results that this one gives.
+"""Checks that all processes of a cluster would give the same results as this process.
 
 A result is a function of the specification, the seed and numasim; so version and model version must be the same
-everywhere, and each worker must have the engine. Nothing is written, and no batch is done, where they are not.
+everywhere, and each worker must have the engine. Otherwise nothing is written and no batch is simulated.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ Installed = tuple[str, int]  # versions of numasim and of its model
 
 
 def installed() -> Installed:
-    """Return what this process simulates with."""
+    """Return the versions of this process."""
     return __version__, MODEL_VERSION
 
 
 def installed_with(engine: str) -> Installed:
-    """Return what this process simulates with. Raises `InputError` where it lacks ``engine``."""
+    """Return the versions of this process. Raises `InputError` if it lacks ``engine``."""
     require_engine(engine)
     return installed()
 
 
 def require_agreement(answers: Mapping[str, Any]) -> None:
-    """Raise `InputError` for the first process, by its address, that did not answer what this one would.
+    """Raise `InputError` for the first process, by its address, whose answer differs from that of this process.
 
     A value of ``answers`` is what `installed_with` returned there, or the exception that it raised.
     """

@@ -1,9 +1,9 @@
-"""The workers of a Dask cluster, as an executor of batches and nothing more.
+"""The workers of a Dask cluster as an executor of batches.
 
-What is done and what is missing stands in the results directory of this process alone: workers return the rows of
-their batch, so they share no file system with it, and a scheduler that forgets everything costs the batches under way.
-A batch whose worker dies is given to another by the scheduler; when it has cost several workers (distributed's
-``allowed-failures``) it counts as lost, and its runs are done one at a time.
+Only the results directory of this process records which runs have ended. Workers return the rows of their batch, so
+they need no common file system, and a failure of the scheduler loses the running batches alone. The scheduler gives a
+batch whose worker died to another worker; after several deaths (distributed's ``allowed-failures``) the batch counts as
+lost, and its runs are simulated one at a time.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S = 5.0
-FIRST_WORKER_S = 30.0  # a cluster may be without workers as long as this before a sweep
-ANY_WORKER_S = 120.0  # and during it, where a batch system may bring new ones
+FIRST_WORKER_S = 30.0  # the longest time that a cluster may be without workers before a sweep
+ANY_WORKER_S = 120.0  # and during it, when a batch system may start new ones
 CLOSE_S = 5.0
 LOGGERS = ("distributed", "distributed.client")
 
@@ -35,8 +35,8 @@ LOGGERS = ("distributed", "distributed.client")
 def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     """Connect to the cluster at the address ``text``, or start it where that is ``local:N``.
 
-    Raises `InputError` where there is no such cluster, it has no worker, or its processes have not this numasim and
-    ``engine``.
+    Raises `InputError` where there is no such cluster, it has no worker, or its processes lack this version of numasim
+    or ``engine``.
     """
     address = parse_address(text)
     _require_distributed()
@@ -48,10 +48,10 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
 
 
 class ClusterWorkers:
-    """The workers that a scheduler has at the moment; they may come and go."""
+    """The present workers of a scheduler, which may change."""
 
     def __init__(self, client: Client, scheduler: str) -> None:
-        """``scheduler`` is what to call it in a message."""
+        """``scheduler`` is its name in messages."""
         self._client = client
         self._scheduler = scheduler
         self._last_seen_s = time.monotonic()
@@ -65,7 +65,7 @@ class ClusterWorkers:
         return self._executor()
 
     def alone(self) -> AbstractContextManager[Executor]:
-        """Give an executor on all workers: the scheduler knows which batch it was whose worker died."""
+        """Give an executor on all workers: the scheduler reports which batch killed its worker."""
         return self._executor()
 
     def require_any(self) -> None:
@@ -91,7 +91,7 @@ class ClusterWorkers:
 
     def _without_workers(self, waited_s: float) -> InputError:
         problem = f"this cluster has had no worker for {waited_s:.0f} s"
-        return InputError(problem, place=self._scheduler, expected="a running `dask worker`; what has ended is kept")
+        return InputError(problem, place=self._scheduler, expected="a running `dask worker`; finished runs are kept")
 
     @contextmanager
     def _executor(self) -> Iterator[Executor]:
@@ -103,25 +103,25 @@ class ClusterWorkers:
 
 
 class ClusterExecutor(Executor):
-    """Runs what is submitted on the cluster of ``client``, and speaks of what may happen there like other executors."""
+    """Runs submitted calls on the cluster of ``client``, and raises the same exceptions as other executors."""
 
     def __init__(self, client: Client, scheduler: str) -> None:
-        """Submit under keys of their own (``pure``): equal batches are not taken for one."""
+        """Submit under unique keys (``pure``), so that equal batches are not merged."""
         self._on_cluster = client.get_executor(pure=False)
         self._scheduler = scheduler
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run ``fn`` somewhere. The future raises `BrokenExecutor` where that cost several workers, and `InputError`
-        where the scheduler is gone or a worker came with another numasim.
+        """Run ``fn`` on a worker. The future raises `BrokenExecutor` after the death of several workers, and
+        `InputError` if the scheduler is gone or a new worker has another numasim.
         """
-        content = pickle.dumps((fn, args, kwargs))  # opaque to the scheduler, which need not look into batches
+        content = pickle.dumps((fn, args, kwargs))  # opaque to the scheduler, which need not unpickle batches
         answer: Future[Any] = Future()
         there = self._on_cluster.submit(run_agreed, installed(), content)
         there.add_done_callback(lambda ended: self._answer(ended, answer))
         return answer
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:
-        """Cancel what is under way."""
+        """Cancel the running calls."""
         self._on_cluster.shutdown(wait=False)
 
     def _answer(self, ended: Future[Any], answer: Future[Any]) -> None:
@@ -136,7 +136,7 @@ class ClusterExecutor(Executor):
 def run_agreed(expected: Installed, content: bytes) -> Any:
     """Call the pickled function with its arguments, on a worker that has the ``expected`` numasim.
 
-    The workers at the start have it; this is for those that come later.
+    The first workers were checked at the start; this checks those that join later.
     """
     if installed() != expected:
         raise OtherNumasimError(installed())
@@ -145,26 +145,26 @@ def run_agreed(expected: Installed, content: bytes) -> Any:
 
 
 class OtherNumasimError(Exception):
-    """A worker that came during the sweep has another numasim."""
+    """A worker that joined during the sweep has another numasim."""
 
 
 def translated(error: BaseException, scheduler: str) -> BaseException:
-    """Say an error of the cluster itself in the words of this package; others stay as they are."""
+    """Translate an error of the cluster itself to an exception of this package; others stay as they are."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
         return BrokenExecutor(str(error))
     if isinstance(error, OtherNumasimError):
         version, model_version = error.args[0]
-        return disagreement(scheduler, f"a worker came with numasim {version} (model version {model_version})")
+        return disagreement(scheduler, f"a worker joined with numasim {version} (model version {model_version})")
     if isinstance(error, ImportError):
-        return disagreement(scheduler, f"a worker cannot do a batch ({error})")
+        return disagreement(scheduler, f"a worker cannot run a batch ({error})")
     return error
 
 
 @contextmanager
 def _scheduler_errors(scheduler: str) -> Iterator[None]:
-    """A question that the scheduler does not answer is an `InputError`."""
+    """Turn a request that the scheduler does not answer into an `InputError`."""
     try:
         yield
     except (OSError, RuntimeError, CancelledError) as error:
@@ -172,7 +172,7 @@ def _scheduler_errors(scheduler: str) -> Iterator[None]:
 
 
 def _scheduler_lost(scheduler: str) -> InputError:
-    expected = "a scheduler that runs as long as the sweep; run the same command again, what has ended is kept"
+    expected = "a scheduler that runs as long as the sweep; run the same command again, finished runs are kept"
     return InputError("the scheduler has gone", place=scheduler, expected=expected)
 
 

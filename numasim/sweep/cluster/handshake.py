@@ -1,7 +1,7 @@
-"""Whether a Dask scheduler answers at an address, asked before a client is made of it.
+"""Checks that a Dask scheduler answers at an address, before a client connects to it.
 
-A client that cannot connect tells little and leaves threads behind; a single question tells a refused connection, an
-unknown host, silence, and a listener of another kind apart.
+A client that cannot connect gives little information and leaves threads behind; a single request distinguishes a
+refused connection, an unknown host, no answer, and a listener of another kind.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from urllib.parse import urlsplit
 
 from numasim.errors import InputError
 
-CONNECT_S = 4.0  # of trying again and again
+CONNECT_S = 4.0  # time limit of all attempts
 ANSWER_S = 5.0  # with the connection
 
 
 def require_scheduler(address: str) -> None:
     """Raise `InputError`, after `ANSWER_S` seconds at most, unless a Dask scheduler answers at ``address``."""
     try:
-        with ThreadPoolExecutor(1) as thread:  # of its own, as the caller's may have a running event loop
+        with ThreadPoolExecutor(1) as thread:  # a thread of its own, as the caller's may have a running event loop
             kind = thread.submit(asyncio.run, _kind(address)).result()
-    except Exception as error:  # whatever a stranger's bytes are taken for
+    except Exception as error:  # any error that bytes of an unknown protocol may cause
         problem = f"no Dask scheduler answers within {ANSWER_S:.0f} s ({_refusal(address) or _reason(error)})"
         raise InputError(problem, place=address, expected=_expected()) from None
     if kind != "Scheduler":
@@ -52,7 +52,7 @@ async def _identity(address: str) -> dict[str, Any]:
 
 
 def _refusal(address: str) -> str | None:
-    """The system's words if a plain connection is refused: the last of many tries may have ended by its time alone."""
+    """The system's message if a plain connection is refused: the last attempt may have ended by its time limit."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname or "", place.port or 0), timeout=1).close()
@@ -64,7 +64,7 @@ def _refusal(address: str) -> str | None:
 
 
 def _reason(error: BaseException) -> str:
-    """The system's words, from the error that others were made of, where there are any."""
+    """The system's message, from the error at the root of the chain, if there is one."""
     chain = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)

@@ -1,7 +1,7 @@
-"""A Dask cluster on this machine for the time of one sweep: a scheduler here, workers in processes of their own.
+"""A Dask cluster on this machine for one sweep: a scheduler in this process, workers in processes of their own.
 
-The workers are started as on any cluster, by Dask's command, and not from this process: so they never import the
-caller's main module, an interrupt from the terminal passes them by, and they end when they miss their scheduler.
+The workers are started by Dask's command, as on any cluster. So they never import the caller's main module, an
+interrupt from the terminal does not reach them, and they end when their scheduler is gone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from numasim.sweep.environment import same_imports
 
 HOST = "127.0.0.1"
-LONELY_S = 10  # what a worker waits for a scheduler
+LONELY_S = 10  # time that a worker waits for a scheduler
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def local_cluster(count: int) -> Iterator[str]:
     """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting."""
     from distributed import LocalCluster
 
-    status_page = {"dashboard_address": f"{HOST}:0"}  # which it always has; its usual port may be somebody's
+    status_page = {"dashboard_address": f"{HOST}:0"}  # which it always starts; its usual port may be in use
     scheduler = LocalCluster(n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page)
     with scheduler, TemporaryDirectory(prefix="numasim-") as scratch:
         address: str = scheduler.scheduler_address

@@ -1,4 +1,4 @@
-"""Results back into pandas."""
+"""Results as pandas DataFrames."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load(path: str | Path) -> pd.DataFrame:
     table = _read(file)
     absent = [name for name in (*COLUMNS, "error") if name not in table.column_names]
     if absent:
-        raise InputError(f"is no table of results, it lacks the column {absent[0]}", place=str(file), expected=_REMEDY)
+        raise InputError(f"is not a results table, it lacks the column {absent[0]}", place=str(file), expected=_REMEDY)
     return _frame(table)
 
 
@@ -63,7 +63,7 @@ def _read(file: Path) -> pa.Table:
     except FileNotFoundError as error:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=_REMEDY) from error
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError("is damaged or no Parquet file", place=str(file), expected=_REMEDY) from error
+        raise InputError("is damaged or not a Parquet file", place=str(file), expected=_REMEDY) from error
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Arrow tables of runs, and Parquet bytes that depend on the rows alone.
 
-One run is one row: its counters, and as nested lists its per-worker and its node-pair table, so that a run is kept
-whole or not at all. Counters are those of `numasim.engine.result.COLUMNS`.
+One run is one row: its counters, and its per-worker and node-pair tables as nested lists, so that a run is stored
+completely or not at all. Counters are those of `numasim.engine.result.COLUMNS`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class EndedRun:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """What runs that go into one table have in common: the names and kinds of all nested columns."""
+        """The common property of runs in one table: the names and kinds of all nested columns."""
         return tuple(
             (table, name, values.dtype.kind)
             for table, columns in self.nested.items()
@@ -57,18 +57,18 @@ class EndedRun:
 
 
 def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun:
-    """Take down a run that ended well; ``workers`` is the number of workers, producers left out.
+    """Record a run that succeeded; ``workers`` is the number of workers without producers.
 
     Raises OverflowError for a counter of more than 64 bits.
     """
     counters = replace(result, identity={"workers": workers}).row()
-    array("q", (value for value in counters.values() if isinstance(value, int)))  # refuses what no column takes
+    array("q", (value for value in counters.values() if isinstance(value, int)))  # refuses values that fit no column
     row = {**counters, "run_id": run_id, "engine": engine, "engine_s": result.engine_s}
     return EndedRun(row, {"workers": _worker_columns(result), "node_pairs": _node_pair_columns(result)})
 
 
 def failed(run_id: str, engine: str, message: str) -> EndedRun:
-    """Take down a run that ended with an error: its message and no counters."""
+    """Record a run that ended with an error: its message and no counters."""
     return EndedRun({"run_id": run_id, "engine": engine, "error": message})
 
 
@@ -113,7 +113,7 @@ def _worker_columns(result: Result) -> Columns:
 
 
 def _node_pair_columns(result: Result) -> Columns:
-    """What a run tells of each pair of nodes; the kinds of bytes where it knows them."""
+    """The values of a run for each pair of nodes, with the kinds of bytes if they are known."""
     return {name: table.ravel() for name, table in node_pairs(result).items()}
 
 

@@ -1,6 +1,6 @@
-"""What made a results directory: whose results it holds, and every version and command that wrote to it.
+"""The provenance of a results directory: its specification, and every version and command that wrote to it.
 
-It stands beside the results and never inside them, so that it cannot change their bytes.
+It is a file of its own, so that it cannot change the bytes of the results.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def extended(known: dict[str, Any] | None, spec_hash: str, model_version: int) -
 
 
 def to_bytes(provenance: dict[str, Any]) -> bytes:
-    """Spell the content of `FILE`."""
+    """Return the content of `FILE`."""
     return (json.dumps(provenance, indent=2) + "\n").encode()
 
 

@@ -1,7 +1,7 @@
-"""The results directory of a sweep: one specification's runs, added to and never computed twice.
+"""The results directory of a sweep: the runs of one specification, none of which is computed twice.
 
-spec.yaml         the sweep as it was last asked for
-provenance.json   whose results these are, and what made them
+spec.yaml         the sweep as it was last requested
+provenance.json   the specification, and the versions that wrote here
 shards/           the runs, a file for each batch; the only source of the tables
 *.parquet         the tables, made from the shards when every run has ended
 """
@@ -25,7 +25,7 @@ SHARDS = "shards"
 
 @dataclass(frozen=True)
 class Identity:
-    """What a results directory belongs to: the hash decides whether it may be extended."""
+    """The specification of a results directory: the hash decides whether it may be extended."""
 
     spec_hash: str
     model_version: int
@@ -49,11 +49,11 @@ class Store:
         return sorted(found, key=lambda path: (shard_number(path), path.name))
 
     def next_number(self) -> int:
-        """Return the number of the next shard; it orders after every shard that exists."""
+        """Return the number of the next shard; it is higher than those of all existing shards."""
         return max(map(shard_number, self.shard_paths()), default=-1) + 1
 
     def finished(self) -> frozenset[str]:
-        """Return the ids of the runs that need not be run again: those that ended without an error."""
+        """Return the ids of the runs that ended without an error and need not be repeated."""
         runs = read_shards(self.shard_paths(), ["run_id", "error"])
         pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
         return frozenset(run_id for run_id, error in pairs if error is None)
@@ -61,10 +61,10 @@ class Store:
 
 @contextmanager
 def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
-    """Create or extend ``directory`` and hold it alone.
+    """Create or extend ``directory`` and lock it.
 
     Raises `InputError` where it cannot be written, holds something else, belongs to another specification, or is in
-    use or damaged; a refused directory is left exactly as it was.
+    use or damaged; a refused directory is not changed.
     """
     _known(directory, identity)
     with _existing(directory), locked(directory):
@@ -79,7 +79,7 @@ def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
 
 @contextmanager
 def _existing(directory: Path) -> Iterator[None]:
-    """Make ``directory`` and its parents; on an error those that stayed empty go away again."""
+    """Make ``directory`` and its parents; on an error those that stayed empty are removed."""
     with output_errors(directory):
         made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
@@ -99,7 +99,7 @@ def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
 
 
 def _refuse_foreign(directory: Path, identity: Identity) -> dict[str, Any] | None:
-    """Return the provenance of ``directory``, None for a new one; `InputError` where it is not this sweep's."""
+    """Return the provenance of ``directory``, None for a new one; `InputError` if it belongs to another sweep."""
     place = str(directory)
     if directory.exists() and not directory.is_dir():
         raise InputError("is a file", place=place, expected="a directory for the results")
@@ -108,7 +108,7 @@ def _refuse_foreign(directory: Path, identity: Identity) -> dict[str, Any] | Non
         expected = "a new or empty directory, or one that a sweep wrote"
         raise InputError("holds files that no sweep wrote", place=place, expected=expected)
     if known is not None and known["spec_hash"] != identity.spec_hash:
-        expected = "a new directory, or a specification that differs from that one in sweep and repeat alone"
+        expected = "a new directory, or a specification that differs only in sweep and repeat"
         raise InputError(f"holds results of another specification, see its {SPEC}", place=place, expected=expected)
     return known
 
@@ -129,7 +129,7 @@ def _identify(directory: Path, identity: Identity, known: dict[str, Any] | None)
 
 
 def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] | None) -> None:
-    """Write provenance first: it is what makes a directory a sweep's, even when a kill comes before the next write."""
+    """Write provenance first: it marks the directory as this sweep's even after a kill before the next write."""
     entry = provenance.extended(known, identity.spec_hash, identity.model_version)
     if entry != known:
         write_whole(directory / provenance.FILE, provenance.to_bytes(entry))
@@ -142,14 +142,14 @@ def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] |
 
 
 def _refuse_damaged(directory: Path) -> None:
-    """InputError for the first shard that does not hold what its name promises: it was cut off, or is no shard."""
+    """InputError for the first file whose content does not match the hash in its name."""
     with output_errors(directory):
         damaged = [path for path in sorted((directory / SHARDS).iterdir()) if not is_whole(path)]
     for path in damaged:
         raise InputError(
-            "is damaged, or no sweep wrote it",
+            "is damaged, or was not written by a sweep",
             place=str(path),
-            expected="whole shards only; delete it and run the sweep again, which does its runs anew",
+            expected="undamaged shards; delete it and run the sweep again, which repeats its runs",
         )
 
 

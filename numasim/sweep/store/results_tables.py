@@ -3,7 +3,7 @@
 results.parquet      a row for each cell and repeat: the columns of a result, the sweep axes, the error
 workers.parquet      a row for each run and worker
 node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
-timing.parquet       the engine's wall-clock time of each run, apart because it differs from machine to machine
+timing.parquet       the engine's wall-clock time of each run, separate because it differs between machines
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ LEADING = ("worker", "role", "node", "node_from", "node_to")
 
 
 def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> None:
-    """Write all tables of ``rows``, each of which has a run in ``store``; the results last, when the rest is there."""
-    # Listed once: a worker of a sweep that was killed may still be about to add the shard that it was writing.
+    """Write all tables of ``rows``, each of which has a run in ``store``; the results table last."""
+    # Listed once: a worker of a killed sweep may still write a shard.
     shards = store.shard_paths()
     runs = read_shards(shards, RUN.names)
     chosen = rows_of_runs(runs)
@@ -61,7 +61,7 @@ def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str
 
 
 def rows_of_runs(runs: pa.Table) -> dict[str, int]:
-    """Choose the row that speaks for each run: the first without an error, or else the last."""
+    """Choose one row for each run: the first without an error, or else the last."""
     chosen: dict[str, int] = {}
     finished: set[str] = set()
     pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
@@ -86,7 +86,7 @@ def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
 
 
 def _place(column: str) -> tuple[int, str]:
-    """First what says whose row it is, then the counters as in the results table, then the rest by name."""
+    """First the identity columns, then the counters as in the results table, then the rest by name."""
     order = (*LEADING, *COLUMNS)
     return (order.index(column), "") if column in order else (len(order), column)
 

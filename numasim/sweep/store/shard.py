@@ -1,7 +1,7 @@
 """Shards: immutable files of finished runs, named by a hash of their bytes.
 
-One is written for each batch of runs, and only by the process that holds the directory. The name lets a reader tell a
-whole shard from one that was cut off or put there by somebody else; the leading number orders the shards in time.
+One is written for each batch of runs, and only by the process that holds the directory. By the name a reader detects
+truncated shards and other files; the leading number orders the shards in time.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
 
 def write_shard(directory: Path, number: int, content: bytes) -> Path:
-    """Write the Parquet file ``content`` as shard ``number``. Raises `InputError` where there is no room or right."""
+    """Write the Parquet file ``content`` as shard ``number``. Raises `InputError` if it cannot be written."""
     path = directory / f"{number:06d}-{_checksum(content)}.parquet"
     write_whole(path, content)
     return path
 
 
 def is_whole(path: Path) -> bool:
-    """Tell whether ``path`` has a shard's name and the bytes that the name promises."""
+    """Return whether ``path`` has a shard's name and its content matches the hash in the name."""
     named = _NAME.fullmatch(path.name)
     return bool(named) and path.is_file() and _checksum(path.read_bytes()) == named[2]  # type: ignore[index]
 

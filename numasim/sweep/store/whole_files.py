@@ -1,7 +1,7 @@
-"""Files that are whole or absent, however the process ends, and one writer at a time in a directory.
+"""Atomic writes, which leave a file whole or absent however the process ends, and a lock for the only writer.
 
-A file is written under a temporary name, flushed to the disk and renamed; the rename is flushed too. What a user can
-mend (a full disk, a missing right, a file where a directory should be) is an `InputError`.
+A file is written under a temporary name, flushed to the disk and renamed; the rename is flushed too. An error that the
+user can fix (a full disk, a missing permission, a file in place of a directory) is an `InputError`.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def remove_temporaries(directory: Path) -> None:
-    """Remove what killed writers left in ``directory``."""
+    """Remove the temporary files that killed writers left in ``directory``."""
     for path in directory.glob(f"{TEMPORARY}*"):
         path.unlink(missing_ok=True)
 
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Hold ``directory`` alone. The system lets go when the process ends, so a kill leaves no stale lock."""
+    """Lock ``directory``. The system releases the lock when the process ends, so a kill leaves no stale lock."""
     path = directory / LOCK
     with output_errors(directory):
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -69,7 +69,7 @@ def locked(directory: Path) -> Iterator[None]:
 def _lock(lock: int, path: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # The last holder may have removed the file between our opening and locking it: then it guards nothing.
+        # The last holder may have removed the file between our opening and locking it: then the lock has no effect.
         if os.fstat(lock).st_ino == os.stat(path).st_ino:
             return
     except (BlockingIOError, FileNotFoundError):
