@@ -76,7 +76,7 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"dispatch": [{"to": "any", "rank": "most"}]}, "rank would have no effect"),
         ({"dispatch": [{"to": "own", "bytes": 1, "weigh": "objects"}]}, "weigh would have no effect"),
         ({"dispatch": [{"to": "own", "count": "reads", "rank": "any"}]}, "count, rank would have no effect"),
-        ({"dispatch": [{"to": "data", "rank": "any", "share": 0.5}]}, "which rank: any does not choose"),
+        ({"dispatch": [{"to": "data", "rank": "any", "share": 0.5}]}, "share refers to a single node"),
         ({"dispatch": [{"to": "data", "rank": "nearest"}]}, "'cheapest'"),
         ({"dispatch": [{"to": "data", "bytes": "1MB"}]}, "a size is a whole number of bytes"),
         ({"dispatch": [{"to": "date"}]}, "'data'"),
@@ -96,10 +96,10 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
             {"placement": {"policy": "random", "grain": 64}},
             "grain goes with policy: hash-home, not",
         ),
-        ({"placement": {"policy": "hash-home", "overflow": "next"}}, "hash-home gives a page no one home"),
+        ({"placement": {"policy": "hash-home", "overflow": "next"}}, "hash-home gives no page a single home"),
         (
             {"placement": {"policy": "block", "changes": [{"phase": 1, "policy": "hash-home"}]}},
-            "hash-home gives a page no one home",
+            "hash-home gives no page a single home",
         ),
         ({"placement": {"policy": "block", "changes": [{"phase": 1, "policy": "bind"}]}}, "bind needs one node"),
         (
