@@ -127,7 +127,11 @@ STRATEGIES = [
     steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 11, "no node 2 on machine 'toy'", "0 to 1"),
     steal("gate of later", "{steal: [{from: others, gated: yes}]}", 20, "does not know 'gated'"),
     steal(
-        "idle queue", "{queues: {a: {per: worker}, b: {per: node}}, steal: [{from: others}]}", 11, "nobody takes", "add"
+        "idle queue",
+        "{queues: {a: {per: worker}, b: {per: node}}, steal: [{from: others}]}",
+        11,
+        "no level takes",
+        "add",
     ),
 ]
 MACHINES = [

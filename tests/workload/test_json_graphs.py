@@ -256,7 +256,7 @@ def test_bad_graphs_name_place_and_remedy(case: str, tmp_path: Path) -> None:
 BAD_TEXT = {
     "not JSON": (b'{"tasks":\n  [,]}', r":2:4: this is not JSON"),
     "empty": (b"", r":1:1: this is not JSON"),
-    "not a number": (b'{"facts": {"a": NaN}}', "NaN is no number"),
+    "not a number": (b'{"facts": {"a": NaN}}', "NaN is not allowed"),
     "key twice": (b'{"name": "a", "name": "b"}', "the key 'name' is given twice"),
     "binary": (b"\xff\xfe\x00", "not UTF-8"),
     "deep": (b"[" * 100_000, "nested too deeply"),
