@@ -23,7 +23,7 @@ def sources() -> list[Path]:
 def named_files(text: str) -> list[str]:
     """The paths that a text names; includes of the compiler and placeholders such as NAME.py are left out."""
     lines = [line for line in text.splitlines() if "#include" not in line]
-    return [name for name in NAMED.findall("\n".join(lines)) if not Path(name).stem.isupper() or name.endswith(".md")]
+    return [name for name in NAMED.findall("\n".join(lines)) if "NAME" not in name]
 
 
 def test_the_finder_sees_paths_and_no_includes() -> None:
