@@ -67,7 +67,7 @@ def test_another_machine_is_compared_but_not_scored(small_study: Path, tmp_path:
     assert "Scores" not in out
     assert not [row for row in scores(tmp_path) if row["table"] == "all"]
     page = " ".join((tmp_path / "index.html").read_text().split())
-    assert "its question of <code>opteron-8380-4s</code>" in page
+    assert "this page simulates <code>opteron-8380-4s</code>" in page
 
 
 def test_the_study_own_machine_may_be_named(small_study: Path, tmp_path: Path) -> None:

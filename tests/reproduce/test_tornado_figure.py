@@ -95,4 +95,4 @@ def test_only_the_conclusions_that_are_asked_for() -> None:
     (axes,) = tornado_figure(two, ["times"]).axes
     assert axes.get_title(loc="left") == "times: mean relative error"
     assert axes.get_xlabel() == "moved by 0 of 1 changes"
-    assert "nothing" in tornado_figure(two, ["steals"]).texts[0].get_text()
+    assert "no conclusions" in tornado_figure(two, ["steals"]).texts[0].get_text()

@@ -21,11 +21,12 @@ from numasim.schema import counter_names
 from numasim.schema.completeness import SchemaError, complete
 from numasim.schema.enumerations import ENUMERATIONS, Names, Op
 from numasim.schema.field_kinds import Computed, Field, Integer, Listed, Part, Structure
-from numasim.schema.generate_c import GENERATED, files
+from numasim.schema.generate_c import files
 from numasim.schema.plan_fields import COUPLED, PLAN
 from numasim.schema.record_layouts import CHANCE, RECORDS, Member, Record
 
 PACKAGE = Path(__file__).parents[2] / "numasim"
+GENERATED = PACKAGE / "schema" / "generated"  # of the sources, whatever is installed
 
 
 # Values that C and C++ treat as what is left when all others have been told apart.
