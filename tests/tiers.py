@@ -35,6 +35,7 @@ FOLDERS = {  # the tier of a module that is not named below
 }
 
 MODULES = {
+    "engine/test_background.py": "equality",
     "engine/test_engine_properties.py": "equality",
     "engine/test_engines_agree.py": "equality",
     "engine/test_every_cell.py": "equality",
@@ -49,6 +50,7 @@ MODULES = {
     "engine/test_serial_alone.py": "equality",
     "engine/test_share_against_lru.py": "equality",
     "engine/test_sharing.py": "equality",
+    "engine/test_shortcuts.py": "equality",
     "engine/test_skippable.py": "equality",
     "engine/test_skipping.py": "equality",
     "engine/test_watch.py": "equality",
