@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 RUNTIME = Path(__file__).parents[2] / "numasim" / "runtime"
 CORE = RUNTIME.parent / "core"
-INCLUDED = ("include", "source", "source/api", "source/platform", "source/record", "source/serial")
+INCLUDED = ("include", "source")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "operations.h"
-#include "recorder.h"
+#include "api/operations.h"
+#include "record/recorder.h"
 #include "virtual/virtual.h"
 
 struct ns_graph_program {

@@ -5,9 +5,9 @@
 #ifndef NS_PAGES_H
 #define NS_PAGES_H
 
+#include "api/report.h"
 #include "plan_file.h"
 #include "policy/similarity.h"
-#include "report.h"
 
 typedef struct ns_pages ns_pages;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../../../schema/generated/counters.h"
-#include "cpu_clock.h"
+#include "platform/cpu_clock.h"
 #include "policy/ranges.h"
 #include "virtual/virtual_state.h"
 

@@ -6,11 +6,6 @@
 
 enum { PATIENCE_ROUNDS = 256, NO_LOCK = -1 };
 
-int64_t ns_virtual_line_ps(const virtual_worker *w, uint32_t from) {
-    const virtual_pool *pool = pool_of(w);
-    return pool->plan->line_ps.at[(uint64_t)w->base.id * pool->base.workers + from];
-}
-
 static bool is_remote(const virtual_worker *w, uint32_t q) {
     const int32_t home = pool_of(w)->plan->steal.queues[q].home;
     return home >= 0 && home != w->base.node;
@@ -83,11 +78,6 @@ static void go_idle(virtual_worker *w) {
     if (!w->thresholds_known && w->counter[NS_TASKS] && drains) ns_virtual_compute_thresholds(w);
 }
 
-void ns_virtual_end_idle(virtual_worker *w) {
-    w->idle = w->round_goes_on = false;
-    ns_virtual_record(pool_of(w), NS_RANK_POLL, w->base.id, (uint64_t)w->failed, (uint64_t)w->failed_remote);
-}
-
 static bool join_is_over(const virtual_worker *w) {
     const virtual_task *top = top_of(w);
     return top && w->idle && !top->pending;
@@ -121,7 +111,7 @@ static bool can_go_on(virtual_pool *pool) {
 
 /* ---- locks of the search ----------------------------------------------------------------------------------------- */
 
-void ns_virtual_release_held(virtual_worker *w) {
+static void release_held(virtual_worker *w) {
     for (uint32_t at = 0; at < w->held_count; at++) {
         ns_sync_release(pool_of(w)->sync, w->held[at], w->base.id, now_of(w));
     }
@@ -252,7 +242,7 @@ static bool back_off(virtual_worker *w, bool probed) {
 static void leave_search(virtual_worker *w) {
     if (!w->held_count) return;
     if (w->owed_ps) ns_virtual_step_overhead(w, NS_RANK_PUT, 0);
-    ns_virtual_release_held(w);
+    release_held(w);
 }
 
 enum probing { FOUND, OVER, MISSED, NO_MORE };
@@ -283,7 +273,7 @@ static void count_empty_round(virtual_worker *w) {
 
 /* The round is over and brought nothing: take what is left in the own queue, or wait; false where neither is so. */
 static bool end_round(virtual_worker *w) {
-    ns_virtual_release_held(w);
+    release_held(w);
     if (pop_own(w, 0)) return true;
     if (!w->probed) count_empty_round(w);
     if (w->probed && pool_of(w)->plan->backoff_after_probe) return false; /* each probe has had its wait */
@@ -293,7 +283,7 @@ static bool end_round(virtual_worker *w) {
 
 /* Wait after a fruitless probe, in the middle of a round; false where that takes no time. */
 static bool wait_within(virtual_worker *w) {
-    ns_virtual_release_held(w);
+    release_held(w);
     w->round_goes_on = true;
     w->fails++;
     return back_off(w, true);

@@ -12,12 +12,12 @@
 
 #include <stddef.h>
 
+#include "api/operations.h"
 #include "clock/clock.h"
-#include "fiber.h"
-#include "operations.h"
-#include "ops.h"
 #include "plan_file.h"
+#include "platform/fiber.h"
 #include "queues/queues.h"
+#include "record/ops.h"
 #include "sync/objects.h"
 #include "virtual/pages.h"
 
@@ -160,25 +160,18 @@ void ns_virtual_acquire(virtual_worker *w, uint32_t word);
 /* A record of both hashes (model 1.3). */
 void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, uint64_t first, uint64_t second);
 
-/* ---- searching (virtual_search.c) -------------------------------------------------------------------------------- */
-
-/* Look for work until there is some on the stack, the join of `waiting` (NULL: none) is over, or the phase is. */
-void ns_virtual_search(virtual_worker *w, virtual_task *waiting);
-void ns_virtual_end_idle(virtual_worker *w);
-void ns_virtual_compute_thresholds(virtual_worker *w);
-void ns_virtual_release_held(virtual_worker *w);
-/* Time to move a cache line to the worker from that of another. */
-int64_t ns_virtual_line_ps(const virtual_worker *w, uint32_t from);
-
 /* ---- tasks (virtual_tasks.c) ------------------------------------------------------------------------------------- */
 
-/* Begin `task`, that was queued or dealt: it comes on top of the stack. */
-void ns_virtual_begin(virtual_worker *w, virtual_task *task);
 /* The task of a row of the plan's graph. */
 virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work_order *order);
 /* One holder of a task less; one that nobody holds lets go of its parent. */
 void ns_virtual_drop(virtual_task *task);
-/* A task is spawned by `parent`, which runs on `w`; when this returns, `parent` goes on, on its worker then. */
+/* Begin `task`, that was queued or dealt: it comes on top of the stack. */
+void ns_virtual_begin(virtual_worker *w, virtual_task *task);
+void ns_virtual_end_idle(virtual_worker *w);
+/* Time to move a cache line to the worker from that of another. */
+int64_t ns_virtual_line_ps(const virtual_worker *w, uint32_t from);
+/* `parent`, which runs on `w`, spawns a task: that one, or the parent, is to be queued or comes on top of the stack. */
 void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child);
 /* Put a task at the back of a queue. */
 void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task);
@@ -186,15 +179,30 @@ void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task);
 void ns_virtual_offer(virtual_worker *w, virtual_task *task);
 /* Take the steps that put what waits in the outbox. */
 void ns_virtual_settle_outbox(virtual_worker *w);
+
+/* ---- searching (virtual_search.c) -------------------------------------------------------------------------------- */
+
+/* Look for work until there is some on the stack, the join of `waiting` (NULL: none) is over, or the phase is. */
+void ns_virtual_search(virtual_worker *w, virtual_task *waiting);
+void ns_virtual_compute_thresholds(virtual_worker *w);
+
+/* ---- bodies (virtual_bodies.c) ----------------------------------------------------------------------------------- */
+
 /* Put what waits in the outbox, and run what is on top of the stack, until `self` is (NULL: until nothing is). */
 void ns_virtual_settle(virtual_worker *w, virtual_task *self);
-
-/* ---- what programs call (virtual_calls.c) ------------------------------------------------------------------------ */
-
-/* What is left of a body when it returns: its last segment, and a join that the graph has there. */
-void ns_virtual_end_body(virtual_task *task);
 /* The body goes on after a call into the runtime. */
 void ns_virtual_went_on(virtual_task *task);
+/* Let its work since then take its time; the worker that did it. */
+virtual_worker *ns_virtual_end_segment(virtual_task *task);
+/* The next op of the plan's graph; check that it is `op`: its argument. */
+enum ns_op ns_virtual_op_at(const virtual_pool *pool, const virtual_task *task);
+uint32_t ns_virtual_expect(virtual_worker *w, const virtual_task *task, enum ns_op op);
+/* WAIT, behind the last segment. */
+void ns_virtual_wait(virtual_worker *w, virtual_task *task);
+/* What is left of a body when it returns: its last segment, and a join that the graph has there. */
+void ns_virtual_end_body(virtual_task *task);
+
+/* ---- what programs call (virtual_calls.c) ------------------------------------------------------------------------ */
 
 /* What the synchronisation objects of a pool tell it. */
 ns_sync_listener ns_virtual_listener(virtual_pool *pool);

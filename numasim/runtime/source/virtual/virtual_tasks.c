@@ -1,5 +1,5 @@
-/* Tasks in virtual time: beginning them, running what is on top of a worker's stack, their ends, where new ones go
- * (model 3.1 to 3.3 and 4.1). Equal, event for event, to engine/reference/executor.py.
+/* Tasks in virtual time: their memory, beginning them, where new ones go (model 3.1 to 3.3 and 4.1). Equal, event for
+ * event, to engine/reference/executor.py.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "policy/dispatch.h"
 #include "virtual/virtual_state.h"
 
-enum { STACK_BYTES = 256 * 1024, LEAST_STACK_BYTES = 128 * 1024, NO_LOCK = -1 };
+enum { NO_LOCK = -1 };
 
 /* ---- their memory ------------------------------------------------------------------------------------------------ */
 
@@ -37,7 +37,10 @@ void ns_virtual_drop(virtual_task *task) {
     }
 }
 
-/* ---- running what is on top -------------------------------------------------------------------------------------- */
+void ns_virtual_end_idle(virtual_worker *w) {
+    w->idle = w->round_goes_on = false;
+    ns_virtual_record(pool_of(w), NS_RANK_POLL, w->base.id, (uint64_t)w->failed, (uint64_t)w->failed_remote);
+}
 
 void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
@@ -50,138 +53,12 @@ void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
     ns_virtual_list_push(w, &w->stack, task);
 }
 
-static void finish(virtual_worker *w, virtual_task *task);
-
-/* Run a task, which is on top, from its beginning to its end. */
-static virtual_worker *run_body(virtual_task *task) {
-    task->begun = true;
-    ns_virtual_went_on(task);
-    task->body(&task->base, task->arguments);
-    ns_virtual_end_body(task);
-    virtual_worker *w = worker_of(task); /* that it has ended on */
-    finish(w, task);
-    return w;
-}
-
-static void keep_fiber(virtual_pool *pool, ns_fiber *fiber) {
-    if (pool->spare_count == pool->spare_room) {
-        const uint32_t room = pool->spare_room ? 2 * pool->spare_room : 64;
-        ns_fiber **grown = realloc(pool->spare, room * sizeof(ns_fiber *));
-        if (!grown) return; /* its memory is lost until the process ends */
-        pool->spare = grown;
-        pool->spare_room = room;
-    }
-    pool->spare[pool->spare_count++] = fiber;
-}
-
-static void go_to_top(virtual_worker *w);
-
-/* The whole life of a fiber: one task, and behind it those that have not begun when they come to the top. Then the
- * worker goes on with what is on top. */
-static void live(void *argument) {
-    virtual_task *task = argument;
-    ns_fiber *const fiber = task->fiber;
-    virtual_worker *w;
-    do {
-        task->fiber = fiber;
-        w = run_body(task);
-        ns_virtual_settle_outbox(w);
-        task = top_of(w);
-        if (task) task->base.worker = &w->base;
-    } while (task && !task->begun);
-    keep_fiber(pool_of(w), fiber);
-    go_to_top(w);
-}
-
-static ns_fiber *fiber_for(virtual_worker *w, virtual_task *task) {
-    virtual_pool *pool = pool_of(w);
-    ns_fiber *fiber = NULL;
-    if (pool->spare_count) {
-        fiber = pool->spare[--pool->spare_count];
-        ns_fiber_reuse(fiber, live, task);
-    } else if (ns_fiber_create(&fiber, STACK_BYTES, live, task)) {
-        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the stack of task %u", task->row);
-    }
-    return fiber;
-}
-
-/* Leave the running fiber for that of the task on top, or for the worker's own. */
-static void go_to_top(virtual_worker *w) {
-    virtual_task *top = top_of(w);
-    if (!top) {
-        ns_virtual_switch(pool_of(w), w->fiber);
-        return;
-    }
-    top->base.worker = &w->base;
-    if (!top->begun) top->fiber = fiber_for(w, top);
-    ns_virtual_switch(pool_of(w), top->fiber);
-}
-
-void ns_virtual_settle(virtual_worker *w, virtual_task *self) {
-    for (;;) {
-        ns_virtual_settle_outbox(w);
-        virtual_task *top = top_of(w);
-        if (top == self) return;
-        if (pool_of(w)->detached) {
-            go_to_top(w);
-            return; /* `self` is on top again, of this worker or of another */
-        }
-        if (ns_fiber_left(pool_of(w)->running) < LEAST_STACK_BYTES) {
-            ns_virtual_fail(w, NS_ERROR_MEMORY, "%u tasks of worker %u that help each other do not fit on its stack",
-                            w->stack.count, w->base.id);
-        }
-        top->base.worker = &w->base;
-        run_body(top);
-    }
-}
-
-/* ---- their ends -------------------------------------------------------------------------------------------------- */
-
-/* The last child has finished: go on with the parent here, or wake the worker that is blocked in it. */
-static void resume_parent(virtual_worker *w, virtual_task *parent) {
-    virtual_pool *pool = pool_of(w);
-    parent->waiting = false;
-    virtual_worker *sleeper = parent->sleeper;
-    if (!sleeper) {
-        w->owed_ps += pool->plan->costs.resume_ps;
-        ns_virtual_list_push(w, &w->stack, parent);
-        return;
-    }
-    parent->sleeper = NULL;
-    const bool remote = sleeper->base.node != w->base.node;
-    const int64_t wake_ps = remote ? pool->plan->costs.wake_remote_ps : pool->plan->costs.wake_ps;
-    const int64_t left_ps = sleeper->blocked_until_ps - now_of(w);
-    ns_virtual_schedule(sleeper, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
-}
-
-/* Put the spawned successors whose last predecessor this was. */
-static void release_successors(virtual_worker *w, uint32_t row) {
-    const ns_graph *graph = &pool_of(w)->plan->graph;
-    virtual_graph *state = &pool_of(w)->graph;
-    if (!state->held) return;
-    for (int64_t at = graph->successor_ptr.at[row]; at < graph->successor_ptr.at[row + 1]; at++) {
-        const uint32_t next = graph->successor.at[at];
-        if (!--state->predecessors[next] && state->held[next]) ns_virtual_offer(w, state->held[next]);
-    }
-}
-
-static void finish(virtual_worker *w, virtual_task *task) {
-    virtual_pool *pool = pool_of(w);
-    virtual_task *parent = task->parent;
-    w->stack.count--;
-    w->counter[NS_TASKS] += pool->plan->graph.kind.at[task->row] == NS_ROW_TASK;
-    if (parent) {
-        w->owed_ps += pool->plan->costs.join_ps;
-        if (pool->plan->costs.line) w->owed_ps += ns_virtual_line_ps(w, task->spawner);
-        if (!--parent->pending && parent->waiting) resume_parent(w, parent);
-    }
-    release_successors(w, task->row);
-    if (task->future) task->future->done = 1;
-    if (!--pool->outstanding) ns_virtual_end_phase(pool);
-    ns_virtual_drop(task);
-}
-
 /* ---- where new ones go ------------------------------------------------------------------------------------------- */
+
+int64_t ns_virtual_line_ps(const virtual_worker *w, uint32_t from) {
+    const virtual_pool *pool = pool_of(w);
+    return pool->plan->line_ps.at[(uint64_t)w->base.id * pool->base.workers + from];
+}
 
 /* The queue for a new task; NS_UNKNOWN where every queue that the dispatch rules name is full. */
 static int32_t choose(virtual_worker *w, const virtual_task *task) {
@@ -274,5 +151,4 @@ void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *chi
     } else {
         ns_virtual_offer(w, child);
     }
-    ns_virtual_settle(w, parent);
 }

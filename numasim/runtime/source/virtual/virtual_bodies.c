@@ -1,0 +1,245 @@
+/* Bodies in virtual time: what runs on which fiber, and how bodies wait for their children and end (model 3.1 to 3.3).
+ * Equal, event for event, to engine/reference/executor.py.
+ *
+ * A body runs in lockstep with its row of the plan's graph: what lies between two calls is a RUN op, each call is the
+ * op of its name; a program that does something else is not the one that the plan was made for.
+ */
+#include <stdlib.h>
+
+#include "platform/cpu_clock.h"
+#include "virtual/virtual_state.h"
+
+enum { STACK_BYTES = 256 * 1024, LEAST_STACK_BYTES = 128 * 1024 };
+
+/* ---- the graph --------------------------------------------------------------------------------------------------- */
+
+enum ns_op ns_virtual_op_at(const virtual_pool *pool, const virtual_task *task) {
+    const bool ended = task->at >= (uint32_t)pool->plan->graph.op_ptr.at[task->row + 1];
+    return ended ? NS_OP_END : (enum ns_op)pool->plan->graph.op_code.at[task->at];
+}
+
+uint32_t ns_virtual_expect(virtual_worker *w, const virtual_task *task, enum ns_op op) {
+    const virtual_pool *pool = pool_of(w);
+    const enum ns_op there = ns_virtual_op_at(pool, task);
+    if (there != op) {
+        ns_virtual_fail(w, NS_ERROR_PROGRAM, "task %u comes to '%s' where the plan's graph has '%s'", task->row,
+                        NS_OP_NAME[op], NS_OP_NAME[there]);
+    }
+    return op == NS_OP_END ? 0 : pool->plan->graph.op_arg.at[task->at];
+}
+
+void ns_virtual_went_on(virtual_task *task) {
+    virtual_pool *pool = pool_of(worker_of(task));
+    if (pool->base.options.costs == NS_COSTS_MEASURED) task->since_ps = ns_cpu_ps();
+}
+
+/* What the body has taken since it went on, or -1 where the plan says what its segments take. */
+static int64_t measured_ps(const virtual_pool *pool, const virtual_task *task) {
+    if (pool->base.options.costs != NS_COSTS_MEASURED) return -1;
+    const int64_t taken_ps = ns_cpu_ps() - task->since_ps - pool->clock_cost_ps;
+    return taken_ps > 0 ? taken_ps : 0;
+}
+
+static void run_segment(virtual_worker *w, virtual_task *task, int64_t compute_ps) {
+    virtual_pool *pool = pool_of(w);
+    const uint32_t segment = pool->plan->graph.op_arg.at[task->at];
+    const ns_segment_time time = ns_pages_start(pool->pages, segment, w->base.node, compute_ps);
+    w->counter[NS_WORK_LOCAL_PS] += time.local_ps;
+    w->counter[NS_INFLATION_NUMA_PS] += time.total_ps - time.local_ps;
+    const int64_t owed_ps = w->owed_ps + time.owed_ps;
+    w->owed_ps = 0;
+    w->counter[NS_OVERHEAD_PS] += owed_ps;
+    ns_virtual_step(w, NS_RANK_SEG_END, owed_ps + time.total_ps);
+    task->at++;
+}
+
+virtual_worker *ns_virtual_end_segment(virtual_task *task) {
+    virtual_worker *w = worker_of(task);
+    virtual_pool *pool = pool_of(w);
+    int64_t compute_ps = measured_ps(pool, task);
+    while (ns_virtual_op_at(pool, task) == NS_OP_RUN) {
+        run_segment(w, task, compute_ps);
+        if (compute_ps > 0) compute_ps = 0;
+    }
+    return w;
+}
+
+/* ---- joins ------------------------------------------------------------------------------------------------------- */
+
+/* Join `continuation`: the task leaves the worker; its last child's worker goes on with it. */
+static void detach(virtual_worker *w, virtual_task *task) {
+    task->at++;
+    task->waiting = true;
+    w->stack.count--;
+    ns_virtual_settle(w, task);
+}
+
+/* Join `block`: the worker pays what it owes and sleeps until the last child has finished. */
+static void sleep_in_join(virtual_worker *w, virtual_task *task) {
+    task->waiting = true;
+    task->sleeper = w;
+    w->blocked_until_ps = now_of(w) + w->owed_ps;
+    w->counter[NS_OVERHEAD_PS] += w->owed_ps;
+    w->counter[NS_PARKED_PS] -= w->blocked_until_ps;
+    w->owed_ps = 0;
+    ns_virtual_suspend(w);
+    w->counter[NS_PARKED_PS] += now_of(w);
+    ns_virtual_record(pool_of(w), NS_RANK_WAKE, w->base.id, task->row, 0);
+}
+
+void ns_virtual_wait(virtual_worker *w, virtual_task *task) {
+    const enum ns_join_kind join = pool_of(w)->plan->join;
+    while (task->pending) {
+        if (join == NS_JOIN_CONTINUATION) {
+            detach(w, task);
+            return;
+        }
+        if (join == NS_JOIN_BLOCK) {
+            sleep_in_join(w, task);
+        } else {
+            ns_virtual_search(w, task);
+            ns_virtual_settle(w, task);
+        }
+        w = worker_of(task);
+    }
+    if (w->idle) ns_virtual_end_idle(w);
+    task->at++;
+    w->owed_ps += pool_of(w)->plan->costs.wait_ps;
+}
+
+/* ---- their ends -------------------------------------------------------------------------------------------------- */
+
+/* The last child has finished: go on with the parent here, or wake the worker that is blocked in it. */
+static void resume_parent(virtual_worker *w, virtual_task *parent) {
+    virtual_pool *pool = pool_of(w);
+    parent->waiting = false;
+    virtual_worker *sleeper = parent->sleeper;
+    if (!sleeper) {
+        w->owed_ps += pool->plan->costs.resume_ps;
+        ns_virtual_list_push(w, &w->stack, parent);
+        return;
+    }
+    parent->sleeper = NULL;
+    const bool remote = sleeper->base.node != w->base.node;
+    const int64_t wake_ps = remote ? pool->plan->costs.wake_remote_ps : pool->plan->costs.wake_ps;
+    const int64_t left_ps = sleeper->blocked_until_ps - now_of(w);
+    ns_virtual_schedule(sleeper, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
+}
+
+/* Put the spawned successors whose last predecessor this was. */
+static void release_successors(virtual_worker *w, uint32_t row) {
+    const ns_graph *graph = &pool_of(w)->plan->graph;
+    virtual_graph *state = &pool_of(w)->graph;
+    if (!state->held) return;
+    for (int64_t at = graph->successor_ptr.at[row]; at < graph->successor_ptr.at[row + 1]; at++) {
+        const uint32_t next = graph->successor.at[at];
+        if (!--state->predecessors[next] && state->held[next]) ns_virtual_offer(w, state->held[next]);
+    }
+}
+
+static void finish(virtual_worker *w, virtual_task *task) {
+    virtual_pool *pool = pool_of(w);
+    virtual_task *parent = task->parent;
+    w->stack.count--;
+    w->counter[NS_TASKS] += pool->plan->graph.kind.at[task->row] == NS_ROW_TASK;
+    if (parent) {
+        w->owed_ps += pool->plan->costs.join_ps;
+        if (pool->plan->costs.line) w->owed_ps += ns_virtual_line_ps(w, task->spawner);
+        if (!--parent->pending && parent->waiting) resume_parent(w, parent);
+    }
+    release_successors(w, task->row);
+    if (task->future) task->future->done = 1;
+    if (!--pool->outstanding) ns_virtual_end_phase(pool);
+    ns_virtual_drop(task);
+}
+
+/* ---- running what is on top -------------------------------------------------------------------------------------- */
+
+void ns_virtual_end_body(virtual_task *task) {
+    virtual_worker *w = ns_virtual_end_segment(task);
+    if (ns_virtual_op_at(pool_of(w), task) == NS_OP_WAIT) ns_virtual_wait(w, task);
+    ns_virtual_expect(worker_of(task), task, NS_OP_END);
+}
+
+/* Run a task, which is on top, from its beginning to its end. */
+static virtual_worker *run_body(virtual_task *task) {
+    task->begun = true;
+    ns_virtual_went_on(task);
+    task->body(&task->base, task->arguments);
+    ns_virtual_end_body(task);
+    virtual_worker *w = worker_of(task); /* that it has ended on */
+    finish(w, task);
+    return w;
+}
+
+static void keep_fiber(virtual_pool *pool, ns_fiber *fiber) {
+    if (pool->spare_count == pool->spare_room) {
+        const uint32_t room = pool->spare_room ? 2 * pool->spare_room : 64;
+        ns_fiber **grown = realloc(pool->spare, room * sizeof(ns_fiber *));
+        if (!grown) return; /* its memory is lost until the process ends */
+        pool->spare = grown;
+        pool->spare_room = room;
+    }
+    pool->spare[pool->spare_count++] = fiber;
+}
+
+static void go_to_top(virtual_worker *w);
+
+/* The whole life of a fiber: one task, and behind it those that have not begun when they come to the top. Then the
+ * worker goes on with what is on top. */
+static void live(void *argument) {
+    virtual_task *task = argument;
+    ns_fiber *const fiber = task->fiber;
+    virtual_worker *w;
+    do {
+        task->fiber = fiber;
+        w = run_body(task);
+        ns_virtual_settle_outbox(w);
+        task = top_of(w);
+        if (task) task->base.worker = &w->base;
+    } while (task && !task->begun);
+    keep_fiber(pool_of(w), fiber);
+    go_to_top(w);
+}
+
+static ns_fiber *fiber_for(virtual_worker *w, virtual_task *task) {
+    virtual_pool *pool = pool_of(w);
+    ns_fiber *fiber = NULL;
+    if (pool->spare_count) {
+        fiber = pool->spare[--pool->spare_count];
+        ns_fiber_reuse(fiber, live, task);
+    } else if (ns_fiber_create(&fiber, STACK_BYTES, live, task)) {
+        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the stack of task %u", task->row);
+    }
+    return fiber;
+}
+
+/* Leave the running fiber for that of the task on top, or for the worker's own. */
+static void go_to_top(virtual_worker *w) {
+    virtual_task *top = top_of(w);
+    if (!top) {
+        ns_virtual_switch(pool_of(w), w->fiber);
+        return;
+    }
+    top->base.worker = &w->base;
+    if (!top->begun) top->fiber = fiber_for(w, top);
+    ns_virtual_switch(pool_of(w), top->fiber);
+}
+
+void ns_virtual_settle(virtual_worker *w, virtual_task *self) {
+    for (;;) {
+        ns_virtual_settle_outbox(w);
+        virtual_task *top = top_of(w);
+        if (top == self) return;
+        if (pool_of(w)->detached) {
+            go_to_top(w);
+            return; /* `self` is on top again, of this worker or of another */
+        }
+        if (ns_fiber_left(pool_of(w)->running) < LEAST_STACK_BYTES) {
+            ns_virtual_fail(w, NS_ERROR_MEMORY, "%u tasks of worker %u that help each other do not fit on its stack",
+                            w->stack.count, w->base.id);
+        }
+        top->base.worker = &w->base;
+        run_body(top);
+    }
+}
