@@ -41,10 +41,10 @@ nb::object column(const std::vector<Row>& rows, Field field) {
 
 struct NamedCounter {
     const char* name;
-    std::int64_t Counters::* value;
+    std::int64_t ns_counters::* value;
 };
 
-#define NAMED_COUNTER(name, NAME) {#name, &Counters::name},
+#define NAMED_COUNTER(name, NAME) {#name, &ns_counters::name},
 constexpr NamedCounter COUNTERS[] = {NS_EACH_COUNTER(NAMED_COUNTER)};
 #undef NAMED_COUNTER
 
@@ -72,8 +72,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     const std::size_t nodes = run.plan.nodes;
     result["workers"] = workers;
     result["producers"] = producers;
-    result["node_attempts"] = table(engine.probes().attempts().data(), nodes, nodes);
-    result["node_success"] = table(engine.probes().successes().data(), nodes, nodes);
+    result["node_attempts"] = table(run.steals.attempts, nodes, nodes);
+    result["node_success"] = table(run.steals.successes, nodes, nodes);
     result["node_bytes"] = table(memory.node_bytes().data(), nodes, nodes);
     result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;

@@ -41,15 +41,18 @@ def words() -> str:
 
 
 def counters() -> str:
-    """The counters of workers as a list of names, and those of shared words."""
+    """The counters of workers as a list of names and as a structure, and those of shared words."""
     workers = {**COUNTS, **TIMES}
+    members = "".join(f"    int64_t {name};\n" for name in workers)
     parts = [
         _listed("NS_EACH_COUNTER", workers),
+        f"typedef struct ns_counters {{\n{members}}} ns_counters;\n",
         f"enum {{ NS_COUNTER_COUNT = {len(workers)}, NS_WORD_COUNTER_COUNT = {len(WORD_COUNTS)} }};\n",
         _listed("NS_EACH_WORD_COUNTER", WORD_COUNTS),
     ]
     notes = "".join(f" *   {name}: {note}\n" for name, note in {**workers, **WORD_COUNTS}.items() if note)
-    return guarded("NUMASIM_GENERATED_COUNTERS_H", f"/* What is counted:\n{notes} */\n\n" + "\n".join(parts))
+    heading = f"#include <stdint.h>\n\n/* What is counted:\n{notes} */\n\n"
+    return guarded("NUMASIM_GENERATED_COUNTERS_H", heading + "\n".join(parts))
 
 
 def _listed(macro: str, names: dict[str, str]) -> str:

@@ -759,6 +759,10 @@ PLAN = Structure(
         Integer(name="room", high="INT64_MAX", note="tasks that all queues hold together"),
         Flag(name="looks_at_data", note="a dispatch rule asks where the objects of a new task are"),
         Part(name="objects", of=TASK_OBJECTS, when="looks_at_data"),
+        Computed(name="locks_search", c_type="bool", note="probes are made under locks"),
+        Computed(name="own_never_full", c_type="bool", note="every new task finds room in its worker's own queue"),
+        Computed(name="inlines", c_type="bool", note="spawns are executed at once where a queue overflows"),
+        Computed(name="puts_take_time", c_type="bool"),
     ),
     checked=True,
 )

@@ -230,10 +230,25 @@ static bool has_own_queues(const ns_plan *steal) {
     return true;
 }
 
+/* What follows from the fields for every step of a run. Where tasks are dispatched by data, the fill of the own queue
+ * says nothing of the queue that a task goes to. */
+static void derive(ns_full_plan *self) {
+    bool bounded = false, overflows = false;
+    for (uint32_t q = 0; q < self->steal.queue_count; q++) {
+        bounded |= self->steal.queues[q].capacity != 0;
+        overflows |= self->steal.queues[q].full == NS_FULL_INLINE;
+    }
+    self->own_never_full = self->own_dispatch && !bounded;
+    self->inlines = overflows && !self->looks_at_data;
+    self->puts_take_time = self->costs.push_ps || self->words.queue_lock.count;
+    self->locks_search = self->words.declared < self->words.role.count;
+}
+
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self) {
     const bool lines_move = self->costs.line || self->words.role.count;
     const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
     (void)plan;
+    derive(self);
     return ns_plan_require(reader, !lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
                            "line_ps does not have a row for each worker") &&
            ns_plan_require(reader, !self->effects.coupled || !self->skipping,

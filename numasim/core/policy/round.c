@@ -1,5 +1,7 @@
 #include "policy/round.h"
 
+#include <stdlib.h>
+
 #include "policy/candidates.h"
 #include "policy/pick.h"
 
@@ -25,6 +27,18 @@ void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64
     };
     for (uint32_t level = 0; level < plan->levels; level++) cursor[level] = 0;
     for (uint32_t at = 0; at < plan->chances; at++) chance_ppm[at] = plan->chance[at].first_ppm;
+}
+
+ns_actor *ns_actors_create(const ns_plan *plan, uint32_t count, uint64_t seed) {
+    const size_t levels = plan->levels, chances = plan->chances;
+    ns_actor *made = calloc(count, sizeof *made + levels * sizeof(int64_t) + chances * sizeof(int32_t));
+    if (!made) return NULL;
+    int64_t *cursor = (int64_t *)(void *)(made + count);
+    int32_t *chance_ppm = (int32_t *)(void *)(cursor + count * levels);
+    for (uint32_t at = 0; at < count; at++) {
+        ns_actor_init(&made[at], plan, (int32_t)at, seed, cursor + at * levels, chance_ppm + at * chances);
+    }
+    return made;
 }
 
 static int32_t clamped(int64_t value, int32_t least, int32_t most) {

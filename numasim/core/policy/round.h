@@ -47,6 +47,9 @@ typedef struct {
 void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64_t seed, int64_t *cursor,
                    int32_t *chance_ppm);
 
+/* Those of the first `count` positions, in one piece of memory for free(); NULL where there is none. */
+ns_actor *ns_actors_create(const ns_plan *plan, uint32_t count, uint64_t seed);
+
 /* Begin a round. */
 void ns_round_begin(ns_round *self);
 

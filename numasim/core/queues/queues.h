@@ -42,6 +42,10 @@ static inline void ns_queues_mark(ns_queues *self, uint32_t q) {
     ns_watch_mark(self->plan, self->watch, q, self->length[q], self->thresholds[q]);
 }
 
+static inline bool ns_queues_have_room(const ns_queues *self, uint32_t q) {
+    return self->length[q] < self->capacity[q];
+}
+
 /* Put items at the back, at least one. */
 static inline bool ns_queues_push(ns_queues *self, uint32_t q, ns_items items) {
     if (!ns_ring_push_back(&self->ring[q], items)) return false;

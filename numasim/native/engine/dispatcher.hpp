@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/objects.hpp"
+#include "execution/placing.h"
 #include "memory/memory_system.hpp"
 #include "state/run.hpp"
 
@@ -12,31 +13,27 @@ namespace numasim {
 
 class Dispatcher {
 public:
-    Dispatcher(Run& run, const MemorySystem& memory)
-        : run_(run), objects_(run.plan, memory.pages()), looks_at_data_(ns_looks_at_data(&run.plan.steal)) {}
+    Dispatcher(Run& run, const MemorySystem& memory) : run_(run), objects_(run.plan, memory.pages()) {}
 
     // The queue for a task that a worker spawns; negative where every queue that the rules name is full. What deciding
     // takes the worker is owed.
     std::int32_t choose(Worker& w, Task task) {
         if (w.boundless_own != NS_UNKNOWN) return w.boundless_own;
         const std::int32_t q = place(w.id, task);
-        if (q != w.own || looked_) w.owed_ps += cost_ps(w, q);
+        if (q != w.own || looked_) w.owed_ps += ns_dispatch_ps(&run_.plan, &w, q, looked_);
         return q;
     }
 
     // The same for the worker, or the producer, at `position`, which owes nothing for it.
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
 
-    bool looks_at_data() const { return looks_at_data_; }
     bool looked() const { return looked_; }  // the last decision asked where the task's objects are
 
 private:
     [[gnu::noinline]] void describe(Task task, ns_new_task& described);
-    [[gnu::noinline]] std::int64_t cost_ps(const Worker& w, std::int32_t q) const;
 
     Run& run_;
     ObjectMap objects_;
-    const bool looks_at_data_;
     bool looked_ = false;
 };
 

@@ -14,13 +14,12 @@ Engine::Engine(const Plan& plan, const Listener* listener, Watch* watch, std::fu
       sync_(run_, memory_),
       dispatcher_(run_, memory_),
       source_(run_, sync_, dispatcher_),
-      probes_(run_),
       skipping_(run_, memory_, source_),
-      polling_(run_, memory_, sync_, source_, probes_, skipping_),
-      batches_(run_, source_, probes_, skipping_, polling_),
-      thief_(run_, memory_, sync_, source_, probes_, skipping_, polling_, batches_),
+      polling_(run_, memory_, source_, skipping_),
+      batches_(run_, source_, skipping_, polling_),
+      thief_(run_, memory_, sync_, source_, skipping_, polling_, batches_),
       executor_(run_, memory_, sync_, dispatcher_, source_, thief_),
-      steady_(run_, memory_, sync_, source_) {}
+      steady_(run_, memory_, source_) {}
 
 // ---- events -------------------------------------------------------------------------------------------------------
 
@@ -81,8 +80,8 @@ void Engine::grant(std::uint32_t lock) {
         return;
     }
     Worker& w = run_.team[waiter.actor];
-    if (then == Then::SEARCH) return thief_.lock_granted(w, lock);
-    if (then == Then::PUT) return executor_.put_locked(w);
+    if (then == Then::SEARCH) return ns_lock_granted(&thief_, &w, lock);
+    if (then == Then::ENQUEUE) return executor_.put_locked(w);
     if (then == Then::ATOMIC) sync_.release(lock, w.id);
     sync_.stop_spinning(w);
     executor_.proceed(w);
@@ -111,11 +110,11 @@ void Engine::start_phase() {
 void Engine::end_phase() {
     run_.clock.clear(run_.clock.end_of_instant());
     const bool serial = source_.phase().serial;
-    if (sync_.lock_searches()) sync_.free_search_locks();
+    if (run_.plan.locks_search) sync_.free_search_locks();
     for (Worker& w : run_.team) serial&& w.id != 0 ? source_.wait_at_barrier(w) : thief_.retire(w);
     source_.end_phase(run_.plan.skipping ? skipping_.take_span_ps() : run_.frames.take_span_ps());
     if (run_.plan.threshold_time == ThresholdTime::PHASE) {
-        for (Worker& w : run_.team) thief_.compute_thresholds(w);
+        for (Worker& w : run_.team) ns_compute_thresholds(&thief_, &w, run_.clock.now_ps());
     }
     start_phase();
 }

@@ -15,12 +15,11 @@
 //   SyncObjects    locks, atomic words, conditions, barriers
 //   Dispatcher     the queue that a new task goes to
 //   WorkSource     phases, roots, ranges, the producer; how many tasks are left
-//   Probes         what probes and steals cost, and how often they were tried
 //   Thief          own queue, rounds of probes, steals, back-off
 //   Executor       ops, segments, spawns, joins
 //
-// Four shortcuts (shortcuts/) pass over events whose outcome is known, and change no result. They stand between Probes
-// and Thief, SteadyProduction behind Executor. `Plan::skip` switches Polling (polls that must fail) and
+// Four shortcuts (shortcuts/) pass over events whose outcome is known, and change no result. They stand between
+// WorkSource and Thief, SteadyProduction behind Executor. `Plan::skip` switches Polling (polls that must fail) and
 // SteadyProduction (a producer and workers in steady state) on, `Plan::skipping` SkipAhead (whole phases in which only
 // steals matter) and StealBatches (many steals of like items).
 //
@@ -36,7 +35,6 @@
 
 #include "engine/dispatcher.hpp"
 #include "engine/executor.hpp"
-#include "engine/probes.hpp"
 #include "engine/sync_objects.hpp"
 #include "engine/thief.hpp"
 #include "engine/work_source.hpp"
@@ -60,7 +58,6 @@ public:
     // Results, each from the component that knows it.
     Run& state() { return run_; }
     const WorkSource& source() const { return source_; }
-    const Probes& probes() const { return probes_; }
     const MemorySystem& memory() const { return memory_; }
     const SyncObjects& sync() const { return sync_; }
     std::int64_t passed_items() const { return steady_.passed_items(); }
@@ -82,7 +79,6 @@ private:
     SyncObjects sync_;
     Dispatcher dispatcher_;
     WorkSource source_;
-    Probes probes_;
     SkipAhead skipping_;
     Polling polling_;
     StealBatches batches_;

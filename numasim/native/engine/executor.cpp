@@ -2,18 +2,9 @@
 
 #include <algorithm>
 
-#include "policy/dispatch.h"
+#include "execution/placing.h"
 
 namespace numasim {
-
-namespace {
-
-bool any_inlines(const ns_plan& steal) {
-    return std::any_of(steal.queues, steal.queues + steal.queue_count,
-                       [](const ns_queue& queue) { return queue.full == NS_FULL_INLINE; });
-}
-
-}  // namespace
 
 Executor::Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher, WorkSource& source,
                    Thief& thief)
@@ -23,12 +14,11 @@ Executor::Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher
       dispatcher_(dispatcher),
       source_(source),
       thief_(thief),
-      overflowed_(run.plan.steal.queue_count, 0),
       coupled_(memory.coupled()),
       has_dependences_(run.frames.have_dependences()),
       joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
-      inlines_(any_inlines(run.plan.steal) && !dispatcher.looks_at_data()),
-      puts_take_time_(run.plan.costs.push_ps != 0 || !run.plan.words.queue_lock.empty()) {}
+      inlines_(run.plan.inlines),
+      puts_take_time_(run.plan.puts_take_time) {}
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
@@ -109,9 +99,9 @@ void Executor::compute_block(Worker& w, Task item) {
 
 // Start a stretch of work, with the overhead that is owed in front of it.
 inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
-    const std::int64_t owed_ps = w.pay_owed();
+    const std::int64_t owed_ps = ns_pay_owed(&w);
     w.began_ps = run_.clock.now_ps() + owed_ps;
-    w.counters.add_work(total_ps, local_ps);
+    ns_count_work(&w.counters, total_ps, local_ps);
     run_.clock.schedule(w, SEG_END, owed_ps + total_ps);
     if (run_.recorder.keeps_log()) run_.recorder.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
 }
@@ -123,11 +113,11 @@ inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, st
     if (run_.recorder.watch() != nullptr) report_work(w);
     if (run_.frames.is_item(task)) {
         w.stack.pop_back();
-        w.counters.add_tasks(1);
+        w.counters.tasks += 1;
         source_.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
         const bool free = w.stack.empty() && w.agenda.empty();
-        if (free && thief_.pop_own(w, run_.plan.refill) && run_.frames.is_item(w.stack.back()))
+        if (free && ns_pop_own(&thief_, &w, thief_.plan->refill) && run_.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
         ++run_.frames[task].at;
@@ -164,7 +154,7 @@ void Executor::finish(Worker& w, std::uint32_t at) {
         run_.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
     } else {
-        w.counters.add_tasks(frame.kind == TASK);
+        w.counters.tasks += frame.kind == TASK;
         run_.frames.end_chain(frame.path_ps);
         if (frame.parent != NO_FRAME) join(w, frame);
         if (has_dependences_) release(w, frame);
@@ -175,8 +165,7 @@ void Executor::finish(Worker& w, std::uint32_t at) {
 
 void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
-        w.owed_ps += run_.plan.costs.join_ps;
-        if (run_.plan.costs.line) w.owed_ps += run_.plan.line_ps[std::size_t{w.id} * run_.plan.workers + child.spawner];
+        w.owed_ps += ns_join_ps(&run_.plan, &w, child.spawner);
     }
     Frame& parent = run_.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
@@ -196,7 +185,7 @@ void Executor::resume(Worker& w, std::uint32_t parent) {
         Worker& sleeper = run_.team[found->second];
         sleeper_.erase(found);
         sleeper.blocked = false;
-        const std::int64_t wake_ps = sleeper.node != w.node ? run_.plan.costs.wake_remote_ps : run_.plan.costs.wake_ps;
+        const std::int64_t wake_ps = ns_wake_ps(&run_.plan, &w, &sleeper);
         run_.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run_.clock.now_ps()));
         return;
     }
@@ -220,7 +209,7 @@ void Executor::spawn(Worker& w, std::uint32_t parent) {
     run_.frames[child].spawner = w.id & 0xFFFFFFFU;
     if (coupled_) memory_.expect(run_.frames[child]);
     if (has_dependences_ && run_.frames.must_wait(child)) return;
-    if (inlines_ && must_inline(w)) {
+    if (inlines_ && ns_must_inline(&run_.plan, thief_.queues, &w)) {
         w.stack.push_back(child);
     } else if (run_.plan.work_first) {
         w.stack.back() = child;
@@ -240,21 +229,11 @@ void Executor::produce(Worker& w) {
         return;
     }
     const Task item = source_.make_item();
-    if (inlines_ && must_inline(w)) {
+    if (inlines_ && ns_must_inline(&run_.plan, thief_.queues, &w)) {
         w.stack.push_back(item);
     } else {
         offer(w, item);
     }
-}
-
-// Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill.
-bool Executor::must_inline(Worker& w) {
-    if (w.own == NS_UNKNOWN) return false;
-    const auto q = static_cast<std::uint32_t>(w.own);
-    if (run_.plan.steal.queues[q].full != NS_FULL_INLINE) return false;
-    overflowed_[q] = ns_overflows(overflowed_[q] != 0, run_.queues.length(q), run_.queues.contents().capacity(q),
-                                  run_.plan.inline_resume_ppm);
-    return overflowed_[q] != 0;
 }
 
 // Put a task into a queue: at once, or where that takes time, as the worker's next step.
@@ -268,8 +247,8 @@ void Executor::offer(Worker& w, Task task) {
 
 void Executor::end_put(Worker& w) {
     run_.recorder.overhead(w);
-    if (!w.held.empty()) {  // what a search has found is paid for
-        thief_.release_locks(w);
+    if (w.held_count != 0) {  // what a search has found is paid for
+        ns_release_search_locks(&thief_, &w);
     } else if (!w.outbox.empty() && !put_next(w)) {
         return;
     }
@@ -280,15 +259,15 @@ void Executor::end_put(Worker& w) {
 bool Executor::put_next(Worker& w) {
     const Task task = w.outbox.front();
     const std::int32_t q = dispatcher_.choose(w, task);
-    const std::int32_t lock = q == w.own ? NO_LOCK : sync_.queue_lock(q);
-    if (lock == NO_LOCK) {
+    const std::int32_t lock = ns_put_lock(&run_.plan, &w, q);
+    if (lock == NS_NO_LOCK) {
         w.outbox.pop_front();
         put_into(w, q, task);
         return true;
     }
     w.target = static_cast<std::uint32_t>(q);
     run_.clock.hold(w);  // whoever holds the lock lets go of it
-    sync_.request(static_cast<std::uint32_t>(lock), w.id, Then::PUT);
+    sync_.request(static_cast<std::uint32_t>(lock), w.id, Then::ENQUEUE);
     return false;
 }
 
@@ -301,7 +280,7 @@ void Executor::put_locked(Worker& w) {
         w.outbox.pop_front();
         put_into(w, q, task);
     }
-    sync_.release(static_cast<std::uint32_t>(sync_.queue_lock(q)), w.id);
+    sync_.release(static_cast<std::uint32_t>(ns_queue_lock(&run_.plan, q)), w.id);
     if (room || put_next(w)) proceed(w);
 }
 
@@ -341,15 +320,15 @@ bool Executor::block(Worker& w, Frame& frame) {
     frame.waiting = 1;
     sleeper_[w.stack.back()] = w.id;
     w.blocked = w.rests = true;
-    w.began_ps = run_.clock.now_ps() + w.pay_owed();
-    w.counters.add_parked(-w.began_ps);
+    w.began_ps = run_.clock.now_ps() + ns_pay_owed(&w);
+    w.counters.parked_ps -= w.began_ps;
     run_.clock.sleep(w, w.began_ps);
     memory_.tell_activity(w);
     return false;
 }
 
 void Executor::wake(Worker& w) {
-    if (!w.meets) w.counters.add_parked(run_.clock.now_ps());
+    if (!w.meets) w.counters.parked_ps += run_.clock.now_ps();
     w.rests = w.spins = false;
     memory_.tell_activity(w);
     run_.recorder.stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED);

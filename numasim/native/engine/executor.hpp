@@ -43,7 +43,6 @@ private:
     void spawn(Worker& w, std::uint32_t parent);
     void call(Worker& w, std::uint32_t caller);
     void produce(Worker& w);
-    [[gnu::noinline]] bool must_inline(Worker& w);
     void offer(Worker& w, Task task);
     bool put_next(Worker& w);
     void put_into(Worker& w, std::int32_t q, Task task);
@@ -57,7 +56,6 @@ private:
     WorkSource& source_;
     Thief& thief_;
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
-    std::vector<std::uint8_t> overflowed_;             // [queues]
     const bool coupled_, has_dependences_, joins_cost_, inlines_, puts_take_time_;
 };
 

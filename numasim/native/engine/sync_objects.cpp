@@ -7,10 +7,8 @@ namespace numasim {
 ns_sync* SyncObjects::make() {
     const ns_sync_listener listener{
         .context = this,
-        .expected =
-            [](void* self, std::uint32_t actor, ns_rank rank, std::int64_t due_ps) {
-                static_cast<SyncObjects*>(self)->expect(actor, static_cast<Rank>(rank), due_ps);
-            },
+        .expected = [](void* self, std::uint32_t actor, ns_rank rank,
+                       std::int64_t due_ps) { static_cast<SyncObjects*>(self)->expect(actor, rank, due_ps); },
         .held =
             [](void* self, std::uint32_t word, std::uint32_t actor, std::int64_t start_ps) {
                 const SyncObjects& sync = *static_cast<SyncObjects*>(self);
@@ -19,7 +17,7 @@ ns_sync* SyncObjects::make() {
         .released =
             [](void* self, std::uint32_t actor, std::int64_t leave_ps) {
                 const SyncObjects& sync = *static_cast<SyncObjects*>(self);
-                sync.run_.team[actor].counters.add_barrier(leave_ps);
+                sync.run_.team[actor].counters.idle_barrier_ps += leave_ps;
                 sync.run_.clock.schedule(sync.run_.team[actor], WAKE, leave_ps - sync.run_.clock.now_ps());
             },
         .woken =
@@ -98,7 +96,7 @@ ns_waiter SyncObjects::grant(std::uint32_t word) {
 // What a worker has waited for a lock was overhead.
 void SyncObjects::end_lock_wait(std::uint32_t actor, std::int64_t since_ps) {
     Worker& w = run_.team[actor];
-    w.counters.add_overhead(run_.clock.now_ps() - since_ps);
+    w.counters.overhead_ps += run_.clock.now_ps() - since_ps;
     w.began_ps = run_.clock.now_ps();
     run_.recorder.overhead(w);
 }
@@ -108,7 +106,7 @@ void SyncObjects::release(std::uint32_t word, std::uint32_t actor) {
 }
 
 void SyncObjects::free_search_locks() {
-    for (Worker& w : run_.team) w.held.clear();
+    for (Worker& w : run_.team) w.held_count = 0;
     ns_sync_free_search(sync_.get(), run_.plan.words.declared, run_.clock.now_ps(),
                         [](void* self, std::uint32_t actor, std::int64_t since_ps) {
                             SyncObjects& sync = *static_cast<SyncObjects*>(self);
@@ -121,7 +119,7 @@ void SyncObjects::free_search_locks() {
 
 bool SyncObjects::arrive(Worker& w, std::uint32_t word) {
     spin(w);
-    w.counters.add_barrier(-run_.clock.now_ps());
+    w.counters.idle_barrier_ps -= run_.clock.now_ps();
     w.began_ps = run_.clock.now_ps();
     w.meets = true;
     ns_sync_arrive(sync_.get(), word, w.id, run_.clock.now_ps());
@@ -142,7 +140,7 @@ bool SyncObjects::await(Worker& w, std::uint32_t word) {
     w.blocked = w.rests = true;
     run_.clock.suspend(w);
     memory_.tell_activity(w);
-    w.counters.add_parked(-run_.clock.now_ps());
+    w.counters.parked_ps -= run_.clock.now_ps();
     w.began_ps = run_.clock.now_ps();
     return false;
 }

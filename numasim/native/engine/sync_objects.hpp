@@ -34,17 +34,6 @@ public:
     // Nobody searches any more: take the locks of the search from whoever has them or waits for them.
     void free_search_locks();
 
-    bool lock_searches() const { return run_.plan.words.declared < run_.plan.words.role.size(); }
-    std::int32_t queue_lock(std::int32_t q) const {
-        return q < 0 || run_.plan.words.queue_lock.empty() ? NO_LOCK
-                                                           : run_.plan.words.queue_lock[static_cast<std::size_t>(q)];
-    }
-    std::int32_t level_lock(std::uint32_t level, std::uint32_t q) const {
-        return run_.plan.words.level_lock.empty()
-                   ? NO_LOCK
-                   : run_.plan.words.level_lock[std::size_t{level} * run_.plan.steal.queue_count + q];
-    }
-
     std::vector<WordCounts> counts() const;
 
 private:

@@ -1,13 +1,14 @@
-// Looking for work: own queue, rounds of probes, steals, back-off (model 4.1 to 4.4; engine/reference/thief.py).
+// How the engine's workers look for work: the rounds of core/search/thief.h, with what those leave to an engine below
+// (model 4.1 to 4.4; engine/reference/thief.py).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "engine/probes.hpp"
 #include "engine/sync_objects.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
+#include "search/thief.h"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
@@ -15,76 +16,119 @@
 
 namespace numasim {
 
-class Thief {
+class Thief : public ns_search {
 public:
-    Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, Probes& probes, SkipAhead& skipping,
+    Thief(Run& given, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping,
           Polling& polling, StealBatches& batches);
 
     // Let the worker take its next implicit body or own task, or start to search; false: it is idle now.
     bool seek(Worker& w);
-    // Let it begin the next task of its own queue, where that holds more than `keep` (-1: its threshold s; A-10).
-    bool pop_own(Worker& w, std::int64_t keep);
-    // It has something to run.
-    [[gnu::noinline]] void end_idle(Worker& w);
-
     // A probe takes effect; true: the worker has something to run, or has come to the end of its join.
     bool look(Worker& w);
-    // A lock that the search waits for has been granted.
-    void lock_granted(Worker& w, std::uint32_t lock);
-    // The search has been paid for: let go of its locks.
-    void release_locks(Worker& w);
-
-    void compute_thresholds(Worker& w);
+    void begin(Worker& w, Task task);
+    // It has something to run.
+    [[gnu::noinline]] void end_idle(Worker& w);
+    // Report the idle time since the last row; a wait for a lock cuts an episode in pieces.
+    void report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote);
+    // Move `count` tasks: the first is begun, the others go to the own queue (with refill, all do).
+    void take(Worker& w, bool back, std::int64_t count);
+    // The same in a phase that is skipped over.
+    void take_ahead(Worker& w);
+    // Throws Deadlock unless anything but fruitless probes can ever happen.
+    void despair();
     // Close the books of a worker at the end of a phase.
     void retire(Worker& w);
 
-private:
-    void begin(Worker& w, Task task);
-    [[gnu::noinline]] void go_idle(Worker& w);
-    void report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote);
-    [[gnu::noinline]] bool start_round(Worker& w);
-    bool next_probe(Worker& w);
-    void send_probe(Worker& w);
-    bool end_round(Worker& w);
-    bool back_off(Worker& w, std::int64_t wait_ps);
-    bool missed(Worker& w);
-    void take(Worker& w, std::uint32_t q, bool back, std::int64_t count);
-    void take_ahead(Worker& w, std::uint32_t q);
-    [[gnu::noinline]] void pass_locks(Worker& w);
-    [[gnu::noinline]] bool leave_search(Worker& w);
+    Run& run;
+    SyncObjects& sync;
+    WorkSource& source;
+    SkipAhead& skipping;
+    Polling& polling;
 
-    Run& run_;
+private:
+    [[gnu::noinline]] void go_idle(Worker& w);
+    void report_steal(const Worker& w, std::int64_t count);
+    [[gnu::noinline]] bool start_round(Worker& w);
+    bool can_go_on();
+
     MemorySystem& memory_;
-    SyncObjects& sync_;
-    WorkSource& source_;
-    Probes& probes_;
-    SkipAhead& skipping_;
-    Polling& polling_;
     StealBatches& batches_;
     std::vector<Task> taken_;  // by the steal at hand
-    const bool tracks_parent_, begins_cost_, locks_search_;
+    const bool tracks_parent_, begins_cost_;
 };
 
 inline void Thief::begin(Worker& w, Task task) {
     if (w.idle) end_idle(w);
     w.fails = 0;
-    if (begins_cost_ && !run_.frames.is_item(task)) {
-        const Frame& frame = run_.frames[task];
-        if (run_.plan.work_first && run_.frames.has_started(frame)) w.owed_ps += run_.plan.costs.resume_ps;
-        if (tracks_parent_) ns_actor_ran(&run_.queues.actor(w.id), static_cast<std::int32_t>(frame.spawner));
+    if (begins_cost_ && !run.frames.is_item(task)) {
+        const Frame& frame = run.frames[task];
+        if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
+        if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner));
     }
     w.stack.push_back(task);
 }
 
-inline bool Thief::pop_own(Worker& w, std::int64_t keep) {
-    if (w.own == NS_UNKNOWN) return false;
-    const auto q = static_cast<std::uint32_t>(w.own);
-    if (run_.queues.length(q) <= (keep < 0 ? run_.queues.contents().low(q) : keep)) return false;
-    if (run_.frames.strict() && !run_.frames.may_run(w, run_.queues.peek(q, w.own_back))) return false;
-    w.owed_ps += run_.plan.costs.pop_ps;
-    begin(w, run_.queues.take(q, w.own_back));
-    source_.room_made();
-    return true;
+}  // namespace numasim
+
+// ---- what core/search/thief.h leaves to an engine -----------------------------------------------------------------
+
+inline numasim::Worker& worker_of(ns_worker_state* w) { return static_cast<numasim::Worker&>(*w); }
+inline const numasim::Worker& worker_of(const ns_worker_state* w) { return static_cast<const numasim::Worker&>(*w); }
+inline numasim::Thief& thief_of(ns_search* s) { return static_cast<numasim::Thief&>(*s); }
+inline const numasim::Run& run_of(const ns_search* s) { return static_cast<const numasim::Thief&>(*s).run; }
+
+static inline ns_view ns_host_view(const ns_search* s) { return run_of(s).queues.view(); }
+
+static inline bool ns_host_joins(const ns_worker_state* w) { return !worker_of(w).stack.empty(); }
+
+static inline bool ns_host_join_is_over(const ns_search* s, const ns_worker_state* w) {
+    return run_of(s).frames.join_is_over(worker_of(w));
 }
 
-}  // namespace numasim
+static inline bool ns_host_may_run(const ns_search* s, const ns_worker_state* w, std::uint32_t q, bool back) {
+    return run_of(s).frames.may_run(worker_of(w), run_of(s).queues.peek(q, back));
+}
+
+static inline void ns_host_begin(ns_search* s, ns_worker_state* w, std::uint32_t q, bool back) {
+    numasim::Thief& thief = thief_of(s);
+    thief.begin(worker_of(w), thief.run.queues.take(q, back));
+    thief.source.room_made();
+}
+
+static inline std::int64_t ns_host_amount(ns_search* s, const ns_worker_state* w) {
+    numasim::SkipAhead& skipping = thief_of(s).skipping;
+    if (skipping.active()) return skipping.holds_task(w->target);
+    return ns_level_amount(&s->plan->steal.level[w->level], s->queues->length[w->target]);
+}
+
+static inline bool ns_host_take(ns_search* s, ns_worker_state* w, bool back, std::int64_t count) {
+    numasim::Thief& thief = thief_of(s);
+    const bool ahead = thief.skipping.active();
+    ahead ? thief.take_ahead(worker_of(w)) : thief.take(worker_of(w), back, count);
+    return !ahead;
+}
+
+static inline void ns_host_wait(ns_search* s, ns_worker_state* w, enum ns_rank rank, std::int64_t wait_ps) {
+    thief_of(s).run.clock.schedule_idle(worker_of(w), rank, wait_ps);
+}
+
+static inline void ns_host_pay(ns_search* s, ns_worker_state* w) {
+    thief_of(s).run.clock.schedule_overhead(worker_of(w), numasim::PUT, 0);
+}
+
+static inline void ns_host_despair(ns_search* s, ns_worker_state*) { thief_of(s).despair(); }
+
+static inline std::int64_t ns_host_pass_over(ns_search* s, ns_worker_state* w, std::int64_t wait_ps) {
+    return thief_of(s).polling.pass_over(worker_of(w), wait_ps);
+}
+
+static inline void ns_host_request(ns_search* s, ns_worker_state* w, std::uint32_t lock) {
+    numasim::Thief& thief = thief_of(s);
+    thief.report_idle(worker_of(w), 0, 0);
+    thief.run.clock.suspend(worker_of(w));
+    thief.sync.request(lock, w->id, numasim::Then::SEARCH);
+}
+
+static inline void ns_host_release(ns_search* s, ns_worker_state* w, std::uint32_t lock) {
+    thief_of(s).sync.release(lock, w->id);
+}

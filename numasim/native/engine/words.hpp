@@ -11,10 +11,8 @@ namespace numasim {
 static_assert(+LOCK_WORD == +NS_SYNC_LOCK && +ATOMIC_WORD == +NS_SYNC_ATOMIC && +CONDITION_WORD == +NS_SYNC_CONDITION &&
               +BARRIER_WORD == +NS_SYNC_BARRIER);
 
-constexpr std::int32_t NO_LOCK = -1;
-
 // What an actor goes on with when it has a lock.
-enum class Then : std::uint32_t { PROCEED, ATOMIC, SEARCH, PUT, PRODUCE };
+enum class Then : std::uint32_t { PROCEED, ATOMIC, SEARCH, ENQUEUE, PRODUCE };
 
 // What one word has counted: a row of the table of shared words.
 using WordCounts = ns_sync_counts;

@@ -1,6 +1,7 @@
 #include "engine/work_source.hpp"
 
 #include "policy/ranges.h"
+#include "search/probes.h"
 
 namespace numasim {
 
@@ -60,7 +61,7 @@ void WorkSource::end_phase(std::int64_t span_ps) {
 }
 
 void WorkSource::wait_at_barrier(Worker& w) {
-    w.counters.add_barrier(run_.clock.now_ps() - phase_start_ps_);
+    w.counters.idle_barrier_ps += run_.clock.now_ps() - phase_start_ps_;
     w.began_ps = phase_start_ps_;
     run_.recorder.stretch(w, Watched::BARRIER);
 }
@@ -100,8 +101,8 @@ bool WorkSource::produce() {
     run_.recorder.row(Watched::OVERHEAD, run_.clock.producer(), p.due_ps - making_ps(p));
     const std::int32_t q = dispatcher_.place(run_.clock.producer(), static_cast<Task>(p.next));
     p.looked = dispatcher_.looked();
-    const std::int32_t lock = sync_.queue_lock(q);
-    if (lock == NO_LOCK) return put_item(p, q);
+    const std::int32_t lock = ns_queue_lock(&run_.plan, q);
+    if (lock == NS_NO_LOCK) return put_item(p, q);
     p.target = q;
     sync_.request(static_cast<std::uint32_t>(lock), run_.clock.producer(), Then::PRODUCE);
     return false;

@@ -87,12 +87,12 @@ void Flows::end(Worker& w, std::int64_t now_ps) {
     settles_ = true;
 }
 
-void Flows::count(Counters& counters, const Flow& flow, std::int64_t done_ps, std::int64_t wall_ps,
+void Flows::count(ns_counters& counters, const Flow& flow, std::int64_t done_ps, std::int64_t wall_ps,
                   std::int64_t times) {
-    counters.add_work(times * flow.undisturbed_ps, times * flow.local_ps);
-    counters.add_overhead(times * flow.price.fault_ps);
-    counters.add_shared_core(times * (done_ps - flow.undisturbed_ps - flow.queued_ps - flow.price.fault_ps));
-    counters.add_contention(times * (wall_ps - done_ps + flow.queued_ps));
+    ns_count_work(&counters, times * flow.undisturbed_ps, times * flow.local_ps);
+    counters.overhead_ps += times * flow.price.fault_ps;
+    counters.inflation_smt_ps += times * (done_ps - flow.undisturbed_ps - flow.queued_ps - flow.price.fault_ps);
+    counters.inflation_contention_ps += times * (wall_ps - done_ps + flow.queued_ps);
 }
 
 std::int64_t Flows::steady_ps(std::size_t worker) const {

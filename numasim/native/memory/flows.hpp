@@ -97,7 +97,7 @@ private:
     const ItemPrices& prices(std::uint32_t worker, std::int32_t family) const {
         return item_prices_[effects_.price_class[worker]][static_cast<std::size_t>(family)];
     }
-    static void count(Counters& counters, const Flow& flow, std::int64_t done_ps, std::int64_t wall_ps,
+    static void count(ns_counters& counters, const Flow& flow, std::int64_t done_ps, std::int64_t wall_ps,
                       std::int64_t times);
 
     const Plan& plan_;

@@ -97,7 +97,7 @@ void MemorySystem::start(Worker& w, Stretch work) {
     const Stretch& before = flows_->flow(w.id).work;
     work.goes_on = before.family == work.family && work.family != GRAPH && w.step.rank() == SEG_END &&
                    w.step.due_ps() == run_.clock.now_ps();
-    work.start_ps = w.began_ps = run_.clock.after(w.pay_owed());
+    work.start_ps = w.began_ps = run_.clock.after(ns_pay_owed(&w));
     w.segment = work.segment;
     run_.clock.start_flow(w);
     flows_->start(w, work);
@@ -167,7 +167,7 @@ std::int64_t MemorySystem::steady_ps(const Worker& w, const ItemTimes& times) co
 void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t taken, std::int64_t due_ps) {
     if (flows_) return flows_->pass(w, taken, due_ps);
     const auto [total_ps, local_ps] = times.time(static_cast<std::size_t>(w.node), 0);
-    w.counters.add_work(taken * total_ps, taken * local_ps);
+    ns_count_work(&w.counters, taken * total_ps, taken * local_ps);
     times.add_traffic({0, 0, 1}, taken, bytes_from(w));
 }
 

@@ -43,30 +43,6 @@ std::int64_t Polling::next_change_ps() {
     return due;
 }
 
-bool Polling::can_go_on() const {
-    if (source_.starting() || source_.next_item_ps() != NEVER_PS) return true;
-    const auto works = [this](const Worker& w) { return run_.clock.is_busy(w) || run_.frames.join_is_over(w); };
-    return std::any_of(run_.team.begin(), run_.team.end(), works) ||
-           std::any_of(run_.team.begin(), run_.team.begin() + static_cast<std::ptrdiff_t>(source_.team_size()),
-                       [this](const Worker& w) { return can_find(w); });
-}
-
-// Whether some round of the worker can bring it a task while no queue changes.
-bool Polling::can_find(const Worker& w) const {
-    if (w.blocked || (!w.stack.empty() && run_.plan.join == Join::OWN)) return false;
-    struct Context {
-        const Polling* polling;
-        const Worker* worker;
-    } context{this, &w};
-    const auto brings = [](void* given, std::uint32_t level, std::uint32_t q) {
-        const auto& [self, worker] = *static_cast<Context*>(given);
-        return ns_level_amount(&self->run_.plan.steal.level[level], self->run_.queues.length(q)) != 0 &&
-               self->run_.frames.may_run(*worker, self->run_.queues.peek(q, self->probes_.takes_back(level, q)));
-    };
-    const ns_view seen = run_.queues.view();
-    return ns_any_within_reach(&run_.plan.steal, &run_.queues.actor(w.id), &seen, brings, &context);
-}
-
 void Polling::learn(Worker& w) {
     levels_.resize(MOST_PROBES);
     segments_.resize(MOST_PROBES);
@@ -90,7 +66,7 @@ std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
 // Count the rounds from `poll_ps` on that end before `until_ps`; the time that they take.
 std::int64_t Polling::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     until_ps = std::min(until_ps, LATEST_PS);
-    if (poll_ps >= until_ps || sync_.lock_searches() || run_.plan.backoff_after_probe ||
+    if (poll_ps >= until_ps || run_.plan.locks_search || run_.plan.backoff_after_probe ||
         (!w.stack.empty() && run_.plan.join == Join::OWN))
         return 0;
     const std::int32_t probes = quiet_round(w).probes;
@@ -102,15 +78,15 @@ std::int64_t Polling::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t un
 std::int64_t Polling::pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     std::int64_t at = poll_ps, rounds = 0;
     while (at < until_ps) {
-        const std::int64_t wait = probes_.backoff_ps(w.fails + rounds + 1, false);
-        const bool lasting = wait == probes_.backoff_ps(w.fails + rounds + 63, false);
+        const std::int64_t wait = wait_ps(w.fails + rounds + 1, false);
+        const bool lasting = wait == wait_ps(w.fails + rounds + 63, false);
         const std::int64_t more = lasting ? (until_ps - at - 1) / wait + 1 : 1;
         rounds += more;
         at += more * wait;
     }
     w.fails += rounds;
-    probes_.count_no_victim(w, rounds);
-    w.counters.add_backoff(at - poll_ps);
+    ns_count_empty_rounds(&run_.plan, &w, rounds);
+    w.counters.idle_backoff_ps += at - poll_ps;
     return at - poll_ps;
 }
 
@@ -141,39 +117,43 @@ std::int64_t Polling::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_
         const std::uint32_t low = run_.plan.steal.seg[w.quiet.segments[i]];
         const std::uint32_t size = run_.plan.steal.seg[w.quiet.segments[i] + 1] - low;
         picked_[i] = run_.plan.steal.queue[low + ns_stream_below(&actor.victims, size)];
-        look += probes_.probe_ps(w, picked_[i]);
+        look += ns_probe_ps(&run_.plan, &w, picked_[i]);
     }
     if (look >= until_ps) {
         actor.victims = before;
         return poll_ps;
     }
     for (std::size_t i = 0; i < probes; ++i) {
-        if (probes_.is_attempt(w.quiet.levels[i])) probes_.count(w, picked_[i], 0);
+        if (ns_is_attempt(&run_.plan, w.quiet.levels[i])) count_failed(w, picked_[i], 1);
     }
-    const std::int64_t wait = probes_.backoff_ps(++w.fails, true);
-    w.counters.add_probing(look - poll_ps);
-    w.counters.add_backoff(wait);
+    const std::int64_t wait = wait_ps(++w.fails, true);
+    w.counters.idle_steal_ps += look - poll_ps;
+    w.counters.idle_backoff_ps += wait;
     return look + wait;
 }
 
 // As many rounds as end before `until_ps` wherever their probes go, if they are many and their waits are alike. Only
 // how often each queue is picked matters then.
 std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
-    const std::int64_t wait = probes_.backoff_ps(w.fails + 1, true);
+    const std::int64_t wait = wait_ps(w.fails + 1, true);
     const std::int64_t probe =
         std::max(run_.plan.costs.least_probe_ps, std::min(run_.plan.costs.probe_near_ps, run_.plan.costs.probe_far_ps));
     const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * probe;
-    if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != probes_.backoff_ps(w.fails + 63, true))
-        return poll_ps;
+    if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != wait_ps(w.fails + 63, true)) return poll_ps;
     const std::int64_t rounds = std::min(MOST_ROUNDS, (until_ps - poll_ps - 1) / (longest_round_ps(w) + wait));
     if (rounds < MANY_ROUNDS) return poll_ps;
     std::int64_t probing = 0;
     for (std::size_t i = 0; i < w.quiet.segments.size(); ++i) probing += pass_over_probe(w, i, rounds);
     run_.queues.actor(w.id).victims.drawn += static_cast<std::uint64_t>(rounds) * w.quiet.segments.size();
     w.fails += rounds;
-    w.counters.add_probing(probing);
-    w.counters.add_backoff(rounds * wait);
+    w.counters.idle_steal_ps += probing;
+    w.counters.idle_backoff_ps += rounds * wait;
     return poll_ps + probing + rounds * wait;
+}
+
+void Polling::count_failed(Worker& w, std::uint32_t q, std::int64_t attempts) {
+    ns_count_attempts(&run_.steals, &run_.plan, &w, q, attempts, 0, 0);
+    ns_count_failed(&run_.plan, &w, q, attempts);
 }
 
 std::int64_t Polling::longest_round_ps(const Worker& w) const {
@@ -181,7 +161,7 @@ std::int64_t Polling::longest_round_ps(const Worker& w) const {
     for (const std::uint32_t segment : w.quiet.segments) {
         std::int64_t longest = 0;
         for (std::uint32_t i = run_.plan.steal.seg[segment]; i < run_.plan.steal.seg[segment + 1]; ++i) {
-            longest = std::max(longest, probes_.probe_ps(w, run_.plan.steal.queue[i]));
+            longest = std::max(longest, ns_probe_ps(&run_.plan, &w, run_.plan.steal.queue[i]));
         }
         sum += longest;
     }
@@ -201,10 +181,8 @@ std::int64_t Polling::pass_over_probe(Worker& w, std::size_t probe, std::int64_t
     for (std::uint32_t i = 0; i < size; ++i) {
         const std::int64_t times = times_picked_[i];
         const std::uint32_t q = run_.plan.steal.queue[low + i];
-        probing += times * probes_.probe_ps(w, q);
-        if (!probes_.is_attempt(w.quiet.levels[probe])) continue;
-        probes_.count(w, q, times, 0, 0);
-        probes_.count_failed(w, q, times);
+        probing += times * ns_probe_ps(&run_.plan, &w, q);
+        if (ns_is_attempt(&run_.plan, w.quiet.levels[probe])) count_failed(w, q, times);
     }
     return probing;
 }

@@ -1,13 +1,13 @@
-// Passing over polls that cannot succeed (model 1.5; engine/reference/shortcuts/polling.py), and finding out that none
-// ever will.
+// Passing over polls that cannot succeed (model 1.5; engine/reference/shortcuts/polling.py).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "engine/probes.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
+#include "policy/backoff.h"
+#include "search/probes.h"
 #include "shortcuts/skip_ahead.hpp"
 #include "state/run.hpp"
 
@@ -15,16 +15,12 @@ namespace numasim {
 
 class Polling {
 public:
-    Polling(Run& run, const MemorySystem& memory, const SyncObjects& sync, const WorkSource& source, Probes& probes,
-            SkipAhead& skipping)
-        : run_(run), memory_(memory), sync_(sync), source_(source), probes_(probes), skipping_(skipping) {}
+    Polling(Run& run, const MemorySystem& memory, const WorkSource& source, SkipAhead& skipping)
+        : run_(run), memory_(memory), source_(source), skipping_(skipping) {}
 
     // The worker will poll after `wait_ps`: count the rounds that it could only fail in after that; the time that they
     // take. None where the plan does not skip.
     std::int64_t pass_over(Worker& w, std::int64_t wait_ps);
-
-    // Whether anything but fruitless probes can ever happen.
-    bool can_go_on() const;
 
     // The rounds of a worker while all queues are empty.
     const QuietRound& quiet_round(Worker& w) {
@@ -34,8 +30,11 @@ public:
 
 private:
     std::int64_t next_change_ps();
-    bool can_find(const Worker& w) const;
     void learn(Worker& w);
+    std::int64_t wait_ps(std::int64_t fails, bool probed) const {
+        return ns_backoff_wait_ps(&run_.plan.backoff, fails, probed);
+    }
+    void count_failed(Worker& w, std::uint32_t q, std::int64_t attempts);
     std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
     std::int64_t pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
     std::int64_t pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
@@ -46,9 +45,7 @@ private:
 
     Run& run_;
     const MemorySystem& memory_;
-    const SyncObjects& sync_;
     const WorkSource& source_;
-    Probes& probes_;
     SkipAhead& skipping_;
     std::vector<std::uint32_t> levels_, segments_;  // while a quiet round is learnt
     std::vector<std::uint32_t> picked_;             // by the rounds at hand

@@ -12,11 +12,11 @@ SkippedRanges::SkippedRanges(std::size_t workers, std::size_t nodes, std::int64_
 void SkippedRanges::start(Worker& w, const ItemTimes& times, Items items, std::int64_t now_ps) {
     const ItemSums sums = times.sums(static_cast<std::size_t>(w.node), items);
     const std::int64_t pops_ps = product_ps(items.count, pop_ps_);
-    end_ps_[w.id] = sum_ps(sum_ps(now_ps, w.pay_owed()), sum_ps(pops_ps, sums.total_ps));
+    end_ps_[w.id] = sum_ps(sum_ps(now_ps, ns_pay_owed(&w)), sum_ps(pops_ps, sums.total_ps));
     span_ps_ = std::max(span_ps_, sums.longest_local_ps);
     ++unfinished_;
     count(w, items.count, sums.total_ps, sums.local_ps);
-    w.counters.add_overhead(pops_ps);
+    w.counters.overhead_ps += pops_ps;
     times.add_traffic(items, 1, bytes_of(w));
     Share& share = shares_[w.id] = {&times, items};
     measure_farthest(w, share);
@@ -31,7 +31,7 @@ void SkippedRanges::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
     Share& share = shares_[victim.id];
     const std::int64_t item = farthest_item(victim, share.items);
     const auto [total, local] = share.times->time(static_cast<std::size_t>(thief.node), item);
-    end_ps_[thief.id] = now_ps + thief.pay_owed() + total;
+    end_ps_[thief.id] = now_ps + ns_pay_owed(&thief) + total;
     ++unfinished_;
     span_ps_ = std::max(span_ps_, local);
     count(thief, 1, total, local);
@@ -60,7 +60,7 @@ void SkippedRanges::lose_like(Worker& victim, std::int64_t items) {
     const auto [total, local] = share.farthest;
     end_ps_[victim.id] -= items * (total + pop_ps_);
     count(victim, -items, -items * total, -items * local);
-    victim.counters.add_overhead(-items * pop_ps_);
+    victim.counters.overhead_ps -= items * pop_ps_;
     share.times->add_traffic({0, 0, 1}, -items, bytes_of(victim));
     share.items.count -= items;
     if (victim.own_back) share.items.first += items * share.items.step;
@@ -81,15 +81,15 @@ void SkippedRanges::measure_farthest(const Worker& w, Share& share) {
 void SkippedRanges::lose_farthest(Worker& victim, Share& share) {
     end_ps_[victim.id] -= share.farthest.total_ps + pop_ps_;
     count(victim, -1, -share.farthest.total_ps, -share.farthest.local_ps);
-    victim.counters.add_overhead(-pop_ps_);
+    victim.counters.overhead_ps -= pop_ps_;
     --share.items.count;
     if (victim.own_back) share.items.first += share.items.step;
     measure_farthest(victim, share);
 }
 
 void SkippedRanges::count(Worker& w, std::int64_t items, std::int64_t total_ps, std::int64_t local_ps) {
-    w.counters.add_tasks(items);
-    w.counters.add_work(total_ps, local_ps);
+    w.counters.tasks += items;
+    ns_count_work(&w.counters, total_ps, local_ps);
 }
 
 }  // namespace numasim

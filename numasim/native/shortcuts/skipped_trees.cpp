@@ -125,7 +125,7 @@ std::uint32_t SkippedTrees::leave(Worker& w) {
     const std::uint32_t id = run_of_[w.id];
     const SerialRun& run = runs_[id];
     assert(levels_[run.top].outer == NOBODY);
-    w.counters.add_tasks(graph_.kind[levels_[run.top].row] == TASK);
+    w.counters.tasks += graph_.kind[levels_[run.top].row] == TASK;
     levels_.free(run.top);
     runs_.free(id);
     run_of_[w.id] = NOBODY;
@@ -177,11 +177,11 @@ bool SkippedTrees::step(SerialRun& run, Worker& w, std::int64_t until_ps) {
 
 bool SkippedTrees::execute(SerialRun& run, Worker& w, std::uint32_t segment, std::int64_t until_ps) {
     const std::int64_t total = w.total_ps[segment], local = w.local_ps[segment];
-    run.clock_ps += w.pay_owed();
+    run.clock_ps += ns_pay_owed(&w);
     run.quiet_until_ps = run.clock_ps + total;
     if (run.quiet_until_ps > until_ps) return false;
     run.clock_ps = run.quiet_until_ps;
-    w.counters.add_work(total, local);
+    ns_count_work(&w.counters, total, local);
     if (!times_.traffic.empty()) add_bytes(node_of(w), &times_.traffic[segment * nodes_]);
     return true;
 }
@@ -220,7 +220,7 @@ bool SkippedTrees::pass_join(Level& level) {
 bool SkippedTrees::close(SerialRun& run, Worker& w) {
     const Level& level = levels_[run.top];
     if (level.outer == NOBODY) return false;
-    w.counters.add_tasks(graph_.kind[level.row] == TASK);
+    w.counters.tasks += graph_.kind[level.row] == TASK;
     levels_.free(run.top);
     run.top = level.outer;
     return true;
@@ -254,8 +254,8 @@ std::int64_t SkippedTrees::serial_ps(std::size_t node, std::uint32_t row) const 
 
 void SkippedTrees::count_subtree(Worker& w, std::uint32_t row) {
     const std::int64_t local = sums_.local_ps(node_of(w))[row];
-    w.counters.add_tasks(sums_.tasks(row));
-    w.counters.add_work(serial_ps(node_of(w), row), local);
+    w.counters.tasks += sums_.tasks(row);
+    ns_count_work(&w.counters, serial_ps(node_of(w), row), local);
     if (!times_.traffic.empty()) add_bytes(node_of(w), sums_.traffic(row));
 }
 

@@ -42,7 +42,7 @@ bool SteadyProduction::is_steady() const {
                run_.ranges.holds(w.stack.front()) && w.agenda.empty();
     };
     if (memory_.coupled() && (memory_.settles() || run_.plan.effects.task_noise_ppm != 0)) return false;
-    return run_.plan.one_queue_each && !sync_.lock_searches() && run_.queues.contents().total() == run_.plan.room &&
+    return run_.plan.one_queue_each && !run_.plan.locks_search && run_.queues.contents().total() == run_.plan.room &&
            run_.ranges.all_uniform() && std::all_of(run_.team.begin(), run_.team.end(), has_only_an_item) &&
            run_.queues.none_below(run_.plan.graph.tasks);
 }
@@ -53,8 +53,8 @@ void SteadyProduction::move_on(const ItemTimes& times, const Moment& moment, con
     for (Worker& w : run_.team) {
         const std::int64_t items = taken[w.id];
         const std::int64_t due_ps = w.step.due_ps() + items * (run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
-        w.counters.add_tasks(items);
-        w.counters.add_overhead(items * run_.plan.costs.pop_ps);
+        w.counters.tasks += items;
+        w.counters.overhead_ps += items * run_.plan.costs.pop_ps;
         run_.queues.pass(static_cast<std::uint32_t>(w.own), items);
         memory_.pass_items(w, times, items, due_ps);
         run_.clock.schedule(w, SEG_END, due_ps - run_.clock.now_ps());

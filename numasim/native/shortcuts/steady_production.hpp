@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/sync_objects.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
 #include "shortcuts/steady.hpp"
@@ -14,8 +13,8 @@ namespace numasim {
 
 class SteadyProduction {
 public:
-    SteadyProduction(Run& run, MemorySystem& memory, const SyncObjects& sync, WorkSource& source)
-        : run_(run), memory_(memory), sync_(sync), source_(source) {}
+    SteadyProduction(Run& run, MemorySystem& memory, WorkSource& source)
+        : run_(run), memory_(memory), source_(source) {}
 
     // The producer has begun to wait for room: where nothing but the taking and the making of like items goes on,
     // follow that.
@@ -29,7 +28,6 @@ private:
 
     Run& run_;
     MemorySystem& memory_;
-    const SyncObjects& sync_;
     WorkSource& source_;
     std::size_t tried_for_ = 0;    // producers at the last try
     std::uint64_t try_below_ = 0;  // items left below which the present one is tried again

@@ -98,7 +98,7 @@ void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
     const Worker& w = run_.team[batch.thief];
     const std::int64_t total_ps = times().total_ps(static_cast<std::size_t>(w.node), 0);
     std::vector<std::int64_t> step_ps(queue_count());
-    for (std::uint32_t q = 0; q < queue_count(); ++q) step_ps[q] = probes_.probe_ps(w, q);
+    for (std::uint32_t q = 0; q < queue_count(); ++q) step_ps[q] = ns_probe_ps(&run_.plan, &w, q);
     RecordSet records(nullptr);
     const auto record = [&](std::int64_t time, Rank rank, std::uint64_t first, std::uint64_t second) {
         records.add({static_cast<std::uint64_t>(time), rank, w.id, first, second});
@@ -111,7 +111,7 @@ void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
         batch.waited_ps += search.waited_ps;
         record(search.time_ps, LOOK, search.probed.back(), 1);
         record(search.time_ps, POLL, search.probed.size() - 1, search.failed_remote);
-        batch.end_ps = search.time_ps + probes_.take_ps(w, search.probed.back()) + total_ps;
+        batch.end_ps = search.time_ps + ns_take_ps(&run_.plan, &w, search.probed.back()) + total_ps;
     }
     batch.hash = records.total();
 }
@@ -133,9 +133,9 @@ bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start
             search.time_ps += step_ps[q];
             search.probed.push_back(q);
             if (long_[q] && search.time_ps < until_ps) return true;
-            search.failed_remote += probes_.is_remote(w, q);
+            search.failed_remote += ns_is_remote(&run_.plan, &w, q);
         }
-        const std::int64_t wait = probes_.backoff_ps(rounds, true);
+        const std::int64_t wait = ns_backoff_wait_ps(&run_.plan.backoff, rounds, true);
         search.waited_ps += wait;
         search.time_ps += wait;
         if (search.time_ps >= until_ps) {
@@ -152,16 +152,16 @@ void StealBatches::commit(const StealBatch& batch) {
     for (std::uint32_t q = 0; q < queue_count(); ++q) {
         const std::int64_t tries = batch.tries[q], got = batch.got[q];
         if (tries == 0) continue;
-        w.counters.add_probing(tries * probes_.probe_ps(w, q));
-        w.counters.add_overhead(got * probes_.take_ps(w, q));
-        probes_.count(w, q, tries, got, got);
+        w.counters.idle_steal_ps += tries * ns_probe_ps(&run_.plan, &w, q);
+        w.counters.overhead_ps += got * ns_take_ps(&run_.plan, &w, q);
+        ns_count_attempts(&run_.steals, &run_.plan, &w, q, tries, got, got);
         if (got == 0) continue;
         items += got;
         Worker& victim = skipping_.owner_of(q);
         items_->lose_like(victim, got);
         skipping_.reschedule(victim);
     }
-    w.counters.add_backoff(batch.waited_ps);
+    w.counters.idle_backoff_ps += batch.waited_ps;
     run_.recorder.add_hashed_steps(batch.hash);
     if (items == 0) return;
     items_->steal_like(w, times(), items, batch.end_ps);

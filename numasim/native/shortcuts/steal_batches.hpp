@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/probes.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "state/run.hpp"
@@ -19,8 +18,8 @@ namespace numasim {
 
 class StealBatches {
 public:
-    StealBatches(Run& run, const WorkSource& source, Probes& probes, SkipAhead& skipping, Polling& polling)
-        : run_(run), source_(source), probes_(probes), skipping_(skipping), polling_(polling) {}
+    StealBatches(Run& run, const WorkSource& source, SkipAhead& skipping, Polling& polling)
+        : run_(run), source_(source), skipping_(skipping), polling_(polling) {}
 
     // A steal has succeeded: pass over those that follow, if that can be done and has not been tried just now.
     void after_steal() {
@@ -57,7 +56,6 @@ private:
 
     Run& run_;
     const WorkSource& source_;
-    Probes& probes_;
     SkipAhead& skipping_;
     Polling& polling_;
     SkippedRanges* items_ = nullptr;      // of the phase at hand

@@ -61,13 +61,13 @@ public:
     // A step that is all overhead, together with what is owed.
     void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps) {
         w.owed_ps += step_ps;
-        schedule(w, rank, w.pay_owed());
+        schedule(w, rank, ns_pay_owed(&w));
     }
 
     // A probe or a wait, with the overhead that is owed in front of it.
     void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
         w.step.idle_ps_ = step_ps;
-        schedule(w, rank, w.pay_owed() + step_ps);
+        schedule(w, rank, ns_pay_owed(&w) + step_ps);
     }
 
     // The worker has no event until another actor gives it one.

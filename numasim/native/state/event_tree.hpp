@@ -10,17 +10,9 @@
 namespace numasim {
 
 // Kinds of events, in the order in which they happen within one instant.
-enum Rank : std::uint32_t {
-    SEG_END = NS_RANK_SEG_END,
-    GRANT = NS_RANK_GRANT,
-    RELEASE = NS_RANK_RELEASE,
-    WAKE = NS_RANK_WAKE,
-    PUT = NS_RANK_PUT,
-    LOOK = NS_RANK_LOOK,
-    POLL = NS_RANK_POLL,
-    EPOCH = NS_RANK_EPOCH,
-    END_OF_INSTANT = NS_RANK_END_OF_INSTANT
-};
+using Rank = ns_rank;
+constexpr Rank SEG_END = NS_RANK_SEG_END, GRANT = NS_RANK_GRANT, RELEASE = NS_RANK_RELEASE, WAKE = NS_RANK_WAKE,
+               PUT = NS_RANK_PUT, LOOK = NS_RANK_LOOK, POLL = NS_RANK_POLL, END_OF_INSTANT = NS_RANK_END_OF_INSTANT;
 
 using EventKey = ns_event_key;
 

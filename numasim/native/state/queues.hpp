@@ -58,15 +58,14 @@ public:
     Queues(const Queues&) = delete;
     Queues& operator=(const Queues&) = delete;
 
+    ns_queues* core() { return &queues_; }
+    const ns_queues* core() const { return &queues_; }
     void push(std::uint32_t q, std::uint64_t task) { check(ns_queues_push_task(&queues_, q, task)); }
     void push_items(std::uint32_t q, const ns_items& items) {
         if (items.count != 0) check(ns_queues_push(&queues_, q, items));
     }
     std::uint64_t pop(std::uint32_t q, bool back) { return ns_queues_pop(&queues_, q, back); }
     std::uint64_t peek(std::uint32_t q, bool back) const { return ns_queues_peek(&queues_, q, back); }
-    void set_thresholds(std::uint32_t q, ns_thresholds thresholds) {
-        ns_queues_set_thresholds(&queues_, q, thresholds);
-    }
 
     const ns_ring& entries(std::uint32_t q) const { return queues_.ring[q]; }
     std::uint32_t count() const { return queues_.plan->queue_count; }

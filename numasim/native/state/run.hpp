@@ -9,6 +9,7 @@
 #include "state/clock.hpp"
 #include "state/frames.hpp"
 #include "state/item_ranges.hpp"
+#include "state/steal_counts.hpp"
 #include "state/task_queues.hpp"
 #include "state/worker.hpp"
 
@@ -23,7 +24,8 @@ struct Run {
           ranges(given),
           queues(given, recorder),
           team(new_team(given, queues)),
-          frames(given) {}
+          frames(given),
+          steals(given.nodes) {}
     Run(const Run&) = delete;
 
     const Plan& plan;
@@ -34,6 +36,7 @@ struct Run {
     TaskQueues queues;
     Team team;
     Frames frames;
+    StealCounts steals;
 };
 
 }  // namespace numasim

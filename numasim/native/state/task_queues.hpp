@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <memory>
 
 #include "plan.hpp"
 #include "policy/round.h"
@@ -29,14 +30,14 @@ public:
         queues_.push_items(q, items);
         if (items.count != 0) recorder_.length(q, queues_.length(q));
     }
-    void set_thresholds(std::uint32_t q, ns_thresholds thresholds) { queues_.set_thresholds(q, thresholds); }
 
     Task peek(std::uint32_t q, bool back) const { return static_cast<Task>(queues_.peek(q, back)); }
     // The range of items at an end of a queue that is not empty; a task that is no item is a range of its own.
     const ns_items& entry(std::uint32_t q, bool back) const { return *ns_ring_end(&queues_.entries(q), back); }
-    bool has_room(std::uint32_t q) const { return queues_.length(q) < queues_.capacity(q); }
+    bool has_room(std::uint32_t q) const { return ns_queues_have_room(queues_.core(), q); }
     std::int64_t length(std::uint32_t q) const { return queues_.length(q); }
     const Queues& contents() const { return queues_; }
+    ns_queues* core() { return queues_.core(); }
 
     // Count `taken` items of like ones as put into `q` and taken.
     void pass(std::uint32_t q, std::int64_t taken) { queues_.pushes(q) += taken; }
@@ -48,15 +49,17 @@ public:
     ns_view view() const { return {queues_.lengths(), queues_.watch(), iteration_}; }
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
-    ns_actor* actors() { return actors_.data(); }
+    ns_actor* actors() { return actors_.get(); }
     void start_iteration(std::uint32_t iteration) { iteration_ = iteration; }
 
 private:
+    struct Free {
+        void operator()(ns_actor* actors) const { std::free(actors); }
+    };
+
     Recorder& recorder_;
     Queues queues_;
-    std::vector<ns_actor> actors_;  // [workers + 1]
-    std::vector<std::int64_t> cursors_;
-    std::vector<std::int32_t> chances_;
+    std::unique_ptr<ns_actor[], Free> actors_;  // [workers + 1]
     std::uint32_t iteration_ = 0;
 };
 

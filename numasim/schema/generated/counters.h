@@ -2,6 +2,8 @@
 #ifndef NUMASIM_GENERATED_COUNTERS_H
 #define NUMASIM_GENERATED_COUNTERS_H
 
+#include <stdint.h>
+
 /* What is counted:
  *   tasks: bodies run, the root included, but no parts of teams
  *   steal_attempts: probes by levels other than `own`
@@ -37,6 +39,25 @@
     EACH(idle_backoff_ps, IDLE_BACKOFF_PS) \
     EACH(idle_barrier_ps, IDLE_BARRIER_PS) \
     EACH(parked_ps, PARKED_PS)
+
+typedef struct ns_counters {
+    int64_t tasks;
+    int64_t steal_attempts;
+    int64_t steal_success;
+    int64_t steal_attempts_remote;
+    int64_t steal_success_remote;
+    int64_t tasks_stolen;
+    int64_t no_victim;
+    int64_t work_local_ps;
+    int64_t inflation_numa_ps;
+    int64_t inflation_contention_ps;
+    int64_t inflation_smt_ps;
+    int64_t overhead_ps;
+    int64_t idle_steal_ps;
+    int64_t idle_backoff_ps;
+    int64_t idle_barrier_ps;
+    int64_t parked_ps;
+} ns_counters;
 
 enum { NS_COUNTER_COUNT = 16, NS_WORD_COUNTER_COUNT = 5 };
 

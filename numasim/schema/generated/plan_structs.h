@@ -366,6 +366,10 @@ typedef struct ns_full_plan {
     int64_t room; /* tasks that all queues hold together */
     bool looks_at_data; /* a dispatch rule asks where the objects of a new task are */
     ns_task_objects objects;
+    bool locks_search; /* probes are made under locks */
+    bool own_never_full; /* every new task finds room in its worker's own queue */
+    bool inlines; /* spawns are executed at once where a queue overflows */
+    bool puts_take_time;
 } ns_full_plan;
 
 #endif

@@ -19,33 +19,6 @@
 
 /* ---- reading a plan ---------------------------------------------------------------------------------------------- */
 
-static bool is_bounded(const ns_plan *steal) {
-    for (uint32_t q = 0; q < steal->queue_count; q++) {
-        if (steal->queues[q].capacity) return true;
-    }
-    return false;
-}
-
-static bool has_inline_queue(const ns_plan *steal) {
-    for (uint32_t q = 0; q < steal->queue_count; q++) {
-        if (steal->queues[q].full == NS_FULL_INLINE) return true;
-    }
-    return false;
-}
-
-/* What follows from the plan for every step of the run. */
-static void derive(virtual_pool *pool) {
-    const ns_full_plan *plan = pool->plan;
-    pool->level_lock = plan->words.level_lock.count ? plan->words.level_lock.at : NULL;
-    pool->queue_lock = plan->words.queue_lock.count ? plan->words.queue_lock.at : NULL;
-    pool->locks_search = pool->level_lock || pool->queue_lock;
-    pool->looks_at_data = ns_looks_at_data(&plan->steal);
-    pool->own_never_full = plan->own_dispatch && !is_bounded(&plan->steal);
-    pool->inlines = has_inline_queue(&plan->steal) && !pool->looks_at_data;
-    pool->puts_take_time = plan->costs.push_ps || pool->queue_lock;
-    pool->detached = plan->work_first || plan->join == NS_JOIN_CONTINUATION;
-}
-
 static int read_plan(virtual_pool *pool) {
     const int error = ns_plan_file_read(&pool->file, pool->fields);
     if (error == NS_ERROR_FIELD) return ns_pool_fail(&pool->base, error, "%s", pool->file.reader.problem);
@@ -58,7 +31,7 @@ static int read_plan(virtual_pool *pool) {
                             "virtual time has no caches, bandwidth, hardware threads or clocks: the plan's model has "
                             "to be {cache: none, contention: none, smt: none, clock: fixed}");
     }
-    derive(pool);
+    pool->detached = pool->plan->work_first || pool->plan->join == NS_JOIN_CONTINUATION;
     return NS_OK;
 }
 
@@ -80,50 +53,45 @@ static void loop(void *argument) {
     virtual_worker *w = argument;
     for (;;) {
         w->retired = false;
-        ns_virtual_search(w, NULL);
+        ns_virtual_search(w);
         ns_virtual_settle(w, NULL);
     }
 }
 
-static int make_worker(virtual_pool *pool, uint32_t id, int64_t **cursor, int32_t **chance_ppm) {
+static int make_worker(virtual_pool *pool, uint32_t id) {
     const ns_plan *steal = &pool->plan->steal;
     virtual_worker *w = &pool->workers[id];
-    *w = (virtual_worker){
-        .base = {&pool->base, id, steal->node[id]},
-        .own = steal->own[id] == NS_NO_QUEUE ? NS_UNKNOWN : (int64_t)steal->own[id],
-        .counter = pool->report.counters + (size_t)id * NS_COUNTERS,
-    };
+    const int32_t own = pool->search.actors[id].own;
+    w->base = (ns_worker){.pool = &pool->base, .id = id, .node = steal->node[id]};
+    w->state = (ns_worker_state){.id = id, .node = steal->node[id], .own = own};
+    w->state.own_back = own != NS_UNKNOWN && steal->queues[own].own_end;
     pool->report.node[id] = steal->node[id];
-    ns_actor_init(&pool->actors[id], steal, (int32_t)id, pool->seed, *cursor, *chance_ppm);
-    *cursor += steal->levels;
-    *chance_ppm += steal->chances;
     const int error = ns_fiber_create(&w->fiber, WORKER_STACK_BYTES, loop, w);
     w->suspended = w->fiber;
     return error;
 }
 
 static int make_workers(virtual_pool *pool) {
-    const ns_plan *steal = &pool->plan->steal;
-    const size_t workers = pool->base.workers;
+    const uint32_t workers = pool->base.workers;
     pool->workers = calloc(workers, sizeof *pool->workers);
-    pool->actors = calloc(workers, sizeof *pool->actors);
-    pool->cursors = calloc(workers * steal->levels + 1, sizeof *pool->cursors);
-    pool->chances = calloc(workers * steal->chances + 1, sizeof *pool->chances);
-    if (!pool->workers || !pool->actors || !pool->cursors || !pool->chances) return NS_ERROR_MEMORY;
-    int64_t *cursor = pool->cursors;
-    int32_t *chance_ppm = pool->chances;
+    pool->search = (ns_search){
+        .plan = pool->plan,
+        .queues = &pool->queues,
+        .actors = ns_actors_create(&pool->plan->steal, workers, pool->seed),
+        .counts = {pool->report.node_attempts, pool->report.node_success},
+    };
+    if (!pool->workers || !pool->search.actors) return NS_ERROR_MEMORY;
     int error = NS_OK;
-    for (uint32_t id = 0; id < workers && !error; id++) error = make_worker(pool, id, &cursor, &chance_ppm);
+    for (uint32_t id = 0; id < workers && !error; id++) error = make_worker(pool, id);
     return error;
 }
 
 static int make_scratch(virtual_pool *pool) {
     const ns_plan *steal = &pool->plan->steal;
-    pool->most_objects = pool->looks_at_data ? ns_pages_most_objects(pool->pages) : 0;
+    pool->most_objects = pool->plan->looks_at_data ? ns_pages_most_objects(pool->pages) : 0;
     pool->objects = calloc((size_t)pool->most_objects + 1, sizeof *pool->objects);
     pool->similarity = calloc(steal->nodes, sizeof *pool->similarity);
-    pool->overflowed = calloc(steal->queue_count + 1, sizeof *pool->overflowed);
-    return pool->objects && pool->similarity && pool->overflowed ? NS_OK : NS_ERROR_MEMORY;
+    return pool->objects && pool->similarity ? NS_OK : NS_ERROR_MEMORY;
 }
 
 /* What changes during the run. */
@@ -192,11 +160,8 @@ void ns_virtual_close(ns_pool *pool) {
     free(self->spare);
     free(self->objects);
     free(self->similarity);
-    free(self->overflowed);
     free(self->workers);
-    free(self->actors);
-    free(self->cursors);
-    free(self->chances);
+    free(self->search.actors);
     ns_plan_file_destroy(&self->file);
     ns_fields_destroy(self->fields);
     free(self);
@@ -219,38 +184,31 @@ static void deal_root(virtual_pool *pool, const ns_phase *phase, uint64_t index,
     pool->outstanding++;
 }
 
-/* Uncount the part of a pending probe or wait that lies behind the end of the phase. */
-static void take_back(virtual_worker *w, int64_t left_ps) {
-    const int64_t cut_ps = left_ps < w->step_ps ? left_ps : w->step_ps;
-    w->counter[w->rank == NS_RANK_LOOK ? NS_IDLE_STEAL_PS : NS_IDLE_BACKOFF_PS] -= cut_ps;
-    w->counter[NS_OVERHEAD_PS] -= left_ps - cut_ps;
-}
-
 /* Close the books of a worker at the end of a phase: nothing of it is pending any more. */
 static void retire(virtual_worker *w) {
-    if (w->idle) {
-        if (w->pending) take_back(w, w->due_ps - now_of(w));
+    if (w->state.idle) {
+        if (w->pending) ns_take_back(&w->state, w->rank, w->due_ps - now_of(w), w->step_ps);
         ns_virtual_end_idle(w);
         ns_clock_clear(&pool_of(w)->clock, w->base.id);
         w->pending = false;
     }
-    w->fails = w->owed_ps = 0;
-    w->held_count = 0;
+    w->state.fails = w->state.owed_ps = 0;
+    w->state.held_count = 0;
     w->retired = true;
 }
 
 /* Whom a lock of the search is taken from had waited for it. */
 static void on_freed(void *context, uint32_t actor, int64_t since_ps) {
     virtual_pool *pool = context;
-    pool->workers[actor].counter[NS_OVERHEAD_PS] += pool->now_ps - since_ps;
+    pool->workers[actor].state.counters.overhead_ps += pool->now_ps - since_ps;
 }
 
 static void on_phase_end(virtual_pool *pool) {
-    if (pool->locks_search) ns_sync_free_search(pool->sync, pool->plan->words.declared, pool->now_ps, on_freed);
+    if (pool->plan->locks_search) ns_sync_free_search(pool->sync, pool->plan->words.declared, pool->now_ps, on_freed);
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         virtual_worker *w = &pool->workers[id];
         if (pool->serial && id) {
-            w->counter[NS_IDLE_BARRIER_PS] += pool->now_ps - pool->phase_start_ps;
+            w->state.counters.idle_barrier_ps += pool->now_ps - pool->phase_start_ps;
         } else {
             retire(w);
         }
@@ -258,7 +216,7 @@ static void on_phase_end(virtual_pool *pool) {
     ns_virtual_record(pool, NS_RANK_RELEASE, 0, pool->phases_run++, 0);
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         const bool computes = pool->plan->threshold_time == NS_THRESHOLDS_PHASE;
-        if (computes) ns_virtual_compute_thresholds(&pool->workers[id]);
+        if (computes) ns_compute_thresholds(&pool->search, &pool->workers[id].state, pool->now_ps);
     }
     pool->phase_over = true;
 }
@@ -316,6 +274,7 @@ int ns_virtual_run(ns_pool *pool, const ns_work_order *order, bool team) {
 
 /* ---- what was counted -------------------------------------------------------------------------------------------- */
 
+_Static_assert(sizeof(ns_counters) == NS_COUNTERS * sizeof(int64_t), "a row of ns_report.counters");
 _Static_assert(sizeof(ns_sync_counts) == NS_WORD_COUNTER_COUNT * sizeof(int64_t), "a row of ns_report.words");
 
 static void report_words(const ns_sync *sync, ns_report *report) {
@@ -332,6 +291,9 @@ int ns_virtual_report(ns_pool *pool, ns_report *report) {
     mine->trace_hash = self->trace_hash;
     mine->page_faults = 0;
     memset(mine->node_bytes, 0, (size_t)mine->nodes * mine->nodes * sizeof *mine->node_bytes);
+    for (uint32_t id = 0; id < pool->workers; id++) {
+        memcpy(mine->counters + (size_t)id * NS_COUNTERS, &self->workers[id].state.counters, sizeof(ns_counters));
+    }
     ns_pages_report(self->pages, mine);
     report_words(self->sync, mine);
     return ns_report_copy(report, mine);

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "execution/placing.h"
 #include "platform/cpu_clock.h"
 #include "virtual/virtual_state.h"
 
@@ -44,12 +45,9 @@ static void run_segment(virtual_worker *w, virtual_task *task, int64_t compute_p
     virtual_pool *pool = pool_of(w);
     const uint32_t segment = pool->plan->graph.op_arg.at[task->at];
     const ns_segment_time time = ns_pages_start(pool->pages, segment, w->base.node, compute_ps);
-    w->counter[NS_WORK_LOCAL_PS] += time.local_ps;
-    w->counter[NS_INFLATION_NUMA_PS] += time.total_ps - time.local_ps;
-    const int64_t owed_ps = w->owed_ps + time.owed_ps;
-    w->owed_ps = 0;
-    w->counter[NS_OVERHEAD_PS] += owed_ps;
-    ns_virtual_step(w, NS_RANK_SEG_END, owed_ps + time.total_ps);
+    ns_count_work(&w->state.counters, time.total_ps, time.local_ps);
+    w->state.owed_ps += time.owed_ps;
+    ns_virtual_step(w, NS_RANK_SEG_END, ns_pay_owed(&w->state) + time.total_ps);
     task->at++;
 }
 
@@ -78,12 +76,10 @@ static void detach(virtual_worker *w, virtual_task *task) {
 static void sleep_in_join(virtual_worker *w, virtual_task *task) {
     task->waiting = true;
     task->sleeper = w;
-    w->blocked_until_ps = now_of(w) + w->owed_ps;
-    w->counter[NS_OVERHEAD_PS] += w->owed_ps;
-    w->counter[NS_PARKED_PS] -= w->blocked_until_ps;
-    w->owed_ps = 0;
+    w->blocked_until_ps = now_of(w) + ns_pay_owed(&w->state);
+    w->state.counters.parked_ps -= w->blocked_until_ps;
     ns_virtual_suspend(w);
-    w->counter[NS_PARKED_PS] += now_of(w);
+    w->state.counters.parked_ps += now_of(w);
     ns_virtual_record(pool_of(w), NS_RANK_WAKE, w->base.id, task->row, 0);
 }
 
@@ -97,14 +93,14 @@ void ns_virtual_wait(virtual_worker *w, virtual_task *task) {
         if (join == NS_JOIN_BLOCK) {
             sleep_in_join(w, task);
         } else {
-            ns_virtual_search(w, task);
+            ns_virtual_search(w);
             ns_virtual_settle(w, task);
         }
         w = worker_of(task);
     }
-    if (w->idle) ns_virtual_end_idle(w);
+    if (w->state.idle) ns_virtual_end_idle(w);
     task->at++;
-    w->owed_ps += pool_of(w)->plan->costs.wait_ps;
+    w->state.owed_ps += pool_of(w)->plan->costs.wait_ps;
 }
 
 /* ---- their ends -------------------------------------------------------------------------------------------------- */
@@ -115,13 +111,12 @@ static void resume_parent(virtual_worker *w, virtual_task *parent) {
     parent->waiting = false;
     virtual_worker *sleeper = parent->sleeper;
     if (!sleeper) {
-        w->owed_ps += pool->plan->costs.resume_ps;
+        w->state.owed_ps += pool->plan->costs.resume_ps;
         ns_virtual_list_push(w, &w->stack, parent);
         return;
     }
     parent->sleeper = NULL;
-    const bool remote = sleeper->base.node != w->base.node;
-    const int64_t wake_ps = remote ? pool->plan->costs.wake_remote_ps : pool->plan->costs.wake_ps;
+    const int64_t wake_ps = ns_wake_ps(pool->plan, &w->state, &sleeper->state);
     const int64_t left_ps = sleeper->blocked_until_ps - now_of(w);
     ns_virtual_schedule(sleeper, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
 }
@@ -141,10 +136,9 @@ static void finish(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
     virtual_task *parent = task->parent;
     w->stack.count--;
-    w->counter[NS_TASKS] += pool->plan->graph.kind.at[task->row] == NS_ROW_TASK;
+    w->state.counters.tasks += pool->plan->graph.kind.at[task->row] == NS_ROW_TASK;
     if (parent) {
-        w->owed_ps += pool->plan->costs.join_ps;
-        if (pool->plan->costs.line) w->owed_ps += ns_virtual_line_ps(w, task->spawner);
+        w->state.owed_ps += ns_join_ps(pool->plan, &w->state, task->spawner);
         if (!--parent->pending && parent->waiting) resume_parent(w, parent);
     }
     release_successors(w, task->row);

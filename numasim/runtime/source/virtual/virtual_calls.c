@@ -63,7 +63,7 @@ static virtual_worker *use_word(virtual_task *task, enum ns_op op, uint32_t word
         ns_virtual_fail(w, NS_ERROR_PROGRAM, "task %u uses word %u where the plan's graph has word %u", task->row, word,
                         there);
     }
-    if (w->owed_ps) ns_virtual_step_overhead(w, NS_RANK_PUT, 0);
+    if (w->state.owed_ps) ns_virtual_step_overhead(w, NS_RANK_PUT, 0);
     task->at++;
     return w;
 }
@@ -96,7 +96,7 @@ static int64_t add(ns_task *self, uint32_t word, int64_t value) {
 static void arrive(ns_task *self, uint32_t word) {
     virtual_task *task = (virtual_task *)self;
     virtual_worker *w = use_word(task, NS_OP_BARRIER, word);
-    w->counter[NS_IDLE_BARRIER_PS] -= now_of(w);
+    w->state.counters.idle_barrier_ps -= now_of(w);
     ns_sync_arrive(pool_of(w)->sync, word, w->base.id, now_of(w));
     ns_virtual_suspend(w);
     ns_virtual_record(pool_of(w), NS_RANK_WAKE, w->base.id, task->row, 0);
@@ -108,11 +108,11 @@ static void await(ns_task *self, uint32_t word) {
     virtual_worker *w = use_word(task, NS_OP_AWAIT, word);
     int64_t owed_ps;
     if (ns_sync_await(pool_of(w)->sync, word, w->base.id, &owed_ps)) {
-        w->owed_ps += owed_ps;
+        w->state.owed_ps += owed_ps;
     } else {
-        w->counter[NS_PARKED_PS] -= now_of(w);
+        w->state.counters.parked_ps -= now_of(w);
         ns_virtual_suspend(w);
-        w->counter[NS_PARKED_PS] += now_of(w);
+        w->state.counters.parked_ps += now_of(w);
         ns_virtual_record(pool_of(w), NS_RANK_WAKE, w->base.id, task->row, 0);
     }
     ns_virtual_went_on(task);
@@ -123,7 +123,7 @@ static void signal(ns_task *self, uint32_t word, uint32_t permits) {
     virtual_worker *w = ns_virtual_end_segment(task);
     const bool broadcasts = ns_virtual_op_at(pool_of(w), task) == NS_OP_BROADCAST;
     w = use_word(task, broadcasts ? NS_OP_BROADCAST : NS_OP_SIGNAL, word);
-    w->owed_ps += ns_sync_signal(pool_of(w)->sync, word, w->base.id, permits);
+    w->state.owed_ps += ns_sync_signal(pool_of(w)->sync, word, w->base.id, permits);
     ns_virtual_went_on(task);
 }
 
@@ -131,7 +131,7 @@ static void signal(ns_task *self, uint32_t word, uint32_t permits) {
 
 static void on_released(void *context, uint32_t actor, int64_t leave_ps) {
     virtual_worker *w = &((virtual_pool *)context)->workers[actor];
-    w->counter[NS_IDLE_BARRIER_PS] += leave_ps;
+    w->state.counters.idle_barrier_ps += leave_ps;
     ns_virtual_schedule(w, NS_RANK_WAKE, leave_ps - now_of(w));
 }
 

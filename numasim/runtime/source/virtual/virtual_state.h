@@ -18,6 +18,7 @@
 #include "platform/fiber.h"
 #include "queues/queues.h"
 #include "record/ops.h"
+#include "search/probes.h"
 #include "sync/objects.h"
 #include "virtual/pages.h"
 
@@ -51,22 +52,17 @@ typedef struct {
 
 struct virtual_worker {
     ns_worker base;
+    ns_worker_state state;
     int64_t due_ps; /* time of its event, where one is pending */
     enum ns_rank rank;
     bool pending;
     ns_fiber *fiber;     /* its own loop */
     ns_fiber *suspended; /* what runs when its event happens */
-    ns_round round;
     task_list stack, outbox, agenda;
-    uint32_t held[2]; /* locks that its search holds */
-    uint32_t held_count;
-    int64_t own;     /* its own queue, or NS_UNKNOWN */
-    int64_t owed_ps; /* overhead to be paid with the next step */
-    int64_t step_ps; /* the idle part of the pending step */
-    int64_t fails, failed, failed_remote, blocked_until_ps;
-    bool idle, probed, round_goes_on, thresholds_known;
-    bool retired;     /* the phase has ended under its search */
-    int64_t *counter; /* [NS_COUNTERS] in the report */
+    uint32_t requested; /* the lock that its search waits for */
+    int64_t step_ps;    /* the idle part of the pending step */
+    int64_t blocked_until_ps;
+    bool retired; /* the phase has ended under its search */
 };
 
 /* What changes of the plan's graph, in which the program runs in lockstep; NULL where no task depends on another. */
@@ -90,16 +86,12 @@ struct virtual_pool {
     ns_queues queues;
     ns_report report;
     virtual_worker *workers;
-    ns_actor *actors;         /* [workers], the workers' own */
+    ns_search search;
     ns_fiber *main, *running; /* the caller of ns_pool_run; the fiber that runs */
     ns_fiber **spare;         /* [spare_room] fibers of finished tasks */
     uint32_t spare_count, spare_room;
-    const uint32_t *own;                    /* [workers] */
-    const int32_t *level_lock, *queue_lock; /* [levels][queues], [queues], or NULL */
-    bool own_never_full, inlines, puts_take_time, locks_search, looks_at_data;
     int64_t clock_cost_ps; /* what measuring takes, of every measurement */
     bool detached;         /* tasks have fibers of their own */
-    bool *overflowed;      /* [queues] */
     int64_t outstanding;   /* tasks of the phase that have not finished */
     uint32_t phase;        /* that runs or comes next */
     uint32_t repeats_run;  /* how often that has run */
@@ -113,8 +105,6 @@ struct virtual_pool {
     ns_objects *objects; /* scratch, [most_objects] */
     uint32_t most_objects;
     int64_t *similarity; /* scratch, [nodes] */
-    int64_t *cursors;    /* [workers][levels] of the actors */
-    int32_t *chances;    /* [workers][chances] */
 };
 
 static inline virtual_pool *pool_of(const virtual_worker *w) { return (virtual_pool *)w->base.pool; }
@@ -144,18 +134,19 @@ void ns_virtual_list_free(task_list *list);
 
 /* Suspend the running fiber until somebody resumes the worker; no event is scheduled. */
 void ns_virtual_suspend(virtual_worker *w);
+/* Suspend it until the worker's event; where that comes next, it happens at once. */
+void ns_virtual_await_turn(virtual_worker *w);
 /* Go on with the worker at once; the caller is the clock's fiber. */
 void ns_virtual_resume(virtual_worker *w);
 /* Let the worker have its turn `delay_ps` from now. */
 void ns_virtual_schedule(virtual_worker *w, enum ns_rank rank, int64_t delay_ps);
 /* The phase is over when this instant is. */
 void ns_virtual_end_phase(virtual_pool *pool);
-/* A step of `step_ps`, with what is owed in front of it. */
+/* A step of the worker; one that is all overhead, together with what is owed. */
 void ns_virtual_step(virtual_worker *w, enum ns_rank rank, int64_t delay_ps);
 void ns_virtual_step_overhead(virtual_worker *w, enum ns_rank rank, int64_t step_ps);
-void ns_virtual_step_idle(virtual_worker *w, enum ns_rank rank, int64_t step_ps);
-/* Wait until a lock or an atomic word is the worker's, or until the phase ends under its search; the wait is overhead.
- */
+/* Ask for a lock or an atomic word; and wait until it is the worker's, which is overhead. */
+void ns_virtual_request(virtual_worker *w, uint32_t word);
 void ns_virtual_acquire(virtual_worker *w, uint32_t word);
 /* A record of both hashes (model 1.3). */
 void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, uint64_t first, uint64_t second);
@@ -169,8 +160,6 @@ void ns_virtual_drop(virtual_task *task);
 /* Begin `task`, that was queued or dealt: it comes on top of the stack. */
 void ns_virtual_begin(virtual_worker *w, virtual_task *task);
 void ns_virtual_end_idle(virtual_worker *w);
-/* Time to move a cache line to the worker from that of another. */
-int64_t ns_virtual_line_ps(const virtual_worker *w, uint32_t from);
 /* `parent`, which runs on `w`, spawns a task: that one, or the parent, is to be queued or comes on top of the stack. */
 void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child);
 /* Put a task at the back of a queue. */
@@ -182,9 +171,8 @@ void ns_virtual_settle_outbox(virtual_worker *w);
 
 /* ---- searching (virtual_search.c) -------------------------------------------------------------------------------- */
 
-/* Look for work until there is some on the stack, the join of `waiting` (NULL: none) is over, or the phase is. */
-void ns_virtual_search(virtual_worker *w, virtual_task *waiting);
-void ns_virtual_compute_thresholds(virtual_worker *w);
+/* Look for work until there is more on the stack, or the join on top of it is over, or the phase is. */
+void ns_virtual_search(virtual_worker *w);
 
 /* ---- bodies (virtual_bodies.c) ----------------------------------------------------------------------------------- */
 

@@ -60,7 +60,7 @@ void ns_virtual_resume(virtual_worker *w) { ns_virtual_switch(pool_of(w), w->sus
 /* A lock or an atomic word is a worker's, which goes on; what it has waited was overhead. */
 static void on_grant(virtual_pool *pool, uint32_t word) {
     const ns_waiter waiter = ns_sync_grant(pool->sync, word, pool->now_ps);
-    pool->workers[waiter.actor].counter[NS_OVERHEAD_PS] += pool->now_ps - waiter.since_ps;
+    pool->workers[waiter.actor].state.counters.overhead_ps += pool->now_ps - waiter.since_ps;
     ns_virtual_resume(&pool->workers[waiter.actor]);
 }
 
@@ -101,36 +101,36 @@ void ns_virtual_end_phase(virtual_pool *pool) {
     ns_clock_set(&pool->clock, pool->base.workers, end);
 }
 
-void ns_virtual_step(virtual_worker *w, enum ns_rank rank, int64_t delay_ps) {
+void ns_virtual_await_turn(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
-    const ns_event_key end = ns_event_key_of(pool->now_ps + delay_ps, rank, w->base.id);
-    if (!pool->starting && end < ns_clock_next(&pool->clock)) { /* nothing happens before */
-        pool->now_ps += delay_ps;
+    const ns_event_key mine = ns_event_key_of(w->due_ps, w->rank, w->base.id);
+    if (pool->starting || !w->pending || mine != ns_clock_next(&pool->clock)) {
+        ns_virtual_suspend(w);
         return;
     }
+    ns_clock_clear(&pool->clock, w->base.id);
+    w->pending = false;
+    pool->now_ps = w->due_ps;
+}
+
+void ns_virtual_step(virtual_worker *w, enum ns_rank rank, int64_t delay_ps) {
     ns_virtual_schedule(w, rank, delay_ps);
-    ns_virtual_suspend(w);
+    ns_virtual_await_turn(w);
 }
 
 void ns_virtual_step_overhead(virtual_worker *w, enum ns_rank rank, int64_t step_ps) {
-    const int64_t owed = w->owed_ps + step_ps;
-    w->owed_ps = 0;
-    w->counter[NS_OVERHEAD_PS] += owed;
-    ns_virtual_step(w, rank, owed);
+    w->state.owed_ps += step_ps;
+    ns_virtual_step(w, rank, ns_pay_owed(&w->state));
 }
 
-void ns_virtual_step_idle(virtual_worker *w, enum ns_rank rank, int64_t step_ps) {
-    const int64_t owed = w->owed_ps;
-    w->owed_ps = 0;
-    w->counter[NS_OVERHEAD_PS] += owed;
-    w->step_ps = step_ps;
-    ns_virtual_step(w, rank, owed + step_ps);
-}
-
-void ns_virtual_acquire(virtual_worker *w, uint32_t word) {
+void ns_virtual_request(virtual_worker *w, uint32_t word) {
     if (!ns_sync_request(pool_of(w)->sync, word, w->base.id, 0, now_of(w))) {
         ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for those who wait for word %u", word);
     }
+}
+
+void ns_virtual_acquire(virtual_worker *w, uint32_t word) {
+    ns_virtual_request(w, word);
     ns_virtual_suspend(w);
 }
 

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/backoff.h"
+#include "execution/placing.h"
 #include "policy/dispatch.h"
 #include "virtual/virtual_state.h"
-
-enum { NO_LOCK = -1 };
 
 /* ---- their memory ------------------------------------------------------------------------------------------------ */
 
@@ -38,46 +36,39 @@ void ns_virtual_drop(virtual_task *task) {
 }
 
 void ns_virtual_end_idle(virtual_worker *w) {
-    w->idle = w->round_goes_on = false;
-    ns_virtual_record(pool_of(w), NS_RANK_POLL, w->base.id, (uint64_t)w->failed, (uint64_t)w->failed_remote);
+    ns_worker_state *state = &w->state;
+    state->idle = state->round_goes_on = false;
+    ns_virtual_record(pool_of(w), NS_RANK_POLL, state->id, (uint64_t)state->failed, (uint64_t)state->failed_remote);
 }
 
 void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
-    if (w->idle) ns_virtual_end_idle(w);
-    w->fails = 0;
+    if (w->state.idle) ns_virtual_end_idle(w);
+    w->state.fails = 0;
     if (pool->plan->work_first && task->at != (uint32_t)pool->plan->graph.op_ptr.at[task->row]) {
-        w->owed_ps += pool->plan->costs.resume_ps;
+        w->state.owed_ps += pool->plan->costs.resume_ps;
     }
-    ns_actor_ran(&pool->actors[w->base.id], (int32_t)task->spawner);
+    ns_actor_ran(&pool->search.actors[w->base.id], (int32_t)task->spawner);
     ns_virtual_list_push(w, &w->stack, task);
 }
 
 /* ---- where new ones go ------------------------------------------------------------------------------------------- */
 
-int64_t ns_virtual_line_ps(const virtual_worker *w, uint32_t from) {
-    const virtual_pool *pool = pool_of(w);
-    return pool->plan->line_ps.at[(uint64_t)w->base.id * pool->base.workers + from];
-}
-
 /* The queue for a new task; NS_UNKNOWN where every queue that the dispatch rules name is full. */
 static int32_t choose(virtual_worker *w, const virtual_task *task) {
     virtual_pool *pool = pool_of(w);
-    if (pool->own_never_full) return (int32_t)w->own;
+    if (pool->plan->own_never_full) return (int32_t)w->state.own;
     const uint64_t rows = (uint64_t)pool->plan->graph.rows;
     ns_new_task newcomer = {.index = task->row, .count = rows, .similarity = pool->similarity};
     if (pool->plan->steal.data_count) {
         newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
         newcomer.objects = pool->objects;
         newcomer.object_groups =
-            pool->looks_at_data ? ns_pages_objects(pool->pages, task->row, pool->objects, pool->most_objects) : 0;
+            pool->plan->looks_at_data ? ns_pages_objects(pool->pages, task->row, pool->objects, pool->most_objects) : 0;
     }
     const ns_view view = view_of(pool);
-    const int32_t q = ns_place(&pool->plan->steal, &pool->actors[w->base.id], &view, &newcomer);
-    if (newcomer.looked) w->owed_ps += pool->plan->costs.locate_ps;
-    if (pool->plan->costs.line && q != NS_UNKNOWN && q != w->own) {
-        w->owed_ps += ns_virtual_line_ps(w, (uint32_t)pool->plan->steal.queues[q].owner);
-    }
+    const int32_t q = ns_place(&pool->plan->steal, &pool->search.actors[w->base.id], &view, &newcomer);
+    w->state.owed_ps += ns_dispatch_ps(pool->plan, &w->state, q, newcomer.looked);
     return q;
 }
 
@@ -102,11 +93,11 @@ static void put_next(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
     for (bool put = false; !put;) {
         const int32_t q = choose(w, w->outbox.task[0]);
-        const int32_t lock = q == NS_UNKNOWN || q == w->own || !pool->queue_lock ? NO_LOCK : pool->queue_lock[q];
-        if (lock != NO_LOCK) ns_virtual_acquire(w, (uint32_t)lock);
-        put = lock == NO_LOCK || pool->queues.length[q] < pool->queues.capacity[q];
+        const int32_t lock = ns_put_lock(pool->plan, &w->state, q);
+        if (lock != NS_NO_LOCK) ns_virtual_acquire(w, (uint32_t)lock);
+        put = lock == NS_NO_LOCK || ns_queues_have_room(&pool->queues, (uint32_t)q);
         if (put) put_into(w, q, ns_virtual_list_shift(&w->outbox));
-        if (lock != NO_LOCK) ns_sync_release(pool->sync, (uint32_t)lock, w->base.id, now_of(w));
+        if (lock != NS_NO_LOCK) ns_sync_release(pool->sync, (uint32_t)lock, w->base.id, now_of(w));
     }
 }
 
@@ -118,21 +109,11 @@ void ns_virtual_settle_outbox(virtual_worker *w) {
 }
 
 void ns_virtual_offer(virtual_worker *w, virtual_task *task) {
-    if (pool_of(w)->puts_take_time) {
+    if (pool_of(w)->plan->puts_take_time) {
         ns_virtual_list_push(w, &w->outbox, task);
     } else {
         put_into(w, choose(w, task), task);
     }
-}
-
-/* Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill. */
-static bool must_inline(virtual_worker *w) {
-    virtual_pool *pool = pool_of(w);
-    if (!pool->inlines || w->own == NS_UNKNOWN || pool->plan->steal.queues[w->own].full != NS_FULL_INLINE) return false;
-    bool *overflowed = &pool->overflowed[w->own];
-    *overflowed = ns_overflows(*overflowed, pool->queues.length[w->own], pool->queues.capacity[w->own],
-                               pool->plan->inline_resume_ppm);
-    return *overflowed;
 }
 
 void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child) {
@@ -143,7 +124,7 @@ void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *chi
     pool->outstanding++;
     if (pool->graph.held) pool->graph.held[child->row] = child;
     if (pool->graph.held && pool->graph.predecessors[child->row]) return;
-    if (must_inline(w)) {
+    if (ns_must_inline(pool->plan, &pool->queues, &w->state)) {
         ns_virtual_list_push(w, &w->stack, child);
     } else if (pool->plan->work_first) {
         w->stack.task[w->stack.count - 1] = child;

@@ -1,0 +1,41 @@
+/* What spawned tasks come to, and what their ends cost: whether they are queued, under which lock (model 4.1 and 4.5).
+ */
+#ifndef NUMASIM_EXECUTION_PLACING_H
+#define NUMASIM_EXECUTION_PLACING_H
+
+#include "policy/backoff.h"
+#include "search/probes.h"
+
+/* Whether the worker executes its spawns at once: from a full own queue on, until that has fallen below the resume
+ * fill.
+ */
+static inline bool ns_must_inline(const ns_full_plan *plan, const ns_queues *queues, ns_worker_state *w) {
+    if (!plan->inlines || w->own == NS_UNKNOWN || plan->steal.queues[w->own].full != NS_FULL_INLINE) return false;
+    w->overflowed =
+        ns_overflows(w->overflowed, queues->length[w->own], queues->capacity[w->own], plan->inline_resume_ppm);
+    return w->overflowed;
+}
+
+/* Overhead of having chosen queue `q`, or none, for a new task: of asking where its data is, and of moving the queue's
+ * line here where that is not the worker's own. */
+static inline int64_t ns_dispatch_ps(const ns_full_plan *plan, const ns_worker_state *w, int32_t q, bool looked) {
+    const int64_t line_ps = q != NS_UNKNOWN && q != w->own ? ns_queue_line_ps(plan, w, (uint32_t)q) : 0;
+    return line_ps + (looked ? plan->costs.locate_ps : 0);
+}
+
+/* The lock under which the worker puts a task into queue `q`, its own or none among them. */
+static inline int32_t ns_put_lock(const ns_full_plan *plan, const ns_worker_state *w, int32_t q) {
+    return q == w->own ? NS_NO_LOCK : ns_queue_lock(plan, q);
+}
+
+/* Overhead of the end of a child that worker `spawner` has spawned. */
+static inline int64_t ns_join_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t spawner) {
+    return plan->costs.join_ps + ns_line_ps(plan, w, spawner);
+}
+
+/* How long it takes the worker to wake another. */
+static inline int64_t ns_wake_ps(const ns_full_plan *plan, const ns_worker_state *w, const ns_worker_state *sleeper) {
+    return sleeper->node != w->node ? plan->costs.wake_remote_ps : plan->costs.wake_ps;
+}
+
+#endif

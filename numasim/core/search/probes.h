@@ -1,0 +1,142 @@
+/* What probes and steals cost, from which end they take, and how they are counted (model 4.1, 4.2 and 6.2); equal to
+ * engine/reference/tables.py and engine/reference/thief.py.
+ */
+#ifndef NUMASIM_SEARCH_PROBES_H
+#define NUMASIM_SEARCH_PROBES_H
+
+#include "clock/clock.h"
+#include "execution/worker_state.h"
+#include "queues/queues.h"
+
+/* How often steals were tried and succeeded: [nodes][nodes] of thief and queue. */
+typedef struct {
+    int64_t *attempts, *successes;
+} ns_steal_counts;
+
+/* What searches are made in. */
+typedef struct {
+    const ns_full_plan *plan;
+    ns_queues *queues;
+    ns_actor *actors;
+    ns_steal_counts counts;
+} ns_search;
+
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
+
+static inline bool ns_is_remote(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    const int32_t home = plan->steal.queues[q].home;
+    return home >= 0 && home != w->node;
+}
+
+/* Time to move a cache line to the worker from the core of another, where operations pay for that. */
+static inline int64_t ns_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t from) {
+    return plan->costs.line ? plan->line_ps.at[(uint64_t)w->id * plan->workers + from] : 0;
+}
+
+static inline int64_t ns_queue_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    return ns_line_ps(plan, w, (uint32_t)plan->steal.queues[q].owner);
+}
+
+/* Time from sending a probe of queue `q` to its taking effect. */
+static inline int64_t ns_probe_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    const ns_operation_costs *costs = &plan->costs;
+    const int64_t step_ps = ns_is_remote(plan, w, q) ? costs->probe_far_ps : costs->probe_near_ps;
+    const int64_t probe_ps = step_ps + ns_queue_line_ps(plan, w, q);
+    return probe_ps > costs->least_probe_ps ? probe_ps : costs->least_probe_ps;
+}
+
+/* Overhead of taking the first task of queue `q`. */
+static inline int64_t ns_take_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    return plan->costs.take_ps + ns_queue_line_ps(plan, w, q);
+}
+
+/* ---- ends of queues ---------------------------------------------------------------------------------------------- */
+
+/* Whether probes of a level count as attempts to steal. */
+static inline bool ns_is_attempt(const ns_full_plan *plan, uint32_t level) {
+    return (plan->steal.level[level].flags & NS_FLAG_ATTEMPT) != 0;
+}
+
+/* Whether probes of a level take from the back of queue `q`. */
+static inline bool ns_takes_back(const ns_full_plan *plan, uint32_t level, uint32_t q) {
+    const ns_queue *queue = &plan->steal.queues[q];
+    return (ns_is_attempt(plan, level) ? queue->steal_end : queue->own_end) != 0;
+}
+
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+enum { NS_NO_LOCK = -1 };
+
+/* The lock that a level's probes of queue `q` are made under, and that of the queue, of none where `q` is negative. */
+static inline int32_t ns_level_lock(const ns_full_plan *plan, uint32_t level, uint32_t q) {
+    const ns_i32s locks = plan->words.level_lock;
+    return locks.count ? locks.at[(uint64_t)level * plan->steal.queue_count + q] : NS_NO_LOCK;
+}
+static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
+    return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
+}
+
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
+
+/* Count attempts at queue `q`, some of which brought `tasks` tasks together. */
+static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_plan *plan, ns_worker_state *w,
+                                     uint32_t q, int64_t attempts, int64_t successes, int64_t tasks) {
+    const bool remote = ns_is_remote(plan, w, q);
+    const int32_t home = remote ? plan->steal.queues[q].home : w->node;
+    const uint64_t pair = (uint64_t)w->node * plan->nodes + (uint64_t)home;
+    self->attempts[pair] += attempts;
+    self->successes[pair] += successes;
+    w->counters.steal_attempts += attempts;
+    w->counters.steal_success += successes;
+    w->counters.steal_attempts_remote += remote ? attempts : 0;
+    w->counters.steal_success_remote += remote ? successes : 0;
+    w->counters.tasks_stolen += tasks;
+}
+
+/* Failed attempts of the open idle episode. */
+static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w, uint32_t q, int64_t attempts) {
+    w->failed += attempts;
+    w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
+}
+
+/* Rounds that probed nobody. */
+static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_state *w, int64_t rounds) {
+    const int64_t attempts = plan->backoff_counts_empty ? rounds : 0;
+    w->counters.no_victim += rounds;
+    w->counters.steal_attempts += attempts;
+    w->failed += attempts;
+}
+
+/* ---- thresholds -------------------------------------------------------------------------------------------------- */
+
+/* Compute S and s of the own queue from what the worker has measured by `now_ps`. */
+static inline void ns_compute_thresholds(ns_search *s, ns_worker_state *w, int64_t now_ps) {
+    if (w->own == NS_UNKNOWN || !now_ps) return;
+    const uint32_t q = (uint32_t)w->own;
+    const ns_counters *counters = &w->counters;
+    ns_measured seen;
+    seen.capacity = s->queues->capacity[q];
+    seen.pushes = s->queues->pushes[q];
+    seen.span_ps = now_ps;
+    seen.executed = counters->tasks;
+    seen.busy_ps = counters->work_local_ps + counters->inflation_numa_ps + counters->inflation_contention_ps +
+                   counters->inflation_smt_ps;
+    seen.peak_sum = ns_queues_peak_sum(s->queues);
+    seen.queues = s->plan->steal.queue_count;
+    w->thresholds_known = true;
+    const ns_operation_costs *costs = &s->plan->costs;
+    ns_queues_set_thresholds(s->queues, q,
+                             ns_thresholds_computed(&s->plan->thresholds, costs->push_ps, costs->pop_ps, &seen));
+}
+
+/* ---- the end of a phase ------------------------------------------------------------------------------------------ */
+
+/* Uncount the part of a pending probe or wait that lies behind the end of the phase: `left_ps` of it are left, and its
+ * last `idle_ps` are no overhead. */
+static inline void ns_take_back(ns_worker_state *w, enum ns_rank rank, int64_t left_ps, int64_t idle_ps) {
+    const int64_t cut_ps = left_ps < idle_ps ? left_ps : idle_ps;
+    *(rank == NS_RANK_LOOK ? &w->counters.idle_steal_ps : &w->counters.idle_backoff_ps) -= cut_ps;
+    w->counters.overhead_ps -= left_ps - cut_ps;
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* Looking for work, event by event: rounds of probes, steals, back-off (model 4.1 to 4.4); equal to
+ * engine/reference/thief.py.
+ *
+ * How time passes, what tasks are and who is told of them differs from engine to engine. So whoever includes this
+ * defines the functions of the first section; its workers begin with an `ns_worker_state`.
+ *
+ * A worker that looks for work has an event pending, LOOK or POLL, or waits for a lock of its search. Whoever takes
+ * that event off the clock calls `ns_look`, lets the worker decide again, or calls `ns_lock_granted`. Where a function
+ * returns true, the worker has something to run or has come to the end of its join.
+ */
+#ifndef NUMASIM_SEARCH_THIEF_H
+#define NUMASIM_SEARCH_THIEF_H
+
+#include "policy/backoff.h"
+#include "search/probes.h"
+
+/* After so many fruitless rounds in a row a worker asks whether any can succeed. */
+enum { NS_PATIENCE_ROUNDS = 256 };
+
+/* ---- what whoever includes this defines -------------------------------------------------------------------------- */
+
+/* What the worker sees of the run now. */
+static inline ns_view ns_host_view(const ns_search *s);
+
+/* Whether a task of the worker waits for its children, and whether none of those is left. */
+static inline bool ns_host_joins(const ns_worker_state *w);
+static inline bool ns_host_join_is_over(const ns_search *s, const ns_worker_state *w);
+
+/* Whether the task at one end of queue `q` descends from the one that waits. */
+static inline bool ns_host_may_run(const ns_search *s, const ns_worker_state *w, uint32_t q, bool back);
+
+/* Begin that task. */
+static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, bool back);
+
+/* How many tasks a probe finds; take them: false where nothing to run comes of it. */
+static inline int64_t ns_host_amount(ns_search *s, const ns_worker_state *w);
+static inline bool ns_host_take(ns_search *s, ns_worker_state *w, bool back, int64_t count);
+
+/* Let the worker go on after `wait_ps`, and what it owes before that; or pay what it owes, with an event PUT. */
+static inline void ns_host_wait(ns_search *s, ns_worker_state *w, enum ns_rank rank, int64_t wait_ps);
+static inline void ns_host_pay(ns_search *s, ns_worker_state *w);
+
+/* End the run where no worker can ever find a task. */
+static inline void ns_host_despair(ns_search *s, ns_worker_state *w);
+
+/* The worker polls after `wait_ps`: count rounds that it can only fail in after that; the time that they take. */
+static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_t wait_ps);
+
+/* Ask for a lock of the search, and wait for it; let go of one. */
+static inline void ns_host_request(ns_search *s, ns_worker_state *w, uint32_t lock);
+static inline void ns_host_release(ns_search *s, ns_worker_state *w, uint32_t lock);
+
+/* ---- locks of the search ----------------------------------------------------------------------------------------- */
+
+static inline void ns_release_search_locks(ns_search *s, ns_worker_state *w) {
+    for (uint32_t at = 0; at < w->held_count; at++) ns_host_release(s, w, w->held[at]);
+    w->held_count = 0;
+}
+
+static inline bool ns_holds_lock(const ns_worker_state *w, int32_t lock) {
+    for (uint32_t at = 0; at < w->held_count; at++) {
+        if ((int32_t)w->held[at] == lock) return true;
+    }
+    return false;
+}
+
+static inline void ns_send_probe(ns_search *s, ns_worker_state *w) {
+    const int64_t step_ps = ns_probe_ps(s->plan, w, w->target);
+    w->counters.idle_steal_ps += step_ps;
+    ns_host_wait(s, w, NS_RANK_LOOK, step_ps);
+}
+
+/* Take the locks of the next probe, that of its level first, and send it; let go of those of the last one. */
+static inline void ns_pass_locks(ns_search *s, ns_worker_state *w) {
+    const int32_t needed[2] = {ns_level_lock(s->plan, w->level, w->target), ns_queue_lock(s->plan, (int32_t)w->target)};
+    uint32_t kept = 0;
+    for (uint32_t at = 0; at < w->held_count; at++) {
+        const uint32_t lock = w->held[at];
+        if ((int32_t)lock == needed[0] || (int32_t)lock == needed[1]) {
+            w->held[kept++] = lock;
+        } else {
+            ns_host_release(s, w, lock);
+        }
+    }
+    w->held_count = kept;
+    for (uint32_t at = 0; at < 2; at++) {
+        if (needed[at] == NS_NO_LOCK || ns_holds_lock(w, needed[at])) continue;
+        ns_host_request(s, w, (uint32_t)needed[at]);
+        return;
+    }
+    ns_send_probe(s, w);
+}
+
+static inline void ns_lock_granted(ns_search *s, ns_worker_state *w, uint32_t lock) {
+    w->held[w->held_count++] = lock;
+    ns_pass_locks(s, w);
+}
+
+/* Something was found: pay for it, then let go of the locks. */
+static inline bool ns_leave_search(ns_search *s, ns_worker_state *w) {
+    if (w->owed_ps) {
+        ns_host_pay(s, w);
+        return false;
+    }
+    ns_release_search_locks(s, w);
+    return true;
+}
+
+/* ---- the own queue ----------------------------------------------------------------------------------------------- */
+
+/* Begin the next own task where the queue holds more than `keep`; below zero: than its threshold s. */
+static inline bool ns_pop_own(ns_search *s, ns_worker_state *w, int64_t keep) {
+    if (w->own == NS_UNKNOWN) return false;
+    const uint32_t q = (uint32_t)w->own;
+    if (s->queues->length[q] <= (keep < 0 ? s->queues->thresholds[q].low : keep)) return false;
+    if (s->plan->join == NS_JOIN_STRICT && !ns_host_may_run(s, w, q, w->own_back)) return false;
+    w->owed_ps += s->plan->costs.pop_ps;
+    ns_host_begin(s, w, q, w->own_back);
+    return true;
+}
+
+static inline void ns_go_idle(ns_search *s, ns_worker_state *w, int64_t now_ps) {
+    const bool first_drain = s->plan->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && !w->thresholds_known;
+    w->idle = true;
+    w->failed = w->failed_remote = 0;
+    if (first_drain && w->counters.tasks) ns_compute_thresholds(s, w, now_ps);
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
+
+static inline bool ns_start_round(ns_search *s, ns_worker_state *w);
+
+/* Poll after a wait that grows; where nothing can be found before some time, the polls until then are passed over. */
+static inline bool ns_back_off(ns_search *s, ns_worker_state *w, bool probed) {
+    int64_t wait_ps = ns_backoff_wait_ps(&s->plan->backoff, ++w->fails, probed);
+    w->counters.idle_backoff_ps += wait_ps;
+    if (w->fails % NS_PATIENCE_ROUNDS == 0) ns_host_despair(s, w);
+    wait_ps += ns_host_pass_over(s, w, wait_ps);
+    if (!wait_ps) return ns_start_round(s, w);
+    ns_host_wait(s, w, NS_RANK_POLL, wait_ps);
+    return false;
+}
+
+/* Nothing was found: what is left in the own queue, else wait and decide again. */
+static inline bool ns_end_round(ns_search *s, ns_worker_state *w) {
+    ns_release_search_locks(s, w);
+    if (ns_pop_own(s, w, 0)) return true;
+    if (!w->probed) ns_count_empty_rounds(s->plan, w, 1);
+    if (w->probed && s->plan->backoff_after_probe) return ns_start_round(s, w); /* each probe has had its wait */
+    return ns_back_off(s, w, w->probed);
+}
+
+/* Send the next probe of the round. */
+static inline bool ns_next_probe(ns_search *s, ns_worker_state *w) {
+    const ns_view seen = ns_host_view(s);
+    if (w->probes_nobody ||
+        !ns_round_next(&w->round, &s->plan->steal, &s->actors[w->id], &seen, &w->level, &w->target)) {
+        return ns_end_round(s, w);
+    }
+    w->probed = true;
+    if (s->plan->locks_search) {
+        ns_pass_locks(s, w);
+    } else {
+        ns_send_probe(s, w);
+    }
+    return false;
+}
+
+/* Begin a round, or go on with the one that the back-off after a probe has interrupted. */
+static inline bool ns_start_round(ns_search *s, ns_worker_state *w) {
+    if (w->round_goes_on) {
+        w->round_goes_on = false;
+        return ns_next_probe(s, w);
+    }
+    if (s->plan->locks_search && w->owed_ps) {
+        ns_host_wait(s, w, NS_RANK_POLL, 0);
+        return false;
+    }
+    w->probed = false;
+    w->probes_nobody = s->plan->join == NS_JOIN_OWN && ns_host_joins(w);
+    ns_round_begin(&w->round);
+    return ns_next_probe(s, w);
+}
+
+/* ---- steals ------------------------------------------------------------------------------------------------------ */
+
+/* After a fruitless probe. */
+static inline bool ns_missed(ns_search *s, ns_worker_state *w) {
+    if (ns_host_join_is_over(s, w)) return true;
+    if (!s->plan->backoff_after_probe) return ns_next_probe(s, w);
+    ns_release_search_locks(s, w);
+    w->round_goes_on = true;
+    return ns_back_off(s, w, true);
+}
+
+/* A probe takes effect. */
+static inline bool ns_look(ns_search *s, ns_worker_state *w) {
+    const ns_full_plan *plan = s->plan;
+    const uint32_t q = w->target;
+    const bool back = ns_takes_back(plan, w->level, q);
+    int64_t count = ns_host_amount(s, w);
+    if (count && plan->join == NS_JOIN_STRICT && !ns_host_may_run(s, w, q, back)) count = 0;
+    if (ns_is_attempt(plan, w->level)) {
+        ns_count_attempts(&s->counts, plan, w, q, 1, count != 0, count);
+        if (!count) ns_count_failed(plan, w, q, 1);
+    }
+    ns_actor_found(s->actors, &plan->steal, (int32_t)w->id, w->level, q, count);
+    if (!(count ? ns_host_take(s, w, back, count) : ns_missed(s, w))) return false;
+    return !w->held_count || ns_leave_search(s, w);
+}
+
+/* ---- whether a worker can find anything -------------------------------------------------------------------------- */
+
+typedef struct {
+    ns_search *search;
+    const ns_worker_state *worker;
+} ns_search_query;
+
+static bool ns_finds(void *query, uint32_t level, uint32_t q) {
+    const ns_search_query *self = (const ns_search_query *)query;
+    const ns_full_plan *plan = self->search->plan;
+    if (!ns_level_amount(&plan->steal.level[level], self->search->queues->length[q])) return false;
+    return plan->join != NS_JOIN_STRICT ||
+           ns_host_may_run(self->search, self->worker, q, ns_takes_back(plan, level, q));
+}
+
+/* Whether some round of the worker, which waits for nothing else, can bring it a task while no queue changes. */
+static inline bool ns_can_find(ns_search *s, const ns_worker_state *w) {
+    ns_search_query query = {s, w};
+    const ns_view seen = ns_host_view(s);
+    if (s->plan->join == NS_JOIN_OWN && ns_host_joins(w)) return false;
+    return ns_any_within_reach(&s->plan->steal, &s->actors[w->id], &seen, ns_finds, &query);
+}
+
+#endif
