@@ -124,16 +124,21 @@ READER(u32s, uint32_t, NS_TYPE_U32)
 READER(i64s, int64_t, NS_TYPE_I64)
 READER(u64s, uint64_t, NS_TYPE_U64)
 
-/* The extremes are found without a branch, so that the compiler may use vectors; the place only where one is wrong. */
-#define BOUNDS(view, type)                                                                                             \
+/* Negative, as a number of 64 bits with a sign, where the value is below or above its bounds. Where those lie less than
+ * 2^63 apart, at most one of two differences modulo 2^64 wraps around, and a loop over this has no branch and no
+ * comparison, which vectors of older processors do not have for 64 bits. */
+static inline uint64_t beyond(int64_t value, int64_t low, int64_t high) {
+    const bool narrow = (uint64_t)high - (uint64_t)low <= INT64_MAX;
+    if (!narrow) return (uint64_t)(value < low || value > high) << 63;
+    return ((uint64_t)value - (uint64_t)low) | ((uint64_t)high - (uint64_t)value);
+}
+
+/* The place of a wrong value is only looked for where there is one. */
+#define BOUNDS(view)                                                                                                   \
     bool ns_require_##view(ns_plan_reader *self, const char *name, ns_##view values, int64_t low, int64_t high) {      \
-        if (!values.count) return true;                                                                                \
-        type least = values.at[0], most = values.at[0];                                                                \
-        for (uint64_t i = 1; i < values.count; i++) {                                                                  \
-            least = values.at[i] < least ? values.at[i] : least;                                                       \
-            most = values.at[i] > most ? values.at[i] : most;                                                          \
-        }                                                                                                              \
-        if (low <= (int64_t)least && (int64_t)most <= high) return true;                                               \
+        uint64_t signs = 0;                                                                                            \
+        for (uint64_t i = 0; i < values.count; i++) signs |= beyond((int64_t)values.at[i], low, high);                 \
+        if (!(signs >> 63)) return true;                                                                               \
         uint64_t i = 0;                                                                                                \
         while (low <= (int64_t)values.at[i] && (int64_t)values.at[i] <= high) i++;                                     \
         return ns_plan_require(                                                                                        \
@@ -141,16 +146,20 @@ READER(u64s, uint64_t, NS_TYPE_U64)
             name, (int64_t)values.at[i], i, low, high);                                                                \
     }
 
-BOUNDS(u8s, uint8_t)
-BOUNDS(i32s, int32_t)
-BOUNDS(u32s, uint32_t)
-BOUNDS(i64s, int64_t)
+BOUNDS(u8s)
+BOUNDS(i32s)
+BOUNDS(u32s)
+BOUNDS(i64s)
 
-#define POINTER(kind, view)                                                                                   \
-    bool ns_require_##kind##_pointer(ns_plan_reader *self, const char *name, ns_##view values, int64_t end) { \
-        bool holds = values.count > 0 && values.at[0] == 0 && (int64_t)values.at[values.count - 1] == end;    \
-        for (uint64_t i = 1; i < values.count; i++) holds &= values.at[i - 1] <= values.at[i];                \
-        return ns_plan_require(self, holds, "%s does not run from 0 to %" PRId64, name, end);                 \
+/* No value is negative, and none is below the one before it. */
+#define POINTER(kind, view)                                                                                     \
+    bool ns_require_##kind##_pointer(ns_plan_reader *self, const char *name, ns_##view values, int64_t end) {   \
+        const bool ends = values.count > 0 && values.at[0] == 0 && (int64_t)values.at[values.count - 1] == end; \
+        uint64_t signs = 0;                                                                                     \
+        for (uint64_t i = 1; i < values.count; i++) {                                                           \
+            signs |= (uint64_t)values.at[i] | ((uint64_t)values.at[i] - (uint64_t)values.at[i - 1]);            \
+        }                                                                                                       \
+        return ns_plan_require(self, ends && !(signs >> 63), "%s does not run from 0 to %" PRId64, name, end);  \
     }
 
 POINTER(u32, u32s)
