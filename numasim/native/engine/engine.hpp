@@ -1,8 +1,8 @@
 // The native engine: one run of one plan, event by event, equal to the reference engine (engine/reference/reference.py)
 // and composed of the same components.
 //
-// Each component keeps its state to itself and knows, by references that it is constructed with, only components that
-// stand above it in this list:
+// Each component keeps its state to itself and knows, by references that it is constructed with (the Executor, by what
+// it is made on top of), only components that stand above it in this list:
 //
 //   Run            what all components work on, each part through its own functions:
 //     Clock          what time it is, which event is pending for each actor; nobody else writes either
@@ -33,17 +33,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "engine/dispatcher.hpp"
+#include "engine/components.hpp"
 #include "engine/executor.hpp"
-#include "engine/sync_objects.hpp"
-#include "engine/thief.hpp"
-#include "engine/work_source.hpp"
-#include "memory/memory_system.hpp"
-#include "shortcuts/polling.hpp"
-#include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steady_production.hpp"
-#include "shortcuts/steal_batches.hpp"
-#include "state/run.hpp"
 
 namespace numasim {
 
@@ -56,10 +48,10 @@ public:
     void run();
 
     // Results, each from the component that knows it.
-    Run& state() { return run_; }
-    const WorkSource& source() const { return source_; }
-    const MemorySystem& memory() const { return memory_; }
-    const SyncObjects& sync() const { return sync_; }
+    Run& state() { return executor_.run; }
+    const WorkSource& source() const { return executor_.source; }
+    const MemorySystem& memory() const { return executor_.memory; }
+    const SyncObjects& sync() const { return executor_.sync; }
     std::int64_t passed_items() const { return steady_.passed_items(); }
     std::int64_t peak_tasks() const;  // spawned, or dealt, and not finished at one time
     std::size_t task_bytes() const;   // of the state that grows with them
@@ -74,15 +66,6 @@ private:
     void start_phase();
     void end_phase();
 
-    Run run_;
-    MemorySystem memory_;
-    SyncObjects sync_;
-    Dispatcher dispatcher_;
-    WorkSource source_;
-    SkipAhead skipping_;
-    Polling polling_;
-    StealBatches batches_;
-    Thief thief_;
     Executor executor_;
     SteadyProduction steady_;
     bool finished_ = false;

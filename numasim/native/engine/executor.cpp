@@ -6,14 +6,8 @@
 
 namespace numasim {
 
-Executor::Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher, WorkSource& source,
-                   Thief& thief)
-    : run_(run),
-      memory_(memory),
-      sync_(sync),
-      dispatcher_(dispatcher),
-      source_(source),
-      thief_(thief),
+Executor::Executor(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log)
+    : Components(plan, listener, watch, std::move(pause), keep_log),
       coupled_(memory.coupled()),
       has_dependences_(run.frames.have_dependences()),
       joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
@@ -26,22 +20,22 @@ Executor::Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher
 // time.
 [[gnu::flatten]] void Executor::proceed(Worker& w) {
     for (;;) {
-        if (!w.outbox.empty()) return run_.clock.schedule_overhead(w, PUT, run_.plan.costs.push_ps);
-        if (w.stack.empty() && !thief_.seek(w)) return;
+        if (!w.outbox.empty()) return run.clock.schedule_overhead(w, PUT, run.plan.costs.push_ps);
+        if (w.stack.empty() && !thief.seek(w)) return;
         const Task task = w.stack.back();
-        if (run_.frames.is_item(task)) return start_item(w, task);
+        if (run.frames.is_item(task)) return start_item(w, task);
         if (task == PRODUCTION) {
             produce(w);
             continue;
         }
         const auto at = static_cast<std::uint32_t>(task);
-        Frame& frame = run_.frames[at];
-        if (frame.at == run_.frames.end_of_program(frame)) {
+        Frame& frame = run.frames[at];
+        if (frame.at == run.frames.end_of_program(frame)) {
             finish(w, at);
             continue;
         }
-        switch (run_.plan.graph.op_code[frame.at]) {
-            case RUN: return start_segment(w, frame, run_.plan.graph.op_arg[frame.at]);
+        switch (run.plan.graph.op_code[frame.at]) {
+            case RUN: return start_segment(w, frame, run.plan.graph.op_arg[frame.at]);
             case SPAWN: spawn(w, at); break;
             case CALL: call(w, at); break;
             case WAIT:
@@ -54,41 +48,41 @@ Executor::Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher
 }
 
 void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
-    if (coupled_) return memory_.start(w, frame, segment);
-    const std::int64_t total_ps = memory_.segment_ps(w, segment), local_ps = w.local_ps[segment];
+    if (coupled_) return memory.start(w, frame, segment);
+    const std::int64_t total_ps = memory.segment_ps(w, segment), local_ps = w.local_ps[segment];
     frame.path_ps += local_ps;
-    w.segment = run_.plan.graph.folded ? frame.segments + run_.plan.graph.segment[frame.at] : segment;
+    w.segment = run.plan.graph.folded ? frame.segments + run.plan.graph.segment[frame.at] : segment;
     work(w, frame.id, total_ps, local_ps);
 }
 
 inline void Executor::start_item(Worker& w, Task item) {
-    if (coupled_) return memory_.start_item(w, item);
+    if (coupled_) return memory.start_item(w, item);
     ItemBlock& block = w.items;
     if (block.at == block.count || block.next != item) compute_block(w, item);
     const std::int64_t total_ps = block.total_ps[block.at], local_ps = block.local_ps[block.at];
     ++block.at;
     block.next += block.step;
-    if (block.times->moves_bytes()) block.times->add_traffic(item - block.base, memory_.bytes_from(w));
-    run_.frames.end_chain(local_ps);
+    if (block.times->moves_bytes()) block.times->add_traffic(item - block.base, memory.bytes_from(w));
+    run.frames.end_chain(local_ps);
     w.segment = 0;
     work(w, item, total_ps, local_ps);
 }
 
 // Compute the times of an item along with those of the items that the worker will take next from its own queue.
 void Executor::compute_block(Worker& w, Task item) {
-    const std::size_t family = run_.ranges.family_of(item);
+    const std::size_t family = run.ranges.family_of(item);
     ItemBlock& block = w.items;
-    block.times = &run_.ranges.times(family);
-    block.base = static_cast<std::int64_t>(run_.ranges.first(family));
+    block.times = &run.ranges.times(family);
+    block.base = static_cast<std::int64_t>(run.ranges.first(family));
     block.next = item;
     block.at = 0;
     block.count = 1;
     block.step = 1;
-    if (w.own != NS_UNKNOWN && run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0) {
+    if (w.own != NS_UNKNOWN && run.queues.length(static_cast<std::uint32_t>(w.own)) != 0) {
         const auto q = static_cast<std::uint32_t>(w.own);
-        const ns_items& entry = run_.queues.entry(q, w.own_back);
+        const ns_items& entry = run.queues.entry(q, w.own_back);
         const std::int64_t step = w.own_back ? -std::int64_t{entry.step} : std::int64_t{entry.step};
-        if (entry.count > 1 && run_.queues.peek(q, w.own_back) == item + step) {
+        if (entry.count > 1 && run.queues.peek(q, w.own_back) == item + step) {
             block.step = step;
             block.count = std::min(ItemBlock::MOST, entry.count + 1);
         }
@@ -100,47 +94,47 @@ void Executor::compute_block(Worker& w, Task item) {
 // Start a stretch of work, with the overhead that is owed in front of it.
 inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
     const std::int64_t owed_ps = ns_pay_owed(&w);
-    w.began_ps = run_.clock.now_ps() + owed_ps;
+    w.began_ps = run.clock.now_ps() + owed_ps;
     ns_count_work(&w.counters, total_ps, local_ps);
-    run_.clock.schedule(w, SEG_END, owed_ps + total_ps);
-    if (run_.recorder.keeps_log()) run_.recorder.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
+    run.clock.schedule(w, SEG_END, owed_ps + total_ps);
+    if (run.recorder.keeps_log()) run.recorder.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
 }
 
 [[gnu::flatten]] void Executor::end_segment(Worker& w) {
     const Task task = w.stack.back();
-    run_.recorder.detail(SEG_END, w.id, run_.frames.id_of(task), w.segment);
-    if (coupled_) memory_.end(w);
-    if (run_.recorder.watch() != nullptr) report_work(w);
-    if (run_.frames.is_item(task)) {
+    run.detail(SEG_END, w.id, run.frames.id_of(task), w.segment);
+    if (coupled_) memory.end(w);
+    if (run.recorder.watch() != nullptr) report_work(w);
+    if (run.frames.is_item(task)) {
         w.stack.pop_back();
         w.counters.tasks += 1;
-        source_.task_done();
+        source.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
         const bool free = w.stack.empty() && w.agenda.empty();
-        if (free && ns_pop_own(&thief_, &w, thief_.plan->refill) && run_.frames.is_item(w.stack.back()))
+        if (free && ns_pop_own(&thief, &w, thief.plan->refill) && run.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
-        ++run_.frames[task].at;
+        ++run.frames[task].at;
     }
     proceed(w);
 }
 
 void Executor::report_work(Worker& w) {
     const Task task = w.stack.back();
-    const std::uint32_t kernel = run_.frames.is_item(task)
-                                     ? run_.plan.families[run_.ranges.family_of(task)].kernel
-                                     : run_.plan.graph.kernel[run_.plan.graph.op_arg[run_.frames[task].at]];
-    run_.recorder.stretch(w, Watched::WORK, run_.frames.id_of(task), w.segment, kernel);
+    const std::uint32_t kernel = run.frames.is_item(task)
+                                     ? run.plan.families[run.ranges.family_of(task)].kernel
+                                     : run.plan.graph.kernel[run.plan.graph.op_arg[run.frames[task].at]];
+    run.recorder.stretch(w, Watched::WORK, run.frames.id_of(task), w.segment, kernel);
 }
 
 // Execute the op on a shared word that `frame` has come to, after paying what is owed; false: the worker waits.
 bool Executor::use_word(Worker& w, Frame& frame) {
     if (w.owed_ps != 0) {
-        run_.clock.schedule_overhead(w, PUT, 0);
+        run.clock.schedule_overhead(w, PUT, 0);
         return false;
     }
     const std::uint32_t op = frame.at++;
-    return sync_.use(w, run_.plan.graph.op_code[op], run_.plan.graph.op_arg[op]);
+    return sync.use(w, run.plan.graph.op_code[op], run.plan.graph.op_arg[op]);
 }
 
 // ---- the end of a task --------------------------------------------------------------------------------------------
@@ -148,70 +142,70 @@ bool Executor::use_word(Worker& w, Frame& frame) {
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
 void Executor::finish(Worker& w, std::uint32_t at) {
     w.stack.pop_back();
-    Frame& frame = run_.frames[at];
+    Frame& frame = run.frames[at];
     frame.finished = 1;
     if (frame.kind == CALLED) {
-        run_.frames[frame.parent].path_ps = frame.path_ps;
+        run.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
     } else {
         w.counters.tasks += frame.kind == TASK;
-        run_.frames.end_chain(frame.path_ps);
+        run.frames.end_chain(frame.path_ps);
         if (frame.parent != NO_FRAME) join(w, frame);
         if (has_dependences_) release(w, frame);
-        source_.task_done();
+        source.task_done();
     }
-    if (frame.pending == 0) run_.frames.free(at);
+    if (frame.pending == 0) run.frames.free(at);
 }
 
 void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
-        w.owed_ps += ns_join_ps(&run_.plan, &w, child.spawner);
+        w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner);
     }
-    Frame& parent = run_.frames[child.parent];
+    Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
     if (--parent.pending != 0) return;
     if (parent.waiting) {
         parent.waiting = 0;
         resume(w, child.parent);
     } else if (parent.finished) {
-        run_.frames.free(child.parent);
+        run.frames.free(child.parent);
     }
 }
 
 // The last child has finished: go on with the parent here, or wake the worker that is blocked in it.
 void Executor::resume(Worker& w, std::uint32_t parent) {
-    if (run_.plan.join == Join::BLOCK) {
+    if (run.plan.join == Join::BLOCK) {
         const auto found = sleeper_.find(parent);
-        Worker& sleeper = run_.team[found->second];
+        Worker& sleeper = run.team[found->second];
         sleeper_.erase(found);
         sleeper.blocked = false;
-        const std::int64_t wake_ps = ns_wake_ps(&run_.plan, &w, &sleeper);
-        run_.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run_.clock.now_ps()));
+        const std::int64_t wake_ps = ns_wake_ps(&run.plan, &w, &sleeper);
+        run.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run.clock.now_ps()));
         return;
     }
-    Frame& frame = run_.frames[parent];
+    Frame& frame = run.frames[parent];
     frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
-    w.owed_ps += run_.plan.costs.resume_ps;
+    w.owed_ps += run.plan.costs.resume_ps;
     w.stack.push_back(parent);
 }
 
 // Put the spawned successors whose last predecessor this was.
 void Executor::release(Worker& w, const Frame& frame) {
-    run_.frames.release(frame, [&](std::uint32_t successor) { offer(w, successor); });
+    run.frames.release(frame, [&](std::uint32_t successor) { offer(w, successor); });
 }
 
 // ---- spawning and placing -----------------------------------------------------------------------------------------
 
 void Executor::spawn(Worker& w, std::uint32_t parent) {
-    const std::uint32_t child = run_.frames.new_child(parent);
-    ++run_.frames[parent].pending;
-    source_.task_added();
-    run_.frames[child].spawner = w.id & 0xFFFFFFFU;
-    if (coupled_) memory_.expect(run_.frames[child]);
-    if (has_dependences_ && run_.frames.must_wait(child)) return;
-    if (inlines_ && ns_must_inline(&run_.plan, thief_.queues, &w)) {
+    const std::uint32_t child = run.frames.new_child(parent);
+    ++run.frames[parent].pending;
+    source.task_added();
+    run.frames[child].spawner = w.id & 0xFFFFFFFU;
+    if (coupled_) memory.expect(run.frames[child]);
+    if (has_dependences_ && run.frames.must_wait(child)) return;
+    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
         w.stack.push_back(child);
-    } else if (run_.plan.work_first) {
+    } else if (run.plan.work_first) {
         w.stack.back() = child;
         offer(w, parent);
     } else {
@@ -220,16 +214,16 @@ void Executor::spawn(Worker& w, std::uint32_t parent) {
 }
 
 // An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
-void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = run_.frames.new_child(caller); }
+void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = run.frames.new_child(caller); }
 
 // Worker 0 creates the next item: into a queue, or executed at once where its own is full.
 void Executor::produce(Worker& w) {
-    if (!source_.has_items_to_make()) {
+    if (!source.has_items_to_make()) {
         w.stack.pop_back();
         return;
     }
-    const Task item = source_.make_item();
-    if (inlines_ && ns_must_inline(&run_.plan, thief_.queues, &w)) {
+    const Task item = source.make_item();
+    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
         w.stack.push_back(item);
     } else {
         offer(w, item);
@@ -241,14 +235,14 @@ void Executor::offer(Worker& w, Task task) {
     if (puts_take_time_) {
         w.outbox.push_back(task);
     } else {
-        put_into(w, dispatcher_.choose(w, task), task);
+        put_into(w, dispatcher.choose(w, task), task);
     }
 }
 
 void Executor::end_put(Worker& w) {
-    run_.recorder.overhead(w);
+    run.recorder.overhead(w);
     if (w.held_count != 0) {  // what a search has found is paid for
-        ns_release_search_locks(&thief_, &w);
+        ns_release_search_locks(&thief, &w);
     } else if (!w.outbox.empty() && !put_next(w)) {
         return;
     }
@@ -258,29 +252,29 @@ void Executor::end_put(Worker& w) {
 // Put the next task of the outbox into a queue; false: the worker waits for the queue's lock.
 bool Executor::put_next(Worker& w) {
     const Task task = w.outbox.front();
-    const std::int32_t q = dispatcher_.choose(w, task);
-    const std::int32_t lock = ns_put_lock(&run_.plan, &w, q);
+    const std::int32_t q = dispatcher.choose(w, task);
+    const std::int32_t lock = ns_put_lock(&run.plan, &w, q);
     if (lock == NS_NO_LOCK) {
         w.outbox.pop_front();
         put_into(w, q, task);
         return true;
     }
     w.target = static_cast<std::uint32_t>(q);
-    run_.clock.hold(w);  // whoever holds the lock lets go of it
-    sync_.request(static_cast<std::uint32_t>(lock), w.id, Then::ENQUEUE);
+    run.clock.hold(w);  // whoever holds the lock lets go of it
+    sync.request(static_cast<std::uint32_t>(lock), w.id, Then::ENQUEUE);
     return false;
 }
 
 // Put the task there, or elsewhere if the queue has become full meanwhile.
 void Executor::put_locked(Worker& w) {
     const auto q = static_cast<std::int32_t>(w.target);
-    const bool room = run_.queues.has_room(w.target);
+    const bool room = run.queues.has_room(w.target);
     if (room) {
         const Task task = w.outbox.front();
         w.outbox.pop_front();
         put_into(w, q, task);
     }
-    sync_.release(static_cast<std::uint32_t>(ns_queue_lock(&run_.plan, q)), w.id);
+    sync.release(static_cast<std::uint32_t>(ns_queue_lock(&run.plan, q)), w.id);
     if (room || put_next(w)) proceed(w);
 }
 
@@ -288,8 +282,8 @@ void Executor::put_into(Worker& w, std::int32_t q, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
     } else {
-        run_.queues.put(static_cast<std::uint32_t>(q), task);
-        run_.recorder.detail(PUT, w.id, run_.frames.id_of(task), q);
+        run.queues.put(static_cast<std::uint32_t>(q), task);
+        run.detail(PUT, w.id, run.frames.id_of(task), q);
     }
 }
 
@@ -298,20 +292,20 @@ void Executor::put_into(Worker& w, std::int32_t q, Task task) {
 // WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
 bool Executor::wait(Worker& w, Frame& frame) {
     if (frame.pending == 0) {
-        if (w.idle) thief_.end_idle(w);
+        if (w.idle) thief.end_idle(w);
         ++frame.at;
         frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
-        w.owed_ps += run_.plan.costs.wait_ps;
+        w.owed_ps += run.plan.costs.wait_ps;
         return true;
     }
-    switch (run_.plan.join) {
+    switch (run.plan.join) {
         case Join::CONTINUATION:  // the task leaves the worker; its last child's worker goes on with it
             ++frame.at;
             frame.waiting = 1;
             w.stack.pop_back();
             return true;
         case Join::BLOCK: return block(w, frame);
-        default: return thief_.seek(w);  // other tasks run nested on the stack until the children have finished
+        default: return thief.seek(w);  // other tasks run nested on the stack until the children have finished
     }
 }
 
@@ -320,20 +314,20 @@ bool Executor::block(Worker& w, Frame& frame) {
     frame.waiting = 1;
     sleeper_[w.stack.back()] = w.id;
     w.blocked = w.rests = true;
-    w.began_ps = run_.clock.now_ps() + ns_pay_owed(&w);
+    w.began_ps = run.clock.now_ps() + ns_pay_owed(&w);
     w.counters.parked_ps -= w.began_ps;
-    run_.clock.sleep(w, w.began_ps);
-    memory_.tell_activity(w);
+    run.clock.sleep(w, w.began_ps);
+    memory.tell_activity(w);
     return false;
 }
 
 void Executor::wake(Worker& w) {
-    if (!w.meets) w.counters.parked_ps += run_.clock.now_ps();
+    if (!w.meets) w.counters.parked_ps += run.clock.now_ps();
     w.rests = w.spins = false;
-    memory_.tell_activity(w);
-    run_.recorder.stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED);
+    memory.tell_activity(w);
+    run.recorder.stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED);
     w.meets = false;
-    run_.recorder.step(WAKE, w.id, run_.frames.id_of(w.stack.back()), 0);
+    run.step(WAKE, w.id, run.frames.id_of(w.stack.back()), 0);
     proceed(w);
 }
 

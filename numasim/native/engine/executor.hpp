@@ -2,22 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
-#include "engine/dispatcher.hpp"
-#include "engine/sync_objects.hpp"
-#include "engine/thief.hpp"
-#include "engine/work_source.hpp"
-#include "memory/memory_system.hpp"
-#include "state/run.hpp"
+#include "engine/components.hpp"
 
 namespace numasim {
 
-class Executor {
+// The components that it works with are its base (see engine/components.hpp); it changes them through their functions.
+class Executor : public Components {
 public:
-    Executor(Run& run, MemorySystem& memory, SyncObjects& sync, Dispatcher& dispatcher, WorkSource& source,
-             Thief& thief);
+    Executor(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log);
 
     // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
     [[gnu::noinline]] void proceed(Worker& w);
@@ -49,12 +45,6 @@ private:
     bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool block(Worker& w, Frame& frame);
 
-    Run& run_;
-    MemorySystem& memory_;
-    SyncObjects& sync_;
-    Dispatcher& dispatcher_;
-    WorkSource& source_;
-    Thief& thief_;
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
     const bool coupled_, has_dependences_, joins_cost_, inlines_, puts_take_time_;
 };

@@ -89,7 +89,7 @@ void SyncObjects::expect(std::uint32_t actor, Rank rank, std::int64_t due_ps) {
 ns_waiter SyncObjects::grant(std::uint32_t word) {
     const ns_waiter waiter = ns_sync_grant(sync_.get(), word, run_.clock.now_ps());
     if (waiter.actor != run_.clock.producer()) end_lock_wait(waiter.actor, waiter.since_ps);
-    run_.recorder.detail(GRANT, word, word, waiter.actor);
+    run_.detail(GRANT, word, word, waiter.actor);
     return waiter;
 }
 
@@ -128,7 +128,7 @@ bool SyncObjects::arrive(Worker& w, std::uint32_t word) {
 
 void SyncObjects::open(std::uint32_t word) {
     const std::int64_t episode = ns_sync_open(sync_.get(), word);
-    run_.recorder.step(RELEASE, 1 + word, episode, 0);
+    run_.step(RELEASE, 1 + word, episode, 0);
 }
 
 bool SyncObjects::await(Worker& w, std::uint32_t word) {

@@ -55,7 +55,7 @@ void Thief::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
     memory_.tell_activity(w);
     report_idle(w, w.failed, w.failed_remote);
-    run.recorder.step(POLL, w.id, w.failed, w.failed_remote);
+    run.step(POLL, w.id, w.failed, w.failed_remote);
 }
 
 void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote) {
@@ -85,7 +85,7 @@ void Thief::report_steal(const Worker& w, std::int64_t count) {
 void Thief::take(Worker& w, bool back, std::int64_t count) {
     const std::uint32_t q = w.target;
     if (run.recorder.watch() != nullptr && ns_is_attempt(plan, w.level)) report_steal(w, count);
-    run.recorder.step(LOOK, w.id, q, count);
+    run.step(LOOK, w.id, q, count);
     w.owed_ps = sum_ps(w.owed_ps, sum_ps(ns_take_ps(plan, &w, q), product_ps(count - 1, plan->costs.move_ps)));
     taken_.clear();
     for (std::int64_t i = 0; i < count; ++i) taken_.push_back(run.queues.take(q, back));
@@ -102,7 +102,7 @@ void Thief::take(Worker& w, bool back, std::int64_t count) {
 }
 
 void Thief::take_ahead(Worker& w) {
-    run.recorder.step(LOOK, w.id, w.target, 1);
+    run.step(LOOK, w.id, w.target, 1);
     w.owed_ps += ns_take_ps(plan, &w, w.target);
     w.fails = 0;
     end_idle(w);

@@ -54,7 +54,7 @@ void WorkSource::give_range(std::size_t family) {
 
 void WorkSource::end_phase(std::int64_t span_ps) {
     run_.recorder.row(Watched::PHASE, phases_ended_, phase_start_ps_);
-    run_.recorder.step(RELEASE, 0, phases_ended_, 0);
+    run_.step(RELEASE, 0, phases_ended_, 0);
     span_ps_ += span_ps;
     ++phases_ended_;
     ++iteration_;
@@ -121,7 +121,7 @@ bool WorkSource::put_item(Producer& p, std::int32_t q) {
     const auto item = static_cast<Task>(p.next);
     if (q >= 0) {
         run_.queues.put(static_cast<std::uint32_t>(q), item);
-        run_.recorder.detail(PUT, run_.clock.producer(), item, q);
+        run_.detail(PUT, run_.clock.producer(), item, q);
         ++p.next;
         --p.left;
     }

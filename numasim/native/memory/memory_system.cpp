@@ -6,6 +6,7 @@ namespace numasim {
 
 MemorySystem::MemorySystem(Run& run)
     : run_(run),
+      looks_at_accesses_(!run.plan.open.ptr.empty() || !run.plan.times.traffic.empty()),
       pages_(run.plan),
       touched_(run.plan.nodes, 0),
       node_bytes_(std::size_t{run.plan.nodes} * run.plan.nodes, 0) {
@@ -14,6 +15,19 @@ MemorySystem::MemorySystem(Run& run)
 }
 
 // ---- pages --------------------------------------------------------------------------------------------------------
+
+// The same for a segment that may place pages or move bytes, which are counted.
+std::int64_t MemorySystem::access_ps(Worker& w, std::uint32_t segment) {
+    const OpenAccesses& open = run_.plan.open;
+    const bool touches = !open.ptr.empty() && open.ptr[segment] != open.ptr[segment + 1];
+    const std::int64_t total_ps = touches ? touch(w, segment) : w.total_ps[segment];
+    if (!run_.plan.times.traffic.empty()) {
+        const std::int64_t* traffic = run_.plan.times.traffic.data() + std::size_t{segment} * run_.plan.nodes;
+        std::int64_t* const bytes = bytes_from(w);
+        for (std::uint32_t home = 0; home < run_.plan.nodes; ++home) bytes[home] += traffic[home];
+    }
+    return total_ps;
+}
 
 // Time of a segment that places or moves pages; their faults and migrations are owed overhead.
 std::int64_t MemorySystem::touch(Worker& w, std::uint32_t segment) {

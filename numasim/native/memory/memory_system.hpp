@@ -26,15 +26,7 @@ public:
 
     // What a segment takes that starts now; faults and migrations of its pages are owed overhead.
     std::int64_t segment_ps(Worker& w, std::uint32_t segment) {
-        const OpenAccesses& open = run_.plan.open;
-        const bool touches = !open.ptr.empty() && open.ptr[segment] != open.ptr[segment + 1];
-        const std::int64_t total_ps = touches ? touch(w, segment) : w.total_ps[segment];
-        if (!run_.plan.times.traffic.empty()) {
-            const std::int64_t* traffic = run_.plan.times.traffic.data() + std::size_t{segment} * run_.plan.nodes;
-            std::int64_t* const bytes = bytes_from(w);
-            for (std::uint32_t home = 0; home < run_.plan.nodes; ++home) bytes[home] += traffic[home];
-        }
-        return total_ps;
+        return looks_at_accesses_ ? access_ps(w, segment) : w.total_ps[segment];
     }
 
     // [nodes] what the worker's node has moved from and to each home, to be added to.
@@ -84,7 +76,8 @@ private:
     static constexpr std::uint32_t AFTER_PHASES = 1;      // at the end of an instant
     static constexpr std::uint32_t MOST_PREFETCHED = 16;  // children of a task
 
-    [[gnu::noinline]] std::int64_t touch(Worker& w, std::uint32_t segment);
+    [[gnu::noinline]] std::int64_t access_ps(Worker& w, std::uint32_t segment);
+    std::int64_t touch(Worker& w, std::uint32_t segment);
     std::int64_t move(std::int64_t access, std::int32_t node);
     void copy_pages(Worker& w, std::int64_t pages);
     void prefetch_children(const Frame& frame) const;
@@ -93,6 +86,7 @@ private:
     void report_loads();
 
     Run& run_;
+    const bool looks_at_accesses_;  // segments place pages or move bytes
     PageMap pages_;
     std::vector<std::int64_t> touched_;         // [nodes] bytes of the access at hand
     std::vector<std::int64_t> node_bytes_;      // [nodes * nodes]

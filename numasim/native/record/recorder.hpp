@@ -31,11 +31,11 @@ public:
           listened_(listener != nullptr),
           keeps_log_(keep_log) {}
 
-    void step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
-        add(steps_, rank, actor, first, second);
+    void step(std::int64_t now_ps, Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+        steps_.add(record_of(now_ps, rank, actor, first, second));
     }
-    void detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
-        add(details_, rank, actor, first, second);
+    void detail(std::int64_t now_ps, Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+        details_.add(record_of(now_ps, rank, actor, first, second));
     }
 
     // Count steps that have been hashed elsewhere.
@@ -82,9 +82,10 @@ public:
     const std::vector<Held>& held() const { return held_; }
 
 private:
-    void add(RecordSet& records, Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
-        records.add({static_cast<std::uint64_t>(clock_.now_ps()), rank, actor, static_cast<std::uint64_t>(first),
-                     static_cast<std::uint64_t>(second)});
+    static Record record_of(std::int64_t now_ps, Rank rank, std::uint32_t actor, std::int64_t first,
+                            std::int64_t second) {
+        return {static_cast<std::uint64_t>(now_ps), rank, actor, static_cast<std::uint64_t>(first),
+                static_cast<std::uint64_t>(second)};
     }
 
     const Clock& clock_;

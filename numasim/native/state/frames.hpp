@@ -103,7 +103,7 @@ private:
     std::uint32_t add(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent);
     void reset(std::int64_t root);
 
-    const Graph& graph_;
+    const Graph graph_;
     const Task tasks_;  // ids of items are no less
     const bool strict_;
     std::vector<Frame> frames_;

@@ -19,16 +19,25 @@ struct Run {
     Run(const Plan& given, const Listener* listener, Watch* watch, std::function<void()> when_pausing, bool keep_log)
         : plan(given),
           pause(std::move(when_pausing)),
-          clock(given),
+          clock(plan),
           recorder(clock, listener, watch, keep_log),
-          ranges(given),
-          queues(given, recorder),
-          team(new_team(given, queues)),
-          frames(given),
-          steals(given.nodes) {}
+          ranges(plan),
+          queues(plan, recorder),
+          team(new_team(plan, queues)),
+          frames(plan),
+          steals(plan.nodes) {}
     Run(const Run&) = delete;
 
-    const Plan& plan;
+    // Records of what happens now (model 1.3): a step of the search, of a phase or a wait; a detail of a task or a
+    // lock.
+    void step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+        recorder.step(clock.now_ps(), rank, actor, first, second);
+    }
+    void detail(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
+        recorder.detail(clock.now_ps(), rank, actor, first, second);
+    }
+
+    const Plan plan;  // views of arrays: a copy beside the state costs one step less at every look at it
     const std::function<void()> pause;  // called now and then; what it throws ends the run
     Clock clock;
     Recorder recorder;
