@@ -31,14 +31,14 @@ private:
     [[gnu::noinline]] void compute_block(Worker& w, Task item);
     void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
     [[gnu::noinline]] void report_work(Worker& w);
-    bool use_word(Worker& w, Frame& frame);
+    [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
     void finish(Worker& w, std::uint32_t frame);
     void join(Worker& w, const Frame& child);
     void resume(Worker& w, std::uint32_t parent);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     void spawn(Worker& w, std::uint32_t parent);
     void call(Worker& w, std::uint32_t caller);
-    void produce(Worker& w);
+    [[gnu::noinline]] void produce(Worker& w);
     void offer(Worker& w, Task task);
     bool put_next(Worker& w);
     void put_into(Worker& w, std::int32_t q, Task task);
