@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wide.h"
+
 /* The units of all dynamic regions, one region after the other; those of region r begin at first[r]. */
 struct ns_page_map {
     const ns_full_plan *plan;
@@ -111,13 +113,18 @@ static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t
     return pages;
 }
 
+/* What faults and migrations cost the toucher. */
+static int64_t overhead_ps(const ns_operation_costs *costs, ns_page_touch touch) {
+    return ns_saturate((ns_wide)touch.placed * costs->fault_ps + (ns_wide)touch.migrated * costs->migrate_ps);
+}
+
 ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, int32_t node, int64_t *bytes, int64_t *moved) {
     const ns_full_plan *plan = self->plan;
     const uint32_t region = plan->accesses.region.at[access];
     const bool places = plan->accesses.writes.at[access] || plan->memory.stages.at[self->stage].reads_place;
     const uint16_t *home = self->home + self->first[region];
     const uint8_t *marked = self->marked ? self->marked + self->first[region] : NULL;
-    ns_page_touch touch = {0, 0};
+    ns_page_touch touch = {0};
     memset(bytes, 0, plan->nodes * sizeof *bytes);
     memset(moved, 0, plan->nodes * sizeof *moved);
     for (walk piece = walk_of(plan, access); walk_next(&piece);) {
@@ -125,6 +132,8 @@ ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, int32_t node
         if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, node);
         bytes[home[piece.unit] ? home[piece.unit] - 1 : node] += piece.bytes;
     }
+    touch.faults = touch.placed;
+    touch.overhead_ps = overhead_ps(&plan->costs, touch);
     return touch;
 }
 

@@ -14,9 +14,11 @@ extern "C" {
 
 typedef struct ns_page_map ns_page_map;
 
-/* What an access does with pages. */
+/* What an access does with pages, and what the toucher pays for it. */
 typedef struct {
-    int64_t placed, migrated;
+    int64_t placed, migrated; /* pages */
+    int64_t faults;           /* page faults, which use the address space */
+    int64_t overhead_ps;      /* of the faults and migrations, at most 2^63 - 1 */
 } ns_page_touch;
 
 /* The map before a run. The plan lives as long. NULL where there is no memory. */

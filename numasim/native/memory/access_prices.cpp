@@ -102,8 +102,8 @@ const std::int64_t* AccessPrices::homes(const Access& access, const Place& place
     if (access.settled) return plan_.accesses.settled.data() + number * plan_.nodes;
     const Touch touch = pages_.touch(number, place.node, touched_.data());
     price.placed += touch.placed;
-    price.fault_ps = sum_ps(price.fault_ps, product_ps(touch.placed, plan_.costs.fault_ps));
-    if (effects_.resources.faults >= 0) use(static_cast<std::uint32_t>(effects_.resources.faults), touch.placed);
+    price.fault_ps = sum_ps(price.fault_ps, touch.overhead_ps);
+    if (effects_.resources.faults >= 0) use(static_cast<std::uint32_t>(effects_.resources.faults), touch.faults);
     if (touch.migrated != 0) migrate(place, touch.migrated, price);
     return touched_.data();
 }
@@ -111,7 +111,6 @@ const std::int64_t* AccessPrices::homes(const Access& access, const Place& place
 // Pages that migrate are read from where they were.
 void AccessPrices::migrate(const Place& place, std::int64_t pages, Price& price) {
     price.migrated += pages;
-    price.fault_ps = sum_ps(price.fault_ps, product_ps(pages, plan_.costs.migrate_ps));
     for (std::size_t home = 0; home < plan_.nodes; ++home) {
         const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
         const std::int64_t bytes = pages_.migrated()[home] * plan_.memory.page_bytes;

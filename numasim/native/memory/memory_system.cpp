@@ -37,7 +37,7 @@ std::int64_t MemorySystem::touch(Worker& w, std::uint32_t segment) {
     for (std::int64_t i = open.ptr[segment]; i < open.ptr[segment + 1]; ++i) {
         const std::int64_t access = open.access[static_cast<std::size_t>(i)];
         const Touch touch = pages_.touch(access, w.node, touched_.data());
-        w.owed_ps = sum_ps(w.owed_ps, product_ps(touch.placed, run_.plan.costs.fault_ps));
+        w.owed_ps = sum_ps(w.owed_ps, touch.overhead_ps);
         page_faults_ += touch.placed;
         if (touch.migrated != 0) copy_pages(w, touch.migrated);
         wait = sum_ps(wait, move(access, w.node));
@@ -47,7 +47,6 @@ std::int64_t MemorySystem::touch(Worker& w, std::uint32_t segment) {
 
 // Count what is copied when pages migrate to the worker's node.
 void MemorySystem::copy_pages(Worker& w, std::int64_t pages) {
-    w.owed_ps = sum_ps(w.owed_ps, product_ps(pages, run_.plan.costs.migrate_ps));
     pages_migrated_ += pages;
     std::int64_t* const bytes = bytes_from(w);
     for (std::size_t home = 0; home < run_.plan.nodes; ++home) {

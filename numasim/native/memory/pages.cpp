@@ -19,7 +19,7 @@ Touch PageMap::touch(std::int64_t access, std::int32_t node, std::int64_t* bytes
         return ns_page_map_touch(map_.get(), static_cast<std::uint64_t>(access), node, bytes, migrated_.data());
     }
     copy_settled(access, bytes);
-    return {0, 0};
+    return {};
 }
 
 void PageMap::bytes_at(std::int64_t access, std::int64_t* bytes) const {

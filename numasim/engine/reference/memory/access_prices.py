@@ -89,13 +89,13 @@ class AccessPricing:
     def _homes(self, price: Price, j: int, node: int) -> list[int]:
         """[nodes] the bytes of an access by home; what it finds unplaced is placed."""
         touch = self._pages.touch(j, node)
-        costs, page_bytes = self._plan.costs, self._plan.machine.page_bytes
+        page_bytes = self._plan.machine.page_bytes
         moved = touch.migrated.tolist()
         price.placed += touch.placed
         price.migrated += sum(moved)
-        price.fault_ps += touch.placed * costs.fault_ps + sum(moved) * costs.migrate_ps
+        price.fault_ps += touch.overhead_ps
         if self._resources.faults >= 0:
-            price.use((self._resources.faults,), touch.placed)
+            price.use((self._resources.faults,), touch.faults)
         self._traffic.bytes[READ][node] += touch.migrated * page_bytes
         for home, pages in enumerate(moved):
             price.use(self._resources.reads[node][home], pages * page_bytes)

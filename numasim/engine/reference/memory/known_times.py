@@ -88,16 +88,15 @@ class KnownTimes:
 
     def touch(self, w: Worker, segment: int) -> int:
         """Time of a segment that places or moves pages; their faults and migrations are owed overhead."""
-        costs, ledger = self._plan.costs, self._ledger
+        ledger = self._ledger
         wait = int(self._times.settled_ps[w.node, segment])
         for access in self._open_accesses[segment]:
             touch = self._pages.touch(access, w.node)
             traffic, wait_ps = self._access_times.of(access, w.node, touch.bytes_by_home)
             wait += wait_ps
-            migrated = int(touch.migrated.sum())
-            w.owed_ps += touch.placed * costs.fault_ps + migrated * costs.migrate_ps
+            w.owed_ps += touch.overhead_ps
             ledger.page_faults += touch.placed
-            ledger.pages_migrated += migrated
+            ledger.pages_migrated += int(touch.migrated.sum())
             self._node_bytes[w.node] += traffic + touch.migrated * self._plan.machine.page_bytes
         return max(int(self._times.compute_ps[segment]), wait)
 

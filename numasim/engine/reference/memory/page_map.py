@@ -30,11 +30,13 @@ UNPLACED = -1
 
 
 class Touch(NamedTuple):
-    """What one access finds and does."""
+    """What one access finds and does, and what the toucher pays for it."""
 
     bytes_by_home: I64  # [nodes] footprint on each home, once everything is placed; passes and writing do not multiply
     placed: int  # pages
     migrated: I64  # [nodes] pages that moved to the toucher's node from each
+    faults: int  # page faults, which use the address space
+    overhead_ps: int  # of the faults and migrations
 
 
 class PageMap:
@@ -43,6 +45,7 @@ class PageMap:
     def __init__(self, plan: Plan) -> None:
         accesses, placement = plan.workload.accesses, plan.placement
         self._plan = plan
+        self._costs = plan.costs
         self._nodes = plan.machine.nodes
         self._pages = placement.pages.tolist()
         self._unit_pages = [placement.unit_pages(r) for r in range(len(self._pages))]
@@ -66,7 +69,7 @@ class PageMap:
         region = self._region[access]
         migrated = np.zeros(self._nodes, np.int64)
         if region not in self._homes:
-            return Touch(self._settled[access], 0, migrated)
+            return Touch(self._settled[access], 0, migrated, 0, 0)
         homes, marked = self._homes[region], self._marked[region]
         units, pieces = self._split(access)
         due = marked[units]
@@ -83,7 +86,9 @@ class PageMap:
                 homes[unit] = self._room(node if wish is None else int(wish[unit]), pages)
                 placed += pages
         found = homes[units]
-        return Touch(self._sum(np.where(found == UNPLACED, node, found), pieces), placed, migrated)
+        overhead_ps = placed * self._costs.fault_ps + int(migrated.sum()) * self._costs.migrate_ps
+        by_home = self._sum(np.where(found == UNPLACED, node, found), pieces)
+        return Touch(by_home, placed, migrated, placed, overhead_ps)
 
     def bytes_at(self, access: int) -> I64:
         """[nodes] the footprint of an access on each home as it is now; unplaced pages are left out."""

@@ -42,8 +42,7 @@ static int64_t touch_ps(ns_pages *self, uint64_t access, int32_t node, int64_t *
         moved_bytes[home] += traffic + self->moved[home] * self->plan->memory.page_bytes;
     }
     self->page_faults += touch.placed;
-    *owed_ps = sum(*owed_ps, ns_multiply(touch.placed, self->plan->costs.fault_ps));
-    *owed_ps = sum(*owed_ps, ns_multiply(touch.migrated, self->plan->costs.migrate_ps));
+    *owed_ps = sum(*owed_ps, touch.overhead_ps);
     return wait_ps;
 }
 
