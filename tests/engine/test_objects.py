@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from random_graphs import Draft, graph_document, workload_of
 from task_graphs import Access, Run, call, graph, task
 
+from numasim.engine.reference.clock import Clock
 from numasim.engine.reference.memory.object_map import ObjectMap
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.plan.plan import Plan
@@ -37,7 +38,7 @@ def by_data(policy: str) -> Any:
 
 
 def map_of(given_plan: Plan) -> ObjectMap:
-    return ObjectMap(given_plan, PageMap(given_plan))
+    return ObjectMap(given_plan, PageMap(given_plan, Clock()))
 
 
 def using(*accesses: Access) -> Run:
@@ -87,7 +88,7 @@ def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
     given_plan = plan(
         using(access), using(Access(0, 0, 10)), using(Access(0, GRANULE, 10)), regions=fresh, policy="first-touch"
     )
-    pages = PageMap(given_plan)
+    pages = PageMap(given_plan, Clock())
     objects = ObjectMap(given_plan, pages)
 
     def home() -> int:
@@ -117,7 +118,7 @@ def random_program(seed: int) -> Any:
 def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy: str) -> None:
     work = random_program(seed)
     given_plan = plan_of(work, 3, by_data(policy), machine=THREE_NODES)
-    pages = PageMap(given_plan)
+    pages = PageMap(given_plan, Clock())
     for access in range(0, len(work.accesses), 3):
         pages.touch(access, access % 2)
     objects = ObjectMap(given_plan, pages)

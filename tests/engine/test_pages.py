@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from page_oracle import BY_TOUCH, Document, PageOracle
 from task_graphs import Access, Run, body, graph, items, phase
 
+from numasim.engine.reference.clock import Clock
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.simulate import ENGINES
 from numasim.errors import InputError
@@ -118,7 +119,7 @@ def test_runs_equal_pages_placed_one_by_one(engine: str, program: Program) -> No
 @given(program=programs())
 @settings(max_examples=60)
 def test_bytes_are_found_where_pages_are(program: Program) -> None:
-    pages, oracle, node_of = PageMap(program.plan), program.oracle(), program.plan.workers.node.tolist()
+    pages, oracle, node_of = PageMap(program.plan, Clock()), program.oracle(), program.plan.workers.node.tolist()
     for at, (worker, access) in enumerate(program.touches):
         pages.start_phase(at)
         oracle.start_phase(at)

@@ -76,6 +76,10 @@ class Report(ctypes.Structure):
     ]
 
 
+class Toucher(ctypes.Structure):
+    _fields_ = [("node", c_int32), ("now_ps", c_int64)]
+
+
 class SegmentTime(ctypes.Structure):
     _fields_ = [("total_ps", c_int64), ("local_ps", c_int64), ("owed_ps", c_int64)]
 
@@ -95,10 +99,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_fields_destroy": (None, [c_void_p]),
     "ns_pages_create": (c_int, [POINTER(c_void_p), c_void_p]),
     "ns_pages_destroy": (None, [c_void_p]),
-    "ns_pages_start": (SegmentTime, [c_void_p, c_uint32, c_int32, c_int64]),
+    "ns_pages_start": (SegmentTime, [c_void_p, c_uint32, Toucher, c_int64]),
     "ns_pages_objects": (c_uint32, [c_void_p, c_uint32, POINTER(ObjectsStruct), c_uint32]),
     "ns_pages_most_objects": (c_uint32, [c_void_p]),
-    "ns_pages_start_phase": (None, [c_void_p, c_uint32]),
+    "ns_pages_start_phase": (None, [c_void_p, c_uint32, c_int64]),
     "ns_pages_report": (None, [c_void_p, REPORT]),
     "ns_report_create": (c_int, [REPORT, c_uint32, c_uint32, c_uint32]),
     "ns_report_destroy": (None, [REPORT]),

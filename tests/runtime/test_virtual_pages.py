@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from parts_library import ObjectsStruct, PlanFile, Report, library
+from parts_library import ObjectsStruct, PlanFile, Report, Toucher, library
 
 from engine_setup import plan_of, runtime, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
@@ -25,6 +25,7 @@ from numasim.plan.plan import Plan
 from numasim.workload.graph import Mode, Region
 
 NS_ERROR_FIELD = -4
+PAUSES_PS = (0, 0, 1, 7000, 300_000)  # between two starts
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
 
 
@@ -37,9 +38,9 @@ class Pages:
         self.made = c_void_p()
         self.error = self.file.error or self.library.ns_pages_create(byref(self.made), self.file.handle)
 
-    def start(self, segment: int, node: int, measured_ps: int = -1) -> tuple[int, int, int]:
-        """(time, time if all bytes were local, what is owed) of a segment that starts on ``node``."""
-        time = self.library.ns_pages_start(self.made, segment, node, measured_ps)
+    def start(self, segment: int, node: int, measured_ps: int = -1, now_ps: int = 0) -> tuple[int, int, int]:
+        """(time, time if all bytes were local, what is owed) of a segment that starts on ``node`` at ``now_ps``."""
+        time = self.library.ns_pages_start(self.made, segment, Toucher(node, now_ps), measured_ps)
         return time.total_ps, time.local_ps, time.owed_ps
 
     def objects(self, task: int) -> list[tuple[int, ...]]:
@@ -85,20 +86,21 @@ def expected(engine: ReferenceEngine, worker: int, segment: int) -> tuple[int, i
     overhead_ps, local_ps = w.overhead_ps, w.work_local_ps
     engine.memory.work.start_segment(w, 0, segment)
     owed_ps = w.overhead_ps - overhead_ps
-    return w.due - owed_ps, w.work_local_ps - local_ps, owed_ps
+    return w.due - engine.clock.now - owed_ps, w.work_local_ps - local_ps, owed_ps
 
 
 def assert_equal_to_the_reference_engine(chance: Random, plan: Plan, starts: int) -> None:
-    """Start segments anywhere, ``starts`` at most in each of a few phases."""
+    """Start segments anywhere and at any time, ``starts`` at most in each of a few phases."""
     engine, pages = ReferenceEngine(plan, Trace()), Pages(plan)
     assert pages.error == 0, pages.file.problem
     for number in sorted(chance.choices(range(len(plan.workload.phases) + 2), k=4)):
         engine.memory.pages.start_phase(number)
-        pages.library.ns_pages_start_phase(pages.made, number)
+        pages.library.ns_pages_start_phase(pages.made, number, engine.clock.now)
         for _ in range(chance.randint(1, starts)):
             worker, segment = chance.randrange(plan.workers.workers), chance.randrange(plan.workload.segments)
             node = int(plan.workers.node[worker])
-            assert pages.start(segment, node) == expected(engine, worker, segment)
+            engine.clock.now += chance.choice(PAUSES_PS)
+            assert pages.start(segment, node, now_ps=engine.clock.now) == expected(engine, worker, segment)
         for row in range(plan.workload.rows) if engine.dispatcher.objects else ():
             assert pages.objects(row) == [
                 (each.home, each.mode, each.pieces, each.bytes) for each in engine.dispatcher.objects.of_task(row)

@@ -9,6 +9,7 @@
 struct ns_page_map {
     const ns_full_plan *plan;
     uint64_t stage;      /* in force */
+    int64_t since_ps;    /* when it began to be */
     int64_t *first;      /* [regions + 1] */
     uint16_t *home;      /* [units] node + 1, or 0 while unplaced; memory that is never touched is never taken */
     uint8_t *marked;     /* [units], or NULL where no stage marks */
@@ -118,7 +119,8 @@ static int64_t overhead_ps(const ns_operation_costs *costs, ns_page_touch touch)
     return ns_saturate((ns_wide)touch.placed * costs->fault_ps + (ns_wide)touch.migrated * costs->migrate_ps);
 }
 
-ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, int32_t node, int64_t *bytes, int64_t *moved) {
+ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher toucher, int64_t *bytes,
+                                int64_t *moved) {
     const ns_full_plan *plan = self->plan;
     const uint32_t region = plan->accesses.region.at[access];
     const bool places = plan->accesses.writes.at[access] || plan->memory.stages.at[self->stage].reads_place;
@@ -128,9 +130,9 @@ ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, int32_t node
     memset(bytes, 0, plan->nodes * sizeof *bytes);
     memset(moved, 0, plan->nodes * sizeof *moved);
     for (walk piece = walk_of(plan, access); walk_next(&piece);) {
-        if (marked && marked[piece.unit]) touch.migrated += migrate(self, region, piece.unit, node, moved);
-        if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, node);
-        bytes[home[piece.unit] ? home[piece.unit] - 1 : node] += piece.bytes;
+        if (marked && marked[piece.unit]) touch.migrated += migrate(self, region, piece.unit, toucher.node, moved);
+        if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, toucher.node);
+        bytes[home[piece.unit] ? home[piece.unit] - 1 : toucher.node] += piece.bytes;
     }
     touch.faults = touch.placed;
     touch.overhead_ps = overhead_ps(&plan->costs, touch);
@@ -157,18 +159,19 @@ void ns_page_map_count(const ns_page_map *self, int64_t *pages) {
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-/* Let every page that is placed move to whoever touches it next, where the stage in force says so. */
-static void enter_stage(ns_page_map *self) {
+/* Let every page that is placed move to whoever touches it next, where the stage that begins now says so. */
+static void enter_stage(ns_page_map *self, int64_t now_ps) {
+    self->since_ps = now_ps;
     if (!memory_of(self)->stages.at[self->stage].marks) return;
     const int64_t units = self->first[regions_of(self->plan)];
     for (int64_t unit = 0; unit < units; unit++) self->marked[unit] = self->home[unit] != 0;
 }
 
-void ns_page_map_start_phase(ns_page_map *self, int64_t phase) {
+void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps) {
     const ns_full_plan *plan = self->plan;
     while (self->stage + 1 < plan->memory.stages.count && plan->memory.stages.at[self->stage + 1].phase <= phase) {
         self->stage++;
-        enter_stage(self);
+        enter_stage(self, now_ps);
     }
 }
 
@@ -226,7 +229,7 @@ ns_page_map *ns_page_map_create(const ns_full_plan *plan) {
         return NULL;
     }
     settle(made);
-    if (plan->memory.stages.count) enter_stage(made);
+    if (plan->memory.stages.count) enter_stage(made, 0);
     return made;
 }
 

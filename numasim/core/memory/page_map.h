@@ -14,6 +14,12 @@ extern "C" {
 
 typedef struct ns_page_map ns_page_map;
 
+/* Who makes an access, and when. */
+typedef struct {
+    int32_t node;
+    int64_t now_ps;
+} ns_toucher;
+
 /* What an access does with pages, and what the toucher pays for it. */
 typedef struct {
     int64_t placed, migrated; /* pages */
@@ -25,12 +31,12 @@ typedef struct {
 ns_page_map *ns_page_map_create(const ns_full_plan *plan);
 void ns_page_map_destroy(ns_page_map *self);
 
-/* Go over to the policy that is in force from `phase` on, phases counted without their repeats. */
-void ns_page_map_start_phase(ns_page_map *self, int64_t phase);
+/* Go over to the policy that is in force from `phase` on, which starts now, phases counted without their repeats. */
+void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps);
 
-/* Walk a dynamic access from `node`: what it finds unplaced is placed, what it finds marked moves to `node`. `bytes`
+/* Walk a dynamic access: what it finds unplaced is placed, what it finds marked moves to the toucher's node. `bytes`
  * [nodes] is its footprint on each home afterwards, `moved` [nodes] the pages that came from each. */
-ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, int32_t node, int64_t *bytes, int64_t *moved);
+ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher toucher, int64_t *bytes, int64_t *moved);
 
 /* The footprint of a dynamic access on each home as it is now; unplaced pages are left out. */
 void ns_page_map_bytes(const ns_page_map *self, uint64_t access, int64_t *bytes);

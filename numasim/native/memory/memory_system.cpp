@@ -7,7 +7,7 @@ namespace numasim {
 MemorySystem::MemorySystem(Run& run)
     : run_(run),
       looks_at_accesses_(!run.plan.open.ptr.empty() || !run.plan.times.traffic.empty()),
-      pages_(run.plan),
+      pages_(run.plan, run.clock),
       touched_(run.plan.nodes, 0),
       node_bytes_(std::size_t{run.plan.nodes} * run.plan.nodes, 0) {
     if (run.plan.effects.coupled)

@@ -5,9 +5,10 @@
 
 namespace numasim {
 
-PageMap::PageMap(const Plan& plan)
+PageMap::PageMap(const Plan& plan, const Clock& clock)
     : accesses_(plan.accesses),
       memory_(plan.memory),
+      clock_(clock),
       nodes_(plan.nodes),
       migrated_(plan.nodes, 0),
       map_(ns_page_map_create(&plan)) {
@@ -16,7 +17,8 @@ PageMap::PageMap(const Plan& plan)
 
 Touch PageMap::touch(std::int64_t access, std::int32_t node, std::int64_t* bytes) {
     if (!is_settled(access)) {
-        return ns_page_map_touch(map_.get(), static_cast<std::uint64_t>(access), node, bytes, migrated_.data());
+        const ns_toucher toucher = {node, clock_.now_ps()};
+        return ns_page_map_touch(map_.get(), static_cast<std::uint64_t>(access), toucher, bytes, migrated_.data());
     }
     copy_settled(access, bytes);
     return {};

@@ -7,6 +7,7 @@
 
 #include "memory/page_map.h"
 #include "plan.hpp"
+#include "state/clock.hpp"
 
 namespace numasim {
 
@@ -14,13 +15,15 @@ using Touch = ns_page_touch;
 
 class PageMap {
 public:
-    explicit PageMap(const Plan& plan);
+    PageMap(const Plan& plan, const Clock& clock);
 
-    // Go over to the policy that is in force from `phase` on.
-    void start_phase(std::size_t phase) { ns_page_map_start_phase(map_.get(), static_cast<std::int64_t>(phase)); }
+    // Go over to the policy that is in force from `phase` on, which starts now.
+    void start_phase(std::size_t phase) {
+        ns_page_map_start_phase(map_.get(), static_cast<std::int64_t>(phase), clock_.now_ps());
+    }
 
-    // Walk access number `access` from `node`: what it finds unplaced is placed, what it finds marked moves to `node`.
-    // `bytes` [nodes] is its footprint on each home afterwards.
+    // Walk access number `access`, which a worker on `node` makes now: what it finds unplaced is placed, what it finds
+    // marked moves to `node`. `bytes` [nodes] is its footprint on each home afterwards.
     Touch touch(std::int64_t access, std::int32_t node, std::int64_t* bytes);
 
     // [nodes] the pages that the last touch of a dynamic region has moved from each.
@@ -44,6 +47,7 @@ private:
 
     const Accesses& accesses_;
     const Memory& memory_;
+    const Clock& clock_;
     const std::size_t nodes_;
     std::vector<std::int64_t> migrated_;
     std::unique_ptr<ns_page_map, Destroy> map_;

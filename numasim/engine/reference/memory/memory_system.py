@@ -60,7 +60,7 @@ class MemorySystem:
     def __init__(self, run: RunState) -> None:
         plan = run.plan
         self.coupled = plan.coupled
-        self.pages = PageMap(plan)
+        self.pages = PageMap(plan, run.clock)
         self.ranges = [RangeTimes(plan, family) for family in plan.workload.ranges]
         self.traffic = Traffic(plan.machine.nodes)
         self.known = None if self.coupled else KnownTimes(run, self.pages, self.ranges)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from numasim.engine.reference.clock import Clock
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import settled_bytes
 from numasim.strategy.placement.compile_placement import Stage
@@ -42,9 +43,10 @@ class Touch(NamedTuple):
 class PageMap:
     """The homes of all pages while a program runs."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, clock: Clock) -> None:
         accesses, placement = plan.workload.accesses, plan.placement
         self._plan = plan
+        self._clock = clock
         self._costs = plan.costs
         self._nodes = plan.machine.nodes
         self._pages = placement.pages.tolist()
@@ -60,12 +62,14 @@ class PageMap:
         self._enter(first)
 
     def start_phase(self, phase: int) -> None:
-        """Go over to the policy that is in force from ``phase`` (its number, repeats not counted) on."""
+        """Go over to the policy that is in force from ``phase`` (its number, repeats not counted) on, which starts."""
         while self._later and self._later[0].phase <= phase:
             self._enter(self._later.pop(0))
 
     def touch(self, access: int, node: int) -> Touch:
-        """Walk an access from ``node``: what it finds unplaced is placed, what it finds marked moves to ``node``."""
+        """Walk an access that a worker on ``node`` makes now: what it finds unplaced is placed, what it finds marked
+        moves to ``node``.
+        """
         region = self._region[access]
         migrated = np.zeros(self._nodes, np.int64)
         if region not in self._homes:

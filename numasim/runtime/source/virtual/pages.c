@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/wide.h"
-#include "memory/page_map.h"
 #include "numasim/runtime.h"
 
 enum { LINE_BYTES = 64 };
@@ -32,10 +31,10 @@ static int64_t misses_ps(int64_t bytes, int64_t latency_ps, int64_t mlp) {
 }
 
 /* Let an access find its pages; the time that it waits for them. What their faults take is owed. */
-static int64_t touch_ps(ns_pages *self, uint64_t access, int32_t node, int64_t *owed_ps) {
-    const ns_page_touch touch = ns_page_map_touch(self->map, access, node, self->bytes, self->moved);
-    const int64_t *latency_ps = self->plan->open.latency_ps.at + (uint64_t)node * self->nodes;
-    int64_t *moved_bytes = self->node_bytes + (uint64_t)node * self->nodes, wait_ps = 0;
+static int64_t touch_ps(ns_pages *self, uint64_t access, ns_toucher toucher, int64_t *owed_ps) {
+    const ns_page_touch touch = ns_page_map_touch(self->map, access, toucher, self->bytes, self->moved);
+    const int64_t *latency_ps = self->plan->open.latency_ps.at + (uint64_t)toucher.node * self->nodes;
+    int64_t *moved_bytes = self->node_bytes + (uint64_t)toucher.node * self->nodes, wait_ps = 0;
     for (uint32_t home = 0; home < self->nodes; home++) {
         const int64_t traffic = self->bytes[home] * self->plan->accesses.factor.at[access];
         wait_ps = sum(wait_ps, misses_ps(traffic, latency_ps[home], self->plan->accesses.mlp.at[access]));
@@ -52,25 +51,25 @@ static void count_settled(ns_pages *self, uint32_t segment, int32_t node) {
     for (uint32_t home = 0; home < self->nodes; home++) moved_bytes[home] += traffic[home];
 }
 
-ns_segment_time ns_pages_start(ns_pages *self, uint32_t segment, int32_t node, int64_t measured_ps) {
+ns_segment_time ns_pages_start(ns_pages *self, uint32_t segment, ns_toucher toucher, int64_t measured_ps) {
     const int64_t compute_ps = measured_ps < 0 ? self->file->compute_ps.at[segment] : measured_ps;
     if (!self->file->settled_ps.count) return (ns_segment_time){compute_ps, compute_ps, 0};
-    const uint64_t at = (uint64_t)node * (uint64_t)self->plan->times.segments + segment;
+    const uint64_t at = (uint64_t)toucher.node * (uint64_t)self->plan->times.segments + segment;
     int64_t wait_ps = self->file->settled_ps.at[at], owed_ps = 0;
-    count_settled(self, segment, node);
+    count_settled(self, segment, toucher.node);
     const ns_open_accesses *accesses = &self->plan->open;
     if (accesses->ptr.count) {
         const int64_t end = accesses->ptr.at[segment + 1];
         for (int64_t open = accesses->ptr.at[segment]; open < end; open++) {
-            wait_ps = sum(wait_ps, touch_ps(self, (uint64_t)accesses->access.at[open], node, &owed_ps));
+            wait_ps = sum(wait_ps, touch_ps(self, (uint64_t)accesses->access.at[open], toucher, &owed_ps));
         }
     }
     const int64_t local_ps = greater(compute_ps, self->file->local_wait_ps.at[at]);
     return (ns_segment_time){greater(compute_ps, wait_ps), local_ps, owed_ps};
 }
 
-void ns_pages_start_phase(ns_pages *self, uint32_t phase) {
-    if (self->map) ns_page_map_start_phase(self->map, phase);
+void ns_pages_start_phase(ns_pages *self, uint32_t phase, int64_t now_ps) {
+    if (self->map) ns_page_map_start_phase(self->map, phase, now_ps);
 }
 
 void ns_pages_report(const ns_pages *self, ns_report *report) {

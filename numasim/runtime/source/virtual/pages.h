@@ -6,6 +6,7 @@
 #define NS_PAGES_H
 
 #include "api/report.h"
+#include "memory/page_map.h"
 #include "plan_file.h"
 #include "policy/similarity.h"
 
@@ -22,17 +23,17 @@ typedef struct {
 int ns_pages_create(ns_pages **self, const ns_plan_file *file);
 void ns_pages_destroy(ns_pages *self);
 
-/* A segment starts on a core of `node`: its pages are placed or moved, its bytes counted. `measured_ps` is its compute
- * time, or -1 for that of the plan. */
-ns_segment_time ns_pages_start(ns_pages *self, uint32_t segment, int32_t node, int64_t measured_ps);
+/* A segment starts: its pages are placed or moved, its bytes counted. `measured_ps` is its compute time, or -1 for that
+ * of the plan. */
+ns_segment_time ns_pages_start(ns_pages *self, uint32_t segment, ns_toucher toucher, int64_t measured_ps);
 
 /* The objects of a task as dispatch sees them now (thesis sections 5.3 to 5.5): their number in `objects`, which has
  * room for `most`, as many as any task has. */
 uint32_t ns_pages_objects(const ns_pages *self, uint32_t task, ns_objects *objects, uint32_t most);
 uint32_t ns_pages_most_objects(const ns_pages *self);
 
-/* A phase, by its number in the plan, repeats not counted, begins: placement may change. */
-void ns_pages_start_phase(ns_pages *self, uint32_t phase);
+/* A phase, by its number in the plan, repeats not counted, begins now: placement may change. */
+void ns_pages_start_phase(ns_pages *self, uint32_t phase, int64_t now_ps);
 
 /* Add page_faults and node_bytes to the report. */
 void ns_pages_report(const ns_pages *self, ns_report *report);

@@ -225,7 +225,7 @@ static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work
     pool->phase_over = false;
     pool->serial = phase->serial;
     pool->phase_start_ps = pool->now_ps;
-    ns_pages_start_phase(pool->pages, pool->phase);
+    ns_pages_start_phase(pool->pages, pool->phase, pool->now_ps);
     for (uint64_t index = 0; index < phase->roots.count; index++) deal_root(pool, phase, index, order);
     if (!pool->outstanding) ns_virtual_end_phase(pool);
     const uint32_t team = phase->serial ? 1 : pool->base.workers;
