@@ -146,8 +146,8 @@ def test_random_plans_do_everything_that_pages_can() -> None:
     plans = [random_plan(Random(seed)) for seed in range(60)]
     assert any(plan.placement.capacity for plan in plans)
     assert any(len(plan.placement.stages) > 1 for plan in plans)
-    assert any(stage.marks for plan in plans for stage in plan.placement.stages)
-    assert any(not stage.reads_place for plan in plans for stage in plan.placement.stages)
+    assert any(stage.rule.marks for plan in plans for stage in plan.placement.stages)
+    assert any(not stage.rule.reads_place for plan in plans for stage in plan.placement.stages)
     assert any(not plan.placement.dynamic.any() for plan in plans)
     assert any(plan.steal.looks_at_data and plan.placement.dynamic.any() for plan in plans)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,7 @@ def _stage(plan: Plan, stage: Stage) -> Fields:
     wish_ptr, wish = _by_region(plan, stage.wish)
     return {
         "phase": stage.phase,
-        "reads_place": stage.reads_place,
-        "marks": stage.marks,
+        **asdict(stage.rule),
         "wish_ptr": wish_ptr,
         "wish": wish,
     }

@@ -22,8 +22,8 @@ public:
         ns_page_map_start_phase(map_.get(), static_cast<std::int64_t>(phase), clock_.now_ps());
     }
 
-    // Walk access number `access`, which a worker on `node` makes now: what it finds unplaced is placed, what it finds
-    // marked moves to `node`. `bytes` [nodes] is its footprint on each home afterwards.
+    // Walk access number `access`, which a worker on `node` makes now: what it finds unplaced is placed, what is to
+    // migrate goes to `node`. `bytes` [nodes] is its footprint on each home afterwards.
     Touch touch(std::int64_t access, std::int32_t node, std::int64_t* bytes);
 
     // [nodes] the pages that the last touch of a dynamic region has moved from each.

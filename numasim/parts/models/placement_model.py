@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Tag
@@ -10,8 +11,10 @@ from pydantic import BeforeValidator, Field, Tag
 from numasim.parts.base import Bytes, CheckedModel, Count, PositiveCount
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
+# Fresh memory is placed by its touchers, initialised memory is on worker 0's node; `PageRule` says what else is done.
+TouchPolicyName = Literal["first-touch", "next-touch", "deferred"]
 PolicyName = Literal[
-    "first-touch",
+    TouchPolicyName,
     "first-touch-master",
     "first-touch-init",
     "parallel-first-touch",
@@ -19,9 +22,7 @@ PolicyName = Literal[
     "bind",
     "block",
     "random",
-    "next-touch",
     "hash-home",
-    "deferred",
 ]
 TAKES = {  # the keys of a policy and the policies that accept them
     "nodes": ("interleave", "random", "hash-home"),
@@ -32,6 +33,22 @@ TAKES = {  # the keys of a policy and the policies that accept them
 NEEDS = {"bind": ("node", "one node", "node: 0"), "first-touch-init": ("tasks", "a number of tasks", "tasks: 64")}
 MOST_TASKS = 2**20  # of a parallel initialisation
 MOST_GRANULE = 2**20
+
+
+@dataclass(frozen=True)
+class PageRule:
+    """What is done with the pages of dynamic regions while the program runs, besides placing them; times in ps.
+
+    Stages of a plan have fields of these names (`numasim.schema.plan_fields`).
+    """
+
+    reads_place: bool = True  # reads place pages as writes do
+    marks: bool = False  # every page that is placed when the policy comes into force migrates to its next toucher
+
+    @property
+    def migrates(self) -> bool:
+        """Whether pages that are placed may get another home."""
+        return self.marks
 
 
 class PolicySpec(CheckedModel):
@@ -55,6 +72,11 @@ class PolicySpec(CheckedModel):
         for name, policies in TAKES.items():
             if getattr(self, name) is not None and self.policy not in policies:
                 yield f"{name} goes with policy: {' or '.join(policies)}, not with policy: {self.policy}"
+
+    @property
+    def rule(self) -> PageRule:
+        """What the policy does with pages while the program runs."""
+        return PageRule(reads_place=self.policy != "deferred", marks=self.policy == "next-touch")
 
     @property
     def named_nodes(self) -> tuple[int, ...]:

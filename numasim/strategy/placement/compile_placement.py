@@ -6,7 +6,7 @@ Dynamic regions are
 - fresh regions under a policy that places by touch;
 - fresh regions under any policy but first-touch-master if the placement changes at a phase: pages not yet touched then
   follow the policy in force;
-- all regions where a policy is next-touch.
+- all regions where a policy may migrate pages.
 
 Implicit ranges have no single accesses: fresh memory that they touch is placed by worker 0 before the run, or by the
 formula of the policy if it has one; pages that they touch cannot migrate. Static memory is placed before the run,
@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.parts.models.placement_model import ChangeSpec, PlacementSpec, PolicySpec
+from numasim.parts.models.placement_model import ChangeSpec, PageRule, PlacementSpec, PolicySpec
 from numasim.strategy.placement.byte_spans import Spans
 from numasim.strategy.placement.capacity import Capacity
 from numasim.strategy.placement.homes import NO_HOME, Homes, on_one
@@ -40,15 +40,13 @@ CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 class Stage:
     """The treatment of dynamic regions from ``phase`` on.
 
-    ``wish[region]`` are the homes of pages that are placed, None for the node of the toucher; ``reads_place`` says
-    whether reads place pages; with ``marks``, every page that is placed when the phase starts migrates to its next
-    toucher.
+    ``wish[region]`` are the homes of pages that are placed, None for the node of the toucher; ``rule`` says what else
+    is done with pages.
     """
 
     phase: int
     wish: tuple[Homes | None, ...]
-    reads_place: bool
-    marks: bool
+    rule: PageRule
 
 
 @dataclass(frozen=True)
@@ -155,12 +153,12 @@ def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workl
 
 def place_on(spec: PlacementSpec, ground: Ground, work: Workload) -> Placement:
     """`place`, for a specification whose nodes exist."""
-    moves = any(each.policy == "next-touch" for each in spec.policies)
+    moving = [each.policy for each in spec.policies if each.rule.migrates]
     ranged = _regions_of_ranges(work)
-    if moves:
-        _refuse_ranges(work, ranged)
+    if moving:
+        _refuse_ranges(work, ranged, moving[0])
     before = [_before_run(spec, ground, r, region, r in ranged) for r, region in enumerate(work.regions)]
-    dynamic = [homes is None or (moves and r not in ranged) for r, homes in enumerate(before)]
+    dynamic = [homes is None or (bool(moving) and r not in ranged) for r, homes in enumerate(before)]
     capacity = Capacity(ground.machine) if spec.overflow == "next" else None
     if capacity is not None:
         pairs = zip(before, work.regions, strict=True)
@@ -191,11 +189,11 @@ def _regions_of_ranges(work: Workload) -> dict[int, str]:
     return {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
 
 
-def _refuse_ranges(work: Workload, ranged: dict[int, str]) -> None:
+def _refuse_ranges(work: Workload, ranged: dict[int, str], policy: str) -> None:
     for region, family in ranged.items():
         raise InputError(
             f"the items {family!r} of an implicit range access region {work.regions[region].name!r}, "
-            "whose pages would migrate under next-touch",
+            f"whose pages would migrate under {policy}",
             path=("strategy", "placement"),
             expected="another policy, or a workload without implicit ranges",
         )
@@ -220,12 +218,8 @@ def _stage(
         rule.homes(policy, ground, r, region) if dynamic[r] and not rule.by_touch else None
         for r, region in enumerate(work.regions)
     ]
-    return Stage(
-        phase=phase,
-        wish=tuple(wishes),
-        reads_place=spec.touch_on_read and policy.policy != "deferred",
-        marks=policy.policy == "next-touch",
-    )
+    reads_place = spec.touch_on_read and policy.rule.reads_place
+    return Stage(phase, tuple(wishes), replace(policy.rule, reads_place=reads_place))
 
 
 def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:

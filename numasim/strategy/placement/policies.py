@@ -3,18 +3,16 @@
 A policy with a formula places all memory by it. A policy by touch places only memory that the program has initialised
 before its parallel part; fresh memory is placed by the workers that touch it:
 
-- first-touch, next-touch, deferred: worker 0 initialises;
+- first-touch, and those that differ from it by their `PageRule` alone: worker 0 initialises;
 - parallel-first-touch: page p of n is initialised by worker floor(p * P / n);
 - first-touch-init: page p of n is initialised by task t = floor(p * T / n) of T, which worker t mod P executes.
-
-Under ``deferred`` a read of fresh memory never places it, whatever ``touch_on_read`` says; under ``next-touch`` all
-placed pages migrate to the node of their next toucher, once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +20,7 @@ import numpy.typing as npt
 from numasim import draws
 from numasim.draws import DrawClass
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.parts.models.placement_model import PolicySpec
+from numasim.parts.models.placement_model import PolicySpec, TouchPolicyName
 from numasim.strategy.placement.homes import (
     CyclicHomes,
     HashedHomes,
@@ -111,7 +109,7 @@ class Policy:
 
 
 POLICIES: dict[str, Policy] = {
-    "first-touch": Policy(_by_master, by_touch=True),
+    **{name: Policy(_by_master, by_touch=True) for name in get_args(TouchPolicyName)},
     "first-touch-master": Policy(_by_master),
     "first-touch-init": Policy(_by_tasks, by_touch=True),
     "parallel-first-touch": Policy(_by_workers, by_touch=True),
@@ -119,7 +117,5 @@ POLICIES: dict[str, Policy] = {
     "bind": Policy(_bind),
     "block": Policy(_block),
     "random": Policy(_random),
-    "next-touch": Policy(_by_master, by_touch=True),
     "hash-home": Policy(_hash_home),
-    "deferred": Policy(_by_master, by_touch=True),
 }

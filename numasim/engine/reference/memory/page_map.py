@@ -67,8 +67,8 @@ class PageMap:
             self._enter(self._later.pop(0))
 
     def touch(self, access: int, node: int) -> Touch:
-        """Walk an access that a worker on ``node`` makes now: what it finds unplaced is placed, what it finds marked
-        moves to ``node``.
+        """Walk an access that a worker on ``node`` makes now: what it finds unplaced is placed, what is to migrate goes
+        to ``node``.
         """
         region = self._region[access]
         migrated = np.zeros(self._nodes, np.int64)
@@ -77,7 +77,7 @@ class PageMap:
         homes, marked = self._homes[region], self._marked[region]
         units, pieces = self._split(access)
         due = marked[units]
-        if self._reads_place or self._writes[access]:
+        if self._rule.reads_place or self._writes[access]:
             due |= homes[units] == UNPLACED
         placed = 0
         for unit in np.unique(units[due]).tolist():
@@ -119,12 +119,12 @@ class PageMap:
         return total
 
     def _enter(self, stage: Stage) -> None:
-        self._reads_place = stage.reads_place
+        self._rule = stage.rule
         self._wish: dict[int, I16 | None] = {}
         for region, homes in self._homes.items():
             wish = stage.wish[region]
             self._wish[region] = None if wish is None else self._by_unit(region, wish.of_pages(self._pages[region]))
-            if stage.marks:
+            if stage.rule.marks:
                 self._marked[region] = homes != UNPLACED
 
     def _migrate(self, region: int, unit: int, node: int, pages: int, migrated: I64) -> None:
