@@ -99,11 +99,10 @@ static int64_t place(ns_page_map *self, uint64_t region, int64_t unit, int32_t t
     return pages;
 }
 
-/* Pages that would migrate to a full node stay; either way their mark is gone. */
+/* Pages that would migrate to a full node stay. */
 static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t to, int64_t *moved) {
     const int64_t at = self->first[region] + unit, pages = pages_of(self->plan, region, unit);
     const int32_t from = self->home[at] - 1;
-    self->marked[at] = 0;
     if (from == to || (self->free_pages && self->free_pages[to] < pages)) return 0;
     if (self->free_pages) {
         self->free_pages[to] -= pages;
@@ -125,12 +124,15 @@ ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher t
     const uint32_t region = plan->accesses.region.at[access];
     const bool places = plan->accesses.writes.at[access] || plan->memory.stages.at[self->stage].reads_place;
     const uint16_t *home = self->home + self->first[region];
-    const uint8_t *marked = self->marked ? self->marked + self->first[region] : NULL;
+    uint8_t *marked = self->marked ? self->marked + self->first[region] : NULL;
     ns_page_touch touch = {0};
     memset(bytes, 0, plan->nodes * sizeof *bytes);
     memset(moved, 0, plan->nodes * sizeof *moved);
     for (walk piece = walk_of(plan, access); walk_next(&piece);) {
-        if (marked && marked[piece.unit]) touch.migrated += migrate(self, region, piece.unit, toucher.node, moved);
+        if (marked && marked[piece.unit]) {
+            marked[piece.unit] = 0;
+            touch.migrated += migrate(self, region, piece.unit, toucher.node, moved);
+        }
         if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, toucher.node);
         bytes[home[piece.unit] ? home[piece.unit] - 1 : toucher.node] += piece.bytes;
     }

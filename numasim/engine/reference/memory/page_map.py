@@ -12,6 +12,7 @@ pages are placed and moved while the program runs, some together (`Placement.uni
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,6 +39,14 @@ class Touch(NamedTuple):
     migrated: I64  # [nodes] pages that moved to the toucher's node from each
     faults: int  # page faults, which use the address space
     overhead_ps: int  # of the faults and migrations
+
+
+@dataclass
+class Tally:
+    """What has been done with the pages of one access so far."""
+
+    migrated: I64  # [nodes] pages that moved to the toucher's node from each
+    placed: int = 0
 
 
 class PageMap:
@@ -71,28 +80,21 @@ class PageMap:
         to ``node``.
         """
         region = self._region[access]
-        migrated = np.zeros(self._nodes, np.int64)
+        tally = Tally(np.zeros(self._nodes, np.int64))
         if region not in self._homes:
-            return Touch(self._settled[access], 0, migrated, 0, 0)
-        homes, marked = self._homes[region], self._marked[region]
+            return self._touched(self._settled[access], tally)
+        homes = self._homes[region]
         units, pieces = self._split(access)
-        due = marked[units]
+        due = self._marked[region][units]
         if self._rule.reads_place or self._writes[access]:
             due |= homes[units] == UNPLACED
-        placed = 0
         for unit in np.unique(units[due]).tolist():
-            pages = self._pages_of(region, unit)
-            if marked[unit]:
-                marked[unit] = False
-                self._migrate(region, unit, node, pages, migrated)
+            if homes[unit] == UNPLACED:
+                self._place(region, unit, node, tally)
             else:
-                wish = self._wish[region]
-                homes[unit] = self._room(node if wish is None else int(wish[unit]), pages)
-                placed += pages
+                self._revisit(region, unit, node, tally)
         found = homes[units]
-        overhead_ps = placed * self._costs.fault_ps + int(migrated.sum()) * self._costs.migrate_ps
-        by_home = self._sum(np.where(found == UNPLACED, node, found), pieces)
-        return Touch(by_home, placed, migrated, placed, overhead_ps)
+        return self._touched(self._sum(np.where(found == UNPLACED, node, found), pieces), tally)
 
     def bytes_at(self, access: int) -> I64:
         """[nodes] the footprint of an access on each home as it is now; unplaced pages are left out."""
@@ -127,8 +129,23 @@ class PageMap:
             if stage.rule.marks:
                 self._marked[region] = homes != UNPLACED
 
-    def _migrate(self, region: int, unit: int, node: int, pages: int, migrated: I64) -> None:
-        home = int(self._homes[region][unit])
+    def _place(self, region: int, unit: int, node: int, tally: Tally) -> None:
+        wish, pages = self._wish[region], self._pages_of(region, unit)
+        self._homes[region][unit] = self._room(node if wish is None else int(wish[unit]), pages)
+        tally.placed += pages
+
+    def _revisit(self, region: int, unit: int, node: int, tally: Tally) -> None:
+        """Touch a unit that is placed and marked."""
+        self._marked[region][unit] = False
+        self._migrate(region, unit, node, tally)
+
+    def _touched(self, bytes_by_home: I64, tally: Tally) -> Touch:
+        costs = self._costs
+        overhead_ps = tally.placed * costs.fault_ps + int(tally.migrated.sum()) * costs.migrate_ps
+        return Touch(bytes_by_home, tally.placed, tally.migrated, tally.placed, overhead_ps)
+
+    def _migrate(self, region: int, unit: int, node: int, tally: Tally) -> None:
+        home, pages = int(self._homes[region][unit]), self._pages_of(region, unit)
         if home == node:
             return
         if self._free is not None:
@@ -137,7 +154,7 @@ class PageMap:
             self._free[node] -= pages
             self._free[home] += pages
         self._homes[region][unit] = node
-        migrated[home] += pages
+        tally.migrated[home] += pages
 
     def _room(self, wanted: int, pages: int) -> int:
         """The node that gets ``pages`` pages that are wanted on one."""
