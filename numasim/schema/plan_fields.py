@@ -148,6 +148,18 @@ SEGMENT_TIMES = Structure(
 
 # ---- memory (model 2) ----------------------------------------------------------------------------------------------
 
+SCAN = Structure(
+    "ns_scan",
+    "Scan",
+    "How automatic NUMA balancing scans memory, and after how many hinting faults pages migrate.",
+    (
+        _cost("scan_delay_ps", "from the begin of the stage to the first scan", member="delay_ps"),
+        _cost("scan_period_ps", "between scans; 0: nothing is scanned", member="period_ps"),
+        Integer(name="scan_bytes", low="1", high="MOST_BYTES", note="of a scan", member="bytes"),
+        _cost("hint_fault_ps", "of each page; -1: as any page fault", low="-1"),
+        Integer(name="migrate_after", low="1", high="255", note="hinting faults of one node in a row"),
+    ),
+)
 STAGE = Structure(
     "ns_stage",
     "Stage",
@@ -156,6 +168,7 @@ STAGE = Structure(
         Integer(name="phase", high="MOST_ITEMS"),
         Flag(name="reads_place", note="whether reads place pages"),
         Flag(name="marks", note="every page that is placed when the phase starts migrates to its next toucher"),
+        Part(name="scan", of=SCAN),
         Computed(
             name="wish",
             c_type="ns_node_lists",

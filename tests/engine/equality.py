@@ -178,6 +178,9 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "dependences": lambda plan: len(plan.workload.successor) > 0,
     "first touch while running": lambda plan: bool(plan.placement.dynamic.any()),
     "pages that may migrate": lambda plan: _moves_pages(plan) and any(s.rule.migrates for s in plan.placement.stages),
+    "memory that is scanned": lambda plan: (
+        _moves_pages(plan) and any(stage.rule.scan_period_ps for stage in plan.placement.stages)
+    ),
     "placement that changes": lambda plan: _moves_pages(plan) and len(plan.placement.stages) > 1,
     "reads that place nothing": lambda plan: _moves_pages(plan) and not plan.placement.stages[0].rule.reads_place,
     "memory that is full": _is_full,

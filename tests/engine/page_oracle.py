@@ -1,7 +1,10 @@
-"""The placement policies page by page, from the words of the model (2.2), for small programs whose order is known."""
+"""The placement policies page by page, from the words of the model (2.2, 2.11), for small programs of known order and
+times.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,13 +14,14 @@ from numasim import draws
 from numasim.workload.graph import Mode, Region
 
 Document = dict[str, Any]
-BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-touch", "deferred")
+BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-touch", "deferred", "numa-balancing")
 
 
 class PageOracle:
     """Homes of single pages, or of granules where the policies go by touch alone.
 
-    ``workers`` are the nodes of workers, ``latency`` [nodes][nodes], ``room`` [nodes] the pages that nodes hold.
+    ``workers`` are the nodes of workers, ``latency`` [nodes][nodes], ``room`` [nodes] the pages that nodes hold. Scans
+    are gone through one by one.
     """
 
     def __init__(
@@ -39,12 +43,14 @@ class PageOracle:
         self.marked: set[tuple[int, int]] = set()
         self.bytes = [[0] * self.nodes for _ in range(self.nodes)]
         self.faults = self.migrated = 0
+        self.hints = Counter[int | None]()  # hinting faults, by what each takes
         for r, region in enumerate(regions):
             if region.initialised or self._is_static():
                 for page in range(self.pages[r]):
                     self._put(r, [page], self._planned(r, page))
         if spec["policy"] == "next-touch":
             self._mark()
+        self._start_scans(0)
 
     def _is_static(self) -> bool:
         name = self.spec["policy"]
@@ -79,15 +85,43 @@ class PageOracle:
             (r, page) for r, homes in enumerate(self.home) for page, home in enumerate(homes) if home is not None
         }
 
-    def start_phase(self, phase: int) -> None:
+    def start_phase(self, phase: int, now_ps: int = 0) -> None:
         for change in self.spec.get("changes", ()):
             if change["phase"] == phase:
                 self.policy = change
                 if change["policy"] == "next-touch":
                     self._mark()
+                self._start_scans(now_ps)
 
-    def touch(self, access: Access, node: int, factor: int) -> None:
+    def _start_scans(self, now_ps: int) -> None:
+        """What the policy that is in force from now on scans; nobody remembers earlier scans."""
+        self.scan: Document | None = self.policy.get("scan") if self.policy["policy"] == "numa-balancing" else None
+        self.scanned: set[tuple[int, int]] = set()
+        self.told: dict[tuple[int, int], list[int]] = {}  # the nodes of the hinting faults of a granule
+        self.place = 0  # in the address space, where the next scan begins
+        self.next_scan_ps = now_ps + 1000 * self.scan["delay_ns"] if self.scan else None
+
+    def pass_time(self, now_ps: int) -> None:
+        """Scan as often as the time says."""
+        while self.scan and self.next_scan_ps is not None and self.next_scan_ps <= now_ps:
+            end = self.place + self.scan["size"]
+            self.scanned |= self._placed_from(self.place, end)
+            self.place = end if end < sum(self.pages) * self.page_bytes else 0
+            self.next_scan_ps += 1000 * self.scan["period_ns"]
+
+    def _placed_from(self, begin: int, end: int) -> set[tuple[int, int]]:
+        """The placed pages whose granule begins at these places of the address space."""
+        found, before = set(), 0
+        for r, homes in enumerate(self.home):
+            for page, home in enumerate(homes):
+                if home is not None and begin <= (before + self._granule(r, page)[0]) * self.page_bytes < end:
+                    found.add((r, page))
+            before += len(homes)
+        return found
+
+    def touch(self, access: Access, node: int, factor: int, now_ps: int = 0) -> None:
         """One access of a worker on ``node``, which moves each byte ``factor`` times."""
+        self.pass_time(now_ps)
         for page in self._pages_of(access):
             self._touch_page(access, page, node)
         for byte in self._bytes_of(access):
@@ -96,16 +130,32 @@ class PageOracle:
 
     def _touch_page(self, access: Access, page: int, node: int) -> None:
         r = access.region
-        granule = self.spec.get("granule", 16)
-        first = page // granule * granule
-        together = range(first, min(first + granule, self.pages[r]))
+        together = self._granule(r, page)
         if (r, page) in self.marked:
             self.marked -= {(r, each) for each in together}
             self._migrate(r, together, node)
-        elif self.home[r][page] is None and self._places(access):
+        if (r, page) in self.scanned:
+            self.scanned -= {(r, each) for each in together}
+            self._hint(r, together, node)
+        if self.home[r][page] is None and self._places(access):
             by_touch = self.policy["policy"] in BY_TOUCH
             self._put(r, together, node if by_touch else self._planned(r, page))
             self.faults += len(together)
+
+    def _granule(self, region: int, page: int) -> range:
+        """The pages that are placed together with one."""
+        granule = self.spec.get("granule", 16)
+        first = page // granule * granule
+        return range(first, min(first + granule, self.pages[region]))
+
+    def _hint(self, region: int, pages: Sequence[int], node: int) -> None:
+        assert self.scan is not None
+        self.hints[self.scan.get("fault_ns")] += len(pages)
+        told = self.told.setdefault((region, pages[0]), [])
+        told.append(node)
+        last = told[-self.scan["migrate_after"] :]
+        if len(last) == self.scan["migrate_after"] and set(last) == {node}:
+            self._migrate(region, pages, node)
 
     def _places(self, access: Access) -> bool:
         reads_place = self.spec.get("touch_on_read", "yes") == "yes" and self.policy["policy"] != "deferred"

@@ -55,6 +55,13 @@ SOURCES = either(
 )
 TARGETS = ("own", "any", "any", "lightest", "data", "data", "data", *get_args(strategy.InsideName))
 HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
+SCAN: Options = {
+    "delay_ns": (80, (0, 0, 20, 700, 20_000)),
+    "period_ns": (90, (0.001, 7, 333, 2500, 20_000)),
+    "size": (80, (1, 64, 5000, "16KiB", "1MiB")),
+    "fault_ns": (40, NANOSECONDS),
+    "migrate_after": (50, (1, 2, 3)),
+}
 PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
     **{name: {} for name in get_args(placement.PolicyName)},
     "interleave": {"nodes": (50, HOME_SETS)},
@@ -62,6 +69,7 @@ PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent 
     "hash-home": {"nodes": (50, HOME_SETS), "grain": (50, (1, 100, "64KiB"))},
     "bind": {"node": (100, (0, 1))},
     "first-touch-init": {"tasks": (100, (1, 2, 3, 50))},
+    "numa-balancing": {"scan": (90, lambda chance: some(chance, SCAN))},
 }
 
 
@@ -70,11 +78,16 @@ def a_policy(chance: Random) -> Document:
     return {"policy": name, **some(chance, PLACED[name])}
 
 
+def _moving_policy(chance: Random) -> Document:
+    name = chance.choice(("next-touch", "next-touch", "numa-balancing"))
+    return {"policy": name, **some(chance, PLACED[name])}
+
+
 def policy_changes(chance: Random) -> list[Document]:
-    """Changes at one or two phases, most often to next-touch."""
+    """Changes at one or two phases, most often to policies that let pages migrate."""
     found = {}
     for phase in chance.choice(((0,), (0,), (1,), (0, 1))):
-        policy = {"policy": "next-touch"} if happens(chance, 50) else a_policy(chance)
+        policy = _moving_policy(chance) if happens(chance, 60) else a_policy(chance)
         if policy["policy"] != "hash-home":
             found[phase] = {"phase": phase, **policy}
     return [*found.values()]

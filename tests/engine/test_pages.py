@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from engine_setup import NS, machine_spec, observe, plan_of, run, runtime, stealing, toy
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from page_oracle import BY_TOUCH, Document, PageOracle
 from task_graphs import Access, Run, body, graph, items, phase
 
+from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.clock import Clock
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.simulate import ENGINES
@@ -19,6 +20,7 @@ from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.placement_model import TouchPolicyName
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
@@ -45,15 +47,15 @@ class Program:
 
     placement: Document
     machine: Machine
-    touches: tuple[tuple[int, Access], ...]  # (worker, access)
+    touches: tuple[tuple[int, Access, int], ...]  # (worker, access, compute time in ns)
     seed: int
 
     @property
     def plan(self) -> Plan:
         bodies, phases = [], []
-        for worker, access in self.touches:
+        for worker, access, compute_ns in self.touches:
             first = len(bodies)
-            bodies += [body(Run(0, (access,))) if w == worker else body() for w in range(NODES)]
+            bodies += [body(Run(compute_ns * NS, (access,))) if w == worker else body() for w in range(NODES)]
             phases.append(phase(*range(first, first + NODES), deal=Deal.CYCLIC))
         work = graph(*bodies, phases=tuple(phases), regions=REGIONS)
         how = runtime(costs={"fault_ns": 7, "migrate_ns": 11})
@@ -76,10 +78,20 @@ accesses = st.builds(
     pattern=st.just(Pattern.SEQUENTIAL),
     passes=st.integers(1, 2),
 )
+scans = st.fixed_dictionaries(
+    {
+        "delay_ns": st.sampled_from([0, 0, 30, 900]),
+        "period_ns": st.sampled_from([1, 20, 250, 3000]),
+        "size": st.sampled_from([1, PAGE - 1, 5 * PAGE, 40 * PAGE, 10**6]),
+        "migrate_after": st.sampled_from([1, 2, 2, 3]),
+    },
+    optional={"fault_ns": st.sampled_from([0, 5])},
+)
 home_sets = st.none() | st.lists(st.integers(0, NODES - 1), min_size=1, max_size=4)
 POLICIES: dict[str, st.SearchStrategy[Document]] = {
     **{name: st.just({"policy": name}) for name in (*BY_TOUCH, "first-touch-master", "block")},
     "first-touch-init": st.builds(lambda tasks: {"policy": "first-touch-init", "tasks": tasks}, st.integers(1, 50)),
+    "numa-balancing": st.builds(lambda scan: {"policy": "numa-balancing", "scan": scan}, scans),
     "bind": st.builds(lambda node: {"policy": "bind", "node": node}, st.integers(0, NODES - 1)),
     **{
         name: st.builds(lambda nodes, name=name: {"policy": name, "nodes": nodes}, home_sets)
@@ -91,11 +103,14 @@ one_policy = st.sampled_from(sorted(POLICIES)).flatmap(lambda name: POLICIES[nam
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
-    touches = draw(st.lists(st.tuples(st.integers(0, NODES - 1), accesses), min_size=1, max_size=7))
+    touch = st.tuples(st.integers(0, NODES - 1), accesses, st.sampled_from([0, 40, 1000]))
+    touches = draw(st.lists(touch, min_size=1, max_size=9))
     phases = draw(st.lists(st.integers(0, len(touches) - 1), unique=True, max_size=2))
-    changes = [{"phase": at, **draw(st.just({"policy": "next-touch"}) | one_policy)} for at in sorted(phases)]
-    placement = {**draw(one_policy), "changes": changes, "touch_on_read": draw(st.sampled_from(["yes", "no"]))}
-    wholly_by_touch = {each["policy"] for each in (placement, *changes)} <= {"first-touch", "next-touch", "deferred"}
+    moving = st.just({"policy": "next-touch"}) | POLICIES["numa-balancing"]
+    changes = [{"phase": at, **draw(moving | one_policy)} for at in sorted(phases)]
+    placement = {**draw(POLICIES["numa-balancing"] | one_policy), "changes": changes}
+    placement["touch_on_read"] = draw(st.sampled_from(["yes", "no"]))
+    wholly_by_touch = {each["policy"] for each in (placement, *changes)} <= {*get_args(TouchPolicyName)}
     placement["granule"] = draw(st.sampled_from([1, 3, 16])) if wholly_by_touch else 1
     placement["overflow"] = draw(st.sampled_from(["none", "next"]))
     return Program(placement, draw(st.sampled_from([SMALL, LARGE])), tuple(touches), draw(st.integers(0, 2**64 - 1)))
@@ -105,27 +120,31 @@ def programs(draw: st.DrawFn) -> Program:
 @given(program=programs())
 @settings(max_examples=120)
 def test_runs_equal_pages_placed_one_by_one(engine: str, program: Program) -> None:
-    oracle = program.oracle()
-    for at, (worker, access) in enumerate(program.touches):
-        oracle.start_phase(at)
-        oracle.touch(access, int(program.plan.workers.node[worker]), access.passes * (1 + (access.mode != Mode.READ)))
-    seen = observe(program.plan, engine)
+    oracle, seen = program.oracle(), observe(program.plan, engine)
+    begins_ps = [0, *(end_ps for end_ps, *_ in seen.of_rank(Rank.RELEASE))]  # of phases
+    for at, (worker, access, _) in enumerate(program.touches):
+        factor = access.passes * (1 + (access.mode != Mode.READ))
+        oracle.start_phase(at, begins_ps[at])
+        oracle.touch(access, int(program.plan.workers.node[worker]), factor, begins_ps[at])
+    hint_ns = sum(count * (7 if fault_ns is None else fault_ns) for fault_ns, count in oracle.hints.items())
     assert seen.result.node_pages.tolist() == oracle.node_pages()
     assert seen.result.node_bytes.tolist() == oracle.bytes
     assert (seen["page_faults"], seen["pages_migrated"]) == (oracle.faults, oracle.migrated)
-    assert seen["overhead_ps"] == 7 * NS * oracle.faults + 11 * NS * oracle.migrated
+    assert seen["overhead_ps"] == 7 * NS * oracle.faults + 11 * NS * oracle.migrated + hint_ns * NS
 
 
 @given(program=programs())
 @settings(max_examples=60)
 def test_bytes_are_found_where_pages_are(program: Program) -> None:
-    pages, oracle, node_of = PageMap(program.plan, Clock()), program.oracle(), program.plan.workers.node.tolist()
-    for at, (worker, access) in enumerate(program.touches):
+    clock = Clock()
+    pages, oracle, node_of = PageMap(program.plan, clock), program.oracle(), program.plan.workers.node.tolist()
+    for at, (worker, access, compute_ns) in enumerate(program.touches):
         pages.start_phase(at)
-        oracle.start_phase(at)
+        oracle.start_phase(at, clock.now)
         assert pages.bytes_at(at).tolist() == oracle.bytes_at(access)
         touch = pages.touch(at, node_of[worker])
-        oracle.touch(access, node_of[worker], 1)
+        oracle.touch(access, node_of[worker], 1, clock.now)
+        clock.now += compute_ns * NS
         assert touch.bytes_by_home.sum() == access.row_bytes * access.rows
         assert pages.bytes_at(at).tolist() == oracle.bytes_at(access)
     for region, homes in enumerate(oracle.home):

@@ -16,6 +16,7 @@ from virtual_equality import counts_of, differences, run_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
 
+from balanced_programs import CASES, PAGE, Balanced  # isort: skip
 from engine_setup import plan_of, runtime, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
 from task_graphs import WAIT, graph, task  # isort: skip
@@ -78,6 +79,14 @@ def test_random_plans(shard: int, program: Path) -> None:
                 run_plan(program, plan)
             continue
         assert not list(differences(program, plan))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_automatic_numa_balancing_by_hand(case: Balanced, program: Path) -> None:
+    run = run_plan(program, case.plan())
+    assert [list(row) for row in run.node_bytes] == [[PAGE * pages for pages in row] for row in case.read]
+    assert [*run.worker["overhead_ps"]] == [1000 * each for each in case.overhead_ns]
+    assert (run.page_faults, run.makespan_ps) == (case.placed, 1000 * case.makespan_ns)
 
 
 def test_what_is_compared_tells_runs_apart(program: Path) -> None:

@@ -125,6 +125,27 @@ STRATEGIES = [
     steal("open end", "{steal: [{from: others}], dispatch: [{to: own, if: {below: 2}}]}", 47, "may have no condition"),
     steal("thresholds crossed", "{steal: [], thresholds: {max: 2, min: 4}}", 35, "min must be less than max"),
     steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 11, "no node 2 on machine 'toy'", "0 to 1"),
+    steal(
+        "scan that never comes",
+        "{steal: [], placement: {policy: numa-balancing, scan: {period_ns: 0}}}",
+        77,
+        "strategy.placement.scan.period_ns: ",
+        "expected more than 0",
+        "got 0",
+    ),
+    steal(
+        "scan in other units",
+        "{steal: [], placement: {policy: numa-balancing, scan: {period_ms: 1}}}",
+        66,
+        "there is no field 'period_ms'",
+        "did you mean 'period_ns'?",
+    ),
+    steal(
+        "scan without balancing",
+        "{steal: [], placement: {policy: first-touch, scan: {period_ns: 1000}}}",
+        34,
+        "scan goes with policy: numa-balancing, not with policy: first-touch",
+    ),
     steal("gate of later", "{steal: [{from: others, gated: yes}]}", 20, "does not know 'gated'"),
     steal(
         "idle queue",

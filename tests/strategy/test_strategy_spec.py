@@ -108,6 +108,13 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ),
         ({"placement": {"policy": "block", "granule": 0}}, "greater than or equal to 1"),
         ({"placement": "next-tuch"}, "'next-touch'"),
+        ({"placement": {"policy": "next-touch", "scan": {}}}, "scan goes with policy: numa-balancing, not"),
+        ({"placement": {"policy": "numa-balancing", "nodes": [0]}}, "nodes goes with policy: interleave or random"),
+        ({"placement": {"policy": "numa-balancing", "scan": {"period_ns": 0}}}, "greater than 0"),
+        ({"placement": {"policy": "numa-balancing", "scan": {"delay_ns": -1}}}, "greater than or equal to 0"),
+        ({"placement": {"policy": "numa-balancing", "scan": {"size": 0}}}, "greater than or equal to 1"),
+        ({"placement": {"policy": "numa-balancing", "scan": {"size": "2048TiB"}}}, "less than or equal to"),
+        ({"placement": {"policy": "numa-balancing", "scan": {"migrate_after": 256}}}, "less than or equal to 255"),
         ({"mapping": "contigous"}, "'contiguous'"),
     ],
 )

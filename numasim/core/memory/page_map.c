@@ -5,14 +5,24 @@
 
 #include "base/wide.h"
 
+/* What is known of a unit that is scanned. */
+typedef struct {
+    uint64_t scans;   /* of it, until it was touched last */
+    uint16_t node;    /* of its last hinting fault, + 1; or 0 */
+    uint8_t in_a_row; /* hinting faults of that node, at most 255 */
+} scan_state;
+
 /* The units of all dynamic regions, one region after the other; those of region r begin at first[r]. */
 struct ns_page_map {
     const ns_full_plan *plan;
     uint64_t stage;      /* in force */
     int64_t since_ps;    /* when it began to be */
+    uint64_t windows;    /* into which it cuts the address space, scan by scan; 0: nothing is scanned */
     int64_t *first;      /* [regions + 1] */
     uint16_t *home;      /* [units] node + 1, or 0 while unplaced; memory that is never touched is never taken */
     uint8_t *marked;     /* [units], or NULL where no stage marks */
+    scan_state *scanned; /* [units], or NULL where no stage scans */
+    uint64_t *begin;     /* [regions + 1] in the address space, in bytes; or NULL likewise */
     int64_t *free_pages; /* [nodes], or NULL */
 };
 
@@ -113,9 +123,44 @@ static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t
     return pages;
 }
 
+/* ---- scanning: automatic NUMA balancing -------------------------------------------------------------------------- */
+
+static const ns_scan *scan_of(const ns_page_map *self) { return &memory_of(self)->stages.at[self->stage].scan; }
+
+/* Scans of any page, up to now. */
+static uint64_t scans_until(const ns_page_map *self, int64_t now_ps) {
+    const int64_t past_ps = now_ps - self->since_ps - scan_of(self)->delay_ps;
+    return past_ps < 0 ? 0 : (uint64_t)(past_ps / scan_of(self)->period_ps) + 1;
+}
+
+/* Whether a unit has been scanned since it was touched last; it is touched now, after `scans` of any pages. */
+static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64_t scans) {
+    const int64_t unit_bytes = memory_of(self)->unit_pages.at[region] * memory_of(self)->page_bytes;
+    const uint64_t window = (self->begin[region] + (uint64_t)(unit * unit_bytes)) / (uint64_t)scan_of(self)->bytes;
+    const uint64_t times = (scans + self->windows - 1 - window) / self->windows;
+    scan_state *const known = &self->scanned[self->first[region] + unit];
+    const bool since = times > known->scans;
+    known->scans = times;
+    return since;
+}
+
+/* A worker on `node` takes the hinting faults of a unit, which may let it migrate there; the pages that do. */
+static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t node, int64_t *moved) {
+    scan_state *const known = &self->scanned[self->first[region] + unit];
+    if (known->node != node + 1) known->in_a_row = 0;
+    known->node = (uint16_t)(node + 1);
+    if (known->in_a_row < UINT8_MAX) known->in_a_row++;
+    return known->in_a_row < scan_of(self)->migrate_after ? 0 : migrate(self, region, unit, node, moved);
+}
+
+/* ---- touching ---------------------------------------------------------------------------------------------------- */
+
 /* What faults and migrations cost the toucher. */
-static int64_t overhead_ps(const ns_operation_costs *costs, ns_page_touch touch) {
-    return ns_saturate((ns_wide)touch.placed * costs->fault_ps + (ns_wide)touch.migrated * costs->migrate_ps);
+static int64_t overhead_ps(const ns_page_map *self, ns_page_touch touch) {
+    const ns_operation_costs *costs = &self->plan->costs;
+    const int64_t hint_ps = scan_of(self)->hint_fault_ps < 0 ? costs->fault_ps : scan_of(self)->hint_fault_ps;
+    return ns_saturate((ns_wide)touch.placed * costs->fault_ps + (ns_wide)touch.migrated * costs->migrate_ps +
+                       (ns_wide)(touch.faults - touch.placed) * hint_ps);
 }
 
 ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher toucher, int64_t *bytes,
@@ -125,6 +170,7 @@ ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher t
     const bool places = plan->accesses.writes.at[access] || plan->memory.stages.at[self->stage].reads_place;
     const uint16_t *home = self->home + self->first[region];
     uint8_t *marked = self->marked ? self->marked + self->first[region] : NULL;
+    const uint64_t scans = self->windows ? scans_until(self, toucher.now_ps) : 0;
     ns_page_touch touch = {0};
     memset(bytes, 0, plan->nodes * sizeof *bytes);
     memset(moved, 0, plan->nodes * sizeof *moved);
@@ -133,11 +179,15 @@ ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher t
             marked[piece.unit] = 0;
             touch.migrated += migrate(self, region, piece.unit, toucher.node, moved);
         }
+        if (self->windows && was_scanned(self, region, piece.unit, scans) && home[piece.unit]) {
+            touch.faults += pages_of(plan, region, piece.unit);
+            touch.migrated += hint(self, region, piece.unit, toucher.node, moved);
+        }
         if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, toucher.node);
         bytes[home[piece.unit] ? home[piece.unit] - 1 : toucher.node] += piece.bytes;
     }
-    touch.faults = touch.placed;
-    touch.overhead_ps = overhead_ps(&plan->costs, touch);
+    touch.faults += touch.placed;
+    touch.overhead_ps = overhead_ps(self, touch);
     return touch;
 }
 
@@ -161,9 +211,18 @@ void ns_page_map_count(const ns_page_map *self, int64_t *pages) {
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-/* Let every page that is placed move to whoever touches it next, where the stage that begins now says so. */
+/* Cut the address space into windows, and forget what another stage has scanned. */
+static void start_scans(ns_page_map *self) {
+    const uint64_t bytes = self->begin[regions_of(self->plan)], each = (uint64_t)scan_of(self)->bytes;
+    self->windows = bytes / each + (bytes % each != 0 || !bytes);
+    if (self->stage) memset(self->scanned, 0, (size_t)self->first[regions_of(self->plan)] * sizeof *self->scanned);
+}
+
+/* The stage at hand begins now. Where it says so, every page that is placed moves to whoever touches it next. */
 static void enter_stage(ns_page_map *self, int64_t now_ps) {
     self->since_ps = now_ps;
+    self->windows = 0;
+    if (scan_of(self)->period_ps) start_scans(self);
     if (!memory_of(self)->stages.at[self->stage].marks) return;
     const int64_t units = self->first[regions_of(self->plan)];
     for (int64_t unit = 0; unit < units; unit++) self->marked[unit] = self->home[unit] != 0;
@@ -186,6 +245,26 @@ static bool any_marks(const ns_full_plan *plan) {
     return false;
 }
 
+static bool any_scans(const ns_full_plan *plan) {
+    for (uint64_t at = 0; at < plan->memory.stages.count; at++) {
+        if (plan->memory.stages.at[at].scan.period_ps) return true;
+    }
+    return false;
+}
+
+/* Make room for what is known of units that are scanned, and lay the regions one after the other. */
+static bool make_scanned(ns_page_map *self) {
+    const ns_full_plan *plan = self->plan;
+    self->scanned = calloc((size_t)self->first[regions_of(plan)] + 1, sizeof *self->scanned);
+    self->begin = calloc(regions_of(plan) + 1, sizeof *self->begin);
+    if (!self->scanned || !self->begin) return false;
+    for (uint64_t region = 0; region < regions_of(plan); region++) {
+        const int64_t bytes = plan->memory.region_pages.at[region] * plan->memory.page_bytes;
+        self->begin[region + 1] = self->begin[region] + (uint64_t)bytes;
+    }
+    return true;
+}
+
 /* Number the units of dynamic regions. */
 static void number(ns_page_map *self) {
     const ns_full_plan *plan = self->plan;
@@ -205,6 +284,7 @@ static bool make(ns_page_map *self) {
     self->home = calloc(units + 1, sizeof *self->home);
     self->marked = any_marks(plan) ? calloc(units + 1, sizeof *self->marked) : NULL;
     if (!self->home || (any_marks(plan) && !self->marked)) return false;
+    if (any_scans(plan) && !make_scanned(self)) return false;
     if (!plan->memory.free_pages.count) return true;
     self->free_pages = malloc(plan->nodes * sizeof *self->free_pages);
     if (self->free_pages) memcpy(self->free_pages, plan->memory.free_pages.at, plan->nodes * sizeof *self->free_pages);
@@ -240,6 +320,8 @@ void ns_page_map_destroy(ns_page_map *self) {
     free(self->first);
     free(self->home);
     free(self->marked);
+    free(self->scanned);
+    free(self->begin);
     free(self->free_pages);
     free(self);
 }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, Tag
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
-from numasim.parts.base import Bytes, CheckedModel, Count, PositiveCount
+from numasim.parts.base import Bytes, CheckedModel, Count, Model, Nanoseconds, PositiveCount, ps
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
 # Fresh memory is placed by its touchers, initialised memory is on worker 0's node; `PageRule` says what else is done.
-TouchPolicyName = Literal["first-touch", "next-touch", "deferred"]
+TouchPolicyName = Literal["first-touch", "next-touch", "deferred", "numa-balancing"]
 PolicyName = Literal[
     TouchPolicyName,
     "first-touch-master",
@@ -29,10 +30,13 @@ TAKES = {  # the keys of a policy and the policies that accept them
     "node": ("bind",),
     "tasks": ("first-touch-init",),
     "grain": ("hash-home",),
+    "scan": ("numa-balancing",),
 }
 NEEDS = {"bind": ("node", "one node", "node: 0"), "first-touch-init": ("tasks", "a number of tasks", "tasks: 64")}
 MOST_TASKS = 2**20  # of a parallel initialisation
 MOST_GRANULE = 2**20
+MOST_SCANNED = 2**50  # bytes a scan
+MOST_IN_A_ROW = 255  # hinting faults
 
 
 @dataclass(frozen=True)
@@ -44,11 +48,42 @@ class PageRule:
 
     reads_place: bool = True  # reads place pages as writes do
     marks: bool = False  # every page that is placed when the policy comes into force migrates to its next toucher
+    scan_delay_ps: int = 0  # from when the policy comes into force to the first scan
+    scan_period_ps: int = 0  # between scans; 0: nothing is scanned
+    scan_bytes: int = 1  # of a scan
+    hint_fault_ps: int = -1  # of each page; -1: as any page fault
+    migrate_after: int = 1  # hinting faults of one node in a row
 
     @property
     def migrates(self) -> bool:
         """Whether pages that are placed may get another home."""
-        return self.marks
+        return self.marks or self.scan_period_ps > 0
+
+
+class ScanSpec(Model):
+    """How numa-balancing scans memory and what follows from its hinting faults; numbers are those of Linux.
+
+    The first scan happens ``delay_ns`` after the policy comes into force, the others every ``period_ns`` from then on;
+    each scans the next ``size`` bytes. The next access to one of their pages takes a hinting fault of ``fault_ns``
+    (default: what any page fault takes). After ``migrate_after`` of them in a row from one node a page migrates to it.
+    """
+
+    delay_ns: Nanoseconds = Decimal(1_000_000_000)
+    period_ns: Annotated[Nanoseconds, Field(gt=0)] = Decimal(1_000_000_000)  # A-38
+    size: Annotated[Bytes, Field(ge=1, le=MOST_SCANNED)] = 256 * 2**20
+    fault_ns: Nanoseconds | None = None  # A-39
+    migrate_after: Annotated[PositiveCount, Field(le=MOST_IN_A_ROW)] = 2  # A-37
+
+    @property
+    def rule(self) -> PageRule:
+        """The rule of a policy that scans."""
+        return PageRule(
+            scan_delay_ps=ps(self.delay_ns),
+            scan_period_ps=ps(self.period_ns),
+            scan_bytes=self.size,
+            hint_fault_ps=-1 if self.fault_ns is None else ps(self.fault_ns),
+            migrate_after=self.migrate_after,
+        )
 
 
 class PolicySpec(CheckedModel):
@@ -56,7 +91,7 @@ class PolicySpec(CheckedModel):
 
     ``nodes`` are those of interleave, random and hash-home (default: all), ``node`` is that of bind, ``tasks`` the
     number of equal tasks with which first-touch-init initialises memory, ``grain`` the bytes that hash-home keeps
-    together (default: 64, a line).
+    together (default: 64, a line), ``scan`` how numa-balancing finds out who accesses which page.
     """
 
     policy: PolicyName
@@ -64,6 +99,7 @@ class PolicySpec(CheckedModel):
     node: Count | None = None
     tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = None
     grain: Annotated[Bytes, Field(ge=1)] | None = None
+    scan: ScanSpec | None = None
 
     def _problems(self) -> Iterator[str]:
         key, what, example = NEEDS.get(self.policy, (None, "", ""))
@@ -76,7 +112,19 @@ class PolicySpec(CheckedModel):
     @property
     def rule(self) -> PageRule:
         """What the policy does with pages while the program runs."""
+        if self.policy == "numa-balancing":
+            return (self.scan or ScanSpec()).rule
         return PageRule(reads_place=self.policy != "deferred", marks=self.policy == "next-touch")
+
+    @model_serializer(mode="wrap")
+    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The contents with scans where the policy scans, its defaults spelt out, and without the key elsewhere."""
+        contents: dict[str, Any] = contents_of(self)
+        if self.policy != "numa-balancing":
+            contents.pop("scan", None)
+        elif self.scan is None:
+            contents["scan"] = ScanSpec().model_dump()
+        return contents
 
     @property
     def named_nodes(self) -> tuple[int, ...]:

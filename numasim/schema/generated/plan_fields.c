@@ -10,6 +10,31 @@ static bool read_ns_stage(ns_plan_reader *reader, ns_full_plan *plan, ns_stage *
     }
     if (!ns_read_flag(reader, "reads_place", &self->reads_place)) return false;
     if (!ns_read_flag(reader, "marks", &self->marks)) return false;
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "scan_delay_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        self->scan.delay_ps = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "scan_period_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        self->scan.period_ps = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "scan_bytes", 1, NS_MOST_BYTES, &value)) return false;
+        self->scan.bytes = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "hint_fault_ps", -1, NS_MOST_COST_PS, &value)) return false;
+        self->scan.hint_fault_ps = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "migrate_after", 1, 255, &value)) return false;
+        self->scan.migrate_after = (int64_t)value;
+    }
     if (!ns_read_i32s(reader, "wish", NS_ANY_SIZE, &self->wish.node)) return false;
     if (!ns_require_i32s(reader, "wish", self->wish.node, 0, (int64_t)plan->nodes - 1)) return false;
     if (!ns_read_i64s(reader, "wish_ptr", (int64_t)plan->memory.region_pages.count + 1, &self->wish.ptr)) return false;

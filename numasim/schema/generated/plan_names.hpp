@@ -30,6 +30,7 @@ struct Contention {
 
 using SegmentTimes = ns_segment_times;
 using Graph = ns_graph;
+using Scan = ns_scan;
 using Stage = ns_stage;
 using Memory = ns_memory;
 using Accesses = ns_accesses;

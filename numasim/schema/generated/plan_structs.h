@@ -35,11 +35,21 @@ typedef struct ns_graph {
     ns_u32s subtree_segments; /* [rows] likewise: segments of the subtree */
 } ns_graph;
 
+/* How automatic NUMA balancing scans memory, and after how many hinting faults pages migrate. */
+typedef struct ns_scan {
+    int64_t delay_ps; /* from the begin of the stage to the first scan */
+    int64_t period_ps; /* between scans; 0: nothing is scanned */
+    int64_t bytes; /* of a scan */
+    int64_t hint_fault_ps; /* of each page; -1: as any page fault */
+    int64_t migrate_after; /* hinting faults of one node in a row */
+} ns_scan;
+
 /* What is done with pages from a phase on. */
 typedef struct ns_stage {
     int64_t phase;
     bool reads_place; /* whether reads place pages */
     bool marks; /* every page that is placed when the phase starts migrates to its next toucher */
+    ns_scan scan;
     ns_node_lists wish; /* the nodes of pages that are placed; where nothing is said, that of the toucher */
 } ns_stage;
 NS_VIEW(ns_stage_list, ns_stage);

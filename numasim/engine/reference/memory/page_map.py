@@ -1,4 +1,5 @@
-"""The page map of a run: which node is the home of which page, and what an access finds there (model 2.2, 2.10, 4.12).
+"""The page map of a run: which node is the home of which page, and what an access finds there (model 2.2, 2.10, 2.11,
+4.12).
 
 Accesses to regions whose homes are known before the run are settled: their bytes are a table. In the other regions
 pages are placed and moved while the program runs, some together (`Placement.unit_pages`), by the stage in force:
@@ -6,6 +7,8 @@ pages are placed and moved while the program runs, some together (`Placement.uni
 - an unplaced page that is touched gets the node that the stage wishes for it, or else that of the toucher; reads place
   as well, unless the stage says otherwise, and then find unplaced bytes at home with the reader;
 - a marked page that is touched migrates to the node of the toucher, unless it lives there already;
+- where memory is scanned, a page that was scanned since it was touched last takes a hinting fault when it is touched,
+  and may migrate to the node of the toucher;
 - where memory is looked at, pages without room go to the next node by distance that has room for all that are placed
   together, or stay where they are wanted; pages that would migrate to a full node stay. Either way the mark is gone.
 """
@@ -20,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.reference.clock import Clock
+from numasim.parts.models.placement_model import PageRule
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import settled_bytes
 from numasim.strategy.placement.compile_placement import Stage
@@ -29,6 +33,7 @@ I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
 
 UNPLACED = -1
+NOBODY = -1  # the node of a page's last hinting fault, as long as there was none
 
 
 class Touch(NamedTuple):
@@ -37,7 +42,7 @@ class Touch(NamedTuple):
     bytes_by_home: I64  # [nodes] footprint on each home, once everything is placed; passes and writing do not multiply
     placed: int  # pages
     migrated: I64  # [nodes] pages that moved to the toucher's node from each
-    faults: int  # page faults, which use the address space
+    faults: int  # page faults, hinting faults among them, which use the address space
     overhead_ps: int  # of the faults and migrations
 
 
@@ -47,6 +52,42 @@ class Tally:
 
     migrated: I64  # [nodes] pages that moved to the toucher's node from each
     placed: int = 0
+    hinted: int = 0  # that took hinting faults
+
+
+class Scanner:
+    """Automatic NUMA balancing: which touches take hinting faults, and which of those let pages migrate (model 2.11).
+
+    Nothing is done at a scan. How often each page has been scanned follows from the time, and a page that is touched
+    takes a hinting fault where that is more often than when it was touched last. ``begin`` [units] has, for each region
+    that is scanned, the places of its units in the address space, which has ``space_bytes``.
+    """
+
+    def __init__(self, rule: PageRule, since_ps: int, begin: dict[int, I64], space_bytes: int) -> None:
+        self._rule = rule
+        self._first_ps = since_ps + rule.scan_delay_ps
+        self._windows = max(1, -(-space_bytes // rule.scan_bytes))
+        self._window = {region: places // rule.scan_bytes for region, places in begin.items()}
+        self._seen = {region: np.zeros(len(places), np.int64) for region, places in begin.items()}
+        self._node = {region: np.full(len(places), NOBODY, np.int64) for region, places in begin.items()}
+        self._in_a_row = {region: np.zeros(len(places), np.int64) for region, places in begin.items()}
+
+    def touch(self, region: int, units: I64, now_ps: int) -> npt.NDArray[np.bool_]:
+        """[units] whether each has been scanned since it was touched last; it is touched now."""
+        period_ps = self._rule.scan_period_ps
+        scans = max(0, now_ps - self._first_ps + period_ps) // period_ps
+        times = (scans + self._windows - 1 - self._window[region][units]) // self._windows
+        scanned: npt.NDArray[np.bool_] = times > self._seen[region][units]
+        self._seen[region][units] = times
+        return scanned
+
+    def hint(self, region: int, unit: int, node: int) -> bool:
+        """Whether a unit whose hinting faults a worker on ``node`` takes is to migrate there."""
+        if self._node[region][unit] != node:
+            self._node[region][unit] = node
+            self._in_a_row[region][unit] = 0
+        self._in_a_row[region][unit] += 1
+        return bool(self._in_a_row[region][unit] >= self._rule.migrate_after)
 
 
 class PageMap:
@@ -85,14 +126,17 @@ class PageMap:
             return self._touched(self._settled[access], tally)
         homes = self._homes[region]
         units, pieces = self._split(access)
-        due = self._marked[region][units]
+        unplaced = homes[units] == UNPLACED
+        scanned = self._scanned(region, units) & ~unplaced
+        due = self._marked[region][units] | scanned
         if self._rule.reads_place or self._writes[access]:
-            due |= homes[units] == UNPLACED
+            due |= unplaced
+        hinted = {*units[scanned].tolist()}
         for unit in np.unique(units[due]).tolist():
             if homes[unit] == UNPLACED:
                 self._place(region, unit, node, tally)
             else:
-                self._revisit(region, unit, node, tally)
+                self._revisit(region, unit, node, unit in hinted, tally)
         found = homes[units]
         return self._touched(self._sum(np.where(found == UNPLACED, node, found), pieces), tally)
 
@@ -122,6 +166,7 @@ class PageMap:
 
     def _enter(self, stage: Stage) -> None:
         self._rule = stage.rule
+        self._scanner = self._new_scanner(stage.rule) if stage.rule.scan_period_ps else None
         self._wish: dict[int, I16 | None] = {}
         for region, homes in self._homes.items():
             wish = stage.wish[region]
@@ -129,20 +174,42 @@ class PageMap:
             if stage.rule.marks:
                 self._marked[region] = homes != UNPLACED
 
+    def _new_scanner(self, rule: PageRule) -> Scanner:
+        page_bytes = self._plan.machine.page_bytes
+        before = np.cumsum([0, *self._pages]) * page_bytes  # [regions + 1]
+        begin = {
+            region: before[region] + np.arange(len(homes)) * self._unit_pages[region] * page_bytes
+            for region, homes in self._homes.items()
+        }
+        return Scanner(rule, self._clock.now, begin, int(before[-1]))
+
+    def _scanned(self, region: int, units: I64) -> npt.NDArray[np.bool_]:
+        """[units] whether each has been scanned since it was touched last; it is touched now."""
+        if self._scanner is None:
+            return np.zeros(len(units), bool)
+        return self._scanner.touch(region, units, self._clock.now)
+
     def _place(self, region: int, unit: int, node: int, tally: Tally) -> None:
         wish, pages = self._wish[region], self._pages_of(region, unit)
         self._homes[region][unit] = self._room(node if wish is None else int(wish[unit]), pages)
         tally.placed += pages
 
-    def _revisit(self, region: int, unit: int, node: int, tally: Tally) -> None:
-        """Touch a unit that is placed and marked."""
+    def _revisit(self, region: int, unit: int, node: int, hinted: bool, tally: Tally) -> None:
+        """Touch a unit that is placed, and is marked or takes hinting faults."""
+        moves = bool(self._marked[region][unit])
         self._marked[region][unit] = False
-        self._migrate(region, unit, node, tally)
+        if hinted:
+            assert self._scanner is not None
+            tally.hinted += self._pages_of(region, unit)
+            moves |= self._scanner.hint(region, unit, node)
+        if moves:
+            self._migrate(region, unit, node, tally)
 
     def _touched(self, bytes_by_home: I64, tally: Tally) -> Touch:
-        costs = self._costs
+        costs, hint_ps = self._costs, self._rule.hint_fault_ps
         overhead_ps = tally.placed * costs.fault_ps + int(tally.migrated.sum()) * costs.migrate_ps
-        return Touch(bytes_by_home, tally.placed, tally.migrated, tally.placed, overhead_ps)
+        overhead_ps += tally.hinted * (costs.fault_ps if hint_ps < 0 else hint_ps)
+        return Touch(bytes_by_home, tally.placed, tally.migrated, tally.placed + tally.hinted, overhead_ps)
 
     def _migrate(self, region: int, unit: int, node: int, tally: Tally) -> None:
         home, pages = int(self._homes[region][unit]), self._pages_of(region, unit)
