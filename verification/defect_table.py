@@ -80,6 +80,27 @@ DEFECTS = (
         ("test_memory.py",),
     ),
     Defect(
+        "a page takes a hinting fault at every touch once it has been scanned",
+        "numasim/engine/reference/memory/page_map.py",
+        "scanned: npt.NDArray[np.bool_] = times > self._seen[region][units]",
+        "scanned: npt.NDArray[np.bool_] = times > 0",
+        ("test_numa_balancing.py",),
+    ),
+    Defect(
+        "hinting faults of one node count that are not in a row",
+        "numasim/engine/reference/memory/page_map.py",
+        "            self._in_a_row[region][unit] = 0\n",
+        "",
+        ("test_numa_balancing.py",),
+    ),
+    Defect(
+        "the last window of the address space goes on at its begin",
+        "numasim/engine/reference/memory/page_map.py",
+        "max(1, -(-space_bytes // rule.scan_bytes))",
+        "max(1, space_bytes // rule.scan_bytes)",
+        ("test_numa_balancing.py",),
+    ),
+    Defect(
         "victims are drawn from the streams of the back-off",
         "numasim/strategy/probe.py",
         "Stream(seed, DrawClass.VICTIM, position)",
