@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from shared_builds import open_folder
 from tiers import asked_for, tier_of
 
 import numasim
@@ -36,7 +37,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let new interpreters look where this one found numasim, and not in the folder that they are started in first."""
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
@@ -45,6 +46,8 @@ def pytest_configure() -> None:
     # collecting them, and the processes that they start would compile numasim each for itself.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if folder := open_folder():
+        config.add_cleanup(lambda: shutil.rmtree(folder))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

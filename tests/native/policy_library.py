@@ -1,9 +1,9 @@
 """The C interpreter of strategies behind the methods of the Python one: compiled on the spot, called through ctypes.
 
-The flags of the compiler can be added to, for a run of these tests under the sanitizers:
+Compiled with sanitizers, whose runtimes Python has to be started with:
 
-    NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" ASAN_OPTIONS=detect_leaks=0 \\
-        LD_PRELOAD="$(gcc -print-file-name=libasan.so)" python -m pytest tests/native/test_policy*.py
+    NUMASIM_TEST_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(gcc -print-file-name=libasan.so)" \\
+        python -m pytest tests/native/test_policy*.py
 """
 
 from __future__ import annotations
@@ -11,23 +11,19 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from ctypes import POINTER, byref, c_bool, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from compiling import compile_library, core_sources
 
 from numasim.strategy.similarity import Objects
 from numasim.strategy.steal_plan import StealPlan
 
-CORE = Path(__file__).parents[2] / "numasim" / "core"
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 MOST_QUIET_PROBES = 5000
 Visit = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint32, c_uint32)
 
@@ -141,12 +137,7 @@ def library() -> ctypes.CDLL:
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
-    flags = ["-std=c11", "-O2", "-fPIC", f"-I{CORE}", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "libpolicy.so"
-        sources = map(str, sorted(CORE.glob("*/*.c")))
-        subprocess.run([compiler, *flags, "-shared", *sources, "-o", str(path)], check=True)
-        loaded = ctypes.CDLL(str(path))
+    loaded = ctypes.CDLL(str(compile_library(compiler, "libcore", core_sources())))
     for name, (result, arguments) in SIGNATURES.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments

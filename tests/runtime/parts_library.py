@@ -1,9 +1,9 @@
 """Parts of the task runtime's virtual time behind ctypes: its sources compiled on the spot into a shared library.
 
-The flags of the compiler can be added to, for a run of these tests under the sanitizers:
+Compiled with sanitizers, whose runtimes Python has to be started with:
 
-    NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" ASAN_OPTIONS=detect_leaks=0 \\
-        LD_PRELOAD="$(gcc -print-file-name=libasan.so)" python -m pytest tests/runtime/test_virtual_*.py
+    NUMASIM_TEST_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(gcc -print-file-name=libasan.so)" \\
+        python -m pytest tests/runtime/test_virtual_*.py
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from ctypes import POINTER, byref, c_bool, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
@@ -21,16 +20,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from runtime_sources import CORE, INCLUDED, RUNTIME, core_sources
+from compiling import compile_library, core_sources
+from runtime_sources import HERE, sources
 
 from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import plan_fields, write_fields
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
 
-HERE = Path(__file__).parent
 PARTS = ("errors", "fields", "pages", "plan_file", "report")
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
 Expected = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int, c_int64)
 Held = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64)
@@ -130,14 +128,9 @@ def library() -> ctypes.CDLL:
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
-    flags = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-fPIC", *WARNINGS, *os.environ.get("NUMASIM_TEST_CFLAGS", "").split()]
-    folders = [f"-I{folder}" for folder in (*(RUNTIME / part for part in INCLUDED), CORE)]
-    parts = [path for part in PARTS for path in (RUNTIME / "source").rglob(f"{part}.c")]
-    sources = [str(path) for path in [*parts, *core_sources(), HERE / "virtual" / "core_probe.c"]]
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "libparts.so"
-        subprocess.run([compiler, *flags, *folders, "-shared", *sources, "-o", str(path)], check=True)
-        loaded = ctypes.CDLL(str(path))
+    parts = [path for part in PARTS for path in sources(f"{part}.c")]
+    files = [*parts, *core_sources(), HERE / "virtual" / "core_probe.c"]
+    loaded = ctypes.CDLL(str(compile_library(compiler, "libparts", files)))
     for name, (result, arguments) in SIGNATURES.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments

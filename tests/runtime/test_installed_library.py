@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,26 +15,6 @@ from numasim.runtime.runtime_program import Order, run_kernel
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "numasim" / "runtime"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-
-
-@pytest.fixture(scope="module")
-def prefix(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
-    """A folder that the library was installed to, which is not the one that it was configured for; without counters.
-
-    How fast it is does not matter here, so that it is compiled the quick way.
-    """
-    folder = tmp_path_factory.mktemp("installed")
-    build = folder / "build"
-    environment = {**os.environ, "CC": c_compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    options = {"NUMASIM_WERROR": "ON", "NUMASIM_COUNTERS": "OFF", "CMAKE_INSTALL_PREFIX": "/usr"}
-    options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0"}
-    for arguments in (
-        ["-G", "Ninja", "-S", str(RUNTIME), "-B", str(build), *(f"-D{name}={of}" for name, of in options.items())],
-        ["--build", str(build), "--", "--quiet"],
-        ["--install", str(build), "--prefix", str(folder / "copy")],
-    ):
-        subprocess.run(["cmake", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
-    return folder / "copy"
 
 
 def flags(prefix: Path, *options: str) -> list[str]:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from runtime_sources import INCLUDED, RUNTIME
+from compiling import ADDRESSES, PACKAGE, PLAIN, compile_objects
+from runtime_sources import library_sources
 
-ROOT = RUNTIME.parent
 FOLDERS = ("runtime", "native", "core")  # of numasim
 SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -24,7 +24,7 @@ DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # of the letters by which nm says wh
 
 def files() -> list[Path]:
     """All sources and headers of the C and C++ folders."""
-    found = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SUFFIXES]
+    found = [path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*")) if path.suffix in SUFFIXES]
     return [path for path in found if "build" not in path.parts]
 
 
@@ -39,7 +39,7 @@ def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
 def circles(graph: nx.DiGraph) -> list[list[str]]:
     """The files of each circle, by their paths."""
     found = [each for each in nx.strongly_connected_components(graph) if len(each) > 1]
-    return [sorted(path.relative_to(ROOT).as_posix() for path in each) for each in found]
+    return [sorted(path.relative_to(PACKAGE).as_posix() for path in each) for each in found]
 
 
 def test_no_file_includes_itself_by_others() -> None:
@@ -54,24 +54,25 @@ def test_no_file_includes_itself_by_others() -> None:
     assert circles(graph) == []
 
 
-def symbols(compiler: str, folder: Path, path: Path) -> tuple[set[str], set[str]]:
-    """The external functions and variables that a source defines, and those that it uses."""
-    made = folder / f"{path.stem}.o"
-    folders = [f"-I{RUNTIME / each}" for each in (*INCLUDED, "../core", ".")]
-    flags = ["-std=c11", "-D_GNU_SOURCE", "-O0", "-w", *folders]
-    subprocess.run([compiler, *flags, "-c", str(path), "-o", str(made)], check=True)
+def symbols(made: Path) -> tuple[set[str], set[str]]:
+    """The external functions and variables that an object defines, and those that it uses."""
     listed = subprocess.run(["nm", "-P", str(made)], check=True, capture_output=True, text=True).stdout
     kinds = {name: letter for name, letter, *_ in map(str.split, listed.splitlines())}
     defined = {name for name, letter in kinds.items() if letter in DEFINED}
     return defined, {name for name, letter in kinds.items() if letter in UNDEFINED}
 
 
-def test_no_source_calls_itself_by_others(c_compiler: str, tmp_path: Path) -> None:
+def test_no_source_calls_itself_by_others(c_compiler: str) -> None:
     """Tables of functions are used as functions are: who names one knows the file that defines it."""
     if shutil.which("nm") is None:
         pytest.skip("no nm here, which reads the symbols of objects")
     sources = [path for path in files() if path.suffix == ".c" and path.parent.name != "example"]
-    found = {path: symbols(c_compiler, tmp_path, path) for path in sources}
+    library = set(library_sources())
+    found = {
+        path: symbols(made)
+        for path in sources
+        for made in compile_objects(c_compiler, [path], ADDRESSES if path in library else PLAIN)
+    }
     definer = {name: path for path, (defined, _) in found.items() for name in defined}
     graph = nx.DiGraph()
     for path, (_, used) in found.items():

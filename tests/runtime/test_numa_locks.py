@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from runtime_sources import HERE, LOCKS, compile_program, sources
+from compiling import ADDRESSES, THREADS, compile_program
+from runtime_sources import HERE, LOCKS, sources
 
 from numasim.schema.enumerations import BarrierName, LockName
 
 KINDS = len(get_args(LockName)) + len(get_args(BarrierName))
 
 
-@pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
-def test_counts_under_locks_are_exact(c_compiler: str, tmp_path: Path, sanitizer: str) -> None:
-    flags = ["-O1", "-g1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
+@pytest.mark.parametrize("flags", [THREADS, ADDRESSES], ids=["threads", "addresses"])
+def test_counts_under_locks_are_exact(c_compiler: str, tmp_path: Path, flags: tuple[str, ...]) -> None:
     files = [HERE / "locks" / "locks_stress.c", *sources(*LOCKS, "near_memory.c", "node_memory.c", "topology_set.c")]
     program = compile_program(c_compiler, tmp_path / "stress", files, flags)
     found = subprocess.run([program], check=False, capture_output=True, text=True, timeout=1800)

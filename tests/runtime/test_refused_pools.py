@@ -6,17 +6,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from runtime_sources import HERE, compile_program, core_sources, sources
+from compiling import ADDRESSES, compile_program
+from runtime_sources import HERE, library_sources
 
-FLAGS = ("-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all")
 FILE, FORMAT, OPTION = -2, -3, -8  # error codes of numasim/runtime.h
 MODES = 4
 
 
 @pytest.fixture(scope="module")
 def refused_pools(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = [HERE / "refused" / "refused_pools.c", *sources("*.c"), *core_sources()]
-    return compile_program(c_compiler, tmp_path_factory.mktemp("refused") / "refused_pools", files, FLAGS)
+    files = [HERE / "refused" / "refused_pools.c", *library_sources()]
+    return compile_program(c_compiler, tmp_path_factory.mktemp("refused") / "refused_pools", files, ADDRESSES)
 
 
 def test_a_pool_that_cannot_be_made_leaves_nothing_to_trip_over(refused_pools: Path, tmp_path: Path) -> None:

@@ -7,45 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_sources import HERE, compile_objects, compile_program, core_sources, sources
+from compiling import ADDRESSES, compile_program
+from runtime_sources import HERE, library_sources
 
 from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_io import read
 
-PLAIN = ("-O0", "-g0")
-SANITIZED = (*PLAIN, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-# What a serial run executes; other modes have to be there, as the table of modes names them all.
-SERIAL = [
-    "pool.c",
-    "registry.c",
-    "report.c",
-    "tasks.c",
-    "serial.c",
-    "parts.c",
-    "segments.c",
-    "serial_sync.c",
-    "serial_tasks.c",
-    "fiber.c",
-    "recorder.c",
-    "graph_file.c",
-    "growing.c",
-    "cpu_clock.c",
-    "json_text.c",
-]
 PROGRAM, DEADLOCK, UNSUPPORTED = 5, 6, 9  # error codes, which the cases exit with
 
 
 @pytest.fixture(scope="module")
 def cases(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled cases, with sanitizers in all that they execute."""
-    folder = tmp_path_factory.mktemp("serial")
-    executed = sources(*SERIAL)
-    others = [path for path in [*sources("*.c"), *core_sources()] if path not in executed]
-    objects = compile_objects(c_compiler, folder, executed, SANITIZED)
-    objects += compile_objects(c_compiler, folder, others, PLAIN)
-    return compile_program(
-        c_compiler, folder / "serial_cases", [HERE / "serial" / "serial_cases.c", *objects], SANITIZED
-    )
+    """The compiled cases."""
+    files = [HERE / "serial" / "serial_cases.c", *library_sources()]
+    return compile_program(c_compiler, tmp_path_factory.mktemp("serial") / "serial_cases", files, ADDRESSES)
 
 
 def ran(cases: Path, case: str, folder: Path) -> tuple[int, str]:

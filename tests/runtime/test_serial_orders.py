@@ -6,17 +6,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from runtime_sources import HERE, compile_program, core_sources, sources
+from compiling import ADDRESSES, compile_program
+from runtime_sources import HERE, library_sources
 
-FLAGS = ("-O1", "-g0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 OPTION = 8
 SEEDS = range(40)
 
 
 @pytest.fixture(scope="module")
 def orders(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = [HERE / "serial" / "orders.c", *sources("*.c"), *core_sources()]
-    return compile_program(c_compiler, tmp_path_factory.mktemp("orders") / "orders", files, FLAGS)
+    files = [HERE / "serial" / "orders.c", *library_sources()]
+    return compile_program(c_compiler, tmp_path_factory.mktemp("orders") / "orders", files, ADDRESSES)
 
 
 def begun(orders: Path, mode: str, seed: int) -> list[str]:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime_sources import compile_objects, compile_program, core_sources, sources
+from compiling import THREADS, compile_program
+from runtime_sources import HERE, library_sources
 
 from numasim.errors import InputError
 from numasim.parts import catalog
@@ -24,7 +25,6 @@ from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 
 MACHINE = "xeon-e5-2620-2s"
 FIB_12_CALLS = 465  # 2 F(13) - 1
-WATCHED = ("-O1", "-g1", "-fsanitize=thread")
 PRESETS = Path(__file__).parents[2] / "configs" / "runtimes"
 
 
@@ -273,9 +273,8 @@ def test_what_a_plan_lacks_is_named(program: Path, plans: Path, tmp_path: Path, 
 def watched(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the programs of threads/, watched by the thread sanitizer."""
     folder = tmp_path_factory.mktemp("threads")
-    library = compile_objects(c_compiler, folder, [*sources("*.c"), *core_sources()], WATCHED)
-    for source in (Path(__file__).parent / "threads").glob("*.c"):
-        compile_program(c_compiler, folder / source.stem, [source, *library], WATCHED)
+    for source in (HERE / "threads").glob("*.c"):
+        compile_program(c_compiler, folder / source.stem, [source, *library_sources()], THREADS)
     return folder
 
 

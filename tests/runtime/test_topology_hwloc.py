@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compiling import RUNTIME
 
-RUNTIME = Path(__file__).resolve().parents[2] / "numasim" / "runtime"
 EVERYWHERE = "node:8 l3:1 core:1 pu:1"
 
 
@@ -24,19 +24,20 @@ def topology(program: Path, **environment: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def with_hwloc(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
-    """The program, built with hwloc."""
+def with_hwloc(prefix: Path) -> Path:
+    """The installed program, which is built with hwloc where that is found."""
     tool = shutil.which("pkg-config")
     if tool is None or subprocess.run([tool, "--exists", "hwloc >= 2.1"], check=False).returncode:
         pytest.skip("no hwloc 2 here (Debian: libhwloc-dev): the build with it cannot be tested")
-    build = tmp_path_factory.mktemp("hwloc")
-    environment = {**os.environ, "CC": c_compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    for arguments in (
-        ["-G", "Ninja", "-S", str(RUNTIME), "-B", str(build), "-DNUMASIM_TOPOLOGY=hwloc", "-DNUMASIM_WERROR=ON"],
-        ["--build", str(build), "--target", "numasim-runtime", "--", "--quiet"],
-    ):
-        subprocess.run(["cmake", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
-    return build / "numasim-runtime"
+    return next(prefix.rglob("numasim-runtime"))
+
+
+@pytest.mark.parametrize(("asked", "built"), [("hwloc", True), ("sysfs", False)])
+def test_it_is_built_in_where_it_is_asked_for(with_hwloc: Path, tmp_path: Path, asked: str, built: bool) -> None:
+    tools = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    command = ["cmake", "-G", "Ninja", "-S", str(RUNTIME), "-B", str(tmp_path), f"-DNUMASIM_TOPOLOGY={asked}"]
+    subprocess.run(command, check=True, env=tools, stdout=subprocess.DEVNULL)
+    assert ("-DNUMASIM_HWLOC" in (tmp_path / "build.ninja").read_text()) == built
 
 
 def test_it_sees_what_sysfs_shows(with_hwloc: Path, program: Path) -> None:

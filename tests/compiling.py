@@ -1,0 +1,65 @@
+"""Compiles C sources for the tests; an object is compiled once in a session, whichever test needs it first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from shared_builds import CCACHE, built_once
+
+PACKAGE = Path(__file__).resolve().parents[1] / "numasim"
+RUNTIME, CORE = PACKAGE / "runtime", PACKAGE / "core"
+INCLUDED = ("include", "source", "source/api", "source/platform", "source/record", "source/serial")  # of the runtime
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
+FOLDERS = [f"-I{folder}" for folder in (*(RUNTIME / name for name in INCLUDED), CORE, RUNTIME)]
+PLAIN = ("-O0", "-g0")  # not optimised, so that objects name all that their sources call
+ADDRESSES = ("-O0", "-g1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+LIBRARY = ("-O1", "-fPIC")
+THREADS = ("-O1", "-g1", "-fsanitize=thread")
+
+SANITIZED = "NUMASIM_TEST_SANITIZED"
+
+
+def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:
+    """Link ``files``, objects and sources, which are compiled with all warnings as errors, into ``program``."""
+    _run([compiler, *flags, *map(str, _objects(compiler, files, flags)), "-pthread", "-o", str(program)])
+    return program
+
+
+def compile_library(compiler: str, name: str, files: Sequence[Path]) -> Path:
+    """A shared library of ``files``, made once in a session; with sanitizers where the environment asks for them."""
+    flags = ADDRESSES if SANITIZED in os.environ else LIBRARY
+    command = [compiler, *flags, "-shared", *map(str, compile_objects(compiler, files, flags))]
+    return built_once(_name(name, ".so", command), lambda made: _run([*command, "-o", str(made)]))
+
+
+def compile_objects(compiler: str, files: Sequence[Path], flags: Sequence[str] = ()) -> list[Path]:
+    """The object of each of ``files``, compiled with all warnings as errors; fails with what the compiler says."""
+    launcher = [CCACHE] if CCACHE else []
+    command = [*launcher, compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, *FOLDERS, *flags]
+    return [_compiled([*command, "-c", str(path)], path.stem) for path in files]
+
+
+def core_sources() -> list[Path]:
+    """The files of numasim/core, and those that are generated for it, in order."""
+    return sorted([*CORE.glob("*/*.c"), *(PACKAGE / "schema" / "generated").glob("*.c")])
+
+
+def _objects(compiler: str, files: Sequence[Path], flags: Sequence[str]) -> list[Path]:
+    return [path if path.suffix == ".o" else compile_objects(compiler, [path], flags)[0] for path in files]
+
+
+def _name(stem: str, suffix: str, command: Sequence[str]) -> str:
+    return f"{stem}-{sha256(' '.join(command).encode()).hexdigest()[:16]}{suffix}"
+
+
+def _compiled(command: Sequence[str], stem: str) -> Path:
+    return built_once(_name(stem, ".o", command), lambda made: _run([*command, "-o", str(made)]))
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert not done.returncode, done.stderr[-4000:]

@@ -1,0 +1,42 @@
+"""What the tests build, once in a session: the first process that needs it builds it, the others wait and use it.
+
+`ccache` is used where it is installed, by the builds of CMake as well, so that a second session has little to compile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+
+FOLDER = "NUMASIM_TEST_BUILDS"  # the variable that tells all processes of a session where it keeps its builds
+CCACHE = shutil.which("ccache")
+
+
+def open_folder() -> str | None:
+    """Make the folder of this session and name it to all processes; None where it has one already."""
+    if CCACHE:
+        for language in ("C", "CXX"):
+            os.environ.setdefault(f"CMAKE_{language}_COMPILER_LAUNCHER", CCACHE)
+    if FOLDER in os.environ:
+        return None
+    os.environ[FOLDER] = mkdtemp(prefix="numasim-tests-")
+    return os.environ[FOLDER]
+
+
+def built_once(name: str, build: Callable[[Path], object]) -> Path:
+    """The file or folder ``name`` of this session. The first process that asks for it calls ``build`` with a path, at
+    which it has to be made; it gets its name when it is complete.
+    """
+    found = Path(os.environ[FOLDER]) / name
+    with found.with_name(f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not found.exists():
+            unfinished = found.with_name(f"unfinished-{name}")
+            shutil.rmtree(unfinished, ignore_errors=True)  # of a build that has failed
+            build(unfinished)
+            unfinished.rename(found)
+    return found
