@@ -38,7 +38,7 @@ MODULES = {
     "engine/test_background.py": "equality",
     "engine/test_engine_properties.py": "equality",
     "engine/test_engines_agree.py": "equality",
-    "engine/test_every_cell.py": "equality",
+    "engine/test_every_pair.py": "equality",
     "engine/test_every_placement.py": "equality",
     "engine/test_flow_properties.py": "equality",
     "engine/test_loads.py": "equality",

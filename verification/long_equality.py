@@ -1,10 +1,12 @@
 """Hold every engine against the reference engine on many random plans; what ends with a difference is a defect.
 
     python verification/long_equality.py --plans 10000
+    python verification/long_equality.py --cells
 
-Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. A
-process that dies or needs more than a minute for one plan counts as a difference. Exit status 0 where all plans are
-equal, else 1.
+Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. With
+``--cells`` the plans are those of the registries instead: every workload family under every shipped strategy on every
+shipped machine. A process that dies or needs more than a minute for one plan counts as a difference. Exit status 0
+where all plans are equal, else 1.
 """
 
 from __future__ import annotations
@@ -23,17 +25,27 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine"))
 
 from equality import OTHERS, Verdict, judge  # isort: skip
-from random_recipes import numbered_plan  # isort: skip
+from random_recipes import RandomPlan, numbered_plan  # isort: skip
+from registry_cells import SMALL, every_cell, plan_of_cell  # isort: skip
 
 PATIENCE_S = 60
 REPORT_EVERY_S = 10
 WORKERS = get_context("spawn")
+CELLS = list(every_cell())
 
 
-def serve(pipe: Connection, seed: int, numbers: range) -> None:
+def numbered(seed: int | None, number: int) -> RandomPlan:
+    """Plan ``number`` of ``seed``; without a seed, of the cells of the registries."""
+    if seed is not None:
+        return numbered_plan(seed, number)
+    cell = CELLS[number]
+    return RandomPlan({**cell._asdict(), "workload": {"name": cell.family, **SMALL[cell.family]}}, plan_of_cell(cell))
+
+
+def serve(pipe: Connection, seed: int | None, numbers: range) -> None:
     """Judge plans and send a verdict for each."""
     for number in numbers:
-        pipe.send((number, judge(numbered_plan(seed, number))))
+        pipe.send((number, judge(numbered(seed, number))))
     pipe.close()
 
 
@@ -41,7 +53,7 @@ def serve(pipe: Connection, seed: int, numbers: range) -> None:
 class Share:
     """The plans that one process judges, in order; a new process goes on where one has died."""
 
-    seed: int
+    seed: int | None
     numbers: range
     begun_s: float = field(init=False)
     process: BaseProcess = field(init=False)
@@ -82,7 +94,7 @@ class Share:
         return time.monotonic() - self.begun_s > PATIENCE_S
 
 
-def verdicts(seed: int, plans: int, jobs: int) -> Iterator[tuple[int, Verdict]]:
+def verdicts(seed: int | None, plans: int, jobs: int) -> Iterator[tuple[int, Verdict]]:
     """(number, verdict) of every plan, in the order in which they are done."""
     shares = [Share(seed, range(first, plans, jobs)) for first in range(min(jobs, plans))]
     while shares:
@@ -132,6 +144,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Hold every engine against the reference engine on random plans.")
     parser.add_argument("--plans", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cells", action="store_true", help="the cells of the registries instead of random plans")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int, metavar="K", help="show and judge plan K alone")
     return parser.parse_args()
@@ -140,20 +153,21 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Judge the plans that the command line asks for."""
     given = arguments()
+    seed, plans = (None, len(CELLS)) if given.cells else (given.seed, given.plans)
     if given.only is not None:
-        plan = numbered_plan(given.seed, given.only)
+        plan = numbered(seed, given.only)
         verdict = judge(plan)
         print(plan, *verdict.labels, verdict.problem or "no problem", sep="\n")
         return verdict.problem is not None
-    tally = Tally(given.plans)
-    for number, verdict in verdicts(given.seed, given.plans, given.jobs):
+    tally = Tally(plans)
+    for number, verdict in verdicts(seed, plans, given.jobs):
         tally.add(verdict)
         tally.progress()
         if verdict.problem:
-            again = f"{sys.argv[0]} --seed {given.seed} --only {number}"
+            again = f"{sys.argv[0]} {'--cells' if given.cells else f'--seed {seed}'} --only {number}"
             print(f"plan {number}: {verdict.problem}\nagain: python {again}", flush=True)
     print(tally.summary())
-    return tally.problems > 0 or tally.done < given.plans
+    return tally.problems > 0 or tally.done < plans
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 from engine_setup import plan_of, shipped_runtime, stealing
 from equality import OTHERS, REFERENCE
 from random_grammar import placement_document
-from test_every_cell import machine, workload
+from registry_cells import machine, workload
 
 from numasim.engine.check.engine_difference import difference, disagreements
 from numasim.engine.simulate import simulate

@@ -20,7 +20,7 @@ from balanced_programs import CASES, PAGE, Balanced  # isort: skip
 from engine_setup import plan_of, runtime, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
 from task_graphs import WAIT, graph, task  # isort: skip
-from test_every_cell import SMALL, machine, workload  # isort: skip
+from registry_cells import SMALL, machine, workload  # isort: skip
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate

@@ -1,0 +1,84 @@
+"""Cells of the registries: a small program of a workload family under a shipped strategy on a shipped machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+from engine_setup import plan_of, shipped_runtime, shipped_strategy
+
+from numasim.machine.build_machine import build
+from numasim.machine.topology import Machine
+from numasim.parts import catalog
+from numasim.plan.plan import Plan
+from numasim.spec.run_spec import resolve
+from numasim.workload.generate import generate
+from numasim.workload.graph import Workload
+from numasim.workload.registry import FAMILIES, workload_spec
+
+SMALL = {name: family.small for name, family in FAMILIES.items()}
+MACHINES = catalog.names("machines")
+STRATEGIES = catalog.names("strategies")
+TEAMS = range(3)  # a pair, an odd team, and one that fills a small machine
+
+
+class Cell(NamedTuple):
+    """One run; ``by_event``: it skips nothing."""
+
+    family: str
+    strategy: str
+    machine: str
+    team: int
+    by_event: bool
+
+
+AXES = Cell(tuple(SMALL), STRATEGIES, MACHINES, TEAMS, (False, True))  # type: ignore[arg-type]
+
+
+def every_cell() -> Iterator[Cell]:
+    """Every family under every strategy on every machine; teams and modes take turns."""
+    places = product(*(range(len(axis)) for axis in (SMALL, STRATEGIES, MACHINES)))
+    for family, strategy, on in places:
+        names = [*SMALL][family], STRATEGIES[strategy], MACHINES[on]
+        yield Cell(*names, (family + strategy) % len(TEAMS), (family + strategy + on) % 3 == 0)
+
+
+def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
+    """Every family under ``strategy`` in both modes; machines and teams take turns, so that over all strategies any two
+    values of two axes are together in some cell.
+    """
+    first = STRATEGIES.index(strategy)
+    for at, family in enumerate(SMALL):
+        for by_event in (False, True):
+            place = first + at + by_event * (len(MACHINES) // 2)
+            team = (first + 2 * at + by_event) % len(TEAMS)
+            yield Cell(family, strategy, MACHINES[place % len(MACHINES)], team, by_event)
+
+
+def plan_of_cell(cell: Cell) -> Plan:
+    """The plan of a cell, with the runtime that the family is published with."""
+    family = FAMILIES[cell.family]
+    return plan_of(
+        workload(cell.family),
+        (2, 5, min(16, machine(cell.machine).threads))[cell.team],
+        shipped_strategy(cell.strategy),
+        shipped_runtime(family.benchmark_runtime or family.parameters.default_runtime),
+        machine(cell.machine),
+        seed=[*SMALL].index(cell.family),
+        skip=not cell.by_event,
+    )
+
+
+@cache
+def workload(name: str) -> Workload:
+    """A family's small program."""
+    return generate(workload_spec(name, **SMALL[name]))
+
+
+@cache
+def machine(name: str) -> Machine:
+    """A shipped machine."""
+    any_run = {"workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
+    return build(resolve({"machine": name, **any_run}).machine)

@@ -1,0 +1,35 @@
+"""Every workload family, shipped strategy and shipped machine, any two of them together in some run.
+
+The reference engine's result is held against the invariants, that of every other engine against it. What three of them
+together might bring about is left to random plans, and to `verification/long_equality.py --cells`, which runs every
+family under every strategy on every machine.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import pytest
+from equality import OTHERS, REFERENCE
+from registry_cells import AXES, STRATEGIES, Cell, cells_of_every_pair, plan_of_cell
+
+from numasim.engine.check.engine_difference import difference, disagreements
+from numasim.engine.simulate import simulate
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_engines_agree_on_the_registries(strategy: str) -> None:
+    for cell in cells_of_every_pair(strategy):
+        plan = plan_of_cell(cell)
+        result = simulate(plan, REFERENCE, check=True)
+        assert result.counters["tasks"] == plan.workload.tasks
+        for other in OTHERS:
+            if any(disagreements(result, simulate(plan, other))):
+                pytest.fail(f"{cell}: {difference(plan, REFERENCE, other)}")
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(Cell._fields, 2)])
+def test_any_two_values_are_together(one: str, other: str) -> None:
+    cells = [cell for strategy in STRATEGIES for cell in cells_of_every_pair(strategy)]
+    together = {(getattr(cell, one), getattr(cell, other)) for cell in cells}
+    assert together == set(product(getattr(AXES, one), getattr(AXES, other)))
