@@ -2,7 +2,8 @@
 # Runs tests against an engine built with address and undefined-behaviour sanitizers, bounds-checked standard containers
 # and assertions; the first error ends the run.
 #
-#   verification/sanitize.sh [ARGUMENTS OF PYTEST]    # by default the tests of the engine and of its native parts
+#   verification/sanitize.sh [ARGUMENTS OF PYTEST]            # by default the tests of the engine and its native parts
+#   verification/sanitize.sh $(cat verification/short_form.txt)  # the short form, which enters as many lines of C and C++
 #
 # PYTHON names the interpreter that has the packages of `.[test]` (default: python3), CXX the compiler, gcc or clang.
 # The build is kept in build/sanitize, so that a second run is quick; the installed package and the checkout stay as they
@@ -13,6 +14,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/sanitize
 python=$(command -v "${PYTHON:-python3}")
 export CXX=${CXX:-c++} PATH=$(dirname "$python"):$PATH
+if ccache=$(command -v ccache); then
+  export CMAKE_C_COMPILER_LAUNCHER=$ccache CMAKE_CXX_COMPILER_LAUNCHER=$ccache
+fi
 
 cmake -G Ninja -S "$root/numasim/native" -B "$build" -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE="$python" \
   -DNUMASIM_SANITIZE=ON -DNUMASIM_WERROR=ON >/dev/null
@@ -28,8 +32,7 @@ cmake --install "$build" --prefix "$site/numasim/native" >/dev/null
 runtime() { "$CXX" -print-file-name="$1"; }
 cd "$root"
 [[ $# -gt 0 ]] || set -- tests/engine tests/native
-export PYTHONPATH=$site PYTHONSAFEPATH=1
-export NUMASIM_TEST_CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+export PYTHONPATH=$site PYTHONSAFEPATH=1 NUMASIM_TEST_SANITIZED=1
 export ASAN_OPTIONS=detect_leaks=0:handle_abort=1 UBSAN_OPTIONS=print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libubsan.so) $(runtime libstdc++.so.6)"
 exec "$python" -m pytest -p no:cacheprovider --capture=sys "$@" # what a sanitizer writes is not captured
