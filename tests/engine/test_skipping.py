@@ -118,9 +118,10 @@ def skippable_plan(chance: Random) -> Plan:
     workers = chance.randint(1, machine.threads)
     draft = Draft(chance)
     work = draft.items() if chance.random() < 0.3 else draft.roots(workers)
+    brief = draft.grain_ps <= NS and not draft.moves_bytes  # else the shortest probes are made a million times
     costs = {
-        "probe_ns": chance.choice((1, 1, 20, 100) if draft.grain_ps <= NS else (20, 100)),
-        "probe_remote_ns": chance.choice((2, 300)),
+        "probe_ns": chance.choice((1, 1, 20, 100) if brief else (70, 100)),
+        "probe_remote_ns": chance.choice((2, 300) if brief else (200, 300)),
         "take_ns": chance.choice((0, 3)),
     }
     if work.ranges:
