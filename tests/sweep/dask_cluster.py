@@ -54,6 +54,7 @@ class DaskCluster:
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join(map(str, paths)),
                 "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(self.allowed_failures),
+                "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": f"{WAIT_S}s",
             },
             cwd=self.scratch,
             stdout=subprocess.DEVNULL,

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from dask_cluster import DaskCluster, dask_cluster
+from patience import be_patient
 from test_killed_sweep import alive, descendants, shards
 from test_run_sweep import same_tables
 from toy_sweep import (
@@ -43,6 +44,11 @@ Start = Callable[..., subprocess.Popen[str]]
 
 def sweep_on(address: str, directory: Path, runner: object = run_toy, repeat: int = REPEAT, **options: object):  # type: ignore[no-untyped-def]
     return sweep_toy(toy_sweep(repeat=repeat), directory, runner, None, cluster=address, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="module")
@@ -123,15 +129,16 @@ def test_a_scheduler_that_goes_is_one_sentence_and_the_sweep_goes_on_locally(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_cluster_of_this_machine_ends_with_its_sweep(
-    tmp_path: Path, undisturbed: Path, start_sweep: Start, number: int
+    tmp_path: Path, undisturbed: Path, start_sweep: Start, started_in: Path, number: int
 ) -> None:
     process = start_sweep(tmp_path, "local:1", "stall_at_three_workers", REPEAT)
-    wait_until(lambda: shards(tmp_path), process)
+    wait_until(lambda: shards(tmp_path) and stalled(started_in), process)
     (worker,) = descendants(process)
     os.killpg(process.pid, number)  # as a terminal does
     _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == -number
     assert text.count("Traceback") == (number == signal.SIGINT)
+    (started_in / "released").touch()  # Dask lets the run of a worker that has lost its scheduler go on for a while
     wait_until(lambda: not alive(worker))
     assert 0 < sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
     assert same_tables(tmp_path, undisturbed)
@@ -158,9 +165,10 @@ def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
 
 
 @pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handshake, "CONNECT_S", 2)
-    monkeypatch.setattr(handshake, "ANSWER_S", 3)
+def hasty(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
+    """Nobody will answer, so that there is nothing to wait for."""
+    monkeypatch.setattr(handshake, "CONNECT_S", 0.2)
+    monkeypatch.setattr(handshake, "ANSWER_S", 0.3)
 
 
 def refused(address: str, directory: Path, message: str) -> None:
@@ -245,6 +253,7 @@ def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_
     now = 1000.0
     assert workers.slots() == 1
     client.threads = 0
+    monkeypatch.setattr(cluster, "ANY_WORKER_S", 120.0)
     now += cluster.ANY_WORKER_S
     workers.require_any()
     now += 1

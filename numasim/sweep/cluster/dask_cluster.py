@@ -28,7 +28,7 @@ CONNECT_S = 5.0
 FIRST_WORKER_S = 30.0  # the longest time that a cluster may be without workers before a sweep
 ANY_WORKER_S = 120.0  # and during it, when a batch system may start new ones
 CLOSE_S = 5.0
-LOGGERS = ("distributed", "distributed.client")
+LOGGERS = ("distributed", "distributed.client", "tornado.application")  # the last one tells of cancelled requests
 
 
 @contextmanager
