@@ -12,7 +12,7 @@ from shared_builds import CCACHE, built_once
 
 PACKAGE = Path(__file__).resolve().parents[1] / "numasim"
 RUNTIME, CORE = PACKAGE / "runtime", PACKAGE / "core"
-INCLUDED = ("include", "source", "source/api", "source/platform", "source/record", "source/serial")  # of the runtime
+INCLUDED = ("include", "source")  # of the runtime
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 FOLDERS = [f"-I{folder}" for folder in (*(RUNTIME / name for name in INCLUDED), CORE, RUNTIME)]
 PLAIN = ("-O0", "-g0")  # not optimised, so that objects name all that their sources call
