@@ -22,6 +22,15 @@ typedef struct {
     ns_round round;
 } ns_worker_state;
 
+/* Bring a record that is all zero to what a worker is at the start of a run. */
+static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *plan, uint32_t id) {
+    const uint32_t own = plan->steal.own[id];
+    self->id = id;
+    self->node = plan->node.at[id];
+    self->own = own == NS_NO_QUEUE ? NS_UNKNOWN : (int32_t)own;
+    self->own_back = own != NS_NO_QUEUE && plan->steal.queues[own].own_end != 0;
+}
+
 /* Let it pay what it owes; the time that this takes. */
 static inline int64_t ns_pay_owed(ns_worker_state *w) {
     const int64_t owed_ps = w->owed_ps;

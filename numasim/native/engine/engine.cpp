@@ -28,21 +28,21 @@ void Engine::run() {
 void Engine::go_through_events() {
     start_phase();
     while (!finished_) {
-        const EventKey event = executor_.run.clock.next();
+        const ns_event_key event = executor_.run.clock.next();
         if (executor_.memory.settles_before(event)) {
             executor_.memory.settle();
             continue;
         }
-        if (event == NO_EVENT) throw Deadlock(executor_.source.unfinished(), executor_.run.clock.now_ps());
+        if (event == NS_NO_EVENT) throw Deadlock(executor_.source.unfinished(), executor_.run.clock.now_ps());
         executor_.run.clock.advance(event);
         if ((executor_.run.clock.events() & EVENTS_BETWEEN_PAUSES) == 0) executor_.run.pause();
         handle(event);
     }
 }
 
-void Engine::handle(EventKey event) {
-    const std::uint32_t actor = actor_of(event);
-    switch (rank_of(event)) {
+void Engine::handle(ns_event_key event) {
+    const std::uint32_t actor = ns_event_actor(event);
+    switch (ns_event_rank(event)) {
         case SEG_END: return end_segment(executor_.run.team[actor]);
         case GRANT: return grant(actor);
         case RELEASE: return executor_.sync.open(actor);
@@ -116,13 +116,12 @@ void Engine::end_phase() {
 // ---- results ------------------------------------------------------------------------------------------------------
 
 std::int64_t Engine::peak_tasks() const {
-    return std::max(static_cast<std::int64_t>(executor_.run.frames.most()),
-                    executor_.run.queues.contents().peak_total());
+    return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.contents().peak_total);
 }
 
 std::size_t Engine::task_bytes() const {
     return executor_.run.frames.most() * sizeof(Frame) +
-           static_cast<std::size_t>(executor_.run.queues.contents().peak_entries()) * sizeof(ns_items);
+           static_cast<std::size_t>(executor_.run.queues.contents().peak_entries) * sizeof(ns_items);
 }
 
 }  // namespace numasim

@@ -58,7 +58,7 @@ public:
 
 private:
     void go_through_events();
-    void handle(EventKey event);
+    void handle(ns_event_key event);
     void end_segment(Worker& w);
     void produce();
     void grant(std::uint32_t lock);

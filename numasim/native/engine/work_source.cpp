@@ -126,7 +126,7 @@ bool WorkSource::put_item(Producer& p, std::int32_t q) {
         --p.left;
     }
     if (p.left == 0) return false;
-    if (q >= 0 && run_.queues.contents().total() < run_.plan.room) {
+    if (q >= 0 && run_.queues.contents().total < run_.plan.room) {
         make_next(p);
         return false;
     }

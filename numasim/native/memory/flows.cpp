@@ -64,6 +64,7 @@ Flows::Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& 
       is_moved_(plan.workers, 0),
       asked_speed_(plan.workers),
       sharers_(plan.effects.caches.domains, 0),
+      moved_(plan.workers),
       load_(plan.effects.resources.capacity.size(), 0) {}
 
 // ---- starts and ends ----------------------------------------------------------------------------------------------
@@ -116,8 +117,8 @@ void Flows::pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
 
 void Flows::settle(std::int64_t now_ps) {
     settles_ = false;
-    for (const std::uint32_t w : moved_) is_moved_[w] = 0;
-    moved_.clear();
+    for (const std::uint32_t w : moved()) is_moved_[w] = 0;
+    moved_count_ = 0;
     started_.swap(starting_);
     starting_.clear();
     if (!started_.empty()) price_all();
@@ -198,7 +199,7 @@ std::int64_t Flows::nominal_ps(const Price& price, const Speed& speed) const {
 void Flows::move(std::uint32_t worker) {
     if (is_moved_[worker]) return;
     is_moved_[worker] = 1;
-    moved_.push_back(worker);
+    moved_[moved_count_++] = worker;
 }
 
 void Flows::apply_speeds(std::int64_t now_ps) {

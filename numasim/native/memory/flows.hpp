@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "memory/access_prices.hpp"
@@ -68,8 +69,8 @@ public:
 
     // The end of an instant: flows that started are priced, then speeds and shares are found anew.
     void settle(std::int64_t now_ps);
-    const std::vector<std::uint32_t>& started() const { return started_; }  // in the last instant
-    const std::vector<std::uint32_t>& moved() const { return moved_; }      // flows that end at another time now
+    const std::vector<std::uint32_t>& started() const { return started_; }                  // in the last instant
+    std::span<const std::uint32_t> moved() const { return {moved_.data(), moved_count_}; }  // that end at another time
     const Flow& flow(std::size_t worker) const { return flows_[worker]; }
     // [resources] units per second that are in use.
     const std::vector<std::int64_t>& loads();
@@ -116,7 +117,9 @@ private:
     std::vector<std::uint8_t> works_, fresh_, is_moved_;  // [workers]
     std::vector<Speed> asked_speed_;     // [workers] at which it asks for what it does; none where it does not
     std::vector<std::int64_t> sharers_;  // [domains] workers with a flow
-    std::vector<std::uint32_t> starting_, started_, ended_, moved_;
+    std::vector<std::uint32_t> starting_, started_, ended_;
+    std::vector<std::uint32_t> moved_;  // [workers], the first `moved_count_` of them
+    std::size_t moved_count_ = 0;
     std::vector<std::int64_t> load_;  // [resources]
     bool settles_ = false;
 };

@@ -53,8 +53,8 @@ public:
     void part_team(std::size_t team);
 
     bool settles() const { return flows_ && flows_->settles(); }
-    bool settles_before(EventKey event) const {
-        return settles() && event > event_key(run_.clock.now_ps(), END_OF_INSTANT, AFTER_PHASES);
+    bool settles_before(ns_event_key event) const {
+        return settles() && event > ns_event_key_of(run_.clock.now_ps(), END_OF_INSTANT, AFTER_PHASES);
     }
     // The end of an instant in which flows have started or ended, or workers have changed what they do.
     void settle();

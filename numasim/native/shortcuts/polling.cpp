@@ -56,8 +56,8 @@ void Polling::learn(Worker& w) {
 }
 
 std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
-    const Queues& queues = run_.queues.contents();
-    if (queues.total() != 0 && !(run_.plan.sees_marks_only && !queues.any_marked())) return 0;
+    const ns_queues& queues = run_.queues.contents();
+    if (queues.total != 0 && !(run_.plan.sees_marks_only && !ns_queues_any_marked(&queues))) return 0;
     const std::int64_t until_ps = next_change_ps();
     if (!run_.plan.skip || memory_.settles()) return 0;  // flows may end earlier than is known yet
     return pass_over(w, run_.clock.after(w.owed_ps + wait_ps), until_ps);

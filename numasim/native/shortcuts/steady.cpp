@@ -32,7 +32,7 @@ std::optional<Moment> follow(const Steady& steady) {
     const std::uint64_t allowed = steady.left - kept;
     EventTree takes(workers);
     for (std::size_t w = 0; w < workers; ++w)
-        takes.set(w, event_key(steady.end_ps[w], SEG_END, static_cast<std::uint32_t>(w)));
+        ns_clock_set(&takes, w, ns_event_key_of(steady.end_ps[w], SEG_END, static_cast<std::uint32_t>(w)));
     std::vector<std::int64_t> rooms(workers, 0);
     std::size_t cursor = steady.cursor % workers;
     std::int64_t waiting_since = steady.waiting_since_ps, next_push = NO_PUSH;
@@ -40,9 +40,9 @@ std::optional<Moment> follow(const Steady& steady) {
     std::optional<Moment> moment;
     const auto step = [workers](std::size_t at) { return at + 1 < workers ? at + 1 : 0; };
     while (opened < allowed) {
-        const EventKey next = takes.next();
-        const std::int64_t time = time_of(next);
-        const std::uint32_t w = actor_of(next);
+        const ns_event_key next = ns_clock_next(&takes);
+        const std::int64_t time = ns_event_time(next);
+        const std::uint32_t w = ns_event_actor(next);
         while (next_push != NO_PUSH && next_push < time) {
             while (rooms[cursor] == 0) cursor = step(cursor);
             --rooms[cursor];
@@ -55,7 +55,7 @@ std::optional<Moment> follow(const Steady& steady) {
             next_push = time + steady.push_ps;
         }
         if (rooms[w] == steady.spare[w]) break;
-        takes.set(w, event_key(time + steady.period_ps[w], SEG_END, w));
+        ns_clock_set(&takes, w, ns_event_key_of(time + steady.period_ps[w], SEG_END, w));
         ++rooms[w];
         ++opened;
     }

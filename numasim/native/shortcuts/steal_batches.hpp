@@ -52,7 +52,7 @@ private:
                    const std::vector<std::int64_t>& step_ps);
     void commit(const StealBatch& batch);
     const ItemTimes& times() const { return run_.ranges.times(static_cast<std::size_t>(source_.phase().family)); }
-    std::uint32_t queue_count() const { return run_.queues.contents().count(); }
+    std::uint32_t queue_count() const { return run_.queues.contents().plan->queue_count; }
 
     Run& run_;
     const WorkSource& source_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "checked.hpp"
@@ -26,12 +27,12 @@ public:
     std::int64_t now_ps() const { return now_ps_; }
     std::int64_t events() const { return events_; }
 
-    EventKey next() const { return pending_.next(); }
+    ns_event_key next() const { return ns_clock_next(&pending_); }
     // For the synchronisation objects of the core, which have events of their own.
-    ns_clock* tree() { return pending_.core(); }
-    void advance(EventKey event) {
+    ns_clock* tree() { return &pending_; }
+    void advance(ns_event_key event) {
         ++events_;
-        now_ps_ = time_of(event);
+        now_ps_ = ns_event_time(event);
     }
 
     // Actors that are no workers: the producer, the end of an instant, shared words.
@@ -47,15 +48,15 @@ public:
 
     // The pending event of an actor that is no worker; `named` is the actor that the event carries.
     void set(std::uint32_t actor, std::int64_t due_ps, Rank rank, std::uint32_t named) {
-        pending_.set(actor, event_key(due_ps, rank, named));
+        ns_clock_set(&pending_, actor, ns_event_key_of(due_ps, rank, named));
     }
-    void clear(std::uint32_t actor) { pending_.clear(actor); }
+    void clear(std::uint32_t actor) { ns_clock_clear(&pending_, actor); }
 
     void schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
         w.step.rank_ = rank;
         w.step.due_ps_ = after(delay_ps);
         busy_until_[w.id] = rank < LOOK ? w.step.due_ps_ : NEVER_PS;
-        pending_.set(w.id, event_key(w.step.due_ps_, rank, w.id));
+        ns_clock_set(&pending_, w.id, ns_event_key_of(w.step.due_ps_, rank, w.id));
     }
 
     // A step that is all overhead, together with what is owed.
@@ -74,7 +75,7 @@ public:
     void suspend(Worker& w) {
         w.step.rank_ = POLL;
         busy_until_[w.id] = NEVER_PS;
-        pending_.clear(w.id);
+        ns_clock_clear(&pending_, w.id);
     }
 
     // It sleeps, from `from_ps` on.
@@ -86,7 +87,7 @@ public:
     // It waits for something that is sure to come, and is found out at the end of this instant or later.
     void hold(Worker& w) {
         busy_until_[w.id] = now_ps_;
-        pending_.clear(w.id);
+        ns_clock_clear(&pending_, w.id);
     }
 
     // It executes a flow: `hold` until the end of the instant says when that ends.
@@ -98,15 +99,15 @@ public:
 
     // Flows of `moved` workers end at another time: that of `end_ps(worker)`.
     template <typename EndPs>
-    void move_ends(Team& team, const std::vector<std::uint32_t>& moved, EndPs&& end_ps) {
-        const bool many = pending_.are_many(moved.size());
+    void move_ends(Team& team, std::span<const std::uint32_t> moved, EndPs&& end_ps) {
+        const bool many = ns_clock_are_many(&pending_, moved.size());
         for (const std::uint32_t id : moved) {
             const std::int64_t due = team[id].step.due_ps_ = busy_until_[id] = end_ps(id);
             if (due > LATEST_PS) refuse_time();
-            const EventKey key = event_key(due, SEG_END, id);
-            many ? pending_.put(id, key) : pending_.set(id, key);
+            const ns_event_key key = ns_event_key_of(due, SEG_END, id);
+            many ? ns_clock_put(&pending_, id, key) : ns_clock_set(&pending_, id, key);
         }
-        if (many) pending_.rebuild();
+        if (many) ns_clock_rebuild(&pending_);
     }
 
     // A suspended worker will go on at `due_ps` through the event of another actor.

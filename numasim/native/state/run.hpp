@@ -23,7 +23,7 @@ struct Run {
           recorder(clock, listener, watch, keep_log),
           ranges(plan),
           queues(plan, recorder),
-          team(new_team(plan, queues)),
+          team(new_team(plan)),
           frames(plan),
           steals(plan.nodes) {}
     Run(const Run&) = delete;

@@ -1,14 +1,15 @@
-// The task queues of a run, and what the strategy remembers of each worker that looks at them.
+// The task queues of a run (core/queues), and what the strategy remembers of each worker that looks at them.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
 
 #include "plan.hpp"
 #include "policy/round.h"
+#include "queues/queues.h"
 #include "record/recorder.hpp"
-#include "state/queues.hpp"
 #include "state/worker.hpp"
 
 namespace numasim {
@@ -16,37 +17,41 @@ namespace numasim {
 class TaskQueues {
 public:
     TaskQueues(const Plan& plan, Recorder& recorder);
+    ~TaskQueues() { ns_queues_destroy(&queues_); }
+    TaskQueues(const TaskQueues&) = delete;
+    TaskQueues& operator=(const TaskQueues&) = delete;
 
     Task take(std::uint32_t q, bool back) {
-        const std::uint64_t task = queues_.pop(q, back);
-        if (recorder_.watch() != nullptr) recorder_.length(q, queues_.length(q));
+        const std::uint64_t task = ns_queues_pop(&queues_, q, back);
+        if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
         return static_cast<Task>(task);
     }
     void put(std::uint32_t q, Task task) {
-        queues_.push(q, static_cast<std::uint64_t>(task));
-        if (recorder_.watch() != nullptr) recorder_.length(q, queues_.length(q));
+        if (!ns_queues_push_task(&queues_, q, static_cast<std::uint64_t>(task))) throw std::bad_alloc();
+        if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
     }
     void put_items(std::uint32_t q, const ns_items& items) {
-        queues_.push_items(q, items);
-        if (items.count != 0) recorder_.length(q, queues_.length(q));
+        if (items.count == 0) return;
+        if (!ns_queues_push(&queues_, q, items)) throw std::bad_alloc();
+        recorder_.length(q, length(q));
     }
 
-    Task peek(std::uint32_t q, bool back) const { return static_cast<Task>(queues_.peek(q, back)); }
+    Task peek(std::uint32_t q, bool back) const { return static_cast<Task>(ns_queues_peek(&queues_, q, back)); }
     // The range of items at an end of a queue that is not empty; a task that is no item is a range of its own.
-    const ns_items& entry(std::uint32_t q, bool back) const { return *ns_ring_end(&queues_.entries(q), back); }
-    bool has_room(std::uint32_t q) const { return ns_queues_have_room(queues_.core(), q); }
-    std::int64_t length(std::uint32_t q) const { return queues_.length(q); }
-    const Queues& contents() const { return queues_; }
-    ns_queues* core() { return queues_.core(); }
+    const ns_items& entry(std::uint32_t q, bool back) const { return *ns_ring_end(&queues_.ring[q], back); }
+    bool has_room(std::uint32_t q) const { return ns_queues_have_room(&queues_, q); }
+    std::int64_t length(std::uint32_t q) const { return queues_.length[q]; }
+    const ns_queues& contents() const { return queues_; }
+    ns_queues* core() { return &queues_; }
 
     // Count `taken` items of like ones as put into `q` and taken.
-    void pass(std::uint32_t q, std::int64_t taken) { queues_.pushes(q) += taken; }
+    void pass(std::uint32_t q, std::int64_t taken) { queues_.pushes[q] += taken; }
     // Whether no entry is below `task`; let all entries be `by` higher.
     bool none_below(Task task) const;
     void renumber(std::int64_t by);
 
     // What the decisions of the strategy are made from; what it remembers of a worker, or of the producer.
-    ns_view view() const { return {queues_.lengths(), queues_.watch(), iteration_}; }
+    ns_view view() const { return {queues_.length, queues_.watch, iteration_}; }
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
     ns_actor* actors() { return actors_.get(); }
@@ -58,12 +63,12 @@ private:
     };
 
     Recorder& recorder_;
-    Queues queues_;
+    ns_queues queues_{};
     std::unique_ptr<ns_actor[], Free> actors_;  // [workers + 1]
     std::uint32_t iteration_ = 0;
 };
 
 // The workers of a plan at the start of a run.
-Team new_team(const Plan& plan, const TaskQueues& queues);
+Team new_team(const Plan& plan);
 
 }  // namespace numasim

@@ -61,10 +61,8 @@ static void loop(void *argument) {
 static int make_worker(virtual_pool *pool, uint32_t id) {
     const ns_plan *steal = &pool->plan->steal;
     virtual_worker *w = &pool->workers[id];
-    const int32_t own = pool->search.actors[id].own;
     w->base = (ns_worker){.pool = &pool->base, .id = id, .node = steal->node[id]};
-    w->state = (ns_worker_state){.id = id, .node = steal->node[id], .own = own};
-    w->state.own_back = own != NS_UNKNOWN && steal->queues[own].own_end;
+    ns_worker_start(&w->state, pool->plan, id);
     pool->report.node[id] = steal->node[id];
     const int error = ns_fiber_create(&w->fiber, WORKER_STACK_BYTES, loop, w);
     w->suspended = w->fiber;
