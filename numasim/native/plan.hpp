@@ -9,14 +9,14 @@
 #include "policy/backoff.h"
 #include "policy/ranges.h"
 #include "policy/thresholds.h"
-#include "spans.hpp"
 #include "sync/barriers.h"
 #include "sync/locks.h"
 
 namespace numasim {
 
+using I64s = ns_i64s;
+using U32s = ns_u32s;
 using Paths = ns_paths;
-using RegionNodes = ns_node_lists;
 
 constexpr std::int64_t MILLION = NS_MILLION;
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from numasim.schema.cpp_text import plan_names
 from numasim.schema.enumeration_text import counters, enumerations, words
-from numasim.schema.reader_text import reader
+from numasim.schema.reader_text import checks, reader
 from numasim.schema.structure_text import structures
 
 GENERATED = Path(__file__).parent / "generated"
@@ -23,6 +23,7 @@ def files() -> dict[str, str]:
         "counters.h": counters(),
         "plan_structs.h": structures(),
         "plan_words.c": words(),
+        "plan_checks.h": checks(),
         "plan_fields.c": reader(),
         "plan_names.hpp": plan_names(),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from numasim.schema.c_expressions import Scope
-from numasim.schema.enumeration_text import HEADING
+from numasim.schema.enumeration_text import HEADING, guarded
 from numasim.schema.enumerations import ENUMERATIONS
 from numasim.schema.field_kinds import (
     Array,
@@ -23,7 +23,7 @@ from numasim.schema.field_kinds import (
     Word,
 )
 from numasim.schema.plan_fields import PLAN
-from numasim.schema.structure_text import VIEWS, enum_of
+from numasim.schema.structure_text import VIEWS, enum_of, in_order
 
 
 def reader() -> str:
@@ -31,8 +31,21 @@ def reader() -> str:
     whole = Scope()
     bodies: list[str] = []
     _function(PLAN, whole, bodies)
-    includes = '#include "plan/checks.h"\n\n'
+    includes = '#include "plan_checks.h"\n\n'
     return HEADING + includes + "\n".join(bodies)
+
+
+def checks() -> str:
+    """The header with the functions that check what has been read, which numasim/core/plan defines."""
+    names = [each.c_name for each in in_order(PLAN) if each.checked]
+    functions = [f"bool {name}_check(ns_plan_reader *reader, ns_full_plan *plan, {name} *self);\n" for name in names]
+    heading = (
+        '#include "plan/plan_reader.h"\n\n'
+        "/* What holds of a plan beyond types, sizes and bounds; and what is worked out from its fields. Called when\n"
+        " * a structure has been read, for the whole last. Each keeps the first mistake in the reader and returns\n"
+        " * whether there is none. */\n"
+    )
+    return guarded("NUMASIM_GENERATED_PLAN_CHECKS_H", heading + "".join(functions))
 
 
 def _function(structure: Structure, scope: Scope, bodies: list[str]) -> None:

@@ -1,5 +1,5 @@
 /* What couples running segments. */
-#include "plan/checks.h"
+#include "../../schema/generated/plan_checks.h"
 
 /* Of chunks in caches: 6 GiB, taken as they are used. */
 #define MOST_COPIES (INT64_C(1) << 28)

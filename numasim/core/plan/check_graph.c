@@ -1,7 +1,7 @@
 /* Programs of tasks: the numbers of tasks and segments, and the words that they use. */
 #include <string.h>
 
-#include "plan/checks.h"
+#include "../../schema/generated/plan_checks.h"
 #include "policy/similarity.h"
 
 static bool creates(uint8_t code) { return code == NS_OP_SPAWN || code == NS_OP_CALL; }

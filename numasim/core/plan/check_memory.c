@@ -1,5 +1,5 @@
 /* Segments, regions, accesses, and the objects that tasks are about. */
-#include "plan/checks.h"
+#include "../../schema/generated/plan_checks.h"
 
 /* Whether a table has the rows of `items` items whose row is i div divisor, i mod divisor, both, or 0. */
 static bool has_rows(int64_t divisor, bool by_quotient, bool by_remainder, int64_t items, uint64_t rows) {

@@ -1,5 +1,5 @@
 /* The tables of a compiled strategy (numasim/strategy/steal_plan.py). */
-#include "plan/checks.h"
+#include "../../schema/generated/plan_checks.h"
 #include "policy/masks.h"
 
 /* How many anchors a level needs rows for. */

@@ -2,17 +2,9 @@
 
 #include <algorithm>
 
+#include "state/item_times.hpp"
+
 namespace numasim {
-
-namespace {
-
-std::int64_t row_of(const ItemObject& object, std::int64_t item) {
-    if (object.by_quotient && object.by_remainder) return item;
-    if (object.by_quotient) return item / object.divisor;
-    return object.by_remainder ? item % object.divisor : 0;
-}
-
-}  // namespace
 
 ObjectMap::ObjectMap(const Plan& plan, const PageMap& pages)
     : table_(plan.objects), pages_(pages), similarity_(plan.nodes, 0), bytes_(plan.nodes, 0) {}

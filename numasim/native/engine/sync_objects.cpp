@@ -32,8 +32,8 @@ ns_sync* SyncObjects::make() {
     return made;
 }
 
-std::vector<WordCounts> SyncObjects::counts() const {
-    std::vector<WordCounts> counts;
+std::vector<ns_sync_counts> SyncObjects::counts() const {
+    std::vector<ns_sync_counts> counts;
     for (std::uint32_t word = 0; word < run_.plan.words.role.size(); ++word) {
         counts.push_back(ns_sync_count(sync_.get(), word));
     }

@@ -6,11 +6,17 @@
 #include <memory>
 #include <vector>
 
-#include "engine/words.hpp"
 #include "memory/memory_system.hpp"
 #include "state/run.hpp"
+#include "sync/objects.h"
 
 namespace numasim {
+
+static_assert(+LOCK_WORD == +NS_SYNC_LOCK && +ATOMIC_WORD == +NS_SYNC_ATOMIC && +CONDITION_WORD == +NS_SYNC_CONDITION &&
+              +BARRIER_WORD == +NS_SYNC_BARRIER);
+
+// What an actor goes on with when it has a lock.
+enum class Then : std::uint32_t { PROCEED, ATOMIC, SEARCH, ENQUEUE, PRODUCE };
 
 class SyncObjects {
 public:
@@ -34,7 +40,7 @@ public:
     // Nobody searches any more: take the locks of the search from whoever has them or waits for them.
     void free_search_locks();
 
-    std::vector<WordCounts> counts() const;
+    std::vector<ns_sync_counts> counts() const;
 
 private:
     ns_sync* make();
@@ -46,9 +52,13 @@ private:
     bool await(Worker& w, std::uint32_t word);
     bool signal(Worker& w, std::uint32_t word, std::int64_t permits);
 
+    struct Destroy {
+        void operator()(ns_sync* sync) const { ns_sync_destroy(sync); }
+    };
+
     Run& run_;
     MemorySystem& memory_;
-    const std::unique_ptr<ns_sync, DestroySync> sync_;
+    const std::unique_ptr<ns_sync, Destroy> sync_;
 };
 
 }  // namespace numasim

@@ -6,12 +6,11 @@
 
 #include "policy/draws.h"
 #include "vectors.hpp"
+#include "wide.hpp"
 
 namespace numasim {
 
 namespace {
-
-__extension__ using Wide = __int128;
 
 constexpr std::int64_t BLOCK_ITEMS = 512;  // a block's arrays stay in the first-level cache
 constexpr std::int64_t MOST_PS = std::numeric_limits<std::int64_t>::max();

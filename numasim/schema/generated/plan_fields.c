@@ -1,5 +1,5 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
-#include "plan/checks.h"
+#include "plan_checks.h"
 
 static bool read_ns_stage(ns_plan_reader *reader, ns_full_plan *plan, ns_stage *self) {
     (void)plan;

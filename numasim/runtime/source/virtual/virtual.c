@@ -117,7 +117,7 @@ static int make_parts(virtual_pool *pool) {
     return error;
 }
 
-int ns_virtual_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
+static int open_pool(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
     virtual_pool *made = calloc(1, sizeof *made);
     if (!made) return NS_ERROR_MEMORY;
     made->base = (ns_pool){.mode = &ns_virtual_mode, .tasks = &ns_virtual_calls, .options = *options};
@@ -142,7 +142,7 @@ static void destroy_worker(virtual_worker *w) {
     ns_virtual_list_free(&w->agenda);
 }
 
-void ns_virtual_close(ns_pool *pool) {
+static void close_pool(ns_pool *pool) {
     virtual_pool *self = (virtual_pool *)pool;
     for (uint32_t id = 0; self->workers && id < pool->workers; id++) destroy_worker(&self->workers[id]);
     for (uint32_t at = 0; at < self->spare_count; at++) ns_fiber_destroy(self->spare[at]);
@@ -249,7 +249,7 @@ static int check_phase(virtual_pool *self, bool team) {
                         self->phase, (unsigned long long)phase->roots.count);
 }
 
-int ns_virtual_run(ns_pool *pool, const ns_work_order *order, bool team) {
+static int run(ns_pool *pool, const ns_work_order *order, bool team) {
     virtual_pool *self = (virtual_pool *)pool;
     if (self->error) return self->error;
     const int error = check_phase(self, team);
@@ -282,7 +282,7 @@ static void report_words(const ns_sync *sync, ns_report *report) {
     }
 }
 
-int ns_virtual_report(ns_pool *pool, ns_report *report) {
+static int report(ns_pool *pool, ns_report *report) {
     virtual_pool *self = (virtual_pool *)pool;
     ns_report *mine = &self->report;
     mine->makespan_ps = self->now_ps;
@@ -302,8 +302,8 @@ const ns_full_plan *ns_virtual_plan(const ns_pool *pool) { return ((const virtua
 uint32_t ns_virtual_row(const ns_task *task) { return ((const virtual_task *)task)->row; }
 
 const ns_pool_operations ns_virtual_mode = {
-    .open = ns_virtual_open,
-    .close = ns_virtual_close,
-    .run = ns_virtual_run,
-    .report = ns_virtual_report,
+    .open = open_pool,
+    .close = close_pool,
+    .run = run,
+    .report = report,
 };

@@ -198,9 +198,5 @@ ns_sync_listener ns_virtual_listener(virtual_pool *pool);
 /* ---- the mode (virtual.c) ---------------------------------------------------------------------------------------- */
 
 extern const ns_task_operations ns_virtual_calls;
-int ns_virtual_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
-void ns_virtual_close(ns_pool *pool);
-int ns_virtual_run(ns_pool *pool, const ns_work_order *order, bool team);
-int ns_virtual_report(ns_pool *pool, ns_report *report);
 
 #endif

@@ -1,15 +1,14 @@
-/* What holds of a plan beyond types, sizes and bounds; and what is worked out from its fields.
- *
- * What is generated calls `ns_<structure>_check` when a structure with `checked` has been read, the whole last. Each
- * keeps the first mistake in the reader and returns whether there is none.
- */
-#ifndef NUMASIM_PLAN_CHECKS_H
-#define NUMASIM_PLAN_CHECKS_H
+/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
+#ifndef NUMASIM_GENERATED_PLAN_CHECKS_H
+#define NUMASIM_GENERATED_PLAN_CHECKS_H
 
 #include "plan/plan_reader.h"
 
-bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self);
+/* What holds of a plan beyond types, sizes and bounds; and what is worked out from its fields. Called when
+ * a structure has been read, for the whole last. Each keeps the first mistake in the reader and returns
+ * whether there is none. */
 bool ns_segment_times_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segment_times *self);
+bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self);
 bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self);
 bool ns_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_accesses *self);
 bool ns_open_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_open_accesses *self);
