@@ -56,30 +56,47 @@ def constant(chance: np.random.Generator, count: int) -> I64:
 # ---- the open system -----------------------------------------------------------------------------------------------
 
 
-def open_system(clients: int, rounds: int, load: float, service: Draw, chance: np.random.Generator) -> Workload:
-    """Body 0 is the source, the others are the clients, each of which is served ``rounds`` times."""
-    arrivals = clients * rounds
+def draw_times(clients: int, rounds: int, load: float, service: Draw, seed: int) -> tuple[I64, I64]:
+    """The gaps before arrivals, and the service times, [clients, rounds]."""
+    chance, arrivals = np.random.default_rng(seed), clients * rounds
+    gaps = np.rint(chance.exponential(MEAN_PS / load, arrivals)).astype(np.int64)
+    return gaps, service(chance, arrivals).reshape(clients, rounds)
+
+
+def open_system(gaps: I64, service: I64) -> Workload:
+    """Body 0 is the source, the others are the clients, each of which is served once in every round."""
+    (clients, rounds), arrivals = service.shape, len(gaps)
     source = Shape([Op.RUN, Op.SIGNAL] * arrivals, [0] * arrivals, [0] * arrivals, words=[GO] * arrivals)
     client = Shape(
         [Op.AWAIT, Op.LOCK, Op.RUN, Op.UNLOCK] * rounds, [0] * rounds, [0] * rounds, words=[GO, LOCK, LOCK] * rounds
     )
     shape = np.minimum(np.arange(clients + 1), 1)
     draft = Draft(np.full(clients + 1, -1), shape, (source, client), kind=np.full(clients + 1, Kind.IMPLICIT))
-    gaps = np.rint(chance.exponential(MEAN_PS / load, arrivals)).astype(np.int64)
     draft.compute_runs(0, gaps)
-    draft.compute_runs(1, service(chance, arrivals).reshape(clients, rounds))
+    draft.compute_runs(1, service)
     phases = (Phase(roots=tuple(range(clients + 1)), deal=Deal.CYCLIC),)
     return draft.finish(name="open", parameters={}, kernels=("work",), phases=phases, words=WORDS)
 
 
-def mean_wait(clients: int, rounds: int, load: float, service: Draw, seed: int) -> float:
-    """Mean wait for the lock in mean service times."""
-    work = open_system(clients, rounds, load, service, np.random.default_rng(seed))
-    strategy = stealing(locks={"kind": KINDS[seed % len(KINDS)]})
-    plan = plan_of(work, clients + 1, strategy, runtime(poll_ns=10**6), free_lines(clients + 1))
-    result = simulate(plan)
-    assert result.counters["lock_acquisitions"] == clients * rounds
-    return result.counters["lock_wait_ps"] / (clients * rounds * MEAN_PS)  # type: ignore[no-any-return]
+def lindley_ps(gaps_ps: I64, service_ps: I64) -> I64:
+    """The wait of each client that comes after a gap: W' = max(0, W + service - gap'), from an idle server on."""
+    steps = np.concatenate([[0], service_ps[:-1] - gaps_ps[1:]]).cumsum()
+    return steps - np.minimum.accumulate(steps)  # type: ignore[no-any-return]
+
+
+def wait_by_lindley_ps(gaps: I64, service: I64) -> int:
+    """All waits together. Who has been served goes to the end of the line, so that clients take turns."""
+    return int(lindley_ps(gaps, service.T.ravel()).sum())
+
+
+def wait_by_engine_ps(gaps: I64, service: I64, kind: str) -> int:
+    """All waits together for a lock of that kind."""
+    clients = len(service)
+    strategy = stealing(locks={"kind": kind})
+    how = runtime(poll_ns=10**6)
+    result = simulate(plan_of(open_system(gaps, service), clients + 1, strategy, how, free_lines(clients + 1)))
+    assert result.counters["lock_acquisitions"] == service.size
+    return result.counters["lock_wait_ps"]  # type: ignore[no-any-return]
 
 
 SYSTEMS: dict[str, tuple[Draw, Callable[[float], float]]] = {
@@ -93,10 +110,17 @@ SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # clie
 @pytest.mark.parametrize("load", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
+    """The engine has the waits of Lindley's recursion, to the picosecond; those of all runs have the mean of theory."""
     service, theory = SYSTEMS[system]
     clients, rounds, runs = SIZES[load]
-    waits = [mean_wait(clients, rounds, load, service, seed) for seed in range(runs)]
-    mean, half = np.mean(waits), scipy.stats.t.ppf(0.975, runs - 1) * scipy.stats.sem(waits)
+    waits = []
+    for seed in range(runs):
+        gaps, services = draw_times(clients, rounds, load, service, seed)
+        waits.append(wait_by_lindley_ps(gaps, services))
+        if seed < len(KINDS):
+            assert wait_by_engine_ps(gaps, services, KINDS[seed]) == waits[-1]
+    means = np.array(waits) / (clients * rounds * MEAN_PS)  # in mean service times
+    mean, half = np.mean(means), scipy.stats.t.ppf(0.975, runs - 1) * scipy.stats.sem(means)
     print(f"{system} at {load}: {mean:.4f} +- {half:.4f}, theory {theory(load):.4f}")
     assert half <= 0.02 * theory(load)
     assert abs(mean - theory(load)) <= half
@@ -107,8 +131,8 @@ def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
 def test_every_wait_is_that_of_lindley(engine: str, kind: str) -> None:
     """W' = max(0, W + service - gap), to the picosecond."""
     clients, rounds = 30, 20
-    work = open_system(clients, rounds, 0.8, constant, np.random.default_rng(1))
-    arrivals = np.cumsum(work.segment_compute_ps[: clients * rounds]).tolist()
+    gaps, services = draw_times(clients, rounds, 0.8, constant, seed=1)
+    work, arrivals = open_system(gaps, services), np.cumsum(gaps).tolist()
     expected, free = 0, 0
     for arrival in arrivals:
         begin = max(arrival, free)
