@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,46 @@ import pytest
 
 import numasim
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.py"))
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
 LONGEST_CELL_S = 1800
 FIGURE = re.compile(r"\bns\.plot\.\w+\(|\b\w+_figure\(")
 SMALLER = {  # what takes the place of their parameters
     "contributions": """
 machines = ["xeon-e5-2620-2s", "opteron-8380-4s"]
-cases = [Case("Strassen 1024", "Strassen-2048", {"workload.n": 1024})]
+cases = [Case("Strassen 256", "Strassen-2048", {"workload.n": 256})]
 repeat = 2
 """,
+    "remote_bytes": """
+study = read_study("./small-thesis", ["5.3"])
+row = "Strassen-2048"
+variants = ["randomized", "threshold", "topology-aware", "locality-binding"]
+""",
     "sensitivity": """
+study = read_study("./small-thesis")
 rows = ["Strassen-2048"]
 only = ["link bandwidth", "join"]
 """,
 }
+SIZES = {  # of the programs in the small form of the thesis' study
+    "n: 2048": "n: 256",
+    "n: 4096": "n: 512",
+    "n: 8192": "n: 1024",
+    "n: 33554432": "n: 65536",
+    "{name: sparselu-single}": "{name: sparselu-single, blocks: 8}",
+    "{name: sparselu-for}": "{name: sparselu-for, blocks: 8}",
+}
+
+
+def write_small_study(folder: Path) -> None:
+    """The thesis' study with smaller programs of the Barcelona OpenMP tasks, under the names of the large ones."""
+    shutil.copytree(ROOT / "experiments" / "thesis", folder)
+    programs = folder / "programs" / "bots.yaml"
+    text = programs.read_text()
+    for published, small in SIZES.items():
+        assert text.count(published) == 1
+        text = text.replace(published, small)
+    programs.write_text(text)
 
 
 def contents(notebook: Any) -> list[tuple[str, str]]:
@@ -62,6 +89,7 @@ def test_it_runs_and_shows_a_figure_for_every_plot(path: Path, tmp_path: Path, m
     from nbclient import NotebookClient
 
     monkeypatch.setenv("PYTHONPATH", str(Path(numasim.__file__).parents[1]))  # the notebook imports what is tested here
+    write_small_study(tmp_path / "small-thesis")
     notebook = reduced(path)
     here = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=LONGEST_CELL_S, kernel_name="python3", resources=here).execute()
