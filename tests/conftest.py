@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from shared_builds import open_folder
-from tiers import asked_for, tier_of
+from tiers import asked_for, rank_of, tier_of
 
 import numasim
 from numasim.runtime.runtime_program import PROGRAM
@@ -59,6 +59,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark a test with the tier of its module."""
     item.add_marker(tier_of(item.path))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    items.sort(key=lambda item: rank_of(item.path))
 
 
 def pytest_report_header() -> str:

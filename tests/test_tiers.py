@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tiers import FOLDERS, MODULES, TESTS, TIERS, asked_for, tier_of
+from tiers import FOLDERS, LONGEST, MODULES, TESTS, TIERS, asked_for, tier_of
 
 ALL = sorted(TESTS.rglob("test_*.py"))
 OWN_MARKER = re.compile(rf"pytest\.mark\.({'|'.join(TIERS)})\b")
@@ -18,6 +18,7 @@ def test_every_module_has_a_tier() -> None:
 def test_every_entry_is_of_use() -> None:
     names = {module.relative_to(TESTS).as_posix(): module for module in ALL}
     assert MODULES.keys() <= names.keys()
+    assert {*LONGEST} <= names.keys()
     assert FOLDERS.keys() == {module.parent.relative_to(TESTS).as_posix() for module in ALL}
     assert [
         name for name, tier in MODULES.items() if tier == FOLDERS[names[name].parent.relative_to(TESTS).as_posix()]

@@ -102,6 +102,18 @@ MODULES = {
     "workload/test_synchronisation_programs.py": "theory",
 }
 
+LONGEST = (  # modules that begin the tests, so that no process ends with one of them alone
+    "package/test_sanitized_build.py",
+    "package/test_wheel.py",
+    "package/test_notebooks.py",
+)
+
+
+def rank_of(module: Path) -> int:
+    """The place of a module among those that run before all others, or one behind them."""
+    name = module.relative_to(TESTS).as_posix()
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
 
 def tier_of(module: Path) -> str:
     """The tier of a module of tests; ``KeyError`` where its folder has none."""

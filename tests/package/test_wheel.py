@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 from scikit_build_core import build
+from shared_builds import built_once
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -24,16 +24,9 @@ SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str, compiler: str) -> Path:
+def wheel(compiler: str) -> Path:
     """The wheel of this tree, built once however many processes run the tests, with warnings as errors."""
-    own = tmp_path_factory.getbasetemp()
-    shared = (own if worker_id == "master" else own.parent) / "wheel"
-    shared.mkdir(exist_ok=True)
-    with (shared / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not list(shared.glob("numasim-*.whl")):
-            build_wheel(shared, compiler)
-    (found,) = shared.glob("numasim-*.whl")
+    (found,) = built_once("wheel", lambda folder: build_wheel(folder, compiler)).glob("numasim-*.whl")
     return found
 
 
