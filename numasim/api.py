@@ -57,7 +57,7 @@ def run_spec(
     else:
         from numasim.report.trace.watched_run import simulate_watched
 
-        result = simulate_watched(build_plan(spec, seed), engine, check, trace, over_time)
+        result = simulate_watched(build_plan(spec), seed, engine, check, trace, over_time)
     result.identity = identity(spec, seed, engine)
     return result
 

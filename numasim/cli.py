@@ -87,7 +87,7 @@ def _can_be_watched(spec: RunSpec) -> bool:
     from numasim.report.trace.watched_run import require_few_tasks
 
     try:
-        require_few_tasks(build_plan(spec, spec.seed))
+        require_few_tasks(build_plan(spec))
     except InputError as error:
         typer.echo(f"numasim: {error.problem}: they are left out", err=True)
         return False
@@ -399,7 +399,7 @@ def strategy_compile(
     from numasim.runtime.compile_plan import compile_plan, write
 
     path = output or Path(f"{Path(name).stem}.plan")
-    write(compile_plan(name, machine, workers, runtime, graph, seed), path)
+    write(compile_plan(name, machine, workers, runtime, graph), seed, path)
     typer.echo(path)
 
 

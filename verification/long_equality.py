@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine")
 
 from equality import OTHERS, Verdict, judge  # isort: skip
 from random_recipes import RandomPlan, numbered_plan  # isort: skip
-from registry_cells import SMALL, every_cell, plan_of_cell  # isort: skip
+from registry_cells import SMALL, every_cell, run_of_cell  # isort: skip
 
 PATIENCE_S = 60
 REPORT_EVERY_S = 10
@@ -38,8 +38,9 @@ def numbered(seed: int | None, number: int) -> RandomPlan:
     """Plan ``number`` of ``seed``; without a seed, of the cells of the registries."""
     if seed is not None:
         return numbered_plan(seed, number)
-    cell = CELLS[number]
-    return RandomPlan({**cell._asdict(), "workload": {"name": cell.family, **SMALL[cell.family]}}, plan_of_cell(cell))
+    cell, run = CELLS[number], run_of_cell(CELLS[number])
+    recipe = {**cell._asdict(), "workload": {"name": cell.family, **SMALL[cell.family]}, "seed": run.seed}
+    return RandomPlan(recipe, run.plan)
 
 
 def serve(pipe: Connection, seed: int | None, numbers: range) -> None:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from numasim.benchmark.benchmark_findings import EffectRate
 from numasim.benchmark.effort import PLAIN, Effort
 from numasim.benchmark.sampling import Probe
-from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SPREAD_PAGES, plan_of
+from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SEED, SPREAD_PAGES, plan_of
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
 from numasim.plan.build_plan import revised
@@ -55,12 +55,12 @@ def _plan(effort: Effort, machine: str, workers: int, load: str, model: Mapping[
 
 def _probe(plan: Plan, where: tuple[str, int], load: str, names: tuple[str, str]) -> Probe[EffectRate]:
     machine, workers = where
-    busiest = simulate(plan, NATIVE).row()["imc_busy_max"]
+    busiest = simulate(plan, SEED, NATIVE).row()["imc_busy_max"]
     return Probe(partial(_sample, plan), partial(EffectRate, machine, workers, load, *names, busiest))
 
 
 def _sample(plan: Plan) -> tuple[float]:
     """The rate of a repeat, which uses the arrays of the run before."""
-    simulate(plan, NATIVE)
-    result = simulate(plan, NATIVE)
+    simulate(plan, SEED, NATIVE)
+    result = simulate(plan, SEED, NATIVE)
     return (float(result.counters["tasks"] / result.engine_s),)

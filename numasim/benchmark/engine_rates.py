@@ -14,7 +14,7 @@ from typing import Any
 from numasim.benchmark.benchmark_findings import Rate
 from numasim.benchmark.effort import Effort
 from numasim.benchmark.sampling import Probe
-from numasim.benchmark.timed_plans import REFERENCE, machine_of, plan_of
+from numasim.benchmark.timed_plans import REFERENCE, SEED, machine_of, plan_of
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.plan import Plan
 from numasim.workload.families.fib import fib_calls
@@ -62,7 +62,7 @@ def _probe(effort: Effort, engine: str, mode: str, workload: str, workers: int) 
 
 
 def _sample(plan: Plan, engine: str) -> tuple[float]:
-    result = simulate(plan, engine)
+    result = simulate(plan, SEED, engine)
     return (float(result.counters["tasks"] / result.engine_s),)
 
 
@@ -83,4 +83,4 @@ def _fitted(effort: Effort, engine: str, mode: str, workload: str, workers: int)
 
 def _quickest_s(plan: Plan, engine: str) -> float:
     """The shorter time of two runs, since the first one may have to import the engine."""
-    return min(simulate(plan, engine).engine_s for _ in range(2))
+    return min(simulate(plan, SEED, engine).engine_s for _ in range(2))

@@ -17,9 +17,10 @@ import numpy as np
 from numasim.benchmark.benchmark_findings import FamilyMemory, FamilyRatio, FamilyTime
 from numasim.benchmark.effort import Effort
 from numasim.benchmark.sampling import Probe
-from numasim.benchmark.timed_plans import MACHINE_THREADS, NATIVE, REFERENCE, plan_of
+from numasim.benchmark.timed_plans import MACHINE_THREADS, NATIVE, REFERENCE, SEED, plan_of
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.workload.registry import FAMILIES
 
 SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
@@ -70,9 +71,9 @@ def _probe(family: str, engine: str, plan: Plan) -> Probe[FamilyTime]:
 
 def _seconds(plan: Plan, engine: str) -> float:
     """The time of a run: the mean of as many consecutive runs as fit `SAMPLE_S`."""
-    seconds = [simulate(plan, engine).engine_s]
+    seconds = [simulate(plan, SEED, engine).engine_s]
     while sum(seconds) < SAMPLE_S:
-        seconds.append(simulate(plan, engine).engine_s)
+        seconds.append(simulate(plan, SEED, engine).engine_s)
     return sum(seconds) / len(seconds)
 
 
@@ -97,5 +98,5 @@ def _state_bytes_per_live_task(plan: Plan) -> float | None:
     native = import_module("numasim.engine.native.native_engine")
     if not hasattr(native, "state_bytes"):
         return None
-    state = native.state_bytes(plan)
+    state = native.state_bytes(Run(plan, SEED))
     return float(state["engine"] / state["live_tasks"]) if plan.workload.tasks else None

@@ -14,6 +14,7 @@ from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.plan.serial_time import Makespan, serial_ps
 from numasim.workload.sync_parameters import Role
 
@@ -48,12 +49,13 @@ class Finished:
     held: Array | None = None  # [holdings, Held]
 
 
-def collect(plan: Plan, finished: Finished, makespan_ps: Makespan) -> Result:
-    """The Result of a finished run; ``makespan_ps`` runs a plan on the same engine, for the serial time."""
+def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
+    """The Result of a finished run; ``makespan_ps`` does another on the same engine, for the serial time."""
+    plan = run.plan
     total = {name: int(finished.workers[name].sum()) if name in finished.workers else 0 for name in (*COUNTS, *TIME)}
     counters: dict[str, Any] = {
         "makespan_ps": finished.makespan_ps,
-        "serial_ps": serial_ps(plan, total["work_local_ps"], makespan_ps),
+        "serial_ps": serial_ps(run, total["work_local_ps"], makespan_ps),
         "trace_hash": finished.hashes[0],
         "event_hash": finished.hashes[1],
         "span_ps": finished.span_ps,
@@ -74,7 +76,7 @@ def collect(plan: Plan, finished: Finished, makespan_ps: Makespan) -> Result:
         passed_items=finished.passed_items,
         node_success=finished.node_success,
         traffic=dict(finished.traffic),
-        node_pages=plan.placement.settled_pages + finished.node_pages,
+        node_pages=run.placement.settled_pages + finished.node_pages,
         words=word_table(plan, finished.word_counts),
         held=finished.held,
     )

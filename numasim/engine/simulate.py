@@ -1,4 +1,4 @@
-"""`simulate`: one Plan in, one Result out, on the engine of that name."""
+"""`simulate`: a Plan and a seed in, one Result out, on the engine of that name."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.spec.run_spec import RunSpec
 
 COMPILED = "numasim.native._engine"
@@ -24,28 +25,28 @@ Log = Sequence[Executed]
 
 
 class Engine(Protocol):
-    """An engine: takes a plan, whether to keep a log of segments, a listener for records and a watch for rows."""
+    """An engine: takes a run, whether to keep a log of segments, a listener for records and a watch for rows."""
 
     def __call__(
-        self, plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
+        self, run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
     ) -> tuple[Result, Log | None]:
         """The result, and the log where one was requested and the run has gone through all stretches."""
 
 
 def _reference(
-    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
+    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
 ) -> tuple[Result, Log | None]:
-    from numasim.engine.reference.reference import run
+    from numasim.engine.reference.reference import execute
 
-    return run(plan, keep_log, listener, watcher)
+    return execute(run, keep_log, listener, watcher)
 
 
 def _native(
-    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
+    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
 ) -> tuple[Result, Log | None]:
-    from numasim.engine.native.native_engine import run
+    from numasim.engine.native.native_engine import execute
 
-    return run(plan, keep_log, listener, watcher)
+    return execute(run, keep_log, listener, watcher)
 
 
 ENGINES: dict[str, Engine] = {"reference": _reference}
@@ -64,14 +65,17 @@ def require_engine(name: str) -> None:
 
 def simulate(
     plan: Plan,
+    seed: int,
     engine: str = DEFAULT_ENGINE,
     *,
     check: bool = False,
     listener: Listener | None = None,
     watch: Watcher | None = None,
 ) -> Result:
-    """Run ``plan``. ``check`` checks the result against the invariants of the model (CheckError if one is broken);
-    ``listener`` is called with batches of trace records [n, 5], ``watch`` with batches of what a run does [n, 7]
+    """Run ``plan`` with ``seed`` (0 to 2**64 - 1), that of all random draws.
+
+    ``check`` checks the result against the invariants of the model (CheckError if one is broken); ``listener`` is
+    called with batches of trace records [n, 5], ``watch`` with batches of what a run does [n, 7]
     (`numasim.engine.observe.watch`): a watched run goes through every event.
 
     Raises InputError for an engine that does not exist and DeadlockError where tasks are left that no worker can run.
@@ -79,7 +83,7 @@ def simulate(
     require_engine(engine)
     plan = replace(plan, skip=False) if watch and plan.skip else plan
     start = time.perf_counter()
-    result, log = ENGINES[engine](plan, check, listener, watch)
+    result, log = ENGINES[engine](Run(plan, seed), check, listener, watch)
     result.engine_s = time.perf_counter() - start
     if check:
         assert_valid(plan, result, log)
@@ -88,4 +92,4 @@ def simulate(
 
 def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:
     """Build the Plan of ``spec`` and run it with ``seed``."""
-    return simulate(build_plan(spec, seed), engine, check=check)
+    return simulate(build_plan(spec), seed, engine, check=check)

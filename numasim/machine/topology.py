@@ -66,7 +66,7 @@ class Smt:
     poll_ppm: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Machine:
     """One machine with ids dense from zero.
 

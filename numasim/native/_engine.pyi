@@ -9,16 +9,26 @@ import numpy.typing as npt
 class Deadlock(RuntimeError):  # noqa: N818
     """Tasks are left that no worker can run; ``args`` are their number and the time in picoseconds."""
 
+class Plan:
+    """A plan that has been read and checked; any number of runs may share it, at the same time too."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        """Read the plan given as a dict of arrays (made by numasim.engine.native), which live as long as this.
+
+        Raises ValueError for arrays that do not fit together.
+        """
+
 def run(
-    plan: dict[str, Any],
+    plan: Plan,
+    seed: int,
     keep_log: bool,
     listener: Callable[[npt.NDArray[np.uint64]], None] | None,
     watcher: Callable[[npt.NDArray[np.int64]], None] | None = None,
 ) -> dict[str, Any]:
-    """Run the plan given as a dict of arrays (made by numasim.engine.native) and return a dict of arrays.
+    """Run ``plan`` with ``seed`` and return a dict of arrays.
 
     ``listener`` gets batches of trace records, ``watcher`` batches of rows (numasim.engine.observe.watch); a plan that
     skips cannot be watched.
 
-    Raises ValueError for arrays that do not fit together, Deadlock, OverflowError for times beyond 2**62 ps.
+    Raises ValueError for a watch of a run that skips, Deadlock, OverflowError for times beyond 2**62 ps.
     """

@@ -116,8 +116,7 @@ Watcher watcher_of(nb::object callback) {
     };
 }
 
-nb::dict run(nb::dict fields, bool keep_log, nb::object listening, nb::object watching) {
-    const ReadPlan read(std::move(fields));
+nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object listening, nb::object watching) {
     const Plan& plan = read.plan();
     const Listener listener = listening.is_none() ? Listener{} : listener_of(listening);
     std::optional<Watch> watch;
@@ -125,7 +124,8 @@ nb::dict run(nb::dict fields, bool keep_log, nb::object listening, nb::object wa
         require(!plan.skip && !plan.skipping, "a run that is watched skips nothing");
         watch.emplace(watcher_of(watching));
     }
-    Engine engine(plan, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr, check_signals, keep_log);
+    Engine engine(plan, seed, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr, check_signals,
+                  keep_log);
     {
         const nb::gil_scoped_release released;
         engine.run();
@@ -148,7 +148,8 @@ NB_MODULE(_engine, module) {
             PyErr_SetObject(deadlock.ptr(), nb::make_tuple(error.tasks, error.time_ps).ptr());
         }
     });
-    module.def("run", &run, nb::arg("plan"), nb::arg("keep_log"), nb::arg("listener").none(),
-               nb::arg("watcher").none() = nb::none(),
-               "Run the plan given as a dict of arrays (numasim.engine.native makes it) and return a dict of arrays.");
+    nb::class_<ReadPlan>(module, "Plan", "A plan that has been read and checked, for any number of runs.")
+        .def(nb::init<nb::dict>(), nb::arg("fields"), "Read a dict of arrays (numasim.engine.native makes it).");
+    module.def("run", &run, nb::arg("plan"), nb::arg("seed"), nb::arg("keep_log"), nb::arg("listener").none(),
+               nb::arg("watcher").none() = nb::none(), "Run a plan with a seed and return a dict of arrays.");
 }

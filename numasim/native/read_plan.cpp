@@ -18,7 +18,6 @@ ns_plan_source source_of(ReadPlan* plan) {
                     std::uint64_t* count) { return of(context).array(name, type, values, count); },
         .integer = [](void* context, const char* name,
                       std::int64_t* value) { return of(context).integer(name, value); },
-        .word = [](void* context, const char* name, std::uint64_t* value) { return of(context).word(name, value); },
         .text = [](void* context, const char* name) { return of(context).text(name); },
         .count = [](void* context, const char* name, std::uint64_t* count) { return of(context).count(name, count); },
     };
@@ -85,11 +84,6 @@ bool ReadPlan::integer(const char* name, std::int64_t* value) const {
     if (!nb::try_cast(given, flag, false)) return nb::try_cast(given, *value, false);
     *value = flag;
     return true;
-}
-
-bool ReadPlan::word(const char* name, std::uint64_t* value) const {
-    const nb::object given = find(name);
-    return given.is_valid() && nb::try_cast(given, *value, false);
 }
 
 const char* ReadPlan::text(const char* name) {

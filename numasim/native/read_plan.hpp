@@ -38,7 +38,6 @@ public:
     // What the reader asks for, by names as "families.0.accesses.1.traffic".
     bool array(const char* name, ns_field_type type, const void** values, std::uint64_t* count);
     bool integer(const char* name, std::int64_t* value) const;
-    bool word(const char* name, std::uint64_t* value) const;
     const char* text(const char* name);
     bool count(const char* name, std::uint64_t* count) const;
 

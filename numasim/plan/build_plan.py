@@ -1,6 +1,6 @@
 """From a run specification to a Plan: every part built or compiled for the machine and the number of workers.
 
-Results that depend on a single part are cached, so that the repeats and cells of a sweep share them.
+The repeats of a cell share its plan, the cells of a sweep the machines and workloads that have equal contents.
 """
 
 from __future__ import annotations
@@ -23,42 +23,22 @@ from numasim.plan.skippable import skippable
 from numasim.spec.identity import workload_json
 from numasim.spec.run_spec import RunSpec
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.placement.compile_placement import place
+from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
-from numasim.workload.one_worker import serial_ps
+from numasim.workload.one_worker import draws_durations, mean_task_ps
 from numasim.workload.parameters import TeamParameters
 
 DERIVED = ("coupled", "skippable")
 
 
-def build_plan(spec: RunSpec, seed: int) -> Plan:
-    """The Plan of one run with ``seed``; its workload is folded where the family can be.
+@lru_cache(maxsize=2)
+def build_plan(spec: RunSpec) -> Plan:
+    """The Plan of ``spec``, which all its runs share; its workload is folded where the family can be.
 
     Raises InputError where the parts of ``spec`` do not fit together.
     """
-    # The mean duration of a task is the only value computed before the run that depends on the seed.
-    waits_for_task = effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task"
-    return _plan(_Same(spec), seed if waits_for_task else 0).reseeded(seed)
-
-
-class _Same:
-    """A cache key compared by object identity: all repeats of a cell share one specification object."""
-
-    def __init__(self, spec: RunSpec) -> None:
-        self.spec = spec
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.spec is self.spec
-
-    def __hash__(self) -> int:
-        return id(self.spec)
-
-
-@lru_cache(maxsize=2)
-def _plan(same: _Same, seed: int) -> Plan:
-    spec = same.spec
     machine = _machine(_Keyed.of(spec.machine))
     parameters = spec.workload
     if isinstance(parameters, TeamParameters):
@@ -66,7 +46,7 @@ def _plan(same: _Same, seed: int) -> Plan:
     workload = _workload(_Keyed(workload_json(parameters), parameters))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
-    task_ps = _mean_task_ps(workload, machine, seed) if runtime.backoff.first_ns == "task" else 0
+    task_ps = _known_task_ps(workload, machine) if runtime.backoff.first_ns == "task" else None
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
     return completed(
         machine=machine,
@@ -74,14 +54,13 @@ def _plan(same: _Same, seed: int) -> Plan:
         workload=workload,
         steal=steal,
         words=place_words(spec.strategy, steal, workers, workload.words),
-        placement=place(spec.strategy.placement, machine, workers, workload, seed),
+        placement=placement_rules(spec.strategy.placement, machine, workers, workload),
         costs=costs_ps(runtime.costs),
         join=runtime.join,
         producer=runtime.producer,
         poll_ps=ps(runtime.poll_ns),
         inline_resume_ppm=ppm(runtime.resume),
         skip=spec.model.skip == "auto",
-        seed=seed,
         effects=effects_of(spec.model),
     )
 
@@ -105,8 +84,9 @@ def costs_ps(spec: CostSpec) -> Costs:
     return Costs(line=spec.line, faults_per_s=spec.faults_per_s, fault_alpha_ppm=ppm(spec.fault_alpha), **times)
 
 
-def _mean_task_ps(workload: Workload, machine: Machine, seed: int) -> int:
-    return max(1, serial_ps(workload, int(machine.latency_ps[0, 0]), seed) // max(1, workload.tasks))
+def _known_task_ps(workload: Workload, machine: Machine) -> int | None:
+    """The mean duration of a task, None where each run draws durations."""
+    return None if draws_durations(workload) else mean_task_ps(workload, int(machine.latency_ps[0, 0]))
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass, base_array, draw_array
+from numasim.plan.effects import Effects
 from numasim.plan.noise import noisy_array_ps
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources
-from numasim.plan.segment_times import AccessTable, traffic_factor
+from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
+from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.graph import Mode, RangeFamily
 from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
 
@@ -53,13 +55,10 @@ class AccessPrices:
 
 
 class ItemPrices:
-    """Times and traffic of the items of one family for workers at ``seat``."""
+    """Memory times and traffic of the items of one family for workers at ``seat``, the same in all runs of a plan."""
 
-    def __init__(self, plan: Plan, resources: Resources, family: RangeFamily, seat: Seat) -> None:
+    def __init__(self, plan: Plan, placement: Placement, resources: Resources, family: RangeFamily, seat: Seat) -> None:
         self._family = family
-        self._seed = plan.seed
-        self._effects = plan.effects
-        self._blocks: dict[int, tuple[list[int], list[int]]] = {}
         self._node = seat.node
         self._llc = resources.llc[seat.domain]
         self._resources = resources
@@ -75,36 +74,9 @@ class ItemPrices:
         self._latency = plan.machine.latency_ps[seat.node]
         self._hit_ps = caches.llc_hit_ps
         self.local_wait_ps = 0
-        self.accesses = [self._price(plan, j) for j in range(len(accesses))]
+        tables = access_tables(plan, placement, family)
+        self.accesses = [self._price(table, j) for j, table in enumerate(tables)]
         self.mean = self._mean()
-
-    def item(self, item: int) -> tuple[int, int]:
-        """(compute time, memory time) of ``item``, in ps."""
-        block = self._blocks.get(item >> BLOCK_BITS)
-        if block is None:
-            first = item >> BLOCK_BITS << BLOCK_BITS
-            items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
-            block = self._compute_ps(items).tolist(), self.wait_ps(items).tolist()
-            self._blocks[item >> BLOCK_BITS] = block
-        return block[0][item & BLOCK_ITEMS - 1], block[1][item & BLOCK_ITEMS - 1]
-
-    def local_sum_ps(self) -> int:
-        """The sum of all items' times if all their bytes are local."""
-        count = self._family.count
-        if self._family.low_ps == self._family.high_ps and not self._effects.task_noise_ppm:
-            return count * self._effects.combined_ps(self._family.low_ps, self.local_wait_ps)
-        total = 0
-        for first in range(0, count, ITEMS_AT_ONCE):
-            compute = self._compute_ps(np.arange(first, min(first + ITEMS_AT_ONCE, count)))
-            total += sum(self._effects.combined_ps(time_ps, self.local_wait_ps) for time_ps in compute.tolist())
-        return total
-
-    def _compute_ps(self, items: I64) -> I64:
-        compute = item_compute_ps(self._family, items, self._seed)
-        if self._effects.task_noise_ppm:
-            numbers = draw_array(base_array(self._seed, DrawClass.DURATION, items), 1)
-            compute = noisy_array_ps(compute, numbers, self._effects.task_noise_ppm)
-        return compute
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
         """Add the traffic of ``items``, multiplied by ``times``."""
@@ -121,8 +93,8 @@ class ItemPrices:
             wait += access.wait_ps[access.table.index(items)]
         return wait
 
-    def _price(self, plan: Plan, j: int) -> AccessPrices:
-        accesses, table = self._family.accesses, AccessTable(plan, self._family, j)
+    def _price(self, table: AccessTable, j: int) -> AccessPrices:
+        accesses = self._family.accesses
         mode, passes, mlp = Mode(int(accesses.mode[j])), int(accesses.passes[j]), self._mlp[int(accesses.pattern[j])]
         total = int(accesses.row_bytes[j] * accesses.rows[j])
         by_home = table.traffic // int(traffic_factor(accesses)[j])
@@ -154,6 +126,45 @@ class ItemPrices:
             if self._llc >= 0:
                 price.use((self._llc,), access.llc_bytes)
         return price
+
+
+class PricedItems:
+    """The items of one family in a run with ``seed``: the compute times that it draws, beside their ``prices``."""
+
+    def __init__(self, prices: ItemPrices, family: RangeFamily, effects: Effects, seed: int) -> None:
+        self.prices = prices
+        self._family = family
+        self._effects = effects
+        self._seed = seed
+        self._blocks: dict[int, tuple[list[int], list[int]]] = {}
+
+    def item(self, item: int) -> tuple[int, int]:
+        """(compute time, memory time) of ``item``, in ps."""
+        block = self._blocks.get(item >> BLOCK_BITS)
+        if block is None:
+            first = item >> BLOCK_BITS << BLOCK_BITS
+            items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
+            block = self._compute_ps(items).tolist(), self.prices.wait_ps(items).tolist()
+            self._blocks[item >> BLOCK_BITS] = block
+        return block[0][item & BLOCK_ITEMS - 1], block[1][item & BLOCK_ITEMS - 1]
+
+    def local_sum_ps(self) -> int:
+        """The sum of all items' times if all their bytes are local."""
+        count, wait_ps = self._family.count, self.prices.local_wait_ps
+        if self._family.low_ps == self._family.high_ps and not self._effects.task_noise_ppm:
+            return count * self._effects.combined_ps(self._family.low_ps, wait_ps)
+        total = 0
+        for first in range(0, count, ITEMS_AT_ONCE):
+            compute = self._compute_ps(np.arange(first, min(first + ITEMS_AT_ONCE, count)))
+            total += sum(self._effects.combined_ps(time_ps, wait_ps) for time_ps in compute.tolist())
+        return total
+
+    def _compute_ps(self, items: I64) -> I64:
+        compute = item_compute_ps(self._family, items, self._seed)
+        if self._effects.task_noise_ppm:
+            numbers = draw_array(base_array(self._seed, DrawClass.DURATION, items), 1)
+            compute = noisy_array_ps(compute, numbers, self._effects.task_noise_ppm)
+        return compute
 
 
 def cut_by_home(amount: int, by_home: I64) -> I64:

@@ -1,4 +1,4 @@
-"""The Plan: everything an engine needs, as frozen arrays and integers; the one input of every engine."""
+"""The Plan: everything an engine needs but the seed, as frozen arrays and integers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
-from numasim.strategy.placement.compile_placement import Placement
+from numasim.strategy.placement.compile_placement import PlacementRules
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SharedWords
 from numasim.workload.graph import Workload
@@ -46,9 +46,12 @@ class Costs:
     fault_alpha_ppm: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """One simulation, complete. Engines read it and never change it.
+    """A simulation, complete but for the seed of each run. Engines read it and never change it.
+
+    It is a function of the specification alone and equals only itself, so that what is made of it can be kept for all
+    its runs.
 
     ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: which
     thread creates the items of implicit ranges; ``poll_ps`` is the wait after a failed round where no back-off is
@@ -64,14 +67,13 @@ class Plan:
     workload: Workload
     steal: StealPlan
     words: SharedWords
-    placement: Placement
+    placement: PlacementRules
     costs: Costs
     join: str
     producer: str
     poll_ps: int
     inline_resume_ppm: int
     skip: bool
-    seed: int
     effects: Effects
     coupled: bool
     skippable: bool
@@ -84,7 +86,3 @@ class Plan:
     def unfolded(self) -> Plan:
         """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
         return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
-
-    def reseeded(self, seed: int) -> Plan:
-        """The same plan with another seed; neither ``coupled`` nor ``skippable`` depends on it."""
-        return replace(self, seed=seed, placement=self.placement.reseeded(seed))

@@ -30,20 +30,14 @@ def traffic_factor(accesses: Accesses) -> I64:
     return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
 
 
-def settled_bytes(plan: Plan) -> I64:
+def settled_bytes(accesses: Accesses, placement: Placement) -> I64:
     """[accesses, nodes] the footprint of each access on each home; nothing for accesses that are not settled."""
-    accesses = plan.workload.accesses
-    return plan.placement.bytes_by_home(
-        accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride
-    )
+    return placement.bytes_by_home(accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
 
 
 def traffic_by_home(accesses: Accesses, placement: Placement) -> I64:
     """[accesses, nodes] bytes moved from and to each home; an access to an unplaced region moves none yet."""
-    footprint = placement.bytes_by_home(
-        accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride
-    )
-    return np.asarray(footprint * traffic_factor(accesses)[:, None])
+    return np.asarray(settled_bytes(accesses, placement) * traffic_factor(accesses)[:, None])
 
 
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
@@ -97,7 +91,7 @@ class SegmentTimes:
     traffic: I64  # [segments, nodes] bytes of the settled accesses
 
 
-def segment_times(plan: Plan) -> SegmentTimes:
+def segment_times(plan: Plan, placement: Placement) -> SegmentTimes:
     """Times of every graph segment on every node that has workers.
 
     Coupled runs have compute times alone: numasim/engine/reference/memory/flows.py computes memory times at run time.
@@ -105,7 +99,7 @@ def segment_times(plan: Plan) -> SegmentTimes:
     work, machine = plan.workload, plan.machine
     if plan.coupled:
         return _bodies(plan)
-    traffic = traffic_by_home(work.accesses, plan.placement)
+    traffic = traffic_by_home(work.accesses, placement)
     compute = work.segment_compute_ps
     settled = np.zeros((machine.nodes, work.segments), np.int64)
     total = [np.zeros(0, np.int64)] * machine.nodes
@@ -163,19 +157,14 @@ def _open_accesses(plan: Plan) -> dict[int, list[int]]:
 
 
 class RangeTimes:
-    """Times and traffic of the items of one range family, computed block by block on demand.
+    """Times and traffic of the items of one range family in a run, computed block by block on demand."""
 
-    ``tables`` has one entry for each access of the template; ``local_wait_ps[node]`` is the memory time of an item on
-    ``node`` if all its bytes were local.
-    """
-
-    def __init__(self, plan: Plan, family: RangeFamily) -> None:
+    def __init__(self, plan: Plan, placement: Placement, family: RangeFamily, seed: int) -> None:
         self.family = family
-        self._seed = plan.seed
+        self._seed = seed
         self._latency = plan.machine.latency_ps
-        self.tables = [AccessTable(plan, family, j) for j in range(len(family.accesses))]
-        local = [access_ps(family.accesses, int(self._latency[a, a])) for a in range(plan.machine.nodes)]
-        self.local_wait_ps = [int(wait.sum()) for wait in local]
+        self.tables = access_tables(plan, placement, family)
+        self._local_wait_ps = local_item_waits_ps(plan, family)
         self._blocks: list[dict[int, tuple[list[int], list[int]]]] = [{} for _ in range(plan.machine.nodes)]
         self.moves_bytes = bool(self.tables)
         self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self.tables)
@@ -199,7 +188,7 @@ class RangeTimes:
         wait = np.zeros(len(items), np.int64)
         for table in self.tables:
             wait += table.wait_ps(node)[table.index(items)]
-        return np.maximum(compute, wait), np.maximum(compute, self.local_wait_ps[node])
+        return np.maximum(compute, wait), np.maximum(compute, self._local_wait_ps[node])
 
     def traffic(self, items: I64) -> I64:
         """[nodes] bytes that the items move from and to each home."""
@@ -210,6 +199,18 @@ class RangeTimes:
         return total
 
 
+def access_tables(plan: Plan, placement: Placement, family: RangeFamily) -> list[AccessTable]:
+    """One table for each access of the family's items."""
+    return [AccessTable(plan, placement, family, j) for j in range(len(family.accesses))]
+
+
+def local_item_waits_ps(plan: Plan, family: RangeFamily) -> list[int]:
+    """[nodes] memory time of an item of the family on each node if all its bytes were local."""
+    return [
+        int(access_ps(family.accesses, latency_ps).sum()) for latency_ps in plan.machine.latency_ps.diagonal().tolist()
+    ]
+
+
 class AccessTable:
     """One access template, tabulated over the distinct offsets that it has for the items of the family.
 
@@ -217,26 +218,26 @@ class AccessTable:
     ``divisor``, its remainder, the item itself where the offset depends on both, or 0.
     """
 
-    def __init__(self, plan: Plan, family: RangeFamily, j: int) -> None:
+    def __init__(self, plan: Plan, placement: Placement, family: RangeFamily, j: int) -> None:
         self._latency = plan.machine.latency_ps
         self._mlp = MLP_BY_PATTERN[family.accesses.pattern[j : j + 1]]
         self.divisor = int(family.divisor[j])
         self.by_quotient = bool(family.step_div[j])
         self.by_remainder = bool(family.step_mod[j])
-        self.traffic = self._tabulate(plan, family, j)
+        self.traffic = self._tabulate(placement, family, j)
         self._wait: dict[int, I64] = {}
 
-    def _tabulate(self, plan: Plan, family: RangeFamily, j: int) -> I64:
+    def _tabulate(self, placement: Placement, family: RangeFamily, j: int) -> I64:
         one = family.accesses
         factor = int(traffic_factor(one)[j])
-        if plan.placement.is_alike(int(one.region[j])):
+        if placement.is_alike(int(one.region[j])):
             self.by_quotient = self.by_remainder = False
         quotients = -(-family.count // self.divisor) if self.by_quotient else 1
         remainders = min(self.divisor, family.count) if self.by_remainder else 1
         at = np.arange(quotients * remainders)
         offset = one.offset[j] + at // remainders * family.step_div[j] + at % remainders * family.step_mod[j]
         same = [np.full(len(at), values[j]) for values in (one.region, one.row_bytes, one.rows, one.stride)]
-        return plan.placement.bytes_by_home(same[0], offset, *same[1:]) * factor
+        return placement.bytes_by_home(same[0], offset, *same[1:]) * factor
 
     def index(self, items: I64) -> I64:
         """The row of the table for each item."""

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import AccessTable, settled_bytes
+from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.similarity import UNBOUND, Objects
 from numasim.workload.graph import Accesses, Kind, Op, RangeFamily, Workload
 
@@ -72,12 +73,11 @@ def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
 # ---- graph tasks ---------------------------------------------------------------------------------------------------
 
 
-def task_objects(plan: Plan) -> TaskObjects:
-    """The objects of every row of the plan's workload."""
-    work = plan.workload
+def task_objects(work: Workload, placement: Placement) -> TaskObjects:
+    """The objects of every row of a workload."""
     row, access, mode = _distinct(work.accesses, *_accesses_of_rows(work))
-    home = home_of(settled_bytes(plan)) if len(access) else np.zeros(0, np.int32)
-    home = np.where(plan.placement.dynamic[work.accesses.region], OPEN, home)[access] if len(access) else home
+    home = home_of(settled_bytes(work.accesses, placement)) if len(access) else np.zeros(0, np.int32)
+    home = np.where(placement.dynamic[work.accesses.region], OPEN, home)[access] if len(access) else home
     size = (work.accesses.row_bytes * work.accesses.rows)[access]
     return _grouped(work.rows, row, np.where(home == OPEN, access, -1), home, mode, size)
 
@@ -156,7 +156,7 @@ def _grouped(
 # ---- range items ---------------------------------------------------------------------------------------------------
 
 
-def item_objects(plan: Plan, family: RangeFamily) -> tuple[ItemObject, ...]:
+def item_objects(plan: Plan, placement: Placement, family: RangeFamily) -> tuple[ItemObject, ...]:
     """The objects of the items of ``family``; templates of the same bytes are one."""
     modes: dict[tuple[int, ...], int] = {}
     first: dict[tuple[int, ...], int] = {}
@@ -164,7 +164,7 @@ def item_objects(plan: Plan, family: RangeFamily) -> tuple[ItemObject, ...]:
         key = _template(family, j)
         first.setdefault(key, j)
         modes[key] = modes.get(key, 0) | int(family.accesses.mode[j])
-    return tuple(_item_object(plan, family, j, modes[key]) for key, j in first.items() if _size(family, j))
+    return tuple(_item_object(plan, placement, family, j, modes[key]) for key, j in first.items() if _size(family, j))
 
 
 def _template(family: RangeFamily, j: int) -> tuple[int, ...]:
@@ -177,8 +177,8 @@ def _size(family: RangeFamily, j: int) -> int:
     return int(family.accesses.row_bytes[j] * family.accesses.rows[j])
 
 
-def _item_object(plan: Plan, family: RangeFamily, j: int, mode: int) -> ItemObject:
-    table = AccessTable(plan, family, j)
+def _item_object(plan: Plan, placement: Placement, family: RangeFamily, j: int, mode: int) -> ItemObject:
+    table = AccessTable(plan, placement, family, j)
     return ItemObject(
         divisor=table.divisor,
         by_quotient=table.by_quotient,

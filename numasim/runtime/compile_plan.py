@@ -21,9 +21,7 @@ UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fix
 NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task
 
 
-def compile_plan(
-    strategy: str, machine: str, workers: int | None, runtime: str, graph: Path | None = None, seed: int = 0
-) -> Plan:
+def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str, graph: Path | None = None) -> Plan:
     """The plan of ``strategy`` (a shipped name or a path, as ``machine`` and ``runtime`` are).
 
     ``workers`` None: every hardware thread of the machine. ``graph`` is the recorded task graph of the program that is
@@ -36,7 +34,6 @@ def compile_plan(
         "runtime": runtime,
         "workers": workers if workers is not None else _threads(machine),
         "model": UNCOUPLED,
-        "seed": seed,
     }
     spec = resolve(fields)
     if graph is None and effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task":
@@ -45,13 +42,13 @@ def compile_plan(
             path=("runtime", "backoff", "first_ns"),
             expected="--graph with the recorded graph of the program, or a runtime whose first wait is a time",
         )
-    return build_plan(spec, seed)
+    return build_plan(spec)
 
 
-def write(plan: Plan, path: Path) -> None:
-    """Write ``plan`` to ``path``, whole or not at all. InputError where that cannot be done."""
+def write(plan: Plan, seed: int, path: Path) -> None:
+    """Write ``plan`` and ``seed`` to ``path``, whole or not at all. InputError where that cannot be done."""
     try:
-        write_plan(plan, path)
+        write_plan(plan, seed, path)
     except OSError as error:
         raise InputError(f"the plan cannot be written: {error.strerror}", place=str(path)) from None
 

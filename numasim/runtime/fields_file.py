@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.plan.plan import Plan
-from numasim.plan.segment_times import local_waits_ps, segment_times
+from numasim.plan.run import Run
+from numasim.plan.segment_times import SegmentTimes, local_waits_ps, segment_times
 from numasim.schema.completeness import complete
 from numasim.schema.plan_fields import FILE, FILE_WAITS
 
@@ -35,34 +36,39 @@ KINDS: dict[str, int] = {"uint8": 0, "int32": 1, "uint32": 2, "int64": 3, "uint6
 Array = npt.NDArray[Any]
 
 
-def write_plan(plan: Plan, path: Path | str) -> None:
-    """Write everything that the runtime needs of ``plan``, including its task graph. Whole, or not at all."""
-    write_fields(plan_fields(plan), path)
+def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
+    """Write everything that the runtime needs of ``plan``, including its task graph, and ``seed``, which the runtime
+    takes where it is given none. Whole, or not at all.
+    """
+    write_fields(plan_fields(plan, seed), path)
 
 
-def plan_fields(plan: Plan) -> dict[str, Any]:
-    """The fields of ``plan`` by name: those of the native engine, for a graph with a row for every task; beside them
-    those of `numasim.schema.plan_fields.FILE` and FILE_WAITS. InputError where the native engine is not built.
+def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
+    """The fields of a plan's file by name: those that the native engine is given for a run with ``seed``, for a graph
+    with a row for every task; beside them those of `numasim.schema.plan_fields.FILE` and FILE_WAITS. InputError where
+    the native engine is not built.
     """
     try:
         from numasim.engine.native.native_engine import fields
     except ImportError:
         raise InputError("the native engine is not built here", expected=COMPILED) from None
-    plan = plan.unfolded()
+    run = Run(plan, seed).unfolded()
+    plan, times = run.plan, segment_times(run.plan, run.placement)
     beside = {
+        "seed": seed,
         "subtree_end": plan.workload.subtree_end(),
         "strategy": plan.steal.name,
         "thread": plan.workers.thread.astype(np.int32),
-        "compute_ps": segment_times(plan).compute_ps,
+        "compute_ps": times.compute_ps,
     }
-    return {**fields(plan), **complete(FILE, beside), **_segment_waits(plan)}
+    return {**fields(run), **complete(FILE, beside), **_segment_waits(plan, times)}
 
 
-def _segment_waits(plan: Plan) -> dict[str, Any]:
+def _segment_waits(plan: Plan, times: SegmentTimes) -> dict[str, Any]:
     """The times that segments wait for memory, where there are accesses."""
     if not len(plan.workload.accesses):
         return {}
-    waits = {"settled_ps": segment_times(plan).settled_ps, "local_wait_ps": local_waits_ps(plan)}
+    waits = {"settled_ps": times.settled_ps, "local_wait_ps": local_waits_ps(plan)}
     return complete(FILE_WAITS, {name: wait.ravel() for name, wait in waits.items()})
 
 

@@ -43,7 +43,7 @@ class Integer(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Word(Field):
-    """An unsigned integer of 64 bits, without bounds."""
+    """An unsigned integer of 64 bits, without bounds; in files alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

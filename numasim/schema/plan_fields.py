@@ -731,7 +731,6 @@ PLAN = Structure(
     (
         Integer(name="workers", low="1", high="MOST_WORKERS", c_type="uint32_t"),
         Integer(name="nodes", low="1", high="MOST_NODES", c_type="uint32_t"),
-        Word(name="seed"),
         Array(name="node", type=I32, shape="workers", size="workers", high="nodes - 1"),
         Flag(name="skipping", note="only steals are events (model 1.7)"),
         Flag(name="skip"),
@@ -785,8 +784,9 @@ PLAN = Structure(
 FILE = Structure(
     "",
     "",
-    "Who runs what where, and what segments compute, so that one may take as long as it is measured to.",
+    "A seed, who runs what where, and what segments compute, so that one may take as long as it is measured to.",
     (
+        Word(name="seed", note="of runs that are given none, and of what the file holds that is drawn before a run"),
         Array(name="subtree_end", type=I64, shape="rows", note="one more than the last row of each subtree"),
         Text(name="strategy"),
         Array(name="thread", type=I32, shape="workers", note="hardware thread of each worker"),

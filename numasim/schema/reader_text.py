@@ -20,7 +20,6 @@ from numasim.schema.field_kinds import (
     Records,
     Structure,
     Value,
-    Word,
 )
 from numasim.schema.plan_fields import PLAN
 from numasim.schema.structure_text import VIEWS, enum_of, in_order
@@ -99,8 +98,6 @@ def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterat
             yield from _converted(
                 "int64_t", place, field.c_type, _call("ns_read_integer", field.name, *bounds, "&value")
             )
-        case Word():
-            yield _call("ns_read_word", field.name, f"&{place}")
         case Flag():
             scope.add_value(field.name, place)
             yield _call("ns_read_flag", field.name, f"&{place}")

@@ -19,7 +19,6 @@ from numasim.schema.field_kinds import (
     Records,
     Structure,
     Value,
-    Word,
 )
 from numasim.schema.plan_fields import PLAN
 
@@ -91,5 +90,5 @@ def _type(field: Field) -> str:
         case Part():
             type = field.of.c_name
         case _:
-            type = {Arrays: "ns_i64_lists", Word: "uint64_t", Flag: "bool"}[field.__class__]
+            type = {Arrays: "ns_i64_lists", Flag: "bool"}[field.__class__]
     return type if type.endswith("*") else f"{type} "

@@ -42,9 +42,12 @@ class Settings(Model):
 FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, "sweep")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunSpec:
-    """The resolved contents of one simulation; ``repeat`` is how often it is run, each time with a seed of its own."""
+    """The resolved contents of one simulation; ``repeat`` is how often it is run, each time with a seed of its own.
+
+    A specification equals itself alone, and the repeats of a cell share it; `numasim.spec.identity` compares contents.
+    """
 
     machine: MachineSpec
     workload: WorkloadParameters | WorkloadFile

@@ -28,9 +28,10 @@ def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
 
 
 def compile_strategy(
-    spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int = 0
+    spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int | None = None
 ) -> StealPlan:
-    """Compile ``spec``; ``task_ps`` is the mean time of a task, the first wait of a back-off with ``first_ns: task``.
+    """Compile ``spec``; ``task_ps`` is the mean duration of a task, the first wait of a back-off with ``first_ns:
+    task``, None where it is not known before a run.
 
     Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
@@ -89,7 +90,7 @@ def _thresholds(spec: StrategySpec, runtime: RuntimeSpec) -> Thresholds:
     )
 
 
-def _backoff(spec: BackoffSpec, task_ps: int) -> Backoff:
+def _backoff(spec: BackoffSpec, task_ps: int | None) -> Backoff:
     return Backoff(
         first_ps=task_ps if spec.first_ns == "task" else ps(spec.first_ns),
         factor=spec.factor,

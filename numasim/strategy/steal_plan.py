@@ -112,9 +112,12 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0 polls at once."""
+    """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0 polls at once.
 
-    first_ps: int
+    ``first_ps`` None: the mean duration of a task, where each run draws durations (`numasim.plan.run`).
+    """
+
+    first_ps: int | None
     factor: int
     max_ps: int | None
     after: str  # round | probe

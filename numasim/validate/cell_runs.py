@@ -63,18 +63,18 @@ def _run_in_virtual_time(
 def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, stored: StoredRuns) -> None:
     """Record the program, predict one repeat from that, and measure it."""
     recording = record(cell, part.file, folder / f"{seed}.json")
-    plan = plan_of(spec_of(part, cell, recording.graph), seed)
-    stored.predicted[str(seed)] = predicted_counts(simulate(plan), recording.serial_ps)
-    write(plan, folder / "cell.plan")
+    plan = plan_of(spec_of(part, cell, recording.graph))
+    stored.predicted[str(seed)] = predicted_counts(simulate(plan, seed), recording.serial_ps)
+    write(plan, seed, folder / "cell.plan")
     stored.measured[str(seed)] = measured_counts(_run(part, cell, seed, folder / "cell.plan"))
     recording.graph.unlink()
 
 
 def _compare(part: Part, cell: Cell, seed: int, recording: Recording, folder: Path, stored: StoredRuns) -> None:
     """Predict and run one repeat with model costs, and compare all counters."""
-    plan = plan_of(spec_of(part, cell, recording.graph), seed)
-    write(plan, folder / "cell.plan")
-    values, differing = differences(simulate(plan), _run(part, cell, seed, folder / "cell.plan"))
+    plan = plan_of(spec_of(part, cell, recording.graph))
+    write(plan, seed, folder / "cell.plan")
+    values, differing = differences(simulate(plan, seed), _run(part, cell, seed, folder / "cell.plan"))
     stored.compared[str(seed)] = {"values": values, "differing": differing}
 
 

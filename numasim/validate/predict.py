@@ -38,7 +38,7 @@ def seeds_of(part: Part) -> list[int]:
 
 
 def seed_of(part: Part, repeat: int) -> int:
-    """The seed of one repeat: 63 bits, as the program takes them, and not 0, the plan's own."""
+    """The seed of one repeat: 63 bits, as the program takes them, and not 0, which asks for that of the plan's file."""
     return repeat_seed(part.file.seed, repeat) >> 1 or 1
 
 
@@ -56,6 +56,6 @@ def cell_identity(part: Part, cell: Cell) -> dict[str, object]:
     }
 
 
-def plan_of(spec: RunSpec, seed: int) -> Plan:
-    """The plan of one repeat, which both the simulator and the runtime are given."""
-    return build_plan(spec, seed)
+def plan_of(spec: RunSpec) -> Plan:
+    """The plan of all repeats, which both the simulator and the runtime are given."""
+    return build_plan(spec)

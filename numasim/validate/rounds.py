@@ -43,7 +43,7 @@ def make_rounds(part: Part, cell: Cell, folder: Path, stored: StoredRuns, advanc
     rejected = 0
     while (missing := part.repeats - len(stored.measured)) > 0:
         recording = record(cell, part.file, folder / "graph.json")
-        plan = plan_of(spec_of(part, cell, recording.graph), part.file.seed)
+        plan = plan_of(spec_of(part, cell, recording.graph))
         runs = _run(part, cell, plan, min(missing, ROUNDS_PER_PROCESS), folder / "cell.plan", stored)
         counting = [run for run in runs if not placement_differs(run, plan)]
         for run in counting:
@@ -70,7 +70,7 @@ def at_speed(plan: Plan, total_ps: int) -> Plan:
 
 def _run(part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, stored: StoredRuns) -> tuple[KernelRun, ...]:
     """Run ``rounds`` in one process, with seeds that no round in ``stored`` has."""
-    write(plan, file)
+    write(plan, part.file.seed, file)
     made = len(stored.measured) + stored.moved
     order = Order(
         cell.program.kernel,
@@ -87,7 +87,7 @@ def _run(part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, stored: St
 
 
 def _predicted(plan: Plan, run: KernelRun) -> dict[str, int]:
-    result = simulate(at_speed(plan, run.rehearsed_ps).reseeded(run.seed))
+    result = simulate(at_speed(plan, run.rehearsed_ps), run.seed)
     return predicted_counts(result, run.serial_ps or 0)
 
 

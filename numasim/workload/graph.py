@@ -119,7 +119,7 @@ class Phase:
     name: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
     """A program: its tasks, its memory, its phases. All arrays are read-only.
 

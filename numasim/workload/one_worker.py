@@ -70,6 +70,16 @@ def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
     return family.low_ps + below_array(numbers, family.high_ps - family.low_ps + 1).astype(np.int64)
 
 
+def draws_durations(workload: Workload) -> bool:
+    """Whether the durations of some items are drawn, so that the serial time depends on the seed."""
+    return any(family.low_ps < family.high_ps for family in workload.ranges)
+
+
+def mean_task_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
+    """Mean duration of a task in ps, at least 1, all bytes local; ``seed`` is that of the range items' times."""
+    return max(1, serial_ps(workload, local_latency_ps, seed) // max(1, workload.tasks))
+
+
 def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
     """Time in ps of the whole workload on one worker, all bytes local; ``seed`` is that of the range items' times."""
     below_ps = workload.below(by_task(workload, segment_ps(workload, local_latency_ps)))

@@ -128,7 +128,6 @@ def coupled_plans(
         placed,
         runtime(join=join, costs=costs),
         machine,
-        seed=draw(st.integers(0, 2**64 - 1)),
         effects=draw(effects(**fixed)),
     )
 

@@ -23,13 +23,15 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.build_plan import completed, costs_ps
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.placement.compile_placement import place
+from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Workload
 
 NS = 1000
+SEED = 1  # of runs whose seed is of no importance
 Tasks = tuple[tuple[int, ...], ...]
 
 
@@ -110,7 +112,6 @@ def plan_of(
     strategy: StrategySpec | str = FIRST,
     how: RuntimeSpec | str = "bare",
     machine: Machine | None = None,
-    seed: int = 1,
     skip: bool = True,
     effects: Effects = NO_EFFECTS,
 ) -> Plan:
@@ -127,16 +128,20 @@ def plan_of(
         workload=work,
         steal=steal,
         words=place_words(strategy, steal, places, work.words),
-        placement=place(strategy.placement, machine, places, work, seed),
+        placement=placement_rules(strategy.placement, machine, places, work),
         costs=costs_ps(effective.costs),
         join=effective.join,
         producer=effective.producer,
         poll_ps=ps(effective.poll_ns),
         inline_resume_ppm=ppm(effective.resume),
         skip=skip,
-        seed=seed,
         effects=effects,
     )
+
+
+def seeded(plan: Plan, seed: int = SEED) -> Run:
+    """A run of the plan."""
+    return Run(plan, seed)
 
 
 def event_by_event(plan: Plan) -> Plan:
@@ -185,16 +190,16 @@ class Seen:
 Rows = npt.NDArray[np.int64]  # [n, COLUMNS] of what a watch is told
 
 
-def observe(plan: Plan, engine: str = DEFAULT_ENGINE) -> Seen:
+def observe(plan: Plan, engine: str = DEFAULT_ENGINE, seed: int = SEED) -> Seen:
     batches: list[np.ndarray[Any, Any]] = []
-    result, log = ENGINES[engine](plan, True, lambda records: batches.append(records.copy()))
+    result, log = ENGINES[engine](Run(plan, seed), True, lambda records: batches.append(records.copy()))
     return Seen(result, log, np.concatenate([np.zeros((0, 5), np.uint64), *batches]))
 
 
-def run_watched(plan: Plan, engine: str) -> tuple[Result, Rows]:
+def run_watched(plan: Plan, engine: str, seed: int = SEED) -> tuple[Result, Rows]:
     """A run and every row that its watch was told."""
     batches: list[Rows] = []
-    result = simulate(plan, engine, watch=batches.append)
+    result = simulate(plan, seed, engine, watch=batches.append)
     return result, np.concatenate(batches)
 
 
@@ -215,9 +220,11 @@ def assert_agree(fast: Seen, slow: Seen) -> None:
         assert fast.stretches == slow.stretches
 
 
-def run(work: Workload, workers: int = 2, *args: Any, engine: str = DEFAULT_ENGINE, **keys: Any) -> Seen:
+def run(
+    work: Workload, workers: int = 2, *args: Any, engine: str = DEFAULT_ENGINE, seed: int = SEED, **keys: Any
+) -> Seen:
     """Run a workload event by event on the plan that `plan_of` makes; passing over events has to end alike."""
     plan = plan_of(work, workers, *args, **keys)
-    slow = observe(event_by_event(plan), engine)
-    assert_agree(observe(plan, engine), slow)
+    slow = observe(event_by_event(plan), engine, seed)
+    assert_agree(observe(plan, engine, seed), slow)
     return slow

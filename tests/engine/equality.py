@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
-from engine_setup import Rows, event_by_event
+from engine_setup import SEED, Rows, event_by_event
 from random_recipes import RandomPlan
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -21,8 +21,11 @@ from numasim.engine.observe.watch import COLUMNS
 from numasim.engine.reference.reference import ReferenceEngine, finished, makespan_ps
 from numasim.engine.simulate import ENGINES, Log
 from numasim.parts.models.locks_model import BarrierName, LockName
+from numasim.parts.models.placement_model import PageRule
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
+from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 
@@ -59,7 +62,7 @@ def judge(random: RandomPlan) -> Verdict:
     """Run a plan on all engines; the reference engine's result is held against the invariants as well."""
     labels = tuple(f"{kind}: {value}" for kind, value in features(random))
     try:
-        expected, log = _patiently(random.plan)
+        expected, log = _patiently(random.run)
     except EndlessError:
         return Verdict((*labels, "mode: given up"))
     broken = [] if isinstance(expected, str) else violations(random.plan, expected, log)
@@ -68,30 +71,30 @@ def judge(random: RandomPlan) -> Verdict:
     return Verdict((*labels, f"mode: {ended}"), "\n".join(problems) or None)
 
 
-def _patiently(plan: Plan) -> tuple[Outcome, Log | None]:
+def _patiently(run: Run) -> tuple[Outcome, Log | None]:
     """The outcome on the reference engine and the log of what was executed."""
-    engine = ImpatientEngine(plan, Trace(), keep_log=True)
+    engine = ImpatientEngine(run, Trace(), keep_log=True)
     try:
         engine.run()
     except DeadlockError as deadlock:
         return str(deadlock), None
-    return collect(plan, finished(engine), makespan_ps), engine.ledger.log
+    return collect(run, finished(engine), makespan_ps), engine.ledger.log
 
 
 def _differences(random: RandomPlan, expected: Outcome, log: Log | None) -> Iterator[str]:
     """One report for each engine that does not agree."""
     for other in OTHERS:
-        found, its_log = _on(other, random.plan)
+        found, its_log = _on(other, random.run)
         if any(disagreements(expected, found)):
-            report = difference(random.plan, REFERENCE, other, repr(random))
+            report = difference(random.run, REFERENCE, other, repr(random))
             yield str(report or f"{other} does not give the same twice: {random!r}")
         elif _is_eager(expected) and sorted(log or ()) != sorted(its_log or ()):
             yield f"{other} has executed at other times what came to the same end: {random!r}"
 
 
-def _on(engine: str, plan: Plan) -> tuple[Outcome, Log | None]:
+def _on(engine: str, run: Run) -> tuple[Outcome, Log | None]:
     try:
-        return ENGINES[engine](plan, True, None)
+        return ENGINES[engine](run, True, None)
     except DeadlockError as deadlock:
         return str(deadlock), None
 
@@ -106,13 +109,13 @@ def _is_eager(found: Outcome) -> bool:
 
 def _differences_of_watches(random: RandomPlan) -> Iterator[str]:
     """One sentence for each engine that tells a watch anything else, in content or order."""
-    plan = event_by_event(random.plan)
+    run = Run(event_by_event(random.plan), random.run.seed)
     try:
-        expected = watched(plan, REFERENCE)
+        expected = watched(run, REFERENCE)
     except EndlessError:
         return
     for other in OTHERS:
-        found = watched(plan, other)
+        found = watched(run, other)
         if not np.array_equal(expected, found):
             pairs = zip(expected.tolist(), found.tolist(), strict=False)
             at = next((i for i, (one, two) in enumerate(pairs) if one != two), min(len(expected), len(found)))
@@ -120,19 +123,19 @@ def _differences_of_watches(random: RandomPlan) -> Iterator[str]:
             yield f"row {at} of what {other} tells a watch is {rows[1]} instead of {rows[0]}: {random!r}"
 
 
-def watched(plan: Plan, engine: str) -> Rows:
-    """[n, COLUMNS] what ``engine`` tells a watch of ``plan``, up to a deadlock if there is one."""
+def watched(run: Run, engine: str) -> Rows:
+    """[n, COLUMNS] what ``engine`` tells a watch of ``run``, up to a deadlock if there is one."""
     batches: list[Rows] = []
     with suppress(DeadlockError):
         if engine == REFERENCE:
-            watching = ImpatientEngine(plan, Trace(watcher=batches.append))
+            watching = ImpatientEngine(run, Trace(watcher=batches.append))
             watching.most_events = MOST_WATCHED_EVENTS
             try:
                 watching.run()
             finally:
                 watching.recorder.trace.hashes()
         else:
-            ENGINES[engine](plan, False, None, batches.append)
+            ENGINES[engine](run, False, None, batches.append)
     return np.concatenate([np.zeros((0, COLUMNS), np.int64), *batches])
 
 
@@ -147,7 +150,7 @@ def features(random: RandomPlan) -> Iterator[tuple[str, str]]:
     yield "skip", "may skip ahead" if plan.skipping else "auto" if plan.skip else "off"
     yield "strategy", strategy if isinstance(strategy, str) else strategy["name"]
     yield "program", random.recipe["workload"]["name"]
-    yield "placement", plan.placement.origin[0].policy
+    yield "placement", plan.placement.spec.policy
     for effect in dataclasses.fields(Effects):
         value = getattr(plan.effects, effect.name)
         if value != effect.default:
@@ -157,17 +160,27 @@ def features(random: RandomPlan) -> Iterator[tuple[str, str]]:
             yield "with", name
 
 
+def placement_of(plan: Plan) -> Placement:
+    """The placement of a run."""
+    return plan.placement.drawn(SEED)
+
+
+def rules_of(plan: Plan) -> list[PageRule]:
+    """What is done with pages during a run, stage by stage."""
+    return [stage.rule for stage in placement_of(plan).stages]
+
+
 def _moves_pages(plan: Plan) -> bool:
     return bool(plan.placement.dynamic[plan.workload.accesses.region].any())
 
 
 def _is_full(plan: Plan) -> bool:
-    capacity = plan.placement.capacity
+    capacity = placement_of(plan).capacity
     return capacity is not None and bool((capacity.free < len(plan.workload.regions)).any())
 
 
 def _units(plan: Plan) -> list[int]:
-    return [plan.placement.unit_pages(r) for r in np.flatnonzero(plan.placement.dynamic).tolist()]
+    return [placement_of(plan).unit_pages(r) for r in np.flatnonzero(plan.placement.dynamic).tolist()]
 
 
 FEATURES: dict[str, Callable[[Plan], bool]] = {
@@ -177,12 +190,10 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "calls": lambda plan: bool((plan.workload.op_code == Op.CALL).any()),
     "dependences": lambda plan: len(plan.workload.successor) > 0,
     "first touch while running": lambda plan: bool(plan.placement.dynamic.any()),
-    "pages that may migrate": lambda plan: _moves_pages(plan) and any(s.rule.migrates for s in plan.placement.stages),
-    "memory that is scanned": lambda plan: (
-        _moves_pages(plan) and any(stage.rule.scan_period_ps for stage in plan.placement.stages)
-    ),
-    "placement that changes": lambda plan: _moves_pages(plan) and len(plan.placement.stages) > 1,
-    "reads that place nothing": lambda plan: _moves_pages(plan) and not plan.placement.stages[0].rule.reads_place,
+    "pages that may migrate": lambda plan: _moves_pages(plan) and any(rule.migrates for rule in rules_of(plan)),
+    "memory that is scanned": lambda plan: _moves_pages(plan) and any(rule.scan_period_ps for rule in rules_of(plan)),
+    "placement that changes": lambda plan: _moves_pages(plan) and len(rules_of(plan)) > 1,
+    "reads that place nothing": lambda plan: _moves_pages(plan) and not rules_of(plan)[0].reads_place,
     "memory that is full": _is_full,
     "pages decided one by one": lambda plan: _moves_pages(plan) and 1 in _units(plan),
     "ranges": lambda plan: len(plan.workload.ranges) > 0,

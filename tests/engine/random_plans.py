@@ -22,6 +22,8 @@ from numasim.workload.registry import workload_spec
 
 STRATEGIES = catalog.names("strategies")
 RUNTIMES = catalog.names("runtimes")
+
+seeds = st.integers(0, 2**64 - 1)
 JOINS: tuple[JoinKind, ...] = ("help", "own", "strict", "continuation", "block")
 SELF_SUFFICIENT: tuple[JoinKind, ...] = ("help", "continuation")  # always end, see `plans`
 
@@ -75,7 +77,6 @@ def plans(draw: st.DrawFn, joins: tuple[JoinKind, ...] = SELF_SUFFICIENT) -> Pla
         strategy.model_copy(update={"join": join}),
         with_join(draw(st.sampled_from(RUNTIMES)), join),
         machine,
-        seed=draw(st.integers(0, 2**64 - 1)),
     )
 
 
@@ -115,7 +116,6 @@ def oblivious_plans(draw: st.DrawFn) -> Plan:
         strategy.model_copy(update={"placement": placement}),
         how,
         machine,
-        seed=draw(st.integers(0, 2**64 - 1)),
     )
 
 

@@ -31,6 +31,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.registry import workload_spec
@@ -50,10 +51,15 @@ PLAIN_LEVEL: Options = {
 
 @dataclass(frozen=True, repr=False)
 class RandomPlan:
-    """A plan and the recipe from which it is made."""
+    """A plan, and the recipe of it and of a seed."""
 
     recipe: Document
     plan: Plan
+
+    @property
+    def run(self) -> Run:
+        """The run of the plan with the recipe's seed."""
+        return Run(self.plan, self.recipe["seed"])
 
     def __repr__(self) -> str:
         return json.dumps(self.recipe)
@@ -98,7 +104,6 @@ def plan_from(recipe: Document) -> Plan:
         shipped_strategy(strategy) if isinstance(strategy, str) else StrategySpec.model_validate(strategy),
         shipped_runtime(runtime) if isinstance(runtime, str) else RuntimeSpec.model_validate(runtime),
         machine_from(json.dumps(recipe["machine"])),
-        recipe["seed"],
         recipe["skip"],
         effects_of(ModelSpec.model_validate(recipe["model"])),
     )

@@ -12,7 +12,7 @@ from engine_setup import plan_of, shipped_runtime, shipped_strategy
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts import catalog
-from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.spec.run_spec import resolve
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
@@ -57,18 +57,18 @@ def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
             yield Cell(family, strategy, MACHINES[place % len(MACHINES)], team, by_event)
 
 
-def plan_of_cell(cell: Cell) -> Plan:
-    """The plan of a cell, with the runtime that the family is published with."""
+def run_of_cell(cell: Cell) -> Run:
+    """The run of a cell, with the runtime that the family is published with."""
     family = FAMILIES[cell.family]
-    return plan_of(
+    plan = plan_of(
         workload(cell.family),
         (2, 5, min(16, machine(cell.machine).threads))[cell.team],
         shipped_strategy(cell.strategy),
         shipped_runtime(family.benchmark_runtime or family.parameters.default_runtime),
         machine(cell.machine),
-        seed=[*SMALL].index(cell.family),
         skip=not cell.by_event,
     )
+    return Run(plan, seed=[*SMALL].index(cell.family))
 
 
 @cache

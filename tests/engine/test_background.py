@@ -15,9 +15,10 @@ from typing import Any
 import jsonschema
 import pytest
 from coupled_plans import coupled_plans, with_effects
-from engine_setup import NS, Seen, found, observe, plan_of, run, runtime, stealing, toy_with
+from engine_setup import NS, SEED, Seen, found, observe, plan_of, run, runtime, stealing, toy_with
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from random_plans import seeds
 from task_graphs import Access, Run, body, graph, phase
 
 from numasim.cli import main
@@ -145,7 +146,7 @@ def test_a_program_that_moves_no_bytes_has_its_controllers_to_itself(engine: str
 def test_the_smallest_rest_is_enough_to_end(engine: str) -> None:
     effects = Effects(contention="fluid", background=of_node(0, 2 * HALF - 1))
     plan = plan_of(readers(0), 1, machine=toy(), effects=effects)  # one worker, for which nobody polls in vain
-    assert simulate(plan, engine).counters["makespan_ps"] == (1000 * NS) << 20
+    assert simulate(plan, SEED, engine).counters["makespan_ps"] == (1000 * NS) << 20
 
 
 @on_every_engine
@@ -158,7 +159,7 @@ def test_busy_shares_are_those_of_the_program(engine: str) -> None:
     effects = Effects(contention="fluid", background=of_node(0, HALF))
     plan = plan_of(readers(0), 4, strategy, runtime(), toy(), effects=effects)
     tables = OverTime(plan)
-    tables.close(int(simulate(plan, engine, watch=tables).counters["makespan_ps"]))
+    tables.close(int(simulate(plan, SEED, engine, watch=tables).counters["makespan_ps"]))
     frame = tables.resource_load_frame()
     rows = frame[frame["name"] == "controller 0"]
     assert set(rows["capacity"]) == {HALF}
@@ -173,8 +174,10 @@ loads = st.sampled_from([0, 1, GIGA // 7, GIGA, 2 * GIGA])
 
 @on_every_engine
 @few
-@given(plan=coupled_plans(contention="fluid"), node=loads, link=loads)
-def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(engine: str, plan: Plan, node: int, link: int) -> None:
+@given(plan=coupled_plans(contention="fluid"), node=loads, link=loads, seed=seeds)
+def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(
+    engine: str, plan: Plan, node: int, link: int, seed: int
+) -> None:
     """Hash for hash, but for the ratios of bytes to the bandwidth of the whole machine."""
     machine = plan.machine
     source, target = machine.links.source.tolist(), machine.links.target.tolist()
@@ -185,7 +188,8 @@ def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(engine: str, plan: Pl
     rates[:1] -= link
     smaller = replace(machine, imc_bytes_per_s=controllers, links=replace(machine.links, bytes_per_s=rates))
     loaded, small = (
-        observe(each, engine) for each in (with_effects(plan, background=background), revised(plan, machine=smaller))
+        observe(each, engine, seed)
+        for each in (with_effects(plan, background=background), revised(plan, machine=smaller))
     )
     ratios = {"imc_busy_max": None, "link_busy_max": None}
     left, right = found(loaded.result), found(small.result)
@@ -197,12 +201,14 @@ def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(engine: str, plan: Pl
 
 @on_every_engine
 @few
-@given(plan=coupled_plans(most_workers=1, contention="fluid"), one=loads, other=loads)
-def test_more_background_never_makes_one_worker_faster(engine: str, plan: Plan, one: int, other: int) -> None:
+@given(plan=coupled_plans(most_workers=1, contention="fluid"), one=loads, other=loads, seed=seeds)
+def test_more_background_never_makes_one_worker_faster(
+    engine: str, plan: Plan, one: int, other: int, seed: int
+) -> None:
     assume(one < other)
     nodes = range(plan.machine.nodes)
     less, more = (
-        observe(with_effects(plan, background=Background(tuple((node, load) for node in nodes))), engine)
+        observe(with_effects(plan, background=Background(tuple((node, load) for node in nodes))), engine, seed)
         for load in (one, other)
     )
     assert less["makespan_ps"] <= more["makespan_ps"]
@@ -240,7 +246,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_specification_says_gigabytes_per_second(spec: Any) -> None:
     effects = effects_of(load_run(spec(LOADED)).model)
     assert effects.background == Background(((0, 8 * GIGA), (1, 5 * GIGA // 2)), (((0, 1), 3 * GIGA),))
-    resources = resources_of(build_plan(load_run(spec(LOADED)), 1))
+    resources = resources_of(build_plan(load_run(spec(LOADED))))
     assert {resource.name: resource.capacity for resource in resources.listed} == {
         "controller 0": 22 * GIGA,
         "controller 1": 55 * GIGA // 2,
@@ -258,7 +264,9 @@ def test_nobody_beside_the_program_is_the_same_run_as_before(spec: Any) -> None:
         assert run_id(idle, 1) == run_id(plain, 1)
         assert effects_of(idle.model) == effects_of(ModelSpec())
         found_hashes = [
-            simulate(build_plan(each, 1), engine).counters["event_hash"] for each in (idle, plain) for engine in ENGINES
+            simulate(build_plan(each), SEED, engine).counters["event_hash"]
+            for each in (idle, plain)
+            for engine in ENGINES
         ]
         assert len(set(found_hashes)) == 1
 
@@ -301,7 +309,7 @@ def test_a_load_may_come_from_the_command_line(spec: Any, capsys: pytest.Capture
 def test_a_load_may_be_the_axis_of_a_sweep(spec: Any) -> None:
     sweep = load_sweep(spec("sweep: {model.background.nodes.0: [0, 8, 16, 24.5]}\n"))
     assert [cell.spec.model.background.nodes[0] for cell in sweep.cells] == [0, 8, 16, Decimal("24.5")]
-    makespans = [simulate(build_plan(cell.spec, repeat_seed(0, 0))).counters["makespan_ps"] for cell in sweep.cells]
+    makespans = [simulate(build_plan(cell.spec), repeat_seed(0, 0)).counters["makespan_ps"] for cell in sweep.cells]
     assert makespans == sorted(makespans)
     assert len(set(makespans)) == 4
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy
+from engine_setup import NS, SEED, Seen, observe, plan_of, run, runtime, stealing, toy
 from task_graphs import Use, body, graph, phase
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -84,7 +84,7 @@ def test_a_barrier_per_domain_crosses_sockets_less_often() -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_more_parties_than_workers_are_a_deadlock(engine: str) -> None:
     with pytest.raises(DeadlockError, match="a worker for each party of a barrier"):
-        simulate(plan_of(meeting(0, 0, 0), 2, how="bare"), engine)
+        simulate(plan_of(meeting(0, 0, 0), 2, how="bare"), SEED, engine)
 
 
 # ---- conditions ----------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_one_signal_lets_one_pass(engine: str) -> None:
     work = graph(body(Use(Op.SIGNAL)), *[body(Use(Op.AWAIT)) for _ in range(2)], phases=(
         phase(0, 1, 2, deal=Deal.CYCLIC),), words=words)  # fmt: skip
     with pytest.raises(DeadlockError, match="1 tasks are left"):
-        simulate(plan_of(work, 3, how="bare"), engine)
+        simulate(plan_of(work, 3, how="bare"), SEED, engine)
 
 
 @pytest.mark.parametrize("parties", [1, 2])

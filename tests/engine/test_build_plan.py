@@ -1,4 +1,4 @@
-"""The repeats of a cell share what does not hang on their seed."""
+"""The repeats of a cell share its plan; what depends on their seeds is drawn by each run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pytest
 
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
+from numasim.plan.run import Run
 from numasim.spec.run_spec import RunSpec, resolve
 from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate
 from numasim.workload.json_io import write
+from numasim.workload.one_worker import serial_ps
 
 SPEC: dict[str, Any] = {
     "machine": "xeon-e5-2620-2s",
@@ -27,34 +29,49 @@ def spec(**changes: Any) -> RunSpec:
     return resolve({**SPEC, **changes})
 
 
-def test_repeats_differ_in_their_seed_alone() -> None:
+WAITS_FOR_A_TASK = {"like": "randomized", "backoff": {"first_ns": "task", "factor": 2, "max_ns": 10**6}}
+
+
+def test_all_runs_of_a_cell_share_its_plan() -> None:
     cell = spec()
-    first, second = build_plan(cell, 1), build_plan(cell, 2)
-    assert (first.seed, second.seed) == (1, 2)
-    assert first.steal is second.steal
-    assert first.skippable == second.skippable == build_plan(spec(), 2).skippable
+    assert build_plan(cell) is build_plan(cell)
 
 
 def test_cells_of_equal_contents_have_plans_of_their_own() -> None:
-    assert build_plan(spec(workers=2), 1).workers.workers == 2
-    assert build_plan(spec(workers=3), 1).workers.workers == 3
+    first, second = spec(), spec()
+    assert build_plan(first) is not build_plan(second)
+    assert build_plan(first).workload is build_plan(second).workload
+    assert build_plan(spec(workers=2)).workers.workers == 2
+    assert build_plan(spec(workers=3)).workers.workers == 3
 
 
 def test_a_back_off_of_a_task_follows_the_tasks_of_each_seed() -> None:
-    strategy = {"like": "randomized", "backoff": {"first_ns": "task", "factor": 2, "max_ns": 10**6}}
-    cell = spec(strategy=strategy)
-    waits = [build_plan(cell, seed).steal.backoff.first_ps for seed in (1, 2)]
-    assert waits == [build_plan(spec(strategy=strategy), seed).steal.backoff.first_ps for seed in (1, 2)]
+    plan = build_plan(spec(strategy=WAITS_FOR_A_TASK))
+    assert plan.steal.backoff.first_ps is None
+    waits = [Run(plan, seed).first_wait_ps for seed in (1, 2)]
+    assert waits == [serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), seed) // 50 for seed in (1, 2)]
     assert waits[0] != waits[1]
     assert all(100_000 <= wait <= 900_000 for wait in waits)
+
+
+def test_a_back_off_of_a_task_is_known_with_the_plan_where_no_duration_is_drawn() -> None:
+    tasks = {"name": "independent", "tasks": 50, "low_ns": 400, "high_ns": 400}
+    plan = build_plan(spec(strategy=WAITS_FOR_A_TASK, workload=tasks))
+    assert plan.steal.backoff.first_ps == Run(plan, 7).first_wait_ps == 400_000
+
+
+def test_only_homes_that_are_drawn_depend_on_the_seed() -> None:
+    for policy, drawn in (("interleave", False), ("first-touch", False), ("random", True)):
+        plan = build_plan(spec(strategy={"like": "randomized", "placement": policy}))
+        assert (Run(plan, 1).placement is not Run(plan, 2).placement) == drawn
 
 
 def test_a_graph_file_is_what_is_in_it_now(tmp_path: Path) -> None:
     graph = tmp_path / "graph.json"
     for tasks in (3, 7):
         write(generate(read_workload(f"{{name: independent, tasks: {tasks}, low_ns: 1, high_ns: 2}}")), graph)
-        assert build_plan(spec(workload={"file": str(graph)}), 1).workload.tasks == tasks
+        assert build_plan(spec(workload={"file": str(graph)})).workload.tasks == tasks
     gone = spec(workload={"file": str(graph)})
     graph.unlink()
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        build_plan(gone, 1)
+        build_plan(gone)

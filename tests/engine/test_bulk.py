@@ -37,7 +37,7 @@ def test_a_range_of_its_own_is_one_event() -> None:
 def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
     """The worker steals from itself, which takes time: the producer finds its queue full and the worker busy."""
     how = runtime(producer="extra", capacity=8, on_full="next", costs={"probe_ns": 100, "take_ns": 60})
-    seen = observe(plan_of(items(630, 0), 1, "topology-aware-self", how, seed=5), engine)
+    seen = observe(plan_of(items(630, 0), 1, "topology-aware-self", how), engine, seed=5)
     assert (seen["tasks"], seen["mode"]) == (630, "eager")
 
 
@@ -66,8 +66,8 @@ def test_tasks_among_the_items_of_a_producer_keep_their_names() -> None:
 
 def test_a_second_phase_goes_on_with_the_round_robin_of_the_first() -> None:
     how = runtime(producer="extra", capacity=4, on_full="next", s_rule="avail", costs={"push_ns": 0})
-    plan = plan_of(items(66, 1 * NS, repeat=2), 5, shipped_strategy("nearest-first"), how, toy(2, 3, 2), seed=0)
-    assert_agree(observe(plan), observe(event_by_event(plan)))
+    plan = plan_of(items(66, 1 * NS, repeat=2), 5, shipped_strategy("nearest-first"), how, toy(2, 3, 2))
+    assert_agree(observe(plan, seed=0), observe(event_by_event(plan), seed=0))
 
 
 @pytest.mark.parametrize(

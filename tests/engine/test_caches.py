@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from engine_setup import NS, Seen, plan_of, run, runtime, stealing, toy_with
+from engine_setup import NS, SEED, Seen, plan_of, run, runtime, stealing, toy_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from task_graphs import Access, Run, body, graph, phase
@@ -352,4 +352,6 @@ def programs(draw: st.DrawFn) -> Workload:
 def test_bytes_are_conserved_and_times_add_up(work: Workload, model: str, home: str, engine: str) -> None:
     # `simulate` holds every byte that was declared against those that were moved or found, and the split of time
     how = runtime(costs={"probe_remote_ns": 100})
-    simulate(plan_of(work, 2, stealing(placement=home), how, TWO, effects=Effects(cache=model)), engine, check=True)
+    simulate(
+        plan_of(work, 2, stealing(placement=home), how, TWO, effects=Effects(cache=model)), SEED, engine, check=True
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, event_by_event, plan_of, runtime
+from engine_setup import NS, event_by_event, plan_of, runtime, seeded
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, graph, items, task
@@ -17,10 +17,10 @@ from task_graphs import WAIT, graph, items, task
 from numasim.engine.check.engine_difference import Record, difference, disagreements, first_event_difference, outcome
 from numasim.engine.observe.trace_hash import Listener, Records, WindowSums, hash_sum
 from numasim.engine.simulate import ENGINES
-from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 
 WORK = graph(task(*[task(300 * NS) for _ in range(6)], WAIT, 50 * NS))
-PLAN = plan_of(WORK, 3, "randomized", runtime(join="help", costs={"push_ns": 10}))
+RUN = seeded(plan_of(WORK, 3, "randomized", runtime(join="help", costs={"push_ns": 10})))
 
 
 @pytest.fixture
@@ -32,20 +32,20 @@ def register() -> Iterator[dict[str, Any]]:
     ENGINES.update(before)
 
 
-def with_other_seed(plan: Plan, keep_log: bool, listener: Listener | None) -> Any:
-    return ENGINES["reference"](replace(plan, seed=plan.seed + 1), keep_log, listener)
+def with_other_seed(run: Run, keep_log: bool, listener: Listener | None) -> Any:
+    return ENGINES["reference"](Run(run.plan, run.seed + 1), keep_log, listener)
 
 
 def test_an_engine_agrees_with_itself() -> None:
-    assert difference(PLAN, "reference", "reference") is None
+    assert difference(RUN, "reference", "reference") is None
 
 
 def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, Any]) -> None:
     register["wrong"] = with_other_seed
-    found = difference(PLAN, "reference", "wrong")
+    found = difference(RUN, "reference", "wrong")
     assert found is not None
     assert found.first_event is not None
-    left, right = traces(PLAN), traces(replace(PLAN, seed=PLAN.seed + 1))
+    left, right = traces(RUN), traces(Run(RUN.plan, RUN.seed + 1))
     first = min([*(left - right), *(right - left)])
     assert found.first_event.event == first
     assert found.first_event.by == ("reference" if first in left else "wrong")
@@ -55,15 +55,15 @@ def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, A
     assert "seed 1" in report
 
 
-def traces(plan: Plan) -> Counter[Record]:
+def traces(run: Run) -> Counter[Record]:
     found: Counter[Record] = Counter()
-    outcome(plan, "reference", lambda records: found.update(map(Record._make, records.tolist())))
+    outcome(run, "reference", lambda records: found.update(map(Record._make, records.tolist())))
     return found
 
 
 def test_a_deadlock_differs_from_a_result_and_from_another_deadlock(register: dict[str, Any]) -> None:
     stuck = "1 tasks are left"
-    result = outcome(PLAN, "reference")
+    result = outcome(RUN, "reference")
     assert not list(disagreements(stuck, stuck))
     assert [each.name for each in disagreements(stuck, "2 tasks are left")] == ["deadlock"]
     assert "deadlock" in {each.name for each in disagreements(stuck, result)}
@@ -71,7 +71,7 @@ def test_a_deadlock_differs_from_a_result_and_from_another_deadlock(register: di
 
 def test_costs_of_the_run_are_no_difference() -> None:
     plan = plan_of(items(1, 30_000 * NS), 2, "steal-half")  # passes over polls, and does not skip ahead
-    fast, slow = outcome(plan, "reference"), outcome(event_by_event(plan), "reference")
+    fast, slow = outcome(seeded(plan), "reference"), outcome(seeded(event_by_event(plan)), "reference")
     assert not isinstance(fast, str)
     assert not isinstance(slow, str)
     assert fast.counters["events"] < slow.counters["events"]
@@ -80,13 +80,13 @@ def test_costs_of_the_run_are_no_difference() -> None:
 
 @pytest.mark.parametrize("table", ["node_bytes", "node_attempts", "node_success"])
 def test_every_table_counts(table: str) -> None:
-    one, other = outcome(PLAN, "reference"), outcome(PLAN, "reference")
+    one, other = outcome(RUN, "reference"), outcome(RUN, "reference")
     getattr(other, table)[0, 0] += 1
     assert [each.name for each in disagreements(one, other)] == [f"{table}[0, 0]"]
 
 
 def test_every_counter_of_every_worker_counts() -> None:
-    one = outcome(PLAN, "reference")
+    one = outcome(RUN, "reference")
     assert not isinstance(one, str)
     for name, column in one.workers.items():
         changed = column.copy()
@@ -156,7 +156,9 @@ def test_a_crowded_window_is_narrowed_until_it_is_small(monkeypatch: pytest.Monk
 
 
 def test_records_speak() -> None:
-    seen = {Record._make(row) for row in traces(PLAN)} | {Record._make(row) for row in traces(plan_of(items(3, NS)))}
+    seen = {Record._make(row) for row in traces(RUN)} | {
+        Record._make(row) for row in traces(seeded(plan_of(items(3, NS))))
+    }
     assert all(str(record).startswith(f"at {record.time_ps:,} ps ") for record in seen)
     assert str(Record(1_234_000, 5, 3, 5, 1)) == "at 1,234,000 ps worker 3 probes queue 5 and takes 1 task"
 
@@ -166,6 +168,6 @@ def test_a_listener_has_heard_everything_when_a_run_ends_in_a_deadlock(engine: s
     # the root runs 30 ns, puts its child into its queue, where its join does not look, and waits
     plan = plan_of(graph(task(30 * NS, task(10 * NS), WAIT)), 1, "breadth-first", runtime(join="own"))
     heard: list[Record] = []
-    found = outcome(plan, engine, lambda records: heard.extend(map(Record._make, records.tolist())))
+    found = outcome(seeded(plan), engine, lambda records: heard.extend(map(Record._make, records.tolist())))
     assert isinstance(found, str)
     assert sorted(heard) == [Record(30 * NS, 0, 0, 0, 0), Record(30 * NS, 4, 0, 1, 0)]

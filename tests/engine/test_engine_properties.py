@@ -10,7 +10,7 @@ import numpy as np
 from engine_setup import NS, Seen, assert_agree, event_by_event, observe, plan_of, runtime, shipped_strategy, toy
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from random_plans import JOINS, STRATEGIES, plans
+from random_plans import JOINS, STRATEGIES, plans, seeds
 from task_graphs import Access, items
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -22,33 +22,33 @@ from numasim.workload.graph import Deal, Region
 quick = settings(max_examples=120)
 
 
-def outcome(plan: Plan) -> Seen | str:
+def outcome(plan: Plan, seed: int) -> Seen | str:
     try:
-        return observe(plan)
+        return observe(plan, seed=seed)
     except DeadlockError as error:
         return str(error)
 
 
 @quick
-@given(plans())
-def test_every_result_obeys_the_invariants(plan: Plan) -> None:
-    seen = observe(plan)
+@given(plans(), seeds)
+def test_every_result_obeys_the_invariants(plan: Plan, seed: int) -> None:
+    seen = observe(plan, seed=seed)
     assert violations(plan, seen.result, seen.log) == []
 
 
 @quick
-@given(plans())
-def test_passing_over_polls_changes_nothing(plan: Plan) -> None:
-    fast, slow = observe(plan), observe(event_by_event(plan))
+@given(plans(), seeds)
+def test_passing_over_polls_changes_nothing(plan: Plan, seed: int) -> None:
+    fast, slow = observe(plan, seed=seed), observe(event_by_event(plan), seed=seed)
     event("fewer events" if fast["events"] < slow["events"] else "as many events")
     assert_agree(fast, slow)
     assert fast["event_hash"] == (slow["event_hash"] if fast["mode"] == "eager" else None)
 
 
 @quick
-@given(plans(JOINS))
-def test_every_join_ends_or_names_a_deadlock_in_either_mode(plan: Plan) -> None:
-    fast, slow = outcome(plan), outcome(event_by_event(plan))
+@given(plans(JOINS), seeds)
+def test_every_join_ends_or_names_a_deadlock_in_either_mode(plan: Plan, seed: int) -> None:
+    fast, slow = outcome(plan, seed), outcome(event_by_event(plan), seed)
     event(f"{plan.join}: {'deadlock' if isinstance(fast, str) else 'ends'}")
     if isinstance(fast, str) or isinstance(slow, str):
         assert fast == slow
@@ -58,16 +58,16 @@ def test_every_join_ends_or_names_a_deadlock_in_either_mode(plan: Plan) -> None:
 
 
 @settings(quick, max_examples=30)
-@given(plans())
-def test_a_seed_gives_one_result(plan: Plan) -> None:
-    first, second = observe(plan), observe(plan)
+@given(plans(), seeds)
+def test_a_seed_gives_one_result(plan: Plan, seed: int) -> None:
+    first, second = observe(plan, seed=seed), observe(plan, seed=seed)
     assert_agree(first, second)
     assert (first["event_hash"], first["events"]) == (second["event_hash"], second["events"])
 
 
 def test_seeds_differ() -> None:
     work = items(40, 200 * NS, 2000 * NS)
-    hashes = {observe(plan_of(work, 4, "randomized", seed=seed))["trace_hash"] for seed in range(30)}
+    hashes = {observe(plan_of(work, 4, "randomized"), seed=seed)["trace_hash"] for seed in range(30)}
     assert len(hashes) == 30
 
 
@@ -79,11 +79,11 @@ def arrays_of(part: Any) -> Iterator[bytes]:
 
 
 @settings(quick, max_examples=40)
-@given(plans())
-def test_running_leaves_the_plan_as_it_was(plan: Plan) -> None:
+@given(plans(), seeds)
+def test_running_leaves_the_plan_as_it_was(plan: Plan, seed: int) -> None:
     parts = (plan.machine, plan.workers, plan.steal)
     before = [plan.workload.digest(), *(array for part in parts for array in arrays_of(part))]
-    observe(plan)
+    observe(plan, seed=seed)
     assert [plan.workload.digest(), *(array for part in parts for array in arrays_of(part))] == before
 
 
@@ -124,13 +124,13 @@ def production(draw: st.DrawFn) -> Plan:
     placed = strategy.model_copy(
         update={"placement": PlacementSpec(policy=draw(st.sampled_from(["block", "interleave"])))}
     )
-    return plan_of(work, draw(st.integers(1, 6)), placed, how, toy(sockets, 3, 2), seed=draw(st.integers(0, 99)))
+    return plan_of(work, draw(st.integers(1, 6)), placed, how, toy(sockets, 3, 2))
 
 
 @settings(quick, max_examples=250)
-@given(production())
-def test_ranges_in_bulk_are_ranges_item_by_item(plan: Plan) -> None:
-    fast, slow = outcome(plan), outcome(event_by_event(plan))
+@given(production(), seeds)
+def test_ranges_in_bulk_are_ranges_item_by_item(plan: Plan, seed: int) -> None:
+    fast, slow = outcome(plan, seed), outcome(event_by_event(plan), seed)
     if isinstance(fast, str) or isinstance(slow, str):
         assert fast == slow
         return

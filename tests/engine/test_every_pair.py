@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 import pytest
 from equality import OTHERS, REFERENCE
-from registry_cells import AXES, STRATEGIES, Cell, cells_of_every_pair, plan_of_cell
+from registry_cells import AXES, STRATEGIES, Cell, cells_of_every_pair, run_of_cell
 
 from numasim.engine.check.engine_difference import difference, disagreements
 from numasim.engine.simulate import simulate
@@ -20,12 +20,12 @@ from numasim.engine.simulate import simulate
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_engines_agree_on_the_registries(strategy: str) -> None:
     for cell in cells_of_every_pair(strategy):
-        plan = plan_of_cell(cell)
-        result = simulate(plan, REFERENCE, check=True)
-        assert result.counters["tasks"] == plan.workload.tasks
+        run = run_of_cell(cell)
+        result = simulate(run.plan, run.seed, REFERENCE, check=True)
+        assert result.counters["tasks"] == run.plan.workload.tasks
         for other in OTHERS:
-            if any(disagreements(result, simulate(plan, other))):
-                pytest.fail(f"{cell}: {difference(plan, REFERENCE, other)}")
+            if any(disagreements(result, simulate(run.plan, run.seed, other))):
+                pytest.fail(f"{cell}: {difference(run, REFERENCE, other)}")
 
 
 @pytest.mark.parametrize(("one", "other"), [*combinations(Cell._fields, 2)])

@@ -9,6 +9,7 @@ import pytest
 from coupled_plans import AMPLE_GBS, SETTLED, UNCHANGED_PPM, coupled_plans, with_effects
 from engine_setup import Seen, assert_agree, event_by_event, found, observe
 from hypothesis import event, given, settings
+from random_plans import seeds
 
 from numasim.engine.check.invariants import violations
 from numasim.engine.simulate import ENGINES
@@ -33,28 +34,28 @@ PLAIN = {
 
 
 @settings(quick, max_examples=40)
-@given(plan=coupled_plans())
-def test_bytes_are_conserved_and_times_add_up(engine: str, plan: Plan) -> None:
+@given(plan=coupled_plans(), seed=seeds)
+def test_bytes_are_conserved_and_times_add_up(engine: str, plan: Plan, seed: int) -> None:
     assert plan.coupled
-    seen = observe(plan, engine)
+    seen = observe(plan, engine, seed)
     event("contention" if seen["inflation_contention_ps"] else "nobody waits for bandwidth")
     event("hits" if seen["bytes_cache"] else "no hits")
     assert violations(plan, seen.result, seen.log) == []
 
 
 @quick
-@given(plan=coupled_plans())
-def test_passing_over_polls_changes_nothing(engine: str, plan: Plan) -> None:
-    assert_agree(observe(plan, engine), observe(event_by_event(plan), engine))
+@given(plan=coupled_plans(), seed=seeds)
+def test_passing_over_polls_changes_nothing(engine: str, plan: Plan, seed: int) -> None:
+    assert_agree(observe(plan, engine, seed), observe(event_by_event(plan), engine, seed))
 
 
 @quick
-@given(plan=coupled_plans(placements=SETTLED, **PLAIN))
-def test_no_segment_takes_less_than_alone_or_than_its_bytes(engine: str, plan: Plan) -> None:
+@given(plan=coupled_plans(placements=SETTLED, **PLAIN), seed=seeds)
+def test_no_segment_takes_less_than_alone_or_than_its_bytes(engine: str, plan: Plan, seed: int) -> None:
     """Without caches a segment's own time follows from its node, and its bytes from the pages."""
-    seen = observe(plan, engine)
+    seen = observe(plan, engine, seed)
     longer = 0
-    for length_ps, alone_ps, traffic in by_segment(plan, seen):
+    for length_ps, alone_ps, traffic in by_segment(plan, seen, seed):
         assert length_ps >= alone_ps
         longer += length_ps > alone_ps
         if plan.effects.contention != "none" and not plan.workload.ranges:  # items ask for what the mean one needs
@@ -64,10 +65,12 @@ def test_no_segment_takes_less_than_alone_or_than_its_bytes(engine: str, plan: P
     assert longer == 0 or plan.effects.contention != "none"
 
 
-def by_segment(plan: Plan, seen: Seen) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
+def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
     """(length, length if it were alone, [nodes] bytes) of everything that was executed."""
     alone_by_rule = revised(plan, effects=NO_EFFECTS)  # what is coupled finds its times out while it runs
-    times, ranges = segment_times(alone_by_rule), [RangeTimes(plan, family) for family in plan.workload.ranges]
+    placement = plan.placement.drawn(seed)
+    times = segment_times(alone_by_rule, placement)
+    ranges = [RangeTimes(plan, placement, family, seed) for family in plan.workload.ranges]
     found = []
     for each in seen.log or ():
         node = int(plan.workers.node[each.worker])
@@ -81,10 +84,10 @@ def by_segment(plan: Plan, seen: Seen) -> list[tuple[int, int, np.ndarray[tuple[
 
 
 @quick
-@given(plan=coupled_plans(gbs=(AMPLE_GBS,)))
-def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan) -> None:
+@given(plan=coupled_plans(gbs=(AMPLE_GBS,)), seed=seeds)
+def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan, seed: int) -> None:
     none, snapshot, fluid = (
-        observe(with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), contention=name), engine)
+        observe(with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), contention=name), engine, seed)
         for name in ("none", "snapshot", "fluid")
     )
     assert found(none.result) == found(snapshot.result) == found(fluid.result)
@@ -92,32 +95,32 @@ def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan) -> Non
 
 
 @quick
-@given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0))
-def test_one_worker_alone_contends_with_nobody(engine: str, plan: Plan) -> None:
+@given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0), seed=seeds)
+def test_one_worker_alone_contends_with_nobody(engine: str, plan: Plan, seed: int) -> None:
     """A flow of memory asks for 6.4 GB/s at most and what it finds in the cache for 32: only the latter is too much."""
     plan = with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
-    none, fluid = (observe(with_effects(plan, contention=name), engine) for name in ("none", "fluid"))
+    none, fluid = (observe(with_effects(plan, contention=name), engine, seed) for name in ("none", "fluid"))
     assert found(none.result) == found(fluid.result)
 
 
 @quick
-@given(plan=coupled_plans(gbs=(3,), most_workers=1, placements=SETTLED, **PLAIN | {"contention": "fluid"}))
-def test_one_worker_alone_gets_no_more_than_there_is(engine: str, plan: Plan) -> None:
-    seen = observe(plan, engine)
-    waits = sum(length - alone for length, alone, _ in by_segment(plan, seen))
+@given(plan=coupled_plans(gbs=(3,), most_workers=1, placements=SETTLED, **PLAIN | {"contention": "fluid"}), seed=seeds)
+def test_one_worker_alone_gets_no_more_than_there_is(engine: str, plan: Plan, seed: int) -> None:
+    seen = observe(plan, engine, seed)
+    waits = sum(length - alone for length, alone, _ in by_segment(plan, seen, seed))
     event("waits" if waits else "runs freely")
     assert seen["inflation_contention_ps"] == waits
     assert plan.workload.ranges or seen["imc_busy_max"] <= 1
 
 
 @quick
-@given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}))
-def test_finding_out_while_running_equals_knowing_beforehand(engine: str, plan: Plan) -> None:
+@given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}), seed=seeds)
+def test_finding_out_while_running_equals_knowing_beforehand(engine: str, plan: Plan, seed: int) -> None:
     """Effects that change nothing: the same run with times from tables, to the last event."""
     known = event_by_event(revised(plan, effects=Effects()))
     assert plan.coupled
     assert not known.coupled
-    while_running, beforehand = observe(event_by_event(plan), engine), observe(known, engine)
+    while_running, beforehand = observe(event_by_event(plan), engine, seed), observe(known, engine, seed)
     left, right = found(while_running.result), found(beforehand.result)
     left["pairs"] = {name: left["pairs"][name] for name in right["pairs"]}  # tables do not tell kinds of bytes apart,
     left["counters"]["link_busy_max"] = right["counters"]["link_busy_max"]  # nor the ways that they take

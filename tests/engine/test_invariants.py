@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
+from engine_setup import NS, SEED, Seen, observe, plan_of, runtime, seeded, shipped_strategy, toy
 from task_graphs import WAIT, Access, Run, Use, graph, items, task
 
 from numasim.engine.check.invariants import INVARIANTS, assert_valid, violations
@@ -189,9 +189,9 @@ def test_every_invariant_is_shown_to_fail(plan: Plan, good: Seen) -> None:
 
 def test_checking_is_part_of_a_run_that_asks_for_it(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numasim.engine.check.invariants.INVARIANTS", (lambda *_: iter(["broken"]),))
-    assert simulate(plan).counters["tasks"] == 4
+    assert simulate(plan, SEED).counters["tasks"] == 4
     with pytest.raises(CheckError, match="broken"):
-        simulate(plan, check=True)
+        simulate(plan, SEED, check=True)
 
 
 def test_remote_memory_may_be_nearer_than_local() -> None:
@@ -200,7 +200,7 @@ def test_remote_memory_may_be_nearer_than_local() -> None:
     work = graph(task(Run(0, (Access(0, 0, 6400),))), regions=(Region("data", 1 << 16, True),))
     there = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
     plan = plan_of(work, 1, there, machine=far_sighted)
-    result = simulate(plan, check=True)
+    result = simulate(plan, SEED, check=True)
     assert result.counters["makespan_ps"] == 100 * NS
     assert result.counters["work_ps"] == result.counters["span_ps"] == 1000 * NS
 
@@ -208,7 +208,7 @@ def test_remote_memory_may_be_nearer_than_local() -> None:
 def test_items_that_were_passed_over_are_counted() -> None:
     how = runtime(producer="extra", on_full="next", capacity=4, costs={"push_ns": 10})
     plan = plan_of(items(400, 1000 * NS), 3, "randomized", how)
-    result, log = ENGINES["reference"](plan, True, None)
+    result, log = ENGINES["reference"](seeded(plan), True, None)
     assert result.passed_items > 0
     assert violations(plan, result, log) == []
     result.passed_items -= 1

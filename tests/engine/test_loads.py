@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 import pytest
 from coupled_plans import coupled_plans, loaded
-from engine_setup import NS, Rows, plan_of, run_watched
+from engine_setup import NS, SEED, Rows, plan_of, run_watched
 from hypothesis import event, given, settings
+from random_plans import seeds
 from task_graphs import Access, Run, graph, items, task
 
 from numasim.engine.collect_result import link_bytes
@@ -121,10 +122,10 @@ def test_the_integral_of_a_load_is_what_was_moved(engine: str, name: str) -> Non
 
 @pytest.mark.parametrize("engine", ENGINES)
 @some
-@given(plan=coupled_plans(contention="fluid"))
-def test_no_load_is_above_capacity(engine: str, plan: Plan) -> None:
+@given(plan=coupled_plans(contention="fluid"), seed=seeds)
+def test_no_load_is_above_capacity(engine: str, plan: Plan, seed: int) -> None:
     """What each flow gets is rounded down, so that not even rounding leads beyond it."""
-    result, rows = run_watched(plan, engine)
+    result, rows = run_watched(plan, engine, seed)
     listed = resources_of(plan).listed
     busiest = 0
     for resource, told in steps(rows, result.counters["makespan_ps"]).items():
@@ -136,9 +137,9 @@ def test_no_load_is_above_capacity(engine: str, plan: Plan) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @some
-@given(plan=coupled_plans())
-def test_a_load_is_told_where_it_differs_from_the_one_before(engine: str, plan: Plan) -> None:
-    result, rows = run_watched(plan, engine)
+@given(plan=coupled_plans(), seed=seeds)
+def test_a_load_is_told_where_it_differs_from_the_one_before(engine: str, plan: Plan, seed: int) -> None:
+    result, rows = run_watched(plan, engine, seed)
     for told in steps(rows, result.counters["makespan_ps"]).values():
         used = [0, *(value for _, _, value in told)]
         assert all(before != after for before, after in pairwise(used))
@@ -153,7 +154,7 @@ def test_tables_name_what_is_used(engine: str, name: str) -> None:
         tables(rows)
         batches.append(rows)
 
-    makespan_ps = int(simulate(plan, engine, watch=tell).counters["makespan_ps"])
+    makespan_ps = int(simulate(plan, SEED, engine, watch=tell).counters["makespan_ps"])
     tables.close(makespan_ps)
     frame = tables.resource_load_frame()
     area = ((frame["end_ps"] - frame["begin_ps"]) * frame["used"]).groupby(frame["resource"]).sum()
@@ -168,7 +169,7 @@ def test_tables_name_what_is_used(engine: str, name: str) -> None:
 def test_a_run_that_is_not_coupled_tells_of_no_loads() -> None:
     plan = plan_of(graph(task(task(50 * NS))))
     tables = OverTime(plan)
-    result = simulate(plan, watch=tables)
+    result = simulate(plan, SEED, watch=tables)
     tables.close(int(result.counters["makespan_ps"]))
     assert not plan.coupled
     assert len(tables.resource_load_frame()) == 0

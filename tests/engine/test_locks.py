@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy
+from engine_setup import NS, SEED, Seen, observe, plan_of, run, runtime, stealing, toy
 from task_graphs import WAIT, Task, Use, body, graph, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -251,4 +251,4 @@ def test_nested_critical_sections() -> None:
 def test_a_lock_that_is_held_over_a_join_may_deadlock(engine: str) -> None:
     work = graph(task(LOCK, task(LOCK, UNLOCK), WAIT, UNLOCK), words=DOOR)
     with pytest.raises(DeadlockError, match="no lock held over a join"):
-        simulate(plan_of(work, 2, how="bare"), engine)
+        simulate(plan_of(work, 2, how="bare"), SEED, engine)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from balanced_programs import CASES, FAULT_NS, MIGRATE_NS, PAGE, SCAN, STEP_NS, TWO_NODES, Balanced, touched_in_turn
-from engine_setup import NS, observe, plan_of, runtime, stealing, toy_with
+from engine_setup import NS, SEED, observe, plan_of, runtime, stealing, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import Access, Run, body, graph, items, phase
@@ -132,7 +132,7 @@ def test_memory_that_one_remote_node_uses_alone_ends_there(
     granules = {page // granule for access in touched for page in pages_of(access)}
     pages = sum(min(granule, PAGES - each * granule) for each in granules)
     for engine in ENGINES:
-        result = simulate(private(touched, granule, window_pages), engine, check=True)  # no byte is lost
+        result = simulate(private(touched, granule, window_pages), SEED, engine, check=True)  # no byte is lost
         assert result.node_pages.tolist() == [PAGES - pages, pages]
         assert result.counters["pages_migrated"] == pages
 

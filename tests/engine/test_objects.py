@@ -6,7 +6,7 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-from engine_setup import plan_of, stealing, toy
+from engine_setup import SEED, plan_of, stealing, toy
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import Draft, graph_document, workload_of
@@ -37,8 +37,14 @@ def by_data(policy: str) -> Any:
     return stealing({"from": "others"}, dispatch=[{"to": "data"}, {"to": "any"}], placement=policy)
 
 
+def objects_and_pages(given_plan: Plan) -> tuple[ObjectMap, PageMap]:
+    placement = given_plan.placement.drawn(SEED)
+    pages = PageMap(given_plan, placement, Clock())
+    return ObjectMap(given_plan, placement, pages), pages
+
+
 def map_of(given_plan: Plan) -> ObjectMap:
-    return ObjectMap(given_plan, PageMap(given_plan, Clock()))
+    return objects_and_pages(given_plan)[0]
 
 
 def using(*accesses: Access) -> Run:
@@ -88,8 +94,7 @@ def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
     given_plan = plan(
         using(access), using(Access(0, 0, 10)), using(Access(0, GRANULE, 10)), regions=fresh, policy="first-touch"
     )
-    pages = PageMap(given_plan, Clock())
-    objects = ObjectMap(given_plan, pages)
+    objects, pages = objects_and_pages(given_plan)
 
     def home() -> int:
         return next(each.home for each in objects.of_task(0) if each.bytes == 300)
@@ -118,10 +123,9 @@ def random_program(seed: int) -> Any:
 def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy: str) -> None:
     work = random_program(seed)
     given_plan = plan_of(work, 3, by_data(policy), machine=THREE_NODES)
-    pages = PageMap(given_plan, Clock())
+    objects, pages = objects_and_pages(given_plan)
     for access in range(0, len(work.accesses), 3):
         pages.touch(access, access % 2)
-    objects = ObjectMap(given_plan, pages)
     for row in range(work.rows):
         expected = Counter()
         for shape, (mode, access) in walked(work, row).items():
@@ -170,7 +174,7 @@ def test_the_objects_of_items_are_their_templates_moved(seed: int, policy: str) 
     work = workload_of({"name": "items", "phases": [phase], **parts})
     given_plan = plan_of(work, 3, by_data(policy), machine=THREE_NODES)
     family = work.ranges[0]
-    found = item_objects(given_plan, family)
+    found = item_objects(given_plan, given_plan.placement.drawn(SEED), family)
     for item in range(family.count):
         expected = Counter(moved(given_plan, family, j, item) for j in distinct(family))
         assert Counter((each.of(item).home, each.of(item).bytes) for each in found) == expected
@@ -195,7 +199,7 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
         begin = offset + row * int(one.stride[j])
         end = begin + int(one.row_bytes[j])
         for page in range(begin // page_bytes, -(-end // page_bytes)):
-            home = given_plan.placement.home_of_page(int(one.region[j]), page)
+            home = given_plan.placement.drawn(SEED).home_of_page(int(one.region[j]), page)
             here = min(end, (page + 1) * page_bytes) - max(begin, page * page_bytes)
             total[max(0, home)] += here  # what is fresh is on node 0, where worker 0 is
     return home_of(total), sum(total)

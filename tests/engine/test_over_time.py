@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from engine_setup import NS, event_by_event, plan_of, shipped_runtime, toy
+from engine_setup import NS, SEED, event_by_event, plan_of, shipped_runtime, toy
 from equality import Rows
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
@@ -44,7 +44,7 @@ def over_time(plan: Plan, engine: str) -> tuple[Result, OverTime, Rows]:
         tables(rows)
         batches.append(rows)
 
-    result = simulate(plan, engine, watch=tell)
+    result = simulate(plan, SEED, engine, watch=tell)
     tables.close(result.counters["makespan_ps"])
     return result, tables, np.concatenate(batches)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from page_oracle import BY_TOUCH, Document, PageOracle
 from task_graphs import Access, Run, body, graph, items, phase
 
+from numasim import draws
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.clock import Clock
 from numasim.engine.reference.memory.page_map import PageMap
@@ -59,12 +60,17 @@ class Program:
             phases.append(phase(*range(first, first + NODES), deal=Deal.CYCLIC))
         work = graph(*bodies, phases=tuple(phases), regions=REGIONS)
         how = runtime(costs={"fault_ns": 7, "migrate_ns": 11})
-        return plan_of(work, NODES, stealing(placement=self.placement), how, self.machine, self.seed)
+        return plan_of(work, NODES, stealing(placement=self.placement), how, self.machine)
 
     def oracle(self) -> PageOracle:
         room = [int(memory) // PAGE for memory in self.machine.memory_bytes]
         workers = self.plan.workers.node.tolist()
         return PageOracle(self.placement, REGIONS, PAGE, workers, LATENCY_NS, room, self.seed)
+
+
+def page_map(program: Program, clock: Clock) -> PageMap:
+    plan = program.plan
+    return PageMap(plan, plan.placement.drawn(program.seed), clock)
 
 
 accesses = st.builds(
@@ -120,7 +126,7 @@ def programs(draw: st.DrawFn) -> Program:
 @given(program=programs())
 @settings(max_examples=120)
 def test_runs_equal_pages_placed_one_by_one(engine: str, program: Program) -> None:
-    oracle, seen = program.oracle(), observe(program.plan, engine)
+    oracle, seen = program.oracle(), observe(program.plan, engine, program.seed)
     begins_ps = [0, *(end_ps for end_ps, *_ in seen.of_rank(Rank.RELEASE))]  # of phases
     for at, (worker, access, _) in enumerate(program.touches):
         factor = access.passes * (1 + (access.mode != Mode.READ))
@@ -137,7 +143,7 @@ def test_runs_equal_pages_placed_one_by_one(engine: str, program: Program) -> No
 @settings(max_examples=60)
 def test_bytes_are_found_where_pages_are(program: Program) -> None:
     clock = Clock()
-    pages, oracle, node_of = PageMap(program.plan, clock), program.oracle(), program.plan.workers.node.tolist()
+    pages, oracle, node_of = page_map(program, clock), program.oracle(), program.plan.workers.node.tolist()
     for at, (worker, access, compute_ns) in enumerate(program.touches):
         pages.start_phase(at)
         oracle.start_phase(at, clock.now)
@@ -232,11 +238,17 @@ def test_fresh_memory_of_a_range_is_placed_by_worker_0_beforehand() -> None:
     assert (seen.result.node_pages.tolist(), seen["page_faults"]) == ([16, 0], 0)
 
 
-def test_random_homes_hang_on_the_seed_of_a_repeat() -> None:
-    plans = [plan_of(in_turn((0, ALL)), 2, placed("random"), machine=TWO_NODES, seed=seed) for seed in range(8)]
-    found = [observe(plan).result.node_bytes[0].tolist() for plan in plans]
-    assert found == [observe(plans[0].reseeded(seed)).result.node_bytes[0].tolist() for seed in range(8)]
+def test_random_homes_depend_on_the_seed_of_a_repeat() -> None:
+    plan = plan_of(in_turn((0, ALL)), 2, placed("random"), machine=TWO_NODES)
+    found = [observe(plan, seed=seed).result.node_bytes[0].tolist() for seed in range(8)]
+    drawn = [[draws.below(draws.draw(draws.base(seed, 4, 0), page), 2) for page in range(16)] for seed in range(8)]
+    assert found == [[4 * KIB * homes.count(node) for node in (0, 1)] for homes in drawn]
     assert len({tuple(each) for each in found}) > 2
+
+
+def test_homes_that_are_not_drawn_are_those_of_all_runs() -> None:
+    rules = plan_of(in_turn((0, ALL)), 2, placed("interleave"), machine=TWO_NODES).placement
+    assert rules.drawn(1) is rules.drawn(2)
 
 
 def test_overflow_is_not_looked_at_unless_asked() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_setup import NS, event_by_event, found, plan_of, runtime, shipped_strategy, toy
+from engine_setup import NS, SEED, event_by_event, found, plan_of, runtime, shipped_strategy, toy
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from task_graphs import Access, items
@@ -33,7 +33,7 @@ def uneven(
 
 def test_far_fewer_events_than_steals() -> None:
     plan = uneven(300_000, 12, read=60_000)
-    bulk, eager = simulate(plan, "native"), simulate(event_by_event(plan), "native")
+    bulk, eager = simulate(plan, SEED, "native"), simulate(event_by_event(plan), SEED, "native")
     assert found(bulk) == found(eager)
     assert bulk.counters["steal_success"] > 2 * bulk.counters["events"]
 
@@ -53,13 +53,13 @@ def test_thieves_in_bulk_are_thieves_event_by_event(data: st.DataObject) -> None
             "costs": {"take_ns": data.draw(st.integers(0, 70)), "pop_ns": data.draw(st.integers(0, 9)), "probe_ns": 20},
         },
         sockets=sockets,
-        seed=data.draw(st.integers(0, 2**64 - 1)),
     )
-    bulk, eager = simulate(plan, "native"), simulate(event_by_event(plan), "native")
+    seed = data.draw(st.integers(0, 2**64 - 1))
+    bulk, eager = simulate(plan, seed, "native"), simulate(event_by_event(plan), seed, "native")
     assert found(bulk) == found(eager)
     event("robbed" if bulk.counters["events"] < bulk.counters["steal_success"] else "probed")
 
 
 def test_the_reference_engine_agrees() -> None:
     plan = uneven(4000, 6)
-    assert found(simulate(plan, "native")) == found(simulate(plan, "reference"))
+    assert found(simulate(plan, SEED, "native")) == found(simulate(plan, SEED, "reference"))

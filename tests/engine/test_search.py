@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_setup import NS, Seen, assert_agree, event_by_event, observe, plan_of, runtime, stealing, toy
+from engine_setup import NS, SEED, Seen, assert_agree, event_by_event, observe, plan_of, runtime, stealing, toy
 from engine_setup import run as simulated
 from task_graphs import body, graph, items, phase, task
 
@@ -17,10 +17,12 @@ from numasim.workload.graph import Deal, Workload
 IN_ORDER = {"from": "others", "pick": "in-order"}
 
 
-def run(work: Workload, workers: int = 2, strategy: StrategySpec | str = "randomized", **keys: Any) -> Seen:
+def run(
+    work: Workload, workers: int = 2, strategy: StrategySpec | str = "randomized", seed: int = SEED, **keys: Any
+) -> Seen:
     """Run with and without passing over polls; both have to be the same, and to steal at the same times."""
     plan = plan_of(work, workers, strategy, **keys)
-    seen, slow = observe(plan), observe(event_by_event(plan))
+    seen, slow = observe(plan, seed=seed), observe(event_by_event(plan), seed=seed)
     assert_agree(seen, slow)
     assert seen.steals == slow.steals
     return slow

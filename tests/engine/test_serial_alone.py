@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from coupled_plans import coupled_plans, graphs, loaded, machines, ranges, with_effects
-from engine_setup import NS, observe, plan_of, runtime, stealing, toy_with
+from engine_setup import NS, SEED, observe, plan_of, runtime, stealing, toy_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_plans import seeds
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.draws import DrawClass, base, draw
 from numasim.engine.simulate import ENGINES
 from numasim.plan.effects import Effects
-from numasim.plan.item_prices import ItemPrices, Seat
+from numasim.plan.item_prices import ItemPrices, PricedItems, Seat
 from numasim.plan.noise import noisy_ps
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
@@ -106,11 +107,11 @@ def test_without_caches_it_is_the_sum_of_what_is_declared(
     engine: str, work: Workload, overlap_ppm: int, seed: int
 ) -> None:
     machine = loaded(2, 2, 1, "socket", 3)
-    plain = plan_of(work, 3, "randomized", machine=machine, seed=seed, effects=Effects(contention="fluid"))
-    assert observe(plain, engine)["serial_ps"] == declared_serial_ps(work, LOCAL_PS, seed)
+    plain = plan_of(work, 3, "randomized", machine=machine, effects=Effects(contention="fluid"))
+    assert observe(plain, engine, seed)["serial_ps"] == declared_serial_ps(work, LOCAL_PS, seed)
     partly = with_effects(plain, overlap_ppm=overlap_ppm)
     if not work.ranges:
-        assert observe(partly, engine)["serial_ps"] == combined_sum(work, partly.effects)
+        assert observe(partly, engine, seed)["serial_ps"] == combined_sum(work, partly.effects)
 
 
 def combined_sum(work: Workload, effects: Effects) -> int:
@@ -137,10 +138,12 @@ def test_ranges_in_closed_form_are_the_sum_over_items(
         task_noise_ppm=data.draw(st.sampled_from([0, 200_000])),
     )
     plan = plan_of(work, 1, machine=plan_machine, effects=effects)  # type: ignore[arg-type]
-    prices = ItemPrices(plan, resources_of(plan), work.ranges[0], Seat(0, 0, 1))
-    one_by_one = [prices.item(item)[0] for item in range(work.ranges[0].count)]
+    family = work.ranges[0]
+    prices = ItemPrices(plan, plan.placement.drawn(SEED), resources_of(plan), family, Seat(0, 0, 1))
+    priced = PricedItems(prices, family, effects, SEED)
+    one_by_one = [priced.item(item)[0] for item in range(family.count)]
     total = sum(effects.combined_ps(compute, prices.local_wait_ps) for compute in one_by_one)
-    assert prices.local_sum_ps() == total
+    assert priced.local_sum_ps() == total
     repeats = work.phases[0].repeat
     seen = observe(plan, engine)
     assert seen["serial_ps"] == repeats * total
@@ -159,7 +162,7 @@ def test_a_range_whose_data_fit_is_served_by_the_cache(engine: str) -> None:
 
 
 @quick
-@given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"))
-def test_one_worker_without_caches_does_its_work_in_the_serial_time(engine: str, plan: Plan) -> None:
-    seen = observe(plan, engine)
+@given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"), seed=seeds)
+def test_one_worker_without_caches_does_its_work_in_the_serial_time(engine: str, plan: Plan, seed: int) -> None:
+    seen = observe(plan, engine, seed)
     assert seen["serial_ps"] == seen["work_ps"]

@@ -69,7 +69,7 @@ def figures(name: str, domains: int, model: str) -> Figures:
     how = runtime(costs={"probe_remote_ns": 100})
     effects = Effects(cache=model, contention="fluid", overlap_ppm=0)  # so that memory counts in run times
     plan = plan_of(workload(name), 4, "randomized", how, machine, effects=effects)
-    runs = [simulate(plan.reseeded(seed)).counters for seed in range(SEEDS)]
+    runs = [simulate(plan, seed).counters for seed in range(SEEDS)]
     totals = [sum(c[f"bytes_{kind}"] for kind in ("cache", "c2c", "local", "remote")) for c in runs]
     parts = [[c[kind] / max(1, total) for c, total in zip(runs, totals, strict=True)] for kind in SERVED]
     return Figures(*map(fmean, parts), fmean(c["makespan_ps"] for c in runs))

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from engine_setup import NS, event_by_event, found, plan_of, runtime, stealing, toy
+from engine_setup import NS, SEED, event_by_event, found, plan_of, runtime, seeded, stealing, toy
 from equality import EndlessError, ImpatientEngine
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
@@ -22,6 +22,7 @@ from numasim.engine.reference.shortcuts.shortcut import ALL_SHORTCUTS, Shortcut
 from numasim.engine.result import Result
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.workload.graph import Deal
 
 RANDOM_PLANS = 30
@@ -67,28 +68,29 @@ SHOWN_BY = {
 }
 
 
-def result_with(plan: Plan, taken: Set[Shortcut]) -> Result:
-    engine = ReferenceEngine(plan, Trace(), shortcuts=taken)
+def result_with(plan: Plan, taken: Set[Shortcut], seed: int = SEED) -> Result:
+    run = seeded(plan, seed)
+    engine = ReferenceEngine(run, Trace(), shortcuts=taken)
     engine.run()
-    return collect(plan, finished(engine), makespan_ps)
+    return collect(run, finished(engine), makespan_ps)
 
 
-def outcome(plan: Plan, taken: Set[Shortcut]) -> dict[str, Any] | str:
+def outcome(run: Run, taken: Set[Shortcut]) -> dict[str, Any] | str:
     try:
-        return found(result_with(plan, taken))
+        return found(result_with(run.plan, taken, run.seed))
     except DeadlockError as deadlock:
         return str(deadlock)
 
 
 @cache
-def random_outcomes() -> list[tuple[Plan, dict[str, Any] | str]]:
-    """Random plans that end soon event by event, and how."""
-    drawn = (random_plan(Random(f"shortcuts {number}")).plan for number in range(RANDOM_PLANS))
-    return [(plan, outcome(plan, NONE)) for plan in drawn if plan.skip and ends_soon(plan)]
+def random_outcomes() -> list[tuple[Run, dict[str, Any] | str]]:
+    """Runs of random plans that end soon event by event, and how."""
+    drawn = (random_plan(Random(f"shortcuts {number}")).run for number in range(RANDOM_PLANS))
+    return [(run, outcome(run, NONE)) for run in drawn if run.plan.skip and ends_soon(run)]
 
 
-def ends_soon(plan: Plan) -> bool:
-    engine = ImpatientEngine(event_by_event(plan), Trace())
+def ends_soon(run: Run) -> bool:
+    engine = ImpatientEngine(seeded(event_by_event(run.plan), run.seed), Trace())
     engine.most_events = MOST_EVENTS
     try:
         engine.run()
@@ -107,8 +109,8 @@ def test_a_shortcut_changes_nothing(name: str, taken: Set[Shortcut]) -> None:
 
 @each_subset
 def test_no_shortcut_changes_a_random_plan(taken: Set[Shortcut]) -> None:
-    for plan, expected in random_outcomes():
-        assert outcome(plan, taken) == expected
+    for run, expected in random_outcomes():
+        assert outcome(run, taken) == expected
 
 
 @pytest.mark.parametrize("shortcut", Shortcut)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from engine_setup import (
     NS,
+    SEED,
     assert_agree,
     event_by_event,
     observe,
@@ -20,7 +21,7 @@ from engine_setup import (
 )
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from random_plans import STRATEGIES, oblivious_plans, plans
+from random_plans import STRATEGIES, oblivious_plans, plans, seeds
 from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
 
 from numasim.engine.check.invariants import violations
@@ -208,10 +209,10 @@ quick = settings(max_examples=100)
 
 
 @quick
-@given(st.one_of(oblivious_plans(), plans()))
-def test_skipping_is_only_a_matter_of_speed(plan: Plan) -> None:
+@given(st.one_of(oblivious_plans(), plans()), seeds)
+def test_skipping_is_only_a_matter_of_speed(plan: Plan, seed: int) -> None:
     event("skippable" if plan.skippable else "coupled")
-    fast, slow = observe(plan, "reference"), observe(event_by_event(plan), "reference")
+    fast, slow = observe(plan, "reference", seed), observe(event_by_event(plan), "reference", seed)
     assert_agree(fast, slow)
     assert violations(plan, fast.result, fast.log) == []
     assert slow["mode"] == "eager"
@@ -221,12 +222,12 @@ def test_skipping_is_only_a_matter_of_speed(plan: Plan) -> None:
 
 
 @quick
-@given(oblivious_plans())
-def test_folding_is_only_a_matter_of_memory(plan: Plan) -> None:
+@given(oblivious_plans(), seeds)
+def test_folding_is_only_a_matter_of_memory(plan: Plan, seed: int) -> None:
     whole = plan.unfolded()
     event("folded" if whole is not plan else "as it was")
     assert skippable(plan) == skippable(whole)
-    assert_agree(observe(plan, "reference"), observe(whole, "reference"))
+    assert_agree(observe(plan, "reference", seed), observe(whole, "reference", seed))
 
 
 def test_listeners_hear_of_every_event_of_a_run_whose_hash_is_withheld() -> None:
@@ -240,7 +241,7 @@ def test_steady_production_is_in_bulk_and_says_so() -> None:
     how = runtime(producer="extra", capacity=4, on_full="next", costs={"push_ns": 1})
     plan = plan_of(items(500, 100 * NS), 3, stealing(), how)
     for engine_plan, mode in ((plan, "bulk"), (event_by_event(plan), "eager")):
-        result = simulate(engine_plan)
+        result = simulate(engine_plan, SEED)
         assert result.counters["mode"] == result.row()["mode"] == mode
         assert (result.counters["event_hash"] is None) == (mode == "bulk") == bool(result.passed_items)
 
@@ -250,7 +251,7 @@ def test_steady_production_is_in_bulk_and_says_so() -> None:
 
 def built(n: int, **keys: Any) -> Plan:
     spec = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": n}, "strategy": "randomized", "workers": 4}
-    return build_plan(resolve({**spec, **keys}), seed=1)
+    return build_plan(resolve({**spec, **keys}))
 
 
 def test_a_workload_stays_folded_until_an_engine_writes_it_out() -> None:
@@ -268,7 +269,7 @@ def test_tasks_that_do_not_fit_in_memory_are_too_many_for_the_reference_engine()
     assert plan.workload.tasks == 29_860_703
     expected = "29,860,703 tasks .* on the reference engine; expected at most 8,000,000 .* or the native engine"
     with pytest.raises(InputError, match=expected):
-        simulate(plan, "reference")
+        simulate(plan, SEED, "reference")
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 import pytest
-from engine_setup import FIRST, NS, plan_of, run, runtime, stealing
+from engine_setup import FIRST, NS, plan_of, run, runtime, seeded, stealing
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, graph, items, phase, task
@@ -156,7 +156,7 @@ def thresholds_after(work: Any, workers: int = 1, **keys: Any) -> tuple[list[int
     costs = {"push_ns": 10, "pop_ns": 30, "probe_ns": 100}
     how = runtime(capacity=8, on_full="inline", s_rule="literal", costs=costs)
     spec = stealing({"from": "others", "if": "announced"}, thresholds={**AUTO, **keys})
-    engine = ReferenceEngine(plan_of(work, workers, spec, how), Trace())
+    engine = ReferenceEngine(seeded(plan_of(work, workers, spec, how)), Trace())
     engine.run()
     return engine.queues.high, engine.queues.low
 

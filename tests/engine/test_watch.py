@@ -11,7 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, Rows, event_by_event, found, plan_of, run_watched, runtime, shipped_runtime, toy
+from engine_setup import (
+    NS,
+    SEED,
+    Rows,
+    event_by_event,
+    found,
+    plan_of,
+    run_watched,
+    runtime,
+    seeded,
+    shipped_runtime,
+    toy,
+)
 from equality import MOST_WATCHED_EVENTS, OTHERS, watched
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
@@ -72,7 +84,7 @@ def plans() -> dict[str, Plan]:
 
 def ends_soon(plan: Plan) -> bool:
     try:
-        return simulate(event_by_event(plan)).counters["events"] < MOST_WATCHED_EVENTS
+        return simulate(event_by_event(plan), SEED).counters["events"] < MOST_WATCHED_EVENTS
     except DeadlockError:
         return False
 
@@ -93,16 +105,16 @@ def stretches(rows: Rows) -> dict[int, list[tuple[int, int, int]]]:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("other", OTHERS)
 def test_engines_tell_the_same_in_the_same_order(name: str, other: str) -> None:
-    plan = event_by_event(plans()[name])
-    expected = watched(plan, "reference")
+    run = seeded(event_by_event(plans()[name]))
+    expected = watched(run, "reference")
     assert len(expected)
-    np.testing.assert_array_equal(watched(plan, other), expected)
+    np.testing.assert_array_equal(watched(run, other), expected)
 
 
 @each_run
 def test_watching_changes_nothing(engine: str, name: str) -> None:
     plan = plans()[name]
-    assert found(run_watched(plan, engine)[0]) == found(simulate(plan, engine))
+    assert found(run_watched(plan, engine)[0]) == found(simulate(plan, SEED, engine))
 
 
 @each_run
@@ -173,7 +185,7 @@ def test_lengths_recounted_from_the_trace(engine: str) -> None:
     plan = event_by_event(plan_of(TREE, 3, "randomized", runtime(costs={"push_ns": 10}), toy(3)))
     records: list[Any] = []
     rows: list[Rows] = []
-    ENGINES[engine](plan, False, lambda batch: records.extend(batch.tolist()), rows.append)
+    ENGINES[engine](seeded(plan), False, lambda batch: records.extend(batch.tolist()), rows.append)
     told = np.concatenate(rows)
     for queue in range(3):
         puts = sorted(record[0] for record in records if record[1] == Rank.PUT and record[4] == queue)
@@ -202,7 +214,7 @@ def test_work_is_what_the_log_has_and_knows_its_kernel(engine: str, folded: bool
     strassen = generate(workload_spec("strassen", n=256), folded=folded)
     plan = event_by_event(plan_of(strassen, 3, "randomized", "ompi", toy(3)))
     rows: list[Rows] = []
-    _, log = ENGINES[engine](plan, True, None, rows.append)
+    _, log = ENGINES[engine](seeded(plan), True, None, rows.append)
     assert log is not None
     work = of_kind(np.concatenate(rows), Watched.WORK)
     assert sorted((task, segment, worker, begin, end) for worker, begin, end, task, segment, _ in work) == sorted(log)
@@ -215,7 +227,7 @@ def test_rows_come_in_batches_of_bounded_size() -> None:
     plan = plan_of(items(40_000, 10 * NS, deal=Deal.CYCLIC), 2)
     for engine in ENGINES:
         batches: list[int] = []
-        simulate(plan, engine, watch=lambda batch, sizes=batches: sizes.append(batch.shape))
+        simulate(plan, SEED, engine, watch=lambda batch, sizes=batches: sizes.append(batch.shape))
         assert len(batches) > 1
         assert max(rows for rows, _ in batches) <= 65_536
         assert {columns for _, columns in batches} == {COLUMNS}
@@ -227,7 +239,7 @@ def test_what_a_watcher_raises_comes_out(engine: str) -> None:
         raise LookupError("seen enough")
 
     with pytest.raises(LookupError, match="seen enough"):
-        simulate(plan_of(TREE), engine, watch=refuse)
+        simulate(plan_of(TREE), SEED, engine, watch=refuse)
 
 
 def test_loads_are_told_with_their_resource() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import plan_of
+from engine_setup import SEED, plan_of, seeded
 from random_recipes import random_plan
 
 from numasim.workload.generate import generate
@@ -121,8 +121,8 @@ def valid_plans(chance: Random) -> list[dict[str, Any]]:
     from numasim.engine.native.native_engine import fields
 
     folded = generate(workload_spec("fib", n=9, spawn_ns=1, leaf_ns=1, join_ns=1), folded=True)
-    plans = [plan_of(folded, 4, "randomized"), *(random_plan(chance).plan for _ in range(PLANS))]
-    return [fields(plan if plan.skipping else plan.unfolded()) for plan in plans]
+    runs = [seeded(plan_of(folded, 4, "randomized")), *(random_plan(chance).run for _ in range(PLANS))]
+    return [fields(run if run.plan.skipping else run.unfolded()) for run in runs]
 
 
 def fate(fields: dict[str, Any], patience_s: float) -> str:
@@ -133,7 +133,7 @@ def fate(fields: dict[str, Any], patience_s: float) -> str:
         signal.setitimer(signal.ITIMER_REAL, patience_s)
         try:
             watched = fields.get("skip") is False
-            _engine.run(fields, True, lambda _: None, (lambda _: None) if watched else None)
+            _engine.run(_engine.Plan(fields), SEED, True, lambda _: None, (lambda _: None) if watched else None)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     except (ValueError, OverflowError, MemoryError, Impatience, _engine.Deadlock) as problem:
@@ -187,14 +187,14 @@ def test_what_a_listener_raises_comes_out() -> None:
 
     for fields in valid_plans(Random(3))[:10]:
         with pytest.raises(LookupError, match="heard enough"):
-            engine.run(fields, False, refuse)
+            engine.run(engine.Plan(fields), SEED, False, refuse)
 
 
 def test_a_plan_that_skips_cannot_be_watched() -> None:
     engine = pytest.importorskip("numasim.native._engine")
     skipping = next(fields for fields in valid_plans(Random(3)) if fields["skip"])
     with pytest.raises(ValueError, match="a run that is watched skips nothing"):
-        engine.run(skipping, False, None, print)
+        engine.run(engine.Plan(skipping), SEED, False, None, print)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,12 @@ from policy_library import (
 )
 from strategy_setup import compiled, strategy
 
+from numasim.engine.reference.backoff import LONGEST_WAIT_PS, Waits
 from numasim.engine.reference.dispatcher import Dispatcher
-from numasim.engine.reference.tables import LONGEST_WAIT_PS, Tables
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
 from numasim.engine.reference.work_source import dealt_items, dealt_to
-from numasim.strategy.steal_plan import Backoff, Full, Thresholds
+from numasim.strategy.steal_plan import Full, Thresholds
 from numasim.workload.graph import Deal
 
 GREATEST = 2**63 - 1
@@ -123,9 +123,7 @@ def test_watch_bits(length: int, before: int) -> None:
 @example(first=1, factor=2, most=GREATEST, poll=0, scan=0, fails=63, probed=True)
 @example(first=1, factor=2, most=GREATEST, poll=0, scan=0, fails=64, probed=True)
 def test_wait(first: int, factor: int, most: int | None, poll: int, scan: int, fails: int, probed: bool) -> None:
-    backoff = Backoff(first, factor, most, "round", "skip")
-    plan = SimpleNamespace(steal=SimpleNamespace(backoff=backoff), poll_ps=poll)
-    expected = Tables.wait_ps(cast(Any, SimpleNamespace(_plan=plan, scan_ps=scan)), fails, probed)
+    expected = Waits(first, factor, most, poll, scan).wait_ps(fails, probed)
     struct = BackoffStruct(first, factor, -1 if most is None else most, poll, scan)
     assert library().ns_backoff_wait_ps(struct, fails, probed) == expected
 

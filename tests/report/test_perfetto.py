@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_setup import plan_of, shipped_runtime, shipped_strategy
+from engine_setup import SEED, plan_of, shipped_runtime, shipped_strategy
 
 from numasim.engine.result import Result
 from numasim.engine.simulate import simulate
@@ -85,7 +85,7 @@ def ask(perfetto: list[str], trace: Path, *queries: str) -> list[list[list[Any]]
 def test_perfetto_finds_what_the_run_has_counted(name: str, perfetto: list[str], plan: Plan, tmp_path: Path) -> None:
     path = tmp_path / name
     with trace_to(path, plan) as watch:
-        result = simulate(plan, watch=watch)
+        result = simulate(plan, SEED, watch=watch)
     of_workers, by_name, arrows, nested, problems, counters = ask(
         perfetto, path, OF_WORKERS, BY_NAME, ARROWS, NESTED, PROBLEMS, COUNTERS
     )
@@ -111,7 +111,7 @@ def test_perfetto_finds_the_loads_of_controllers_and_links(perfetto: list[str], 
     path = tmp_path / "trace.json"
     plan = revised(plan, effects=Effects(contention="fluid"))
     with trace_to(path, plan) as watch:
-        simulate(plan, watch=watch)
+        simulate(plan, SEED, watch=watch)
     (found,) = ask(perfetto, path, LOADS)
     gigabytes = {resource.name: resource.capacity / 1e9 for resource in resources_of(plan).listed}
     assert [name.removesuffix(" GB/s") for name, _ in found] == [

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from coupled_plans import coupled_plans
-from engine_setup import NS, plan_of, shipped_runtime, toy
+from engine_setup import NS, SEED, plan_of, shipped_runtime, toy
 from equality import Rows
 from hypothesis import given, settings
+from random_plans import seeds
 from random_recipes import random_plan
 from task_graphs import WAIT, graph, items, task
 
@@ -46,9 +47,9 @@ SPLIT = {
 }
 
 
-def traced(plan: Plan, path: Path, engine: str = DEFAULT_ENGINE) -> Result:
+def traced(plan: Plan, path: Path, engine: str = DEFAULT_ENGINE, seed: int = SEED) -> Result:
     with trace_to(path, plan) as watch:
-        return simulate(plan, engine, watch=watch)
+        return simulate(plan, seed, engine, watch=watch)
 
 
 def events(path: Path) -> list[dict[str, Any]]:
@@ -71,10 +72,11 @@ def split_of(found: Lint, plan: Plan) -> dict[str, list[int]]:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("number", range(25))
 def test_traces_of_random_plans_are_sound_and_add_up(number: int, engine: str, tmp_path: Path) -> None:
-    plan = random_plan(Random(number)).plan
+    run = random_plan(Random(number)).run
+    plan = run.plan
     path = tmp_path / "trace.json"
     try:
-        result = traced(plan, path, engine)
+        result = traced(plan, path, engine, run.seed)
     except DeadlockError:
         assert list(tmp_path.iterdir()) == []
         return
@@ -89,10 +91,12 @@ def test_traces_of_random_plans_are_sound_and_add_up(number: int, engine: str, t
 
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=15)
-@given(plan=coupled_plans(contention="fluid"))
-def test_traces_of_coupled_plans_are_sound(engine: str, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> None:
+@given(plan=coupled_plans(contention="fluid"), seed=seeds)
+def test_traces_of_coupled_plans_are_sound(
+    engine: str, plan: Plan, seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     path = tmp_path_factory.mktemp("traces") / "trace.json"
-    traced(plan, path, engine)
+    traced(plan, path, engine, seed)
     found = lint(path)
     assert found.problems == []
     shown = {event["name"] for event in events(path) if event["ph"] == "C" and event["name"].startswith("controller")}
@@ -104,7 +108,7 @@ def test_every_steal_is_an_arrow_from_victim_to_thief(engine: str, tmp_path: Pat
     plan = plan_of(TREE, 4, "topology-aware", "ompi", toy(2, 2))
     result = traced(plan, tmp_path / "trace.json", engine)
     steals: list[Any] = []
-    simulate(plan, engine, watch=lambda rows: steals.extend(rows[rows[:, 0] == Watched.STEAL].tolist()))
+    simulate(plan, SEED, engine, watch=lambda rows: steals.extend(rows[rows[:, 0] == Watched.STEAL].tolist()))
     ends = {(event["ph"], event["id"]): event for event in events(tmp_path / "trace.json") if event["ph"] in "sf"}
     assert len(ends) == 2 * len(steals) == 2 * result.counters["steal_success"] > 0
     assert lint(tmp_path / "trace.json").arrows == len(steals)
@@ -289,7 +293,7 @@ def test_a_run_ten_times_as_long_takes_no_more_memory() -> None:
     for count in (1_000, 10_000):
         plan = plan_of(items(count, 500 * NS, deal=Deal.CYCLIC), 4, "randomized", "ompi", toy(2, 2))
         batches: list[Rows] = []
-        simulate(plan, watch=batches.append)
+        simulate(plan, SEED, watch=batches.append)
         peaks.append(peak_bytes(np.concatenate(batches), plan))
     assert peaks[1] < 1.05 * peaks[0]
     assert peaks[1] < 500_000

@@ -141,7 +141,7 @@ class PlanFile:
     """The fields of a plan, with some of them changed, as C reads them; ``fields`` is what was written."""
 
     def __init__(self, plan: Plan, changes: Mapping[str, Any] | None = None) -> None:
-        self.fields = {**plan_fields(plan), **(changes or {})}
+        self.fields = {**plan_fields(plan, seed=1), **(changes or {})}
         with TemporaryDirectory() as folder:
             path = Path(folder) / "plan"
             write_fields(self.fields, path)

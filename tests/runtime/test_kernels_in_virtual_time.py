@@ -28,7 +28,7 @@ PLAIN_MODEL = {"cache": "none", "contention": "none", "smt": "none", "clock": "f
 
 def plan_of_graph(graph: Path, strategy: str, workers: int) -> Plan:
     spec: dict[str, Any] = {"machine": "xeon-6130-4s", "workload": {"file": str(graph)}, "strategy": strategy}
-    return build_plan(resolve({**spec, "runtime": "ompi", "workers": workers, "model": PLAIN_MODEL}), seed=workers)
+    return build_plan(resolve({**spec, "runtime": "ompi", "workers": workers, "model": PLAIN_MODEL}))
 
 
 def cells(label: str) -> list[tuple[str, int]]:
@@ -49,7 +49,7 @@ def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tm
         recorded(program, folder, kernel, workers, **parameters)
     for strategy, workers in cells(label):
         plan = plan_of_graph(tmp_path / str(workers) / f"{kernel}.json", strategy, workers)
-        write_plan(plan, tmp_path / "plan")
+        write_plan(plan, workers, tmp_path / "plan")
         order = Order(kernel, parameters, mode="virtual", costs="model", workers=workers, plan=tmp_path / "plan")
         (run,) = run_kernel(order, program)
-        assert counts_of_run(run) == counts_of(plan, simulate(plan, "native")), (strategy, workers)
+        assert counts_of_run(run) == counts_of(plan, simulate(plan, workers, "native")), (strategy, workers)

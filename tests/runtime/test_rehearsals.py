@@ -15,7 +15,7 @@ NQUEENS = {"n": 8, "cutoff": 3}
 
 def plan_for(workers: int, folder: Path) -> Path:
     path = folder / f"{workers}.plan"
-    write(compile_plan("randomized", "xeon-e5-2620-2s", workers, "bare"), path)
+    write(compile_plan("randomized", "xeon-e5-2620-2s", workers, "bare"), 0, path)
     return path
 
 

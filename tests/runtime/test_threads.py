@@ -34,7 +34,7 @@ def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str
     preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
     text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
     preset.write_text(re.sub(r"(?m)^name: \S+", f"name: {name}", text))
-    write(compile_plan(strategy, MACHINE, workers, str(preset)), path)
+    write(compile_plan(strategy, MACHINE, workers, str(preset)), 0, path)
     return path
 
 
@@ -221,7 +221,7 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
 def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, workers: int) -> None:
     """Lines stream ten at a time, so a line from afar takes a tenth of the difference of the latencies longer."""
     plan = plan_file(plans, "randomized", "help", workers)
-    latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"))["latency_ps"].reshape(2, 2)
+    latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"), 0)["latency_ps"].reshape(2, 2)
     further_ps = latency_ps - latency_ps.diagonal()[:, None]
     assert not (further_ps % 10).any()
     order = Order("stencil", {"n": 512, "iterations": 10, "rows": 8}, mode="emulated", plan=plan, repeat=5)
@@ -237,7 +237,7 @@ def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: P
     """The two workers are on different nodes, so that every probe is a far one."""
     far_apart = tmp_path / "far-apart.yaml"
     far_apart.write_text("name: far-apart\nlike: randomized\nmapping: numa-even-cores-first\n")
-    fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"))
+    fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"), 0)
     further_ps, tick_ps = 3_000_000, 1000
     fields["probe_far_ps"] = fields["probe_near_ps"] + further_ps
     fields["line_ps"] = np.zeros_like(fields["line_ps"])  # all lines come equally fast, so that they add nothing
@@ -262,7 +262,7 @@ def test_a_plan_is_for_as_many_workers_as_there_are(program: Path, plans: Path) 
 
 @pytest.mark.parametrize("name", ["own", "queues", "seg", "join"])
 def test_what_a_plan_lacks_is_named(program: Path, plans: Path, tmp_path: Path, name: str) -> None:
-    fields = plan_fields(compile_plan("randomized", MACHINE, 2, "bare"))
+    fields = plan_fields(compile_plan("randomized", MACHINE, 2, "bare"), 0)
     del fields[name]
     write_fields(fields, tmp_path / "lacking.plan")
     with pytest.raises(InputError, match=f"lacking.plan: .*{name}"):
@@ -327,7 +327,7 @@ def usable_cpus(program: Path) -> list[int]:
 def test_workers_are_where_the_plan_has_them(watched: Path, tmp_path: Path, program: Path) -> None:
     cpus = usable_cpus(program)[:12]
     plan, workers = tmp_path / "reversed.plan", len(cpus)
-    fields = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"))
+    fields = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"), 0)
 
     def cpus_used(thread: list[int]) -> list[int]:
         write_fields({**fields, "thread": np.array(thread, np.int32)}, plan)
@@ -340,7 +340,7 @@ def test_workers_are_where_the_plan_has_them(watched: Path, tmp_path: Path, prog
 
 
 def test_a_plan_says_of_each_worker_where_it_is(program: Path, tmp_path: Path) -> None:
-    fields = plan_fields(compile_plan("randomized", MACHINE, 1, "bare"))
+    fields = plan_fields(compile_plan("randomized", MACHINE, 1, "bare"), 0)
     write_fields({**fields, "thread": np.arange(3, dtype=np.int32)}, tmp_path / "long.plan")
     with pytest.raises(InputError, match="thread has 3 entries for 1 workers"):
         run_kernel(Order("fib", plan=tmp_path / "long.plan"), program)

@@ -17,7 +17,7 @@ from virtual_equality import counts_of, differences, run_plan
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
 
 from balanced_programs import CASES, PAGE, Balanced  # isort: skip
-from engine_setup import plan_of, runtime, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
+from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
 from task_graphs import WAIT, graph, task  # isort: skip
 from registry_cells import SMALL, machine, workload  # isort: skip
@@ -26,7 +26,7 @@ from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.parts import catalog
-from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.runtime.fields_file import write_plan
 from numasim.workload.registry import PARAMETERS
 
@@ -39,22 +39,23 @@ RANDOM_PLANS, SHARDS = 60, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
 
 
-def plan_for(family: str, strategy: str, workers: int) -> Plan:
+def run_for(family: str, strategy: str, workers: int) -> Run:
     preset = shipped_runtime(PARAMETERS[family].default_runtime)
-    return plan_of(workload(family), workers, shipped_strategy(strategy), preset, machine(MACHINE), seed=workers)
+    plan = plan_of(workload(family), workers, shipped_strategy(strategy), preset, machine(MACHINE))
+    return Run(plan, seed=workers)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_family_under_every_shipped_strategy(strategy: str, program: Path) -> None:
     for at, family in enumerate(FAMILIES, STRATEGIES.index(strategy)):
-        plan = plan_for(family, strategy, WORKERS[at % len(WORKERS)])
-        assert not list(differences(program, plan)), (family, plan.workers.workers)
+        run = run_for(family, strategy, WORKERS[at % len(WORKERS)])
+        assert not list(differences(program, run)), (family, run.plan.workers.workers)
 
 
 @cache
-def random_plans() -> tuple[Plan, ...]:
-    """Plans of any kind whose workers nothing couples, without ranges; some end in a deadlock."""
-    found: list[Plan] = []
+def random_runs() -> tuple[Run, ...]:
+    """Runs of plans of any kind whose workers nothing couples, without ranges; some end in a deadlock."""
+    found: list[Run] = []
     for seed in count():
         recipe = random_recipe(Random(seed))
         plain = {**recipe, "model": PLAIN_MODEL, "machine": {**recipe["machine"], "effects": {}}}
@@ -63,7 +64,7 @@ def random_plans() -> tuple[Plan, ...]:
         except InputError:
             continue
         if not plan.coupled and not plan.workload.ranges:
-            found.append(plan)
+            found.append(Run(plan, recipe["seed"]))
         if len(found) == RANDOM_PLANS:
             return tuple(found)
     raise AssertionError
@@ -71,19 +72,19 @@ def random_plans() -> tuple[Plan, ...]:
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_random_plans(shard: int, program: Path) -> None:
-    for plan in random_plans()[shard::SHARDS]:
+    for run in random_runs()[shard::SHARDS]:
         try:
-            simulate(plan, "native")
+            simulate(run.plan, run.seed, "native")
         except DeadlockError:
             with pytest.raises(InputError, match="tasks are left at"):
-                run_plan(program, plan)
+                run_plan(program, run)
             continue
-        assert not list(differences(program, plan))
+        assert not list(differences(program, run))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_automatic_numa_balancing_by_hand(case: Balanced, program: Path) -> None:
-    run = run_plan(program, case.plan())
+    run = run_plan(program, seeded(case.plan()))
     assert [list(row) for row in run.node_bytes] == [[PAGE * pages for pages in row] for row in case.read]
     assert [*run.worker["overhead_ps"]] == [1000 * each for each in case.overhead_ns]
     assert (run.page_faults, run.makespan_ps) == (case.placed, 1000 * case.makespan_ns)
@@ -91,20 +92,16 @@ def test_automatic_numa_balancing_by_hand(case: Balanced, program: Path) -> None
 
 def test_what_is_compared_tells_runs_apart(program: Path) -> None:
     """Another seed is another run, which is seen."""
-    one = plan_for("strassen", "randomized", 24)
-    other = plan_of(one.workload, 24, "randomized", shipped_runtime("ompi"), machine(MACHINE), seed=2)
-    apart = {
-        name
-        for name, value in counts_of(one, simulate(one)).items()
-        if counts_of(other, simulate(other))[name] != value
-    }
+    plan = run_for("strassen", "randomized", 24).plan
+    one, other = (counts_of(plan, simulate(plan, seed)) for seed in (24, 2))
+    apart = {name for name, value in one.items() if other[name] != value}
     assert {"makespan_ps", "trace_hash", "steal_attempts", "node_attempts", "node_bytes"} <= apart
 
 
 @pytest.mark.parametrize("family", RANGES)
 def test_ranges_are_refused_with_a_sentence(family: str, program: Path) -> None:
     with pytest.raises(InputError, match="phase 0 deals an implicit range"):
-        run_plan(program, plan_for(family, "randomized", 2))
+        run_plan(program, run_for(family, "randomized", 2))
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
@@ -113,7 +110,7 @@ def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
     work = graph(task(*inner, WAIT, 2))
     how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})
     for workers in (1, 2, 4):
-        assert not list(differences(program, plan_of(work, workers, stealing(), how, toy(), skip=False)))
+        assert not list(differences(program, seeded(plan_of(work, workers, stealing(), how, toy(), skip=False))))
 
 
 def run_program(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -126,7 +123,8 @@ def test_bad_input_is_refused_with_a_sentence(program: Path, tmp_path: Path) -> 
     assert "plan: expected one file" in told.stderr
     assert "cannot be read" in run_program(program, str(tmp_path / "nothing")).stderr
     path = tmp_path / "plan"
-    write_plan(plan_for("fib", "randomized", 2), path)
+    run = run_for("fib", "randomized", 2)
+    write_plan(run.plan, run.seed, path)
     data = path.read_bytes()
     path.write_bytes(data[:-8])
     damaged = run_program(program, str(path))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from parts_library import ObjectsStruct, PlanFile, Report, Toucher, library
 
-from engine_setup import plan_of, runtime, shipped_strategy, stealing, toy, toy_with  # isort: skip
+from engine_setup import plan_of, runtime, seeded, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
 from task_graphs import Access, Run, graph, phase, task  # isort: skip
 
@@ -91,7 +91,7 @@ def expected(engine: ReferenceEngine, worker: int, segment: int) -> tuple[int, i
 
 def assert_equal_to_the_reference_engine(chance: Random, plan: Plan, starts: int) -> None:
     """Start segments anywhere and at any time, ``starts`` at most in each of a few phases."""
-    engine, pages = ReferenceEngine(plan, Trace()), Pages(plan)
+    engine, pages = ReferenceEngine(seeded(plan), Trace()), Pages(plan)
     assert pages.error == 0, pages.file.problem
     for number in sorted(chance.choices(range(len(plan.workload.phases) + 2), k=4)):
         engine.memory.pages.start_phase(number)
@@ -144,10 +144,11 @@ def random_access(chance: Random) -> Access:
 
 def test_random_plans_do_everything_that_pages_can() -> None:
     plans = [random_plan(Random(seed)) for seed in range(60)]
-    assert any(plan.placement.capacity for plan in plans)
-    assert any(len(plan.placement.stages) > 1 for plan in plans)
-    assert any(stage.rule.marks for plan in plans for stage in plan.placement.stages)
-    assert any(not stage.rule.reads_place for plan in plans for stage in plan.placement.stages)
+    placements = [seeded(plan).placement for plan in plans]
+    assert any(placement.capacity for placement in placements)
+    assert any(len(placement.stages) > 1 for placement in placements)
+    assert any(stage.rule.marks for placement in placements for stage in placement.stages)
+    assert any(not stage.rule.reads_place for placement in placements for stage in placement.stages)
     assert any(not plan.placement.dynamic.any() for plan in plans)
     assert any(plan.steal.looks_at_data and plan.placement.dynamic.any() for plan in plans)
 

@@ -13,22 +13,23 @@ from numasim.engine.reference.sync.sync_counts import WordCounts
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, answer, parse
 
 
-def run_plan(program: Path, plan: Plan) -> KernelRun:
-    """Run the task graph of ``plan`` in virtual time; InputError with the program's sentence where it refuses."""
+def run_plan(program: Path, run: Run) -> KernelRun:
+    """Run the task graph of a plan in virtual time; InputError with the program's sentence where it refuses."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "plan"
-        write_plan(plan, path)
+        write_plan(run.plan, run.seed, path)
         return parse(answer([program, "plan", path]), Order("plan", mode="virtual"))[0]
 
 
-def differences(program: Path, plan: Plan, engine: str = "native") -> Iterator[tuple[str, Any, Any]]:
+def differences(program: Path, run: Run, engine: str = "native") -> Iterator[tuple[str, Any, Any]]:
     """(name, in virtual time, in the simulator) of whatever is counted differently."""
-    expected = counts_of(plan, simulate(plan, engine))
-    found = counts_of_run(run_plan(program, plan))
+    expected = counts_of(run.plan, simulate(run.plan, run.seed, engine))
+    found = counts_of_run(run_plan(program, run))
     yield from ((name, found[name], value) for name, value in expected.items() if found[name] != value)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from engine_setup import NS, observe, run, runtime, stealing, toy
 from hypothesis import given, settings
-from random_plans import plans
+from random_plans import plans, seeds
 from task_graphs import Access, Run, body, graph, phase
 
 from numasim.engine.result import TIME
@@ -38,10 +38,10 @@ def random_graphs(tasks: int = 60, task_bytes: int = 0) -> list[Workload]:
 
 
 @quick
-@given(plans())
-def test_no_run_beats_its_work_or_its_span(plan: Plan) -> None:
+@given(plans(), seeds)
+def test_no_run_beats_its_work_or_its_span(plan: Plan, seed: int) -> None:
     """T_P >= max(T1 / P, Tinf), with T1 and Tinf from the local times of the same run; always."""
-    seen = observe(plan)
+    seen = observe(plan, seed=seed)
     assert seen["makespan_ps"] * plan.workers.workers >= seen["work_ps"]
     assert seen["makespan_ps"] >= seen["span_ps"]
 
@@ -151,9 +151,9 @@ def test_pages_placed_are_the_pages_of_the_region() -> None:
 
 
 @quick
-@given(plans())
-def test_the_parts_of_time_add_up_and_every_task_runs_once(plan: Plan) -> None:
-    seen = observe(plan)
+@given(plans(), seeds)
+def test_the_parts_of_time_add_up_and_every_task_runs_once(plan: Plan, seed: int) -> None:
+    seen = observe(plan, seed=seed)
     workers = plan.workers.workers
     parts = np.array([seen.result.workers[name] for name in TIME])
     assert parts.sum(axis=0)[:workers].tolist() == [seen["makespan_ps"]] * workers

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy
-from engine_setup import NS, machine_spec, plan_of, runtime, stealing
+from engine_setup import NS, SEED, machine_spec, plan_of, runtime, stealing
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import Use, body, graph, phase
@@ -94,7 +94,8 @@ def wait_by_engine_ps(gaps: I64, service: I64, kind: str) -> int:
     clients = len(service)
     strategy = stealing(locks={"kind": kind})
     how = runtime(poll_ns=10**6)
-    result = simulate(plan_of(open_system(gaps, service), clients + 1, strategy, how, free_lines(clients + 1)))
+    plan = plan_of(open_system(gaps, service), clients + 1, strategy, how, free_lines(clients + 1))
+    result = simulate(plan, SEED)
     assert result.counters["lock_acquisitions"] == service.size
     return result.counters["lock_wait_ps"]  # type: ignore[no-any-return]
 
@@ -140,7 +141,7 @@ def test_every_wait_is_that_of_lindley(engine: str, kind: str) -> None:
         free = begin + MEAN_PS
     strategy = stealing(locks={"kind": kind})
     plan = plan_of(work, clients + 1, strategy, runtime(poll_ns=10**6), free_lines(clients + 1))
-    assert simulate(plan, engine, check=True).counters["lock_wait_ps"] == expected > 0
+    assert simulate(plan, SEED, engine, check=True).counters["lock_wait_ps"] == expected > 0
 
 
 # ---- the closed system ---------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def held(work: Workload, clients: int, kind: str = "mcs") -> list[list[int]]:
     """(word, client, from, to) of every critical section, in order of time."""
     strategy = stealing(locks={"kind": kind})
     plan = plan_of(work, clients, strategy, runtime(poll_ns=10**6), free_lines(8))
-    result = simulate(plan, check=True)
+    result = simulate(plan, SEED, check=True)
     assert result.held is not None
     return sorted(result.held.tolist(), key=lambda section: section[2])
 

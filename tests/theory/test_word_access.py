@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from engine_setup import plan_of, runtime, stealing, toy
+from engine_setup import SEED, plan_of, runtime, stealing, toy
 from task_graphs import Use, body, graph, phase
 
 from numasim.engine.simulate import ENGINES, simulate
@@ -53,6 +53,6 @@ def reading(owner: int) -> Workload:
 def test_words_in_memory_take_as_long_as_the_equations_say(engine: str, home: str, owner: int) -> None:
     machine = thesis_machine()
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
-    result = simulate(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine), engine)
+    result = simulate(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine), SEED, engine)
     node = 1 if home == "owner" and owner == 1 else 0
     assert result.counters["lock_wait_ps"] == lock_ps(machine, 1, node, READS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from numasim.draws import repeat_seed
+from numasim.engine.result import Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
@@ -66,12 +67,16 @@ class FakeRuntime:
     plans: dict[int, Plan] = field(default_factory=dict)  # the last of each thread
     seeds: list[int] = field(default_factory=list)
 
-    def plan_of(self, spec: RunSpec, seed: int) -> Plan:
+    def plan_of(self, spec: RunSpec) -> Plan:
         """Plan as the validation does, and remember."""
-        plan = predictions.plan_of(spec, seed)
+        plan = predictions.plan_of(spec)
         self.plans[threading.get_ident()] = plan
-        self.seeds.append(seed)
         return plan
+
+    def simulate(self, plan: Plan, seed: int) -> Result:
+        """Simulate as the validation does, and remember."""
+        self.seeds.append(seed)
+        return simulate(plan, seed)
 
     def run_kernel(self, order: Order) -> tuple[KernelRun, ...]:
         """Answer an order."""
@@ -89,8 +94,8 @@ class FakeRuntime:
         return tuple(self.change(order, self._run(order, seed)) for seed in seeds)
 
     def _run(self, order: Order, seed: int) -> KernelRun:
-        plan = self.plans[threading.get_ident()].reseeded(seed)
-        result, workers = simulate(plan), order.workers or 0
+        plan = self.plans[threading.get_ident()]
+        result, workers = simulate(plan, seed), order.workers or 0
         return KernelRun(
             kernel=order.kernel,
             parameters=order.parameters,
@@ -118,6 +123,7 @@ class FakeRuntime:
         monkeypatch.setattr("numasim.runtime.runtime_program.PROGRAM", program)
         for module in ("cell_runs", "rounds"):
             monkeypatch.setattr(f"numasim.validate.{module}.plan_of", self.plan_of)
+            monkeypatch.setattr(f"numasim.validate.{module}.simulate", self.simulate)
         for module in ("cell_runs", "rounds", "recorded_graphs"):
             monkeypatch.setattr(f"numasim.validate.{module}.run_kernel", self.run_kernel)
         return self

@@ -23,7 +23,7 @@ Patch = pytest.MonkeyPatch
 def plan_of(workers: int) -> Plan:
     workload = {"name": "fib", "n": 3}
     spec = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workload": workload, "workers": workers}
-    return build_plan(resolve(spec), 0)
+    return build_plan(resolve(spec))
 
 
 def run_of(*hops_ps: int) -> KernelRun:

@@ -29,7 +29,7 @@ Patch = pytest.MonkeyPatch
 def plan_of(workers: int = 2) -> Plan:
     workload = {"name": "nqueens", "n": 5}
     spec = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workload": workload, "workers": workers}
-    return build_plan(resolve(spec), 0)
+    return build_plan(resolve(spec))
 
 
 def found(folder: Path, repeats: int) -> PartFindings:
@@ -55,7 +55,7 @@ def test_a_program_that_took_what_was_recorded_is_as_recorded() -> None:
     plan = plan_of()
     same = at_speed(plan, int(plan.workload.segment_compute_ps.sum()))
     assert (same.workload.segment_compute_ps == plan.workload.segment_compute_ps).all()
-    assert simulate(same).counters == simulate(plan).counters
+    assert simulate(same, 3).counters == simulate(plan, 3).counters
 
 
 def test_segments_that_take_no_time_share_nothing() -> None:
@@ -67,8 +67,8 @@ def test_segments_that_take_no_time_share_nothing() -> None:
 
 def test_a_prediction_takes_its_speed_from_the_rehearsal_of_its_round(tmp_path: Path, monkeypatch: Patch) -> None:
     def twice_as_slow(order: Order, run: KernelRun) -> KernelRun:
-        plan = runtime.plans[threading.get_ident()].reseeded(run.seed)
-        slow = simulate(at_speed(plan, 2 * run.rehearsed_ps)).counters["makespan_ps"]
+        plan = runtime.plans[threading.get_ident()]
+        slow = simulate(at_speed(plan, 2 * run.rehearsed_ps), run.seed).counters["makespan_ps"]
         assert slow > run.makespan_ps
         return replace(run, rehearsed_ps=2 * run.rehearsed_ps, makespan_ps=slow)
 

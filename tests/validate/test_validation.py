@@ -80,7 +80,7 @@ def test_a_ratio_is_of_sums_and_its_distance_a_difference(tmp_path: Path, monkey
     part = part_of(part_file(tmp_path, repeats=1), kernels=("fib",), quick=True)
     (findings,) = validate_parts([part], tmp_path / "out")
     (miss,) = (each for each in findings.comparisons if each.quantity == "miss_ratio")
-    counters = simulate(next(iter(runtime.plans.values()))).counters
+    counters = simulate(next(iter(runtime.plans.values())), runtime.seeds[0]).counters
     assert miss.measured.value == 0
     assert miss.distance == counters["steal_false"] / counters["steal_attempts"]
     assert math.isnan(miss.predicted.low), "one repeat has no interval"

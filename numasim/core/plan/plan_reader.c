@@ -79,11 +79,6 @@ bool ns_read_flag(ns_plan_reader *self, const char *name, bool *value) {
     return there;
 }
 
-bool ns_read_word(ns_plan_reader *self, const char *name, uint64_t *value) {
-    const bool there = self->source.word(self->source.context, name_of(self, name).text, value);
-    return ns_plan_require(self, there, "%s is not there as one integer of 64 bits", name);
-}
-
 bool ns_read_choice(ns_plan_reader *self, const char *name, const char *const *words, uint32_t count, uint32_t *at) {
     const char *text = self->source.text(self->source.context, name_of(self, name).text);
     if (!ns_plan_require(self, text != NULL, "%s is missing, or no text", name)) return false;

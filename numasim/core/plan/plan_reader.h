@@ -24,9 +24,8 @@ typedef struct ns_plan_source {
     void *context;
     bool (*array)(void *context, const char *name, enum ns_field_type type, const void **values, uint64_t *count);
     bool (*integer)(void *context, const char *name, int64_t *value); /* of a flag 0 or 1 */
-    bool (*word)(void *context, const char *name, uint64_t *value);
-    const char *(*text)(void *context, const char *name);            /* NULL: there is none */
-    bool (*count)(void *context, const char *name, uint64_t *count); /* how many entries a list has */
+    const char *(*text)(void *context, const char *name);             /* NULL: there is none */
+    bool (*count)(void *context, const char *name, uint64_t *count);  /* how many entries a list has */
 } ns_plan_source;
 
 enum ns_plan_mistake { NS_PLAN_SOUND, NS_PLAN_WRONG, NS_PLAN_NO_MEMORY };
@@ -59,7 +58,6 @@ enum { NS_ANY_SIZE = -1 };
 
 bool ns_read_integer(ns_plan_reader *self, const char *name, int64_t low, int64_t high, int64_t *value);
 bool ns_read_flag(ns_plan_reader *self, const char *name, bool *value);
-bool ns_read_word(ns_plan_reader *self, const char *name, uint64_t *value);
 
 /* The position of a text among `words`. */
 bool ns_read_choice(ns_plan_reader *self, const char *name, const char *const *words, uint32_t count, uint32_t *at);

@@ -19,7 +19,7 @@ from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import STEP_RANKS, WORDS, Listener, Rank, Records, WindowSums
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES
-from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 
 Outcome = Result | str  # the text is that of a DeadlockError
 Replay = Callable[[Listener], object]
@@ -116,26 +116,26 @@ class Difference:
 
 
 def difference(
-    plan: Plan, left: str = "reference", right: str = "native", origin: str | None = None
+    run: Run, left: str = "reference", right: str = "native", origin: str | None = None
 ) -> Difference | None:
-    """Run ``plan`` on two engines of the registry; None where everything but the cost of the run is equal.
+    """Simulate ``run`` on two engines of the registry; None where everything but the cost is equal.
 
-    ``origin`` says how to make the plan again; by default it lists the parts of the plan.
+    ``origin`` says how to make the run again; by default it lists the parts of the plan, and the seed.
     """
-    outcomes = outcome(plan, left), outcome(plan, right)
+    outcomes = outcome(run, left), outcome(run, right)
     found = tuple(disagreements(*outcomes))
     if not found:
         return None
     hashed = all(isinstance(each, str) or each.counters["event_hash"] is not None for each in outcomes)
-    ranks = tuple(Rank) if hashed and not plan.skipping else STEP_RANKS
-    first_event = first_event_difference(left, _replay(plan, left, ranks), right, _replay(plan, right, ranks))
-    return Difference(left, right, found, first_event, origin or description(plan))
+    ranks = tuple(Rank) if hashed and not run.plan.skipping else STEP_RANKS
+    first_event = first_event_difference(left, _replay(run, left, ranks), right, _replay(run, right, ranks))
+    return Difference(left, right, found, first_event, origin or description(run))
 
 
-def outcome(plan: Plan, engine: str, listener: Listener | None = None) -> Outcome:
-    """The result of ``plan`` on ``engine``, or the text of its deadlock."""
+def outcome(run: Run, engine: str, listener: Listener | None = None) -> Outcome:
+    """The result of ``run`` on ``engine``, or the text of its deadlock."""
     try:
-        return ENGINES[engine](plan, False, listener)[0]
+        return ENGINES[engine](run, False, listener)[0]
     except DeadlockError as deadlock:
         return str(deadlock)
 
@@ -170,12 +170,12 @@ def comparable(found: Outcome) -> dict[str, Any]:
     }
 
 
-def description(plan: Plan) -> str:
-    """The parts of a plan, in one line."""
-    work = plan.workload
+def description(run: Run) -> str:
+    """The parts of a run, in one line."""
+    plan, work = run.plan, run.plan.workload
     return (
         f"{work.name} {work.parameters} under {plan.steal.name!r} with {plan.workers.workers} workers on "
-        f"{plan.machine.name!r}, join {plan.join}, producer {plan.producer}, seed {plan.seed}, skip {plan.skip}"
+        f"{plan.machine.name!r}, join {plan.join}, producer {plan.producer}, seed {run.seed}, skip {plan.skip}"
     )
 
 
@@ -249,13 +249,13 @@ def _next_of(event: Record, replay: Replay) -> Record | None:
     return candidates[0] if candidates else None
 
 
-def _replay(plan: Plan, engine: str, ranks: tuple[Rank, ...]) -> Replay:
-    """Run ``plan`` on ``engine`` and pass on its records of ``ranks``."""
+def _replay(run: Run, engine: str, ranks: tuple[Rank, ...]) -> Replay:
+    """Simulate ``run`` on ``engine`` and pass on its records of ``ranks``."""
 
-    def run(listener: Listener) -> Outcome:
-        return outcome(plan, engine, lambda records: listener(_of_ranks(records, ranks)))
+    def replay(listener: Listener) -> Outcome:
+        return outcome(run, engine, lambda records: listener(_of_ranks(records, ranks)))
 
-    return run
+    return replay
 
 
 def _of_ranks(records: Records, ranks: tuple[Rank, ...]) -> Records:

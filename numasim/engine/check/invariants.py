@@ -229,13 +229,13 @@ def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 def pages_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """Every page has one home: in static regions from the start, in dynamic ones when it is placed."""
-    placement = plan.placement
-    before = sum(int(pages) for pages, homes in zip(placement.pages, placement.homes, strict=True) if homes is not None)
+    rules = plan.placement
+    before = int(rules.pages[~rules.unplaced].sum())
     placed = before + result.counters["page_faults"]
     if int(result.node_pages.sum()) != placed or (result.node_pages < 0).any():
         yield f"{placed} pages were placed, but nodes hold {result.node_pages.tolist()}"
-    if placed > int(placement.pages.sum()):
-        yield f"{placed} pages were placed, but there are {int(placement.pages.sum())}"
+    if placed > int(rules.pages.sum()):
+        yield f"{placed} pages were placed, but there are {int(rules.pages.sum())}"
 
 
 def _declared_bytes(work: Workload) -> int:

@@ -17,11 +17,12 @@ from numasim.plan.item_prices import ItemPrices, Seat
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, mlp_of
 from numasim.plan.resources import Path, Resources, resources_of
+from numasim.strategy.placement.compile_placement import Placement
 
 Fields = dict[str, Any]
 
 
-def effect_fields(plan: Plan) -> Fields:
+def effect_fields(plan: Plan, placement: Placement) -> Fields:
     """The fields of a plan that describe its coupling; for an uncoupled plan only that it is uncoupled."""
     if not plan.coupled:
         return {"coupled": False}
@@ -39,7 +40,7 @@ def effect_fields(plan: Plan) -> Fields:
         **_caches(plan),
         **_resources(resources),
         **_speeds(plan),
-        **_prices(plan, resources),
+        **_prices(plan, placement, resources),
     }
 
 
@@ -107,7 +108,7 @@ def _steps(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int6
     return np.ascontiguousarray(values, np.int64)
 
 
-def _prices(plan: Plan, resources: Resources) -> Fields:
+def _prices(plan: Plan, placement: Placement, resources: Resources) -> Fields:
     """The prices of all families at each seat, and the seat of each worker."""
     domains, nodes = plan.workers.llc.tolist(), plan.workers.node.tolist()
     sharers = Counter(domains)
@@ -116,7 +117,8 @@ def _prices(plan: Plan, resources: Resources) -> Fields:
     families = plan.workload.ranges
     return {
         "seats": [
-            {"families": [_family(ItemPrices(plan, resources, family, seat)) for family in families]} for seat in seats
+            {"families": [_family(ItemPrices(plan, placement, resources, family, seat)) for family in families]}
+            for seat in seats
         ],
         "seat": np.array([seats[place] for place in places], np.uint32),
     }

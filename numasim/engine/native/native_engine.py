@@ -7,7 +7,6 @@ This module maps arrays to the names of the schema and contains no part of the s
 from __future__ import annotations
 
 import dataclasses
-import operator
 from functools import lru_cache
 from typing import Any
 
@@ -26,70 +25,71 @@ from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.native import _engine
 from numasim.plan.plan import MIN_STEP_PS, Plan
-from numasim.plan.segment_times import RangeTimes, SegmentTimes, segment_times
+from numasim.plan.run import Run
+from numasim.plan.segment_times import SegmentTimes, access_tables, local_item_waits_ps, segment_times
 from numasim.plan.task_objects import ItemObject, item_objects, task_objects
 from numasim.schema.completeness import complete
 from numasim.schema.plan_fields import PLAN
-from numasim.workload.graph import Phase, Workload
+from numasim.strategy.placement.compile_placement import Placement
+from numasim.workload.graph import Phase, RangeFamily, Workload
 
 Fields = dict[str, Any]
 NOTHING = np.zeros(0, np.int64)
 
 
-def run(
-    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
+def execute(
+    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
 ) -> tuple[Result, list[Executed] | None]:
-    """Simulate ``plan``; see `numasim.engine.simulate.simulate`."""
+    """Simulate ``run``; see `numasim.engine.simulate.simulate`."""
     try:
-        found = _engine.run(fields(plan), keep_log and not plan.skipping, listener, watcher)
+        found = _engine.run(_read(run), run.seed, keep_log and not run.plan.skipping, listener, watcher)
     except _engine.Deadlock as deadlock:
-        raise DeadlockError(plan, *deadlock.args) from None
+        raise DeadlockError(run.plan, *deadlock.args) from None
     except OverflowError as error:
         raise InputError(str(error), expected="shorter tasks, or fewer of them") from None
     log = [Executed(*row) for row in found["log"].tolist()] if "log" in found else None
-    return collect(plan, _finished(found), makespan_ps), log
+    return collect(run, _finished(found), makespan_ps), log
 
 
-def makespan_ps(plan: Plan) -> int:
-    """The wall-clock time of a run of ``plan``."""
-    return int(_engine.run(fields(plan), False, None)["makespan_ps"])
+def makespan_ps(run: Run) -> int:
+    """The wall-clock time of ``run``."""
+    return int(_engine.run(_read(run), run.seed, False, None)["makespan_ps"])
 
 
-def state_bytes(plan: Plan) -> dict[str, int]:
-    """The memory of a run of ``plan`` for live tasks: ``engine`` bytes for ``live_tasks`` at the peak.
+def state_bytes(run: Run) -> dict[str, int]:
+    """The memory of ``run`` for live tasks: ``engine`` bytes for ``live_tasks`` at the peak.
 
     It consists of frames, entries of queues and dependences, without what exists once per worker or queue.
     """
-    found = _engine.run(fields(plan), False, None)
+    found = _engine.run(_read(run), run.seed, False, None)
     return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
 
 
-def fields(plan: Plan) -> Fields:
-    """Everything that the compiled engine reads, by name: the fields of `numasim.schema.plan_fields.PLAN`."""
-    return {**_seedless(_Cell(plan)), "seed": plan.seed}
+def fields(run: Run) -> Fields:
+    """Everything that the compiled engine reads of ``run`` but its seed, by name.
+
+    They are the fields of `numasim.schema.plan_fields.PLAN`: the plan with what the run draws before it starts.
+    """
+    return _fields(run.plan, run.placement, run.first_wait_ps)
 
 
-class _Cell:
-    """A plan that compares equal to others with the same parts and any seed."""
+def _read(run: Run) -> _engine.Plan:
+    """What the compiled engine has read of ``run``."""
+    return _prepared(run.plan, run.placement, run.first_wait_ps)
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self._parts = tuple(getattr(plan, part.name) for part in dataclasses.fields(plan) if part.name != "seed")
 
-    def __hash__(self) -> int:
-        return hash(tuple(map(id, self._parts)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Cell) and all(map(operator.is_, self._parts, other._parts))
+# Runs of one plan have these in common, whatever their seeds, unless they draw homes or a first wait.
 
 
 @lru_cache(maxsize=2)
-def _seedless(cell: _Cell) -> Fields:
-    """The fields that the repeats of a cell, or those of its serial run, have in common."""
-    plan = cell.plan
+def _prepared(plan: Plan, placement: Placement, first_wait_ps: int) -> _engine.Plan:
+    return _engine.Plan(_fields(plan, placement, first_wait_ps))
+
+
+@lru_cache(maxsize=2)
+def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
     tables = Tables(plan)
     fields = {
-        "seed": 0,
         "workers": plan.workers.workers,
         "nodes": plan.machine.nodes,
         "node": np.ascontiguousarray(plan.workers.node, np.int32),
@@ -104,14 +104,15 @@ def _seedless(cell: _Cell) -> Fields:
         "one_queue_each": tables.one_queue_each,
         "room": tables.room,
         "phases": [_phase(phase) for phase in plan.workload.phases],
-        "families": [_family(RangeTimes(plan, family), plan) for family in plan.workload.ranges],
+        "families": [_family(plan, placement, family) for family in plan.workload.ranges],
         **_graph(plan.workload),
-        **_segments(plan, segment_times(plan)),
-        **effect_fields(plan),
+        **_segments(plan, placement),
+        **effect_fields(plan, placement),
         **_costs(plan, tables),
         **_strategy(plan),
         "looks_at_data": plan.steal.looks_at_data,
-        **(_objects(plan) if plan.steal.looks_at_data else {}),
+        **(_objects(plan, placement) if plan.steal.looks_at_data else {}),
+        "backoff_first_ps": first_wait_ps,
         **_waiting(plan, tables),
         **_words(plan),
     }
@@ -147,15 +148,17 @@ def _phase(phase: Phase) -> Fields:
     }
 
 
-def _segments(plan: Plan, times: SegmentTimes) -> Fields:
-    looks_at_accesses = bool(plan.placement.dynamic.any()) or plan.coupled
+def _segments(plan: Plan, placement: Placement) -> Fields:
+    times = segment_times(plan, placement)
+    looks_at_accesses = bool(placement.dynamic.any()) or plan.coupled
     return {
         "segments": plan.workload.segments,
         "total_ps": list(times.total_ps),
         "local_ps": list(times.local_ps),
         "traffic": times.traffic.ravel() if len(plan.workload.accesses) and not plan.coupled else NOTHING,
         "looks_at_accesses": looks_at_accesses,
-        **({**access_fields(plan), **region_fields(plan)} if looks_at_accesses else {}),
+        **(access_fields(plan, placement) if looks_at_accesses else {}),
+        **(region_fields(placement, plan.machine.page_bytes) if looks_at_accesses else {}),
         **(_open_accesses(plan, times) if times.open_accesses else {"open_ptr": NOTHING}),
     }
 
@@ -173,15 +176,15 @@ def _open_accesses(plan: Plan, times: SegmentTimes) -> Fields:
     }
 
 
-def _family(times: RangeTimes, plan: Plan) -> Fields:
+def _family(plan: Plan, placement: Placement, family: RangeFamily) -> Fields:
     used = set(plan.workers.node.tolist())
     nodes = range(plan.machine.nodes)
     return {
-        "count": times.family.count,
-        "kernel": times.family.kernel,
-        "low_ps": times.family.low_ps,
-        "high_ps": times.family.high_ps,
-        "local_wait_ps": np.array(times.local_wait_ps, np.int64),
+        "count": family.count,
+        "kernel": family.kernel,
+        "low_ps": family.low_ps,
+        "high_ps": family.high_ps,
+        "local_wait_ps": np.array(local_item_waits_ps(plan, family), np.int64),
         "accesses": [
             {
                 "divisor": table.divisor,
@@ -190,7 +193,7 @@ def _family(times: RangeTimes, plan: Plan) -> Fields:
                 "traffic": table.traffic.ravel(),
                 "wait_ps": [table.wait_ps(node) if node in used else NOTHING for node in nodes],
             }
-            for table in times.tables
+            for table in access_tables(plan, placement, family)
         ],
     }
 
@@ -230,8 +233,8 @@ def _strategy(plan: Plan) -> Fields:
     }
 
 
-def _objects(plan: Plan) -> Fields:
-    table = task_objects(plan)
+def _objects(plan: Plan, placement: Placement) -> Fields:
+    table = task_objects(plan.workload, placement)
     return {
         "object_ptr": table.ptr,
         "object_home": table.home,
@@ -240,7 +243,8 @@ def _objects(plan: Plan) -> Fields:
         "object_bytes": table.bytes,
         "object_access": table.access,
         "item_objects": [
-            {"objects": [_item_object(each) for each in item_objects(plan, family)]} for family in plan.workload.ranges
+            {"objects": [_item_object(each) for each in item_objects(plan, placement, family)]}
+            for family in plan.workload.ranges
         ],
     }
 
@@ -261,7 +265,6 @@ def _waiting(plan: Plan, tables: Tables) -> Fields:
         "fraction_ppm": thresholds.fraction_ppm,
         "threshold_rule": thresholds.rule,
         "threshold_time": thresholds.when,
-        "backoff_first_ps": backoff.first_ps,
         "backoff_factor": backoff.factor,
         "backoff_max_ps": -1 if backoff.max_ps is None else backoff.max_ps,
         "backoff_after_probe": backoff.after == "probe",

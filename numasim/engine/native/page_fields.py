@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import MLP_BY_PATTERN, settled_bytes, traffic_factor
-from numasim.strategy.placement.compile_placement import Stage
+from numasim.strategy.placement.compile_placement import Placement, Stage
 from numasim.strategy.placement.homes import Homes
 from numasim.workload.graph import Mode
 
@@ -19,7 +19,7 @@ Fields = dict[str, Any]
 NOTHING = np.zeros(0, np.int64)
 
 
-def access_fields(plan: Plan) -> Fields:
+def access_fields(plan: Plan, placement: Placement) -> Fields:
     """The accesses of segments, for a run that simulates them one by one."""
     accesses = plan.workload.accesses
     return {
@@ -31,29 +31,29 @@ def access_fields(plan: Plan) -> Fields:
         "access_writes": (accesses.mode != Mode.READ).astype(np.uint8),
         "access_factor": traffic_factor(accesses),
         "access_mlp": MLP_BY_PATTERN[accesses.pattern],
-        "settled_bytes": settled_bytes(plan).ravel() if plan.coupled else NOTHING,
+        "settled_bytes": settled_bytes(accesses, placement).ravel() if plan.coupled else NOTHING,
     }
 
 
-def region_fields(plan: Plan) -> Fields:
+def region_fields(placement: Placement, page_bytes: int) -> Fields:
     """The homes of regions before the run, and the page policies of dynamic regions."""
-    placement, capacity = plan.placement, plan.placement.capacity
-    home_ptr, home = _by_region(plan, placement.homes)
+    capacity = placement.capacity
+    home_ptr, home = _by_region(placement, placement.homes)
     return {
-        "page_bytes": plan.machine.page_bytes,
+        "page_bytes": page_bytes,
         "region_pages": placement.pages,
         "region_dynamic": placement.dynamic.astype(np.uint8),
         "unit_pages": np.array([placement.unit_pages(r) for r in range(len(placement.pages))], np.int64),
         "home_ptr": home_ptr,
         "home": home,
-        "stages": [_stage(plan, stage) for stage in placement.stages],
+        "stages": [_stage(placement, stage) for stage in placement.stages],
         "free_pages": NOTHING if capacity is None else capacity.free,
         "nodes_by_distance": NOTHING if capacity is None else capacity.order.ravel(),
     }
 
 
-def _stage(plan: Plan, stage: Stage) -> Fields:
-    wish_ptr, wish = _by_region(plan, stage.wish)
+def _stage(placement: Placement, stage: Stage) -> Fields:
+    wish_ptr, wish = _by_region(placement, stage.wish)
     return {
         "phase": stage.phase,
         **asdict(stage.rule),
@@ -62,17 +62,19 @@ def _stage(plan: Plan, stage: Stage) -> Fields:
     }
 
 
-def _by_region(plan: Plan, homes: Sequence[Homes | None]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _by_region(
+    placement: Placement, homes: Sequence[Homes | None]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """(pointer, nodes) of the dynamic regions: no node, one for all pages, or one for each unit."""
-    parts = [_units(plan, r, each) if plan.placement.dynamic[r] else [] for r, each in enumerate(homes)]
+    parts = [_units(placement, r, each) if placement.dynamic[r] else [] for r, each in enumerate(homes)]
     pointer = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
     return pointer.astype(np.int64), np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)
 
 
-def _units(plan: Plan, region: int, homes: Homes | None) -> Sequence[int] | npt.NDArray[np.int16]:
+def _units(placement: Placement, region: int, homes: Homes | None) -> Sequence[int] | npt.NDArray[np.int16]:
     if homes is None:
         return []
     if homes.single is not None:
         return [homes.single]
-    pages = int(plan.placement.pages[region])
-    return homes.of_pages(pages)[:: plan.placement.unit_pages(region)]
+    pages = int(placement.pages[region])
+    return homes.of_pages(pages)[:: placement.unit_pages(region)]

@@ -30,7 +30,7 @@ class Dispatcher:
     ) -> None:
         """``proceed`` is called with a worker that has waited for a queue's lock."""
         plan = run.plan
-        self.objects = ObjectMap(plan, memory.pages) if plan.steal.looks_at_data else None
+        self.objects = ObjectMap(plan, run.placement, memory.pages) if plan.steal.looks_at_data else None
         self._tables = run.tables
         self._queues = run.queues
         self._prober = run.prober

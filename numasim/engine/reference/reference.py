@@ -17,6 +17,7 @@ from numasim.engine.collect_result import Finished, collect
 from numasim.engine.observe.trace_hash import Listener, Trace
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.actors import Producer, Worker, make_worker
+from numasim.engine.reference.backoff import waits_of
 from numasim.engine.reference.clock import Clock
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
@@ -41,7 +42,7 @@ from numasim.engine.reference.thief import Thief
 from numasim.engine.reference.work_source import WorkSource
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.errors import InputError
-from numasim.plan.plan import Plan
+from numasim.plan.run import Run
 from numasim.strategy.probe import Prober
 
 PIECE_ITEMS = 32  # of a range, that become single entries of a queue together
@@ -54,18 +55,19 @@ class ReferenceEngine:
     """
 
     def __init__(
-        self, plan: Plan, trace: Trace, keep_log: bool = False, shortcuts: Set[Shortcut] = ALL_SHORTCUTS
+        self, run: Run, trace: Trace, keep_log: bool = False, shortcuts: Set[Shortcut] = ALL_SHORTCUTS
     ) -> None:
-        plan = _written_out(plan)
-        if plan.skipping:
+        run = _written_out(run)
+        if run.plan.skipping:
             trace.forgo_details()
-        taken = shortcuts if plan.skip else frozenset[Shortcut]()
-        state = self._state(plan, trace, keep_log, taken)
+        taken = shortcuts if run.plan.skip else frozenset[Shortcut]()
+        state = self._state(run, trace, keep_log, taken)
         self.clock, self.recorder, self.ledger = state.clock, state.recorder, state.recorder.ledger
         self.workers, self.producers, self.queues = state.workers, state.producers, state.queues
         self._connect(state, taken)
 
-    def _state(self, plan: Plan, trace: Trace, keep_log: bool, taken: Set[Shortcut]) -> RunState:
+    def _state(self, run: Run, trace: Trace, keep_log: bool, taken: Set[Shortcut]) -> RunState:
+        plan = run.plan
         tables, clock, program = Tables(plan), Clock(), Program(plan.workload)
         ledger = Ledger(plan.machine.nodes, len(plan.workload.ranges), keep_log)
         watch = trace.watch
@@ -76,14 +78,17 @@ class ReferenceEngine:
         )
         return RunState(
             plan=plan,
+            seed=run.seed,
+            placement=run.placement,
             tables=tables,
+            waits=waits_of(run, tables),
             clock=clock,
             recorder=Recorder(clock, trace, ledger),
             workers=[make_worker(plan, tables, ident, clock.new_event()) for ident in range(plan.workers.workers)],
             producers=[],
             program=program,
             queues=queues,
-            prober=Prober(plan.steal, plan.seed),
+            prober=Prober(plan.steal, run.seed),
             progress=PhaseProgress(self._phase_over),
             joins=JoinRules(plan.join, program, queues),
         )
@@ -133,29 +138,29 @@ class ReferenceEngine:
         self.memory.work.fold()
 
 
-def run(
-    plan: Plan, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
+def execute(
+    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None
 ) -> tuple[Result, list[Executed] | None]:
-    """Simulate ``plan``; see `numasim.engine.simulate.simulate`."""
-    engine = ReferenceEngine(plan, Trace(listener, watcher), keep_log)
+    """Simulate ``run``; see `numasim.engine.simulate.simulate`."""
+    engine = ReferenceEngine(run, Trace(listener, watcher), keep_log)
     try:
         engine.run()
     finally:
         engine.recorder.trace.hashes()  # listeners and watchers are given everything up to a deadlock
-    return collect(plan, finished(engine), makespan_ps), engine.ledger.log
+    return collect(run, finished(engine), makespan_ps), engine.ledger.log
 
 
-def makespan_ps(plan: Plan) -> int:
-    """How long a run of ``plan`` takes."""
-    engine = ReferenceEngine(plan, Trace())
+def makespan_ps(run: Run) -> int:
+    """How long ``run`` takes."""
+    engine = ReferenceEngine(run, Trace())
     engine.run()
     return engine.clock.now
 
 
-def _written_out(plan: Plan) -> Plan:
-    """The plan with a row for every task, which this engine needs."""
+def _written_out(run: Run) -> Run:
+    """The run of the plan with a row for every task, which this engine needs."""
     try:
-        return plan.unfolded()
+        return run.unfolded()
     except InputError as error:
         expected = f"{error.expected}; or the native engine, which needs none of them"
         raise InputError(f"{error.problem} on the reference engine", expected=expected) from None

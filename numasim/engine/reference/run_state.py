@@ -1,10 +1,11 @@
-"""What the components of a run share: the plan, what is looked up in it, clock, recorder, and state without rules."""
+"""What the components of a run share: plan, seed, what follows from them, clock, recorder, and state without rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from numasim.engine.reference.actors import Producer, Worker
+from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.clock import Clock
 from numasim.engine.reference.join_rules import JoinRules
 from numasim.engine.reference.phase_progress import PhaseProgress
@@ -13,6 +14,7 @@ from numasim.engine.reference.tables import Tables
 from numasim.engine.reference.task_programs import Program
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.plan.plan import Plan
+from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.probe import Prober
 
 
@@ -21,7 +23,10 @@ class RunState:
     """One run; each component takes from it what it uses. ``producers`` are those of all phases so far."""
 
     plan: Plan
+    seed: int
+    placement: Placement
     tables: Tables
+    waits: Waits
     clock: Clock
     recorder: Recorder
     workers: list[Worker]

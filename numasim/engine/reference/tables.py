@@ -14,8 +14,6 @@ from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, has_own_dispatch
 from numasim.strategy.sync_places import NO_LOCK
 
-LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of them fit 63 bits
-
 
 class Tables:
     """Costs by worker and queue, ends of queues, the ids of range items."""
@@ -82,18 +80,6 @@ class Tables:
             return task, self.range_base[0]
         family, item = self.item(task)
         return item, self.range_base[family + 1] - self.range_base[family]
-
-    def wait_ps(self, fails: int, probed: bool) -> int:
-        """The wait after the ``fails``-th fruitless round in a row; one without a probe takes a local probe's time."""
-        rule = self._plan.steal.backoff
-        wait = rule.first_ps * rule.factor ** min(fails - 1, 62) or self._plan.poll_ps
-        wait = min(wait, rule.max_ps if rule.max_ps is not None else LONGEST_WAIT_PS)
-        return wait if probed else max(wait, self.scan_ps)
-
-    def next_wait_ps(self, fails: int, probed: bool) -> tuple[int, bool]:
-        """`wait_ps`, and whether it stays the same for all later rounds."""
-        wait = self.wait_ps(fails, probed)
-        return wait, wait == self.wait_ps(fails + 62, probed)
 
     def line_ps(self, worker: int) -> list[int]:
         """[workers] time to move a cache line from the core of each worker to that of ``worker``."""

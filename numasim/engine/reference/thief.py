@@ -61,6 +61,7 @@ class Thief:
         """
         self._plan = run.plan
         self._tables = run.tables
+        self._waits = run.waits
         self._clock = run.clock
         self._recorder = run.recorder
         self._workers = run.workers
@@ -246,7 +247,7 @@ class Thief:
         if w.probed and self._backs_off_after_probes:
             return self._start_round(w)  # each probe has had its wait
         w.fails += 1
-        return self._back_off(w, self._tables.wait_ps(w.fails, w.probed))
+        return self._back_off(w, self._waits.wait_ps(w.fails, w.probed))
 
     def _back_off(self, w: Worker, wait_ps: int) -> bool:
         """Poll after ``wait_ps``; where nothing can be found before some time, the polls until then are passed over."""
@@ -331,7 +332,7 @@ class Thief:
                 self._release_held(w)
             w.fails += 1
             w.round_goes_on = True
-            return self._back_off(w, self._tables.wait_ps(w.fails, True))
+            return self._back_off(w, self._waits.wait_ps(w.fails, True))
         return self._next_probe(w)
 
     # ---- locks of the search ---------------------------------------------------------------------------------------

@@ -21,8 +21,9 @@
 namespace numasim {
 
 struct Components {
-    Components(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log)
-        : run(plan, listener, watch, std::move(pause), keep_log),
+    Components(const Plan& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+               std::function<void()> pause, bool keep_log)
+        : run(plan, seed, listener, watch, std::move(pause), keep_log),
           memory(run),
           sync(run, memory),
           dispatcher(run, memory),

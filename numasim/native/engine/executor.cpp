@@ -6,8 +6,9 @@
 
 namespace numasim {
 
-Executor::Executor(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log)
-    : Components(plan, listener, watch, std::move(pause), keep_log),
+Executor::Executor(const Plan& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+                   std::function<void()> pause, bool keep_log)
+    : Components(plan, seed, listener, watch, std::move(pause), keep_log),
       coupled_(memory.coupled()),
       has_dependences_(run.frames.have_dependences()),
       joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),

@@ -13,7 +13,8 @@ namespace numasim {
 // The components that it works with are its base (see engine/components.hpp); it changes them through their functions.
 class Executor : public Components {
 public:
-    Executor(const Plan& plan, const Listener* listener, Watch* watch, std::function<void()> pause, bool keep_log);
+    Executor(const Plan& plan, std::uint64_t seed, const Listener* listener, Watch* watch, std::function<void()> pause,
+             bool keep_log);
 
     // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
     [[gnu::noinline]] void proceed(Worker& w);

@@ -44,8 +44,9 @@ inline void Pace::progress(std::int64_t now_ps) {
 
 std::int64_t Pace::end_ps() const { return sum_ps(since_ps, share == ONE ? left_ps : ceil_ratio(left_ps, ONE, share)); }
 
-Flows::Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& pages, bool watched)
+Flows::Flows(const Plan& plan, std::uint64_t seed, const std::vector<ItemTimes>& families, PageMap& pages, bool watched)
     : plan_(plan),
+      seed_(seed),
       effects_(plan.effects),
       families_(families),
       shares_out_(plan.effects.contention != Contention::NONE),
@@ -53,7 +54,7 @@ Flows::Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& 
       traffic_(no_traffic(plan.nodes)),
       memory_(plan, pages, traffic_),
       prefetch_(plan.graph, memory_),
-      speeds_(plan.effects.speeds, plan.workers, plan.seed),
+      speeds_(plan.effects.speeds, plan.workers, seed),
       shares_(plan.effects, plan.node, plan.nodes),
       item_prices_(item_prices(plan)),
       flows_(plan.workers),
@@ -156,7 +157,7 @@ void Flows::price_item(std::uint32_t worker, Flow& flow) {
 
 std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const {
     if (effects_.task_noise_ppm == 0) return compute_ps;
-    const std::uint64_t base = ns_base(plan_.seed, NS_DRAW_DURATION, static_cast<std::uint64_t>(stream));
+    const std::uint64_t base = ns_base(seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(stream));
     return noisy_ps(compute_ps, ns_draw(base, number), effects_.task_noise_ppm);
 }
 

@@ -49,7 +49,7 @@ struct Pace {
 
 class Flows {
 public:
-    Flows(const Plan& plan, const std::vector<ItemTimes>& families, PageMap& pages, bool watched);
+    Flows(const Plan& plan, std::uint64_t seed, const std::vector<ItemTimes>& families, PageMap& pages, bool watched);
 
     bool settles() const { return settles_; }  // at the end of this instant
     const Traffic& traffic() const { return traffic_; }
@@ -102,6 +102,7 @@ private:
                       std::int64_t times);
 
     const Plan& plan_;
+    const std::uint64_t seed_;
     const Effects& effects_;
     const std::vector<ItemTimes>& families_;
     const bool shares_out_, asks_;  // whether bandwidth is shared out, whether anybody wants to know what flows ask for

@@ -10,8 +10,10 @@ MemorySystem::MemorySystem(Run& run)
       pages_(run.plan, run.clock),
       touched_(run.plan.nodes, 0),
       node_bytes_(std::size_t{run.plan.nodes} * run.plan.nodes, 0) {
-    if (run.plan.effects.coupled)
-        flows_ = std::make_unique<Flows>(run.plan, run.ranges.times(), pages_, run.recorder.watch() != nullptr);
+    if (run.plan.effects.coupled) {
+        const bool watched = run.recorder.watch() != nullptr;
+        flows_ = std::make_unique<Flows>(run.plan, run.seed, run.ranges.times(), pages_, watched);
+    }
 }
 
 // ---- pages --------------------------------------------------------------------------------------------------------

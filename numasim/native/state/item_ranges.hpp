@@ -13,11 +13,11 @@ namespace numasim {
 
 class ItemRanges {
 public:
-    explicit ItemRanges(const Plan& plan)
+    ItemRanges(const Plan& plan, std::uint64_t seed)
         : tasks_(plan.graph.tasks), first_{static_cast<std::uint64_t>(plan.graph.tasks)} {
         for (const Family& family : plan.families) {
             first_.push_back(first_.back() + static_cast<std::uint64_t>(family.count));
-            times_.emplace_back(family, plan.seed, plan.nodes);
+            times_.emplace_back(family, seed, plan.nodes);
         }
     }
 

@@ -1,6 +1,7 @@
 // What every component of a run works on, each part of it through the functions of that part alone.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -16,13 +17,15 @@
 namespace numasim {
 
 struct Run {
-    Run(const Plan& given, const Listener* listener, Watch* watch, std::function<void()> when_pausing, bool keep_log)
+    Run(const Plan& given, std::uint64_t drawn_with, const Listener* listener, Watch* watch,
+        std::function<void()> when_pausing, bool keep_log)
         : plan(given),
+          seed(drawn_with),
           pause(std::move(when_pausing)),
           clock(plan),
           recorder(clock, listener, watch, keep_log),
-          ranges(plan),
-          queues(plan, recorder),
+          ranges(plan, seed),
+          queues(plan, seed, recorder),
           team(new_team(plan)),
           frames(plan),
           steals(plan.nodes) {}
@@ -37,7 +40,8 @@ struct Run {
         recorder.detail(clock.now_ps(), rank, actor, first, second);
     }
 
-    const Plan plan;  // views of arrays: a copy beside the state costs one step less at every look at it
+    const Plan plan;           // views of arrays: a copy beside the state costs one step less at every look at it
+    const std::uint64_t seed;  // of all draws
     const std::function<void()> pause;  // called now and then; what it throws ends the run
     Clock clock;
     Recorder recorder;

@@ -2,8 +2,8 @@
 
 namespace numasim {
 
-TaskQueues::TaskQueues(const Plan& plan, Recorder& recorder)
-    : recorder_(recorder), actors_(ns_actors_create(&plan.steal, plan.workers + 1, plan.seed)) {
+TaskQueues::TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder)
+    : recorder_(recorder), actors_(ns_actors_create(&plan.steal, plan.workers + 1, seed)) {
     if (!actors_ || !ns_queues_create(&queues_, &plan.steal, &plan.thresholds)) throw std::bad_alloc();
 }
 

@@ -16,7 +16,7 @@ namespace numasim {
 
 class TaskQueues {
 public:
-    TaskQueues(const Plan& plan, Recorder& recorder);
+    TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder);
     ~TaskQueues() { ns_queues_destroy(&queues_); }
     TaskQueues(const TaskQueues&) = delete;
     TaskQueues& operator=(const TaskQueues&) = delete;

@@ -25,10 +25,11 @@ def require_few_tasks(plan: Plan) -> None:
         raise InputError(problem, expected=f"a workload of at most {MOST_TASKS:,} tasks")
 
 
-def simulate_watched(plan: Plan, engine: str, check: bool, trace: Path | None, over_time: bool) -> Result:
-    """Run ``plan``, every event of it. ``trace`` is the file to write, if any; with ``over_time`` the result has the
-    tables. Raises InputError for a run of too many tasks, an engine that does not exist, and a file that cannot be
-    written.
+def simulate_watched(plan: Plan, seed: int, engine: str, check: bool, trace: Path | None, over_time: bool) -> Result:
+    """Run ``plan`` with ``seed``, every event of it.
+
+    ``trace`` is the file to write, if any; with ``over_time`` the result has the tables. Raises InputError for a run of
+    too many tasks, an engine that does not exist, and a file that cannot be written.
     """
     require_engine(engine)
     require_few_tasks(plan)
@@ -39,7 +40,7 @@ def simulate_watched(plan: Plan, engine: str, check: bool, trace: Path | None, o
         tables = OverTime(plan) if over_time else None
         if tables is not None:
             watchers.append(tables)
-        result = simulate(plan, engine, check=check, watch=_all(watchers))
+        result = simulate(plan, seed, engine, check=check, watch=_all(watchers))
     if tables is not None:
         tables.close(int(result.counters["makespan_ps"]))
     result.over_time = tables

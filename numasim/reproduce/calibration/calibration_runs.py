@@ -27,12 +27,12 @@ def counters(run: Run) -> dict[str, Any]:
 
 def serial_ps(run: Run) -> int:
     """Time of a task program on one worker alone, equal to ``serial_ps`` of its parallel runs."""
-    return int(simulate(alone(build_plan(run.spec, run.seed))).counters["makespan_ps"])
+    return int(simulate(alone(build_plan(run.spec)), run.seed).counters["makespan_ps"])
 
 
 def mean_task_ns(run: Run) -> int:
     """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` uses it."""
-    plan = build_plan(run.spec, run.seed)
+    plan = build_plan(run.spec)
     total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), run.seed)
     return total_ps // plan.workload.tasks // PS_PER_NS
 

@@ -33,7 +33,7 @@ static int refuse(const char *problem) {
     return NS_EXIT_BAD_INPUT;
 }
 
-/* The seed of a repeat, as sweeps of the simulator have it (numasim/draws.py: repeat_seed); 0 is the plan's own. */
+/* The seed of a repeat, as sweeps of the simulator have it (numasim/draws.py: repeat_seed); 0 is the plan file's. */
 static uint64_t seed_of(const ns_options *options, int64_t run) {
     const uint64_t seed = options->pool.seed;
     return options->repeats && seed ? ns_draw(seed, (uint64_t)run) : seed;

@@ -21,20 +21,6 @@ static bool integer(void *fields, const char *name, int64_t *value) {
     return true;
 }
 
-/* Words from 2^63 on travel as unsigned. */
-static bool word(void *fields, const char *name, uint64_t *value) {
-    uint64_t count;
-    const uint64_t *found = ns_fields_array(fields, name, NS_FIELD_U64, &count);
-    int64_t number;
-    if (found && count == 1) {
-        *value = *found;
-        return true;
-    }
-    if (!integer(fields, name, &number)) return false;
-    *value = (uint64_t)number;
-    return true;
-}
-
 static const char *text(void *fields, const char *name) { return ns_fields_text(fields, name); }
 
 static bool entries(void *fields, const char *name, uint64_t *count) {
@@ -52,10 +38,20 @@ static bool read_waits(ns_plan_file *self, const char *name, ns_i64s *waits_ps) 
            ns_require_i64s(&self->reader, name, *waits_ps, 0, NS_LONGEST_PS);
 }
 
+/* Seeds from 2^63 on are written as unsigned. */
+static bool read_seed(ns_plan_file *self, const ns_fields *fields) {
+    uint64_t count;
+    const uint64_t *found = ns_fields_array(fields, "seed", NS_FIELD_U64, &count);
+    if (!found || count != 1) found = ns_fields_array(fields, "seed", NS_FIELD_I64, &count);
+    if (!found || count != 1) return ns_plan_refuse(&self->reader, "seed is not there as one integer of 64 bits");
+    self->seed = *found;
+    return true;
+}
+
 static bool read_all(ns_plan_file *self, const ns_fields *fields) {
     ns_plan_reader *reader = &self->reader;
     uint64_t count;
-    if (!ns_full_plan_read(reader, &self->plan) ||
+    if (!ns_full_plan_read(reader, &self->plan) || !read_seed(self, fields) ||
         !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
         !ns_require_i64s(reader, "compute_ps", self->compute_ps, 0, NS_LONGEST_PS)) {
         return false;
@@ -65,7 +61,7 @@ static bool read_all(ns_plan_file *self, const ns_fields *fields) {
 }
 
 int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields) {
-    *self = (ns_plan_file){.reader.source = {(void *)(uintptr_t)fields, array, integer, word, text, entries}};
+    *self = (ns_plan_file){.reader.source = {(void *)(uintptr_t)fields, array, integer, text, entries}};
     if (read_all(self, fields)) return NS_OK;
     return self->reader.mistake == NS_PLAN_NO_MEMORY ? NS_ERROR_MEMORY : NS_ERROR_FIELD;
 }

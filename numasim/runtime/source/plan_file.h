@@ -10,6 +10,7 @@
 typedef struct {
     ns_plan_reader reader;
     ns_full_plan plan;
+    uint64_t seed;                     /* of runs that are given none */
     ns_i64s compute_ps;                /* [segments] */
     ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] how long a segment waits for accesses whose homes are known,
                                           and for all of them if they were local; empty where there are none */

@@ -21,7 +21,7 @@ int ns_plan_tables_read(ns_plan_tables *self, const ns_fields *fields) {
     self->join = plan->join;
     self->work_first = plan->work_first;
     self->inline_resume_ppm = plan->inline_resume_ppm;
-    self->seed = plan->seed;
+    self->seed = file->seed;
     return NS_OK;
 }
 

@@ -244,7 +244,6 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_integer(reader, "nodes", 1, NS_MOST_NODES, &value)) return false;
         plan->nodes = (uint32_t)value;
     }
-    if (!ns_read_word(reader, "seed", &plan->seed)) return false;
     if (!ns_read_i32s(reader, "node", (int64_t)plan->workers, &plan->node)) return false;
     if (!ns_require_i32s(reader, "node", plan->node, 0, (int64_t)plan->nodes - 1)) return false;
     if (!ns_read_flag(reader, "skipping", &plan->skipping)) return false;

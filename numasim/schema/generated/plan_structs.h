@@ -343,7 +343,6 @@ typedef struct ns_task_objects {
 typedef struct ns_full_plan {
     uint32_t workers;
     uint32_t nodes;
-    uint64_t seed;
     ns_i32s node; /* [workers] */
     bool skipping; /* only steals are events (model 1.7) */
     bool skip;

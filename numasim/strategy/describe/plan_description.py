@@ -59,7 +59,7 @@ def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
     lines += [
         _full_sentence(plan),
         *threshold_lines(plan),
-        backoff_sentence(plan.backoff, runtime.backoff.first_ns == "task"),
+        backoff_sentence(plan.backoff),
         *_spawn_lines(plan, runtime),
     ]
     return "\n".join(lines)

@@ -152,13 +152,13 @@ def guard_clause(rule: Level) -> str:
     return f"; only if {', and '.join(said)}" if said else ""
 
 
-def backoff_sentence(backoff: Backoff, in_task_times: bool) -> str:
-    """Describe the wait after a failed round; ``in_task_times``: the first wait is the mean time of a task."""
+def backoff_sentence(backoff: Backoff) -> str:
+    """Describe the wait after a failed round."""
     counted = "counts as an attempt" if backoff.empty == "count" else "is no attempt"
     tail = f"a round without a candidate {counted}."
-    if not (backoff.first_ps or in_task_times):
+    if backoff.first_ps == 0:
         return f"After a failed {backoff.after} it polls again after the runtime's polling interval; {tail}"
     most = "" if backoff.max_ps is None else f", at most {backoff.max_ps / PS_PER_NS:g} ns"
     grows = "" if backoff.factor == 1 else f", times {backoff.factor} each time"
-    first = "the mean time of a task" if in_task_times else f"{backoff.first_ps / PS_PER_NS:g} ns"
+    first = "the mean time of a task" if backoff.first_ps is None else f"{backoff.first_ps / PS_PER_NS:g} ns"
     return f"After a failed {backoff.after} it waits {first}{grows}{most}; {tail}"

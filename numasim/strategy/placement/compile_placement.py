@@ -1,5 +1,7 @@
 """Page placement compiled: the homes known before a run, and the rules that place pages during it (model 2.2).
 
+A plan has the `PlacementRules`, a run the `Placement` that they give for its seed: the policy `random` draws homes.
+
 The homes of a static region are known before the run; the pages of a dynamic region are placed or moved during it.
 Dynamic regions are
 
@@ -27,7 +29,7 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.placement_model import ChangeSpec, PageRule, PlacementSpec, PolicySpec
 from numasim.strategy.placement.byte_spans import Spans
 from numasim.strategy.placement.capacity import Capacity
-from numasim.strategy.placement.homes import NO_HOME, Homes, on_one
+from numasim.strategy.placement.homes import NO_HOME, Homes, on_one, require_tabulated
 from numasim.strategy.placement.policies import POLICIES, Ground
 from numasim.workload.graph import Phase, Region, Workload
 
@@ -49,9 +51,9 @@ class Stage:
     rule: PageRule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placement:
-    """The homes of every region.
+    """The homes of every region in one run.
 
     ``homes`` are those before the run (None: unplaced), ``dynamic`` [regions] marks the regions whose pages are placed
     or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the free memory, if it limits placement.
@@ -64,14 +66,6 @@ class Placement:
     stages: tuple[Stage, ...]
     granule: int
     capacity: Capacity | None
-    origin: tuple[PlacementSpec, Ground, Workload]
-
-    def reseeded(self, seed: int) -> Placement:
-        """The same placement with another seed: itself, unless homes are drawn."""
-        spec, ground, work = self.origin
-        if ground.seed == seed or all(each.policy != "random" for each in spec.policies):
-            return self
-        return place_on(spec, replace(ground, seed=seed), work)
 
     def home_of_page(self, region: int, page: int) -> int:
         """Return the node of a page before the run, or -1 where it has none."""
@@ -135,12 +129,75 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
     return total
 
 
+@dataclass(frozen=True, eq=False)
+class PlacementRules:
+    """How the regions of ``workload`` are placed: all that is known of their homes without a seed.
+
+    ``pages`` [regions] counts the pages of each; ``unplaced`` [regions] marks the regions that workers place during the
+    run, ``dynamic`` [regions] those whose pages are placed or moved then. ``settled`` is the placement of every run,
+    None where homes are drawn.
+    """
+
+    spec: PlacementSpec
+    machine: Machine
+    workers: WorkerMap
+    workload: Workload
+    pages: I64
+    unplaced: npt.NDArray[np.bool_]
+    dynamic: npt.NDArray[np.bool_]
+    settled: Placement | None
+
+    def drawn(self, seed: int) -> Placement:
+        """The placement of a run with ``seed``: the same object for all seeds, unless homes are drawn."""
+        return self.settled or place(self.spec, self.machine, self.workers, self.workload, seed)
+
+
+def placement_rules(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload) -> PlacementRules:
+    """The rules by which the regions of ``work`` are placed as ``spec`` says. Raises InputError as `place` does."""
+    _check(spec, machine, work)
+    draws = any(POLICIES[policy.policy].draws for policy in spec.policies)
+    return PlacementRules(
+        spec=spec,
+        machine=machine,
+        workers=workers,
+        workload=work,
+        pages=_pages(machine, work),
+        unplaced=_unplaced(spec, work),
+        dynamic=_dynamic(spec, work),
+        settled=None if draws else place(spec, machine, workers, work),
+    )
+
+
 def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload, seed: int = 0) -> Placement:
     """Place the regions of ``work`` as ``spec`` says; ``seed`` is that of the random draws.
 
-    Raises InputError for a node that the machine does not have, a phase that the program does not have, and pages that
-    would have to migrate between the items of a range.
+    Raises InputError for a node that the machine does not have, a phase that the program does not have, pages that
+    would have to migrate between the items of a range, and more pages than homes can be drawn for.
     """
+    _check(spec, machine, work)
+    ground = Ground(machine, workers, seed)
+    ranged, unplaced, dynamic = _regions_of_ranges(work), _unplaced(spec, work), _dynamic(spec, work)
+    before = [
+        None if unplaced[r] else _before_run(spec, ground, r, region, r in ranged)
+        for r, region in enumerate(work.regions)
+    ]
+    capacity = Capacity(machine) if spec.overflow == "next" else None
+    if capacity is not None:
+        pairs = zip(before, work.regions, strict=True)
+        before = [None if homes is None else capacity.settle(homes, region) for homes, region in pairs]
+    return Placement(
+        homes=tuple(before),
+        dynamic=dynamic,
+        nodes=machine.nodes,
+        pages=_pages(machine, work),
+        stages=_stages(spec, ground, work, dynamic),
+        granule=spec.granule,
+        capacity=capacity,
+    )
+
+
+def _check(spec: PlacementSpec, machine: Machine, work: Workload) -> None:
+    """Raise InputError for what does not fit together, whatever homes are drawn."""
     for node in (node for policy in spec.policies for node in policy.named_nodes):
         if node >= machine.nodes:
             raise InputError(
@@ -148,40 +205,43 @@ def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workl
                 path=("placement",),
                 expected=f"a node from 0 to {machine.nodes - 1}",
             )
-    return place_on(spec, Ground(machine, workers, seed), work)
+    if _moving(spec):
+        _refuse_ranges(work, _moving(spec)[0])
+    later = [work.regions[r] for r in np.flatnonzero(_dynamic(spec, work))]
+    for policy, regions in [(spec, work.regions), *((policy, later) for policy in _changes(spec, work).values())]:
+        for region in regions if POLICIES[policy.policy].draws else ():
+            require_tabulated(region.name, -(-region.bytes // machine.page_bytes), machine.nodes)
 
 
-def place_on(spec: PlacementSpec, ground: Ground, work: Workload) -> Placement:
-    """`place`, for a specification whose nodes exist."""
-    moving = [each.policy for each in spec.policies if each.rule.migrates]
+def _pages(machine: Machine, work: Workload) -> I64:
+    """[regions] the number of pages of each region, the last one possibly in part."""
+    return np.array([-(-region.bytes // machine.page_bytes) for region in work.regions], np.int64)
+
+
+def _moving(spec: PlacementSpec) -> list[str]:
+    """The names of the policies under which placed pages may migrate."""
+    return [each.policy for each in spec.policies if each.rule.migrates]
+
+
+def _unplaced(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
+    """[regions] whether workers place the region during the run."""
+    waits = POLICIES[spec.policy].by_touch or (bool(spec.changes) and spec.policy != "first-touch-master")
     ranged = _regions_of_ranges(work)
-    if moving:
-        _refuse_ranges(work, ranged, moving[0])
-    before = [_before_run(spec, ground, r, region, r in ranged) for r, region in enumerate(work.regions)]
-    dynamic = [homes is None or (bool(moving) and r not in ranged) for r, homes in enumerate(before)]
-    capacity = Capacity(ground.machine) if spec.overflow == "next" else None
-    if capacity is not None:
-        pairs = zip(before, work.regions, strict=True)
-        before = [None if homes is None else capacity.settle(homes, region) for homes, region in pairs]
-    return Placement(
-        homes=tuple(before),
-        dynamic=np.array(dynamic, bool),
-        nodes=ground.machine.nodes,
-        pages=np.array([ground.pages(region) for region in work.regions], np.int64),
-        stages=_stages(spec, ground, work, dynamic),
-        granule=spec.granule,
-        capacity=capacity,
-        origin=(spec, ground, work),
-    )
+    return np.array([waits and not each.initialised and r not in ranged for r, each in enumerate(work.regions)], bool)
 
 
-def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region, ranged: bool) -> Homes | None:
-    """The homes of a region before the run, None where workers place it during the run."""
+def _dynamic(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
+    """[regions] whether pages of the region are placed or moved during the run."""
+    moves, ranged = bool(_moving(spec)), _regions_of_ranges(work)
+    return np.array([new or (moves and r not in ranged) for r, new in enumerate(_unplaced(spec, work).tolist())], bool)
+
+
+def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region, ranged: bool) -> Homes:
+    """The homes of a region that is placed before the run; worker 0 touches fresh memory of ranges then."""
     policy = POLICIES[spec.policy]
-    waits = policy.by_touch or (bool(spec.changes) and spec.policy != "first-touch-master")
-    if region.initialised or not waits or (ranged and not policy.by_touch):
-        return policy.homes(spec, ground, number, region)
-    return on_one(int(ground.workers.node[0]), ground.page_bytes) if ranged else None
+    if ranged and policy.by_touch and not region.initialised:
+        return on_one(int(ground.workers.node[0]), ground.page_bytes)
+    return policy.homes(spec, ground, number, region)
 
 
 def _regions_of_ranges(work: Workload) -> dict[int, str]:
@@ -189,8 +249,8 @@ def _regions_of_ranges(work: Workload) -> dict[int, str]:
     return {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
 
 
-def _refuse_ranges(work: Workload, ranged: dict[int, str], policy: str) -> None:
-    for region, family in ranged.items():
+def _refuse_ranges(work: Workload, policy: str) -> None:
+    for region, family in _regions_of_ranges(work).items():
         raise InputError(
             f"the items {family!r} of an implicit range access region {work.regions[region].name!r}, "
             f"whose pages would migrate under {policy}",
@@ -199,19 +259,29 @@ def _refuse_ranges(work: Workload, ranged: dict[int, str], policy: str) -> None:
         )
 
 
-def _stages(spec: PlacementSpec, ground: Ground, work: Workload, dynamic: Sequence[bool]) -> tuple[Stage, ...]:
+def _stages(spec: PlacementSpec, ground: Ground, work: Workload, dynamic: npt.NDArray[np.bool_]) -> tuple[Stage, ...]:
+    stages = [(0, spec), *sorted(_changes(spec, work).items())]
+    return tuple(_stage(phase, policy, spec, ground, work, dynamic) for phase, policy in stages)
+
+
+def _changes(spec: PlacementSpec, work: Workload) -> dict[int, PolicySpec]:
+    """The policies that come into force at later phases, by the numbers of these."""
     changes: dict[int, PolicySpec] = {}
     for change in spec.changes:
         phase = _phase_number(change, work.phases)
         if phase in changes:
             raise _wrong_phase(change, work.phases, "changes the policy twice")
         changes[phase] = change
-    stages = [(0, spec), *sorted(changes.items())]
-    return tuple(_stage(phase, policy, spec, ground, work, dynamic) for phase, policy in stages)
+    return changes
 
 
 def _stage(
-    phase: int, policy: PolicySpec, spec: PlacementSpec, ground: Ground, work: Workload, dynamic: Sequence[bool]
+    phase: int,
+    policy: PolicySpec,
+    spec: PlacementSpec,
+    ground: Ground,
+    work: Workload,
+    dynamic: npt.NDArray[np.bool_],
 ) -> Stage:
     rule = POLICIES[policy.policy]
     wishes = [

@@ -28,7 +28,6 @@ from numasim.strategy.placement.homes import (
     TabulatedHomes,
     in_blocks,
     on_one,
-    require_tabulated,
 )
 from numasim.workload.graph import Region
 
@@ -84,7 +83,6 @@ def _block(_spec: PolicySpec, ground: Ground, _number: int, region: Region) -> H
 
 def _random(spec: PolicySpec, ground: Ground, number: int, region: Region) -> Homes:
     nodes, pages = _home_set(spec, ground), max(1, ground.pages(region))
-    require_tabulated(region.name, pages, ground.machine.nodes)
     drawn = draws.stream_array(draws.base(ground.seed, DrawClass.PLACEMENT, number), pages)
     home = nodes[draws.below_array(drawn, len(nodes)).astype(np.int64)]
     return TabulatedHomes(home.astype(np.int16), ground.page_bytes, ground.machine.nodes)
@@ -101,11 +99,12 @@ def _home_set(spec: PolicySpec, ground: Ground) -> I64:
 @dataclass(frozen=True)
 class Policy:
     """``homes`` (spec, ground, number of the region, region) are the homes of memory placed before the run;
-    ``by_touch`` says whether fresh memory is placed by its touchers instead.
+    ``by_touch`` says whether fresh memory is placed by its touchers instead, ``draws`` whether each run draws homes.
     """
 
     homes: Callable[[PolicySpec, Ground, int, Region], Homes]
     by_touch: bool = False
+    draws: bool = False
 
 
 POLICIES: dict[str, Policy] = {
@@ -116,6 +115,6 @@ POLICIES: dict[str, Policy] = {
     "interleave": Policy(_interleave),
     "bind": Policy(_bind),
     "block": Policy(_block),
-    "random": Policy(_random),
+    "random": Policy(_random, draws=True),
     "hash-home": Policy(_hash_home),
 }

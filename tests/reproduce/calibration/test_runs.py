@@ -58,7 +58,7 @@ def test_the_rate_is_found_from_the_serial_times_that_it_gives(model: dict[str, 
 
 def test_the_mean_time_of_a_task_is_that_of_the_first_back_off() -> None:
     matmul = run(workload={"name": "matmul", "n": 64}, runtime="own")
-    assert build_plan(matmul.spec, matmul.seed).steal.backoff.first_ps // 1000 == mean_task_ns(matmul)
+    assert build_plan(matmul.spec).steal.backoff.first_ps // 1000 == mean_task_ns(matmul)
 
 
 def test_parallel_times_are_means_over_repeats() -> None:

@@ -42,10 +42,11 @@ from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
 from numasim.engine.reference.run_state import RunState
 from numasim.parts.unit_factors import MILLION, PS_PER_S
-from numasim.plan.item_prices import ItemPrices, Seat
+from numasim.plan.item_prices import ItemPrices, PricedItems, Seat
 from numasim.plan.noise import noisy_ps
 from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import resources_of
+from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.one_worker import LINE_BYTES
 
 I64 = npt.NDArray[np.int64]
@@ -107,6 +108,7 @@ class Flows:
     def __init__(self, run: RunState, pages: PageMap, traffic: Traffic) -> None:
         plan = run.plan
         self._plan = plan
+        self._seed = run.seed
         self._tables = run.tables
         self._clock = run.clock
         self._recorder = run.recorder
@@ -120,19 +122,22 @@ class Flows:
         self._compute_ps = plan.workload.segment_compute_ps.tolist()
         self._resources = resources_of(plan)
         self._prices = AccessPricing(plan, pages, self._resources, traffic)
-        self._speeds = Speeds(plan)
+        self._speeds = Speeds(plan, run.seed)
         self._loads_reported = Counter[int]()
-        self._item_prices = self._price_items()
-        self._ran_priced: dict[ItemPrices, list[int]] = {prices: [] for each in self._item_prices for prices in each}
+        self._items = self._price_items(run.placement)
+        self._ran_priced: dict[ItemPrices, list[int]] = {items.prices: [] for each in self._items for items in each}
 
-    def _price_items(self) -> list[list[ItemPrices]]:
-        """[workers][families] prices; workers for whom they are the same share them."""
+    def _price_items(self, placement: Placement) -> list[list[PricedItems]]:
+        """[workers][families] items with their prices; workers for whom these are the same share them."""
         plan, made = self._plan, {}
         sharers = Counter(w.domain for w in self._workers)
         for w in self._workers:
             if (w.node, w.domain) not in made:
+                seat = Seat(w.node, w.domain, sharers[w.domain])
                 made[w.node, w.domain] = [
-                    ItemPrices(plan, self._resources, family, Seat(w.node, w.domain, sharers[w.domain]))
+                    PricedItems(
+                        ItemPrices(plan, placement, self._resources, family, seat), family, plan.effects, self._seed
+                    )
                     for family in plan.workload.ranges
                 ]
         return [made[w.node, w.domain] for w in self._workers]
@@ -184,7 +189,7 @@ class Flows:
         wall_ps = flow.steady_ps()
         _count_work(w, flow, flow.done_ps + flow.left_ps, w.due - flow.work_start_ps)
         _count_work(w, flow, flow.nominal_ps, wall_ps, times=count - 1)
-        self._item_prices[w.id][flow.family].count(np.zeros(1, np.int64), self._traffic, count)
+        self._items[w.id][flow.family].prices.count(np.zeros(1, np.int64), self._traffic, count)
         flow.work_start_ps = flow.since_ps = due_ps - wall_ps
         flow.left_ps, flow.done_ps = flow.nominal_ps, 0
 
@@ -262,9 +267,10 @@ class Flows:
                 self._progress.lengthen(flow.local_ps)
 
     def _price_item(self, w: Worker, flow: Flow) -> None:
-        prices = self._item_prices[w.id][flow.family]
+        items = self._items[w.id][flow.family]
+        prices = items.prices
         item = flow.task - self._tables.range_base[flow.family]
-        compute, wait = prices.item(item)
+        compute, wait = items.item(item)
         flow.price = Price(compute, wait, prices.local_wait_ps)
         flow.asks = prices.mean
         self._ran_priced[prices].append(item)
@@ -273,7 +279,7 @@ class Flows:
         deviation = self._plan.effects.task_noise_ppm
         if not deviation:
             return compute_ps
-        return noisy_ps(compute_ps, draw(base(self._plan.seed, DrawClass.DURATION, stream), number), deviation)
+        return noisy_ps(compute_ps, draw(base(self._seed, DrawClass.DURATION, stream), number), deviation)
 
     def _queue(self, load: Counter[int]) -> None:
         """The mean wait of an M/D/1 queue at each controller, for the load of what runs already."""

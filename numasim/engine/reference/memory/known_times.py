@@ -25,7 +25,7 @@ class KnownTimes:
     unsettled = False  # nothing is ever left to the end of an instant
 
     def __init__(self, run: RunState, pages: PageMap, ranges: list[RangeTimes]) -> None:
-        times = segment_times(run.plan)
+        times = segment_times(run.plan, run.placement)
         self._plan = run.plan
         self._tables = run.tables
         self._clock = run.clock

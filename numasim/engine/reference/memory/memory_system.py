@@ -60,8 +60,8 @@ class MemorySystem:
     def __init__(self, run: RunState) -> None:
         plan = run.plan
         self.coupled = plan.coupled
-        self.pages = PageMap(plan, run.clock)
-        self.ranges = [RangeTimes(plan, family) for family in plan.workload.ranges]
+        self.pages = PageMap(plan, run.placement, run.clock)
+        self.ranges = [RangeTimes(plan, run.placement, family, run.seed) for family in plan.workload.ranges]
         self.traffic = Traffic(plan.machine.nodes)
         self.known = None if self.coupled else KnownTimes(run, self.pages, self.ranges)
         self.work: WorkTimes = self.known or Flows(run, self.pages, self.traffic)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.plan.plan import Plan
 from numasim.plan.task_objects import OPEN, home_of, item_objects, task_objects
+from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.similarity import Objects
 
 
 class ObjectMap:
     """The objects of every task of a run, with their homes as they are now."""
 
-    def __init__(self, plan: Plan, pages: PageMap) -> None:
-        table = task_objects(plan)
+    def __init__(self, plan: Plan, placement: Placement, pages: PageMap) -> None:
+        table = task_objects(plan.workload, placement)
         self._pages = pages
         self._ptr = table.ptr.tolist()
         self._entries = list(
             zip(table.home.tolist(), table.mode.tolist(), table.count.tolist(), table.bytes.tolist(), strict=True)
         )
         self._access = table.access.tolist()
-        self._families = [item_objects(plan, family) for family in plan.workload.ranges]
+        self._families = [item_objects(plan, placement, family) for family in plan.workload.ranges]
 
     def of_task(self, task: int) -> list[Objects]:
         """The objects of a graph task."""

@@ -26,7 +26,7 @@ from numasim.engine.reference.clock import Clock
 from numasim.parts.models.placement_model import PageRule
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import settled_bytes
-from numasim.strategy.placement.compile_placement import Stage
+from numasim.strategy.placement.compile_placement import Placement, Stage
 from numasim.workload.graph import Mode
 
 I64 = npt.NDArray[np.int64]
@@ -93,9 +93,10 @@ class Scanner:
 class PageMap:
     """The homes of all pages while a program runs."""
 
-    def __init__(self, plan: Plan, clock: Clock) -> None:
-        accesses, placement = plan.workload.accesses, plan.placement
+    def __init__(self, plan: Plan, placement: Placement, clock: Clock) -> None:
+        accesses = plan.workload.accesses
         self._plan = plan
+        self._placement = placement
         self._clock = clock
         self._costs = plan.costs
         self._nodes = plan.machine.nodes
@@ -153,7 +154,7 @@ class PageMap:
     def page_homes(self, region: int) -> I16:
         """[pages] the node of every page of ``region`` as it is now, -1 where it has none."""
         if region not in self._homes:
-            return self._plan.placement.page_homes(region)
+            return self._placement.page_homes(region)
         return np.repeat(self._homes[region], self._unit_pages[region])[: self._pages[region]]
 
     def node_pages(self) -> I64:
@@ -227,8 +228,8 @@ class PageMap:
         """The node that gets ``pages`` pages that are wanted on one."""
         if self._free is None:
             return wanted
-        assert self._plan.placement.capacity is not None
-        order = self._plan.placement.capacity.order[wanted].tolist()
+        assert self._placement.capacity is not None
+        order = self._placement.capacity.order[wanted].tolist()
         node = next((node for node in order if self._free[node] >= pages), wanted)
         self._free[node] -= pages
         return int(node)
@@ -252,7 +253,7 @@ class PageMap:
 
     @cached_property
     def _settled(self) -> I64:
-        return settled_bytes(self._plan)
+        return settled_bytes(self._plan.workload.accesses, self._placement)
 
 
 def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) -> tuple[I64, I64]:

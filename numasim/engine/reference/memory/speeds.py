@@ -37,7 +37,7 @@ class Speed(NamedTuple):
 class Speeds:
     """The speed of every worker, given what all of them do."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, seed: int) -> None:
         smt, clock, effects = plan.machine.smt, plan.machine.clock, plan.effects
         shared = effects.smt != "none"
         self._beside = {
@@ -58,7 +58,7 @@ class Speeds:
             list(zip(clock.active.tolist(), clock.hz.tolist(), strict=True)) if turbo else []
         )
         self._base_hz = clock.base_hz
-        self._own = [_own_ppm(plan, w) for w in range(len(core))]
+        self._own = [_own_ppm(plan, seed, w) for w in range(len(core))]
 
     def of_all(self, activity: Sequence[Activity]) -> list[Speed]:
         """[workers] speeds."""
@@ -82,9 +82,9 @@ class Speeds:
         return hz * MILLION // self._steps[0][1]
 
 
-def _own_ppm(plan: Plan, worker: int) -> int:
+def _own_ppm(plan: Plan, seed: int, worker: int) -> int:
     """The speed of a worker among its like."""
     if not plan.effects.worker_spread_ppm:
         return MILLION
-    number = draw(base(plan.seed, DrawClass.WORKER_SPEED, worker), 0)
+    number = draw(base(seed, DrawClass.WORKER_SPEED, worker), 0)
     return MILLION + noise_ppm(number, plan.effects.worker_spread_ppm)

@@ -99,6 +99,7 @@ class Polling:
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         self._tables = run.tables
+        self._waits = run.waits
         self._prober = run.prober
         self._joins = run.joins
         self._ledger = run.recorder.ledger
@@ -120,7 +121,7 @@ class Polling:
         rounds = -1
         while rounds < passed.rounds:
             rounds = passed.rounds
-            wait, steady = self._tables.next_wait_ps(w.fails + rounds + 1, quiet.probes)
+            wait, steady = self._waits.next_wait_ps(w.fails + rounds + 1, quiet.probes)
             quiet.advance(passed, stream, wait, until_ps, CHUNK_ROUNDS if steady else 1)
         self._count(w, quiet, passed)
         return passed.poll_ps - poll_ps

@@ -144,7 +144,7 @@ typedef struct {
     uint32_t workers;    /* 0: as many as the plan is for, or else as many as there are hardware threads */
     const char *plan;    /* a compiled plan; NULL: random victims, steal one, help while joining */
     enum ns_costs costs; /* of NS_MODE_SERIAL and NS_MODE_VIRTUAL */
-    uint64_t seed;       /* of victim draws; 0: the plan's */
+    uint64_t seed;       /* of victim draws; 0: that of the plan's file */
     const char *record;  /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
     enum ns_order order; /* NS_MODE_SERIAL; with `record`, NS_ORDER_SPAWNED */
 } ns_pool_options;

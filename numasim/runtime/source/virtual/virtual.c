@@ -25,7 +25,7 @@ static int read_plan(virtual_pool *pool) {
     if (error) return error;
     pool->plan = &pool->file.plan;
     pool->base.workers = pool->plan->workers;
-    pool->seed = pool->plan->seed;
+    pool->seed = pool->file.seed;
     if (pool->plan->effects.coupled) {
         return ns_pool_fail(&pool->base, NS_ERROR_FIELD,
                             "virtual time has no caches, bandwidth, hardware threads or clocks: the plan's model has "
