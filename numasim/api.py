@@ -5,18 +5,21 @@ A single run does not import the storage of sweeps, whose import takes longer th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
-from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate, simulate_spec
+from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
+from numasim.engine.simulate import simulate as simulate_plan
 from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import identity
 from numasim.spec.run_spec import RunSpec, load_run, resolve
 
 if TYPE_CHECKING:
     from numasim.engine.result import Result
+    from numasim.plan.plan import Plan
     from numasim.sweep.store.frame import SweepResult
 
 __all__ = ["run", "simulate", "sweep"]
@@ -60,6 +63,20 @@ def run_spec(
         result = simulate_watched(build_plan(spec), seed, engine, check, trace, over_time)
     result.identity = identity(spec, seed, engine)
     return result
+
+
+def simulate(plan: Plan, seed: int | str | None = None, engine: str = DEFAULT_ENGINE, **options: Any) -> Result:
+    """Run ``plan`` with ``seed`` on ``engine``; the options are those of `numasim.engine.simulate.simulate`.
+
+    In version 0.1 a plan had a seed, and the second argument was the engine: such a call runs with the seed 0 and says
+    how to write it now.
+    """
+    if isinstance(seed, int):
+        return simulate_plan(plan, seed, engine, **options)
+    warnings.warn(
+        "a plan has no seed any more; this run has 0: write simulate(plan, SEED, engine=...)", FutureWarning, 2
+    )
+    return simulate_plan(plan, 0, seed or engine, **options)
 
 
 def sweep(

@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import numasim as ns
+from numasim.engine.simulate import ENGINES, simulate_spec
+from numasim.plan.build_plan import build_plan
+from numasim.spec.run_spec import resolve
+
 ROOT = Path(__file__).resolve().parents[2]
 SWEEP = """\
 machine: xeon-e5-2620-2s
@@ -61,6 +66,29 @@ def test_the_sub_package_can_still_be_imported(tmp_path: Path) -> None:
 def test_a_name_that_does_not_exist_is_an_attribute_error(tmp_path: Path) -> None:
     program = "import numasim as ns\ntry:\n    ns.steal\nexcept AttributeError as error:\n    print(error)"
     assert interpret(program, tmp_path) == "module 'numasim' has no attribute 'steal'\n"
+
+
+SPEC = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "strategy": "randomized", "workers": 4}
+
+
+def test_a_plan_is_run_with_a_seed() -> None:
+    plan = build_plan(resolve(SPEC))
+    for engine in ENGINES:
+        hashes = {seed: ns.simulate(plan, seed, engine, check=True).counters["trace_hash"] for seed in (0, 1)}
+        assert hashes == {seed: simulate_spec(resolve(SPEC), seed, engine).counters["trace_hash"] for seed in (0, 1)}
+        assert hashes[0] != hashes[1]
+
+
+@pytest.mark.parametrize("old", [(), ("reference",)])
+def test_a_call_as_in_version_0_1_runs_with_the_seed_0_and_one_line_of_advice(old: tuple[str, ...]) -> None:
+    plan = build_plan(resolve(SPEC))
+    with pytest.warns(
+        FutureWarning, match=r"no seed any more; this run has 0: write simulate\(plan, SEED, engine="
+    ) as told:
+        found = ns.simulate(plan, *old, check=True)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert found.counters["trace_hash"] == ns.simulate(plan, 0).counters["trace_hash"]
 
 
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_rate_is_measured_at_a_size_that_takes_long_enough(monkeypatch: pytest
 
     sizes: list[int] = []
 
-    def simulated(plan: object, engine: str) -> Took:
+    def simulated(plan: object, seed: int, engine: str) -> Took:
         sizes.append(plan.workload.tasks)  # type: ignore[attr-defined]
         return Took(sizes[-1])
 
@@ -138,7 +138,7 @@ def test_a_size_does_not_grow_beyond_the_largest(monkeypatch: pytest.MonkeyPatch
     class Instant:
         engine_s = 1e-6
 
-    monkeypatch.setattr(engine_rates, "simulate", lambda plan, engine: Instant)
+    monkeypatch.setattr(engine_rates, "simulate", lambda plan, seed, engine: Instant)
     monkeypatch.setattr(engine_rates, "LARGEST_FIB", {"eager": 6, "skipping": 9})
     monkeypatch.setattr(engine_rates, "MOST_INDEPENDENT", 1000)
     effort = replace(TINY, sample_s=1.0)

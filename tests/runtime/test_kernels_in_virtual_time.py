@@ -40,6 +40,19 @@ def cells(label: str) -> list[tuple[str, int]]:
     return [(strategy, WORKERS[(at + shift) % len(WORKERS)]) for at, strategy in enumerate(chosen)]
 
 
+def test_a_file_has_a_seed_that_an_order_may_override(program: Path, tmp_path: Path) -> None:
+    recorded(program, tmp_path, "fib", 4, n=12)
+    plan, hashes = plan_of_graph(tmp_path / "fib.json", "randomized", 4), {}
+    for written, asked in product((3, 2**64 - 1), (None, 0, 3)):
+        write_plan(plan, written, tmp_path / "plan")
+        order = Order("fib", {"n": 12}, "virtual", "model", 4, tmp_path / "plan", seed=asked)
+        (run,) = run_kernel(order, program)
+        hashes[written, asked] = run.trace_hash
+    of_seed = {seed: simulate(plan, seed).counters["trace_hash"] for seed in (3, 2**64 - 1)}
+    assert hashes == {(written, asked): of_seed[asked or written] for written, asked in hashes}
+    assert of_seed[3] != of_seed[2**64 - 1]
+
+
 @pytest.mark.parametrize("label", SMALL)
 def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tmp_path: Path) -> None:
     kernel, parameters = label.split(maxsplit=1)[0], SMALL[label]
