@@ -61,7 +61,7 @@ from numasim.reproduce.calibration.record import (
 from numasim.reproduce.calibration.searched import Searched, parameters_at, reporter, values_at
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.study import read_study
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import LocalWorkers
 
 HERE = Path(__file__).resolve().parent
@@ -344,7 +344,7 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
     for row, published_us in data.overheads_us.items():
         run = bench.runs("syncbench", "oblivious", {}, row)[0]
 
-        def error(time_ns: int, run: Run = run, published_us: float = published_us) -> float:
+        def error(time_ns: int, run: PlannedRun = run, published_us: float = published_us) -> float:
             return told(at_rate(run, "construct_ns", Decimal(time_ns)), OVERHEAD) / published_us - 1
 
         own_ns = rising_root(error, max(1, round(1000 * (published_us - told(run, OVERHEAD)))), tolerance=1e-3)

@@ -13,7 +13,7 @@ from typing import Any
 
 from numasim.engine.result import Result
 from numasim.errors import NumasimError
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.store.parquet import EndedRun, failed, finished, parquet_bytes, rows_of
 
 TARGET_S = 1.0
@@ -37,7 +37,7 @@ class Task:
 class Batch:
     """Some runs to simulate one after the other."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[PlannedRun, ...]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def execute(batch: Batch, task: Task) -> BatchOutcome:
     return BatchOutcome(len(ended), elapsed_s, failures, parquet_bytes(rows_of(ended)), interruption)
 
 
-def _attempt(run: Run, task: Task, failures: dict[str, str]) -> EndedRun:
+def _attempt(run: PlannedRun, task: Task, failures: dict[str, str]) -> EndedRun:
     # A run may fail in any way, even by a defect of numasim, and must not stop the others.
     try:
         result = task.runner(run.spec, run.seed, task.engine, task.check)

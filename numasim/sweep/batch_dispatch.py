@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from numasim.sweep.batch import Batch, BatchOutcome, BatchSize, Task, execute
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import Workers
 from numasim.sweep.store.parquet import failed, parquet_bytes, rows_of
 from numasim.sweep.store.shard import write_shard
@@ -36,7 +36,7 @@ class Dispatch:
         self._number = number
         self._advance = advance
 
-    def do(self, runs: Iterable[Run]) -> None:
+    def do(self, runs: Iterable[PlannedRun]) -> None:
         """Simulate ``runs``; stop at the first failure if the task requires it."""
         queue = deque(runs)
         while queue and not self._stopped():
@@ -44,18 +44,18 @@ class Dispatch:
             while suspects and not self._stopped():
                 self._do_alone(suspects)
 
-    def _deal(self, queue: deque[Run]) -> deque[Run]:
+    def _deal(self, queue: deque[PlannedRun]) -> deque[PlannedRun]:
         """Process ``queue`` until it is empty or no worker is left; return the runs that were lost with a worker."""
         size = BatchSize()
         flying: Flying = {}
-        suspects: deque[Run] = deque()
+        suspects: deque[PlannedRun] = deque()
         with self._workers.executor(len(queue)) as executor:
             while self._launch(queue, executor, size, flying):
                 for future in self._landed(flying):
                     self._collect(future, flying.pop(future), size, queue, suspects)
         return suspects
 
-    def _launch(self, queue: deque[Run], executor: Executor, size: BatchSize, flying: Flying) -> bool:
+    def _launch(self, queue: deque[PlannedRun], executor: Executor, size: BatchSize, flying: Flying) -> bool:
         """Submit a batch for every slot and one more, so that none is idle; return whether any is running."""
         slots = self._workers.slots()
         ahead = slots + 1 if slots > 1 else 1
@@ -77,7 +77,12 @@ class Dispatch:
         return done
 
     def _collect(
-        self, future: Future[BatchOutcome], batch: Batch, size: BatchSize, queue: deque[Run], suspects: deque[Run]
+        self,
+        future: Future[BatchOutcome],
+        batch: Batch,
+        size: BatchSize,
+        queue: deque[PlannedRun],
+        suspects: deque[PlannedRun],
     ) -> None:
         try:
             outcome = future.result()
@@ -88,7 +93,7 @@ class Dispatch:
         self._keep(outcome)
         queue.extendleft(reversed(batch.runs[outcome.done :]))
 
-    def _do_alone(self, suspects: deque[Run]) -> None:
+    def _do_alone(self, suspects: deque[PlannedRun]) -> None:
         """Simulate ``suspects`` one at a time until one of them kills the process."""
         with self._workers.alone() as executor:
             while suspects and not self._stopped():
@@ -107,7 +112,7 @@ class Dispatch:
         if outcome.interruption:
             raise outcome.interruption
 
-    def _give_up(self, run: Run) -> None:
+    def _give_up(self, run: PlannedRun) -> None:
         self._write(parquet_bytes(rows_of([failed(run.run_id, self._task.engine, DIED)])))
         self._ended(1, {run.run_id: DIED})
 

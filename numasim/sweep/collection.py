@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from numasim.spec.identity import MODEL_VERSION
 from numasim.sweep.batch import Runner, Task
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.run_sweep import do_missing
 from numasim.sweep.store.parquet import COUNTERS, RUN
 from numasim.sweep.store.results_store import Identity, Store, open_store
@@ -35,7 +35,7 @@ class Collected:
 
 
 def collect_runs(
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     directory: str | Path,
     *,
     jobs: int | None = None,

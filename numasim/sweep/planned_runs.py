@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """One simulation."""
 
     run_id: str
@@ -33,7 +33,7 @@ class PlannedRow:
 
     cell: Cell
     repeat: int  # from zero
-    run: Run
+    run: PlannedRun
 
 
 def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
@@ -41,15 +41,15 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
     return [_row(cell, repeat) for cell in sweep.cells for repeat in range(sweep.repeat)]
 
 
-def missing_runs(runs: Iterable[Run], finished: Collection[str]) -> list[Run]:
+def missing_runs(runs: Iterable[PlannedRun], finished: Collection[str]) -> list[PlannedRun]:
     """List the missing runs, each once, in their order."""
     return list({run.run_id: run for run in runs if run.run_id not in finished}.values())
 
 
-def repeated(spec: RunSpec, repeat: int) -> Run:
+def repeated(spec: RunSpec, repeat: int) -> PlannedRun:
     """The run of one repeat of a specification, counted from zero."""
     seed = repeat_seed(spec.seed, repeat)
-    return Run(run_id(spec, seed), spec, seed)
+    return PlannedRun(run_id(spec, seed), spec, seed)
 
 
 def _row(cell: Cell, repeat: int) -> PlannedRow:

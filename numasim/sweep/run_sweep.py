@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.batch_dispatch import Dispatch
-from numasim.sweep.planned_runs import Run, missing_runs, plan_rows
+from numasim.sweep.planned_runs import PlannedRun, missing_runs, plan_rows
 from numasim.sweep.pool import Workers
 from numasim.sweep.progress import progress_bar
 from numasim.sweep.store.results_store import Identity, Store, open_store
@@ -71,7 +71,7 @@ def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, p
 
 
 def do_missing(
-    runs: Sequence[Run], store: Store, task: Task, workers: Workers, progress: bool
+    runs: Sequence[PlannedRun], store: Store, task: Task, workers: Workers, progress: bool
 ) -> tuple[Dispatch, bool]:
     """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all of them have ended."""
     missing = missing_runs(runs, store.finished())

@@ -8,7 +8,7 @@ import pytest
 from toy_sweep import Part, ToyCell, toy_spec
 
 from numasim.sweep.axis_columns import axis_column, label, named_column
-from numasim.sweep.planned_runs import PlannedRow, Run
+from numasim.sweep.planned_runs import PlannedRow, PlannedRun
 
 
 def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
@@ -18,7 +18,7 @@ def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
     for index, (value, letter) in enumerate(zip(values, letters, strict=True)):
         spec = toy_spec(1).model_copy(update={"strategy": Part(name=letter)})
         cell = ToyCell(index, {} if value is None else {axis: value}, spec)
-        made.append(PlannedRow(cell, 0, Run(str(index), spec, 0)))  # type: ignore[arg-type]
+        made.append(PlannedRow(cell, 0, PlannedRun(str(index), spec, 0)))  # type: ignore[arg-type]
     return made
 
 

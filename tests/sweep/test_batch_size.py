@@ -8,7 +8,7 @@ from toy_sweep import ToySpec, run_toy, toy_spec
 from numasim.engine.result import Result
 from numasim.sweep import batch
 from numasim.sweep.batch import GROWTH, TARGET_S, Batch, BatchOutcome, BatchSize, Task, execute
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 
 
 def steady(per_run_s: float, batches: int, slots: int = 1) -> list[int]:
@@ -51,6 +51,6 @@ def test_no_run_of_a_batch_begins_after_its_time(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(batch.time, "perf_counter", lambda: now_s)
     monkeypatch.setattr(batch, "LONGEST_S", 2.5)
-    runs = tuple(Run(str(seed), toy_spec(1), seed) for seed in range(9))  # type: ignore[arg-type]
+    runs = tuple(PlannedRun(str(seed), toy_spec(1), seed) for seed in range(9))  # type: ignore[arg-type]
     outcome = execute(Batch(runs), Task(take_a_second, "reference", check=False, fail_fast=False))
     assert (outcome.done, outcome.elapsed_s) == (3, 3.0)

@@ -11,7 +11,7 @@ from numasim.reproduce.calibration.record import Calibration
 from numasim.reproduce.plan.setting import Setting, Wanted
 from numasim.reproduce.study.contents import Study
 from numasim.spec.overrides import from_mapping
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 
 T = TypeVar("T")
 
@@ -25,7 +25,9 @@ class Bench:
     executor: Executor
     say: Callable[[str], None]
 
-    def runs(self, program: str, variant: str, changes: Mapping[str, Any], row: str = "", repeat: int = 1) -> list[Run]:
+    def runs(
+        self, program: str, variant: str, changes: Mapping[str, Any], row: str = "", repeat: int = 1
+    ) -> list[PlannedRun]:
         """The runs of a row of ``program``, one for each repeat; ``changes`` override all other fields."""
         setting = Setting(replace(self.study, parameters=self.found.parameters))
         wanted = Wanted(self.study.programs[program], row, variant, tuple(from_mapping(dict(changes))), repeat)

@@ -13,36 +13,36 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.serial_time import alone
 from numasim.reproduce.calibration.parameter_search import rising_root, rounded
 from numasim.reproduce.published_quantities import QUANTITIES, Outcome
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
 RATE_DIGITS = 4
 RATE_TOLERANCE = 5e-4  # mean relative error of serial times
 
 
-def counters(run: Run) -> dict[str, Any]:
+def counters(run: PlannedRun) -> dict[str, Any]:
     """The counters of one run."""
     return simulate_spec(run.spec, run.seed).counters
 
 
-def serial_ps(run: Run) -> int:
+def serial_ps(run: PlannedRun) -> int:
     """Time of a task program on one worker alone, equal to ``serial_ps`` of its parallel runs."""
     return int(simulate(alone(build_plan(run.spec)), run.seed).counters["makespan_ps"])
 
 
-def mean_task_ns(run: Run) -> int:
+def mean_task_ns(run: PlannedRun) -> int:
     """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` uses it."""
     plan = build_plan(run.spec)
     total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), run.seed)
     return total_ps // plan.workload.tasks // PS_PER_NS
 
 
-def told(run: Run, quantity: str) -> float:
+def told(run: PlannedRun, quantity: str) -> float:
     """The value of a published quantity in one run, in its unit."""
     return QUANTITIES[quantity].of(Outcome(run.spec, counters(run)))
 
 
-def at_rate(run: Run, name: str, value: Any) -> Run:
+def at_rate(run: PlannedRun, name: str, value: Any) -> PlannedRun:
     """The same run with another value of one parameter of its workload."""
     return replace(run, spec=replace(run.spec, workload=run.spec.workload.model_copy(update={name: value})))
 
@@ -52,7 +52,7 @@ class SharedRate:
     """Programs whose kernels share one rate: the parameter of their workloads; by row, repeats and serial seconds."""
 
     rate: str
-    runs: Mapping[str, Sequence[Run]]
+    runs: Mapping[str, Sequence[PlannedRun]]
     serial_s: Mapping[str, float]
 
     def without(self, row: str) -> SharedRate:
@@ -89,7 +89,7 @@ def serial_seconds(group: SharedRate, rate: int) -> dict[str, float]:
     return {row: serial_ps(at_rate(runs[0], group.rate, rate)) / PS_PER_S for row, runs in group.runs.items()}
 
 
-def parallel_s(runs: Sequence[Run]) -> float:
+def parallel_s(runs: Sequence[PlannedRun]) -> float:
     """Mean execution time of some runs."""
     return math.fsum(told(run, "makespan_s") for run in runs) / len(runs)
 

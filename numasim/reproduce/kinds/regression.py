@@ -21,7 +21,7 @@ from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import Fields
 from numasim.reproduce.table_cells import Cell, Table
 from numasim.sweep.collection import Collected
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 
 STATISTICS = ("slope", "intercept", "r", "r_squared", "residual_sum_of_squares")
 UNITS = {"statistic": ""}
@@ -69,7 +69,7 @@ def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
 
 
 def _fill(
-    table: StudyTable, cells: list[Cell], asked: RegressionOptions, runs: Sequence[Run], done: Collected
+    table: StudyTable, cells: list[Cell], asked: RegressionOptions, runs: Sequence[PlannedRun], done: Collected
 ) -> Table:
     ended = [run for run in runs if run.run_id in done.counters]
     x, y = ([value(run, quantity, done) for run in ended] for quantity in (asked.x, asked.y))

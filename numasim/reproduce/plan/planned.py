@@ -11,14 +11,14 @@ from numasim.reproduce.published_quantities import QUANTITIES, Outcome
 from numasim.reproduce.study.contents import StudyTable
 from numasim.reproduce.table_cells import Cell, Role, Table
 from numasim.sweep.collection import Collected
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 
 
 @dataclass(frozen=True)
 class PlannedTable:
     """A table that ``fill`` makes when all ``runs`` are finished."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[PlannedRun, ...]
     fill: Callable[[Collected], Table]
 
 
@@ -27,10 +27,10 @@ class PlannedCell:
     """A cell without its simulated values; for each seed the runs whose quantities add up to its value."""
 
     cell: Cell
-    samples: tuple[tuple[Run, ...], ...] = ()
+    samples: tuple[tuple[PlannedRun, ...], ...] = ()
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[PlannedRun, ...]:
         """All runs of the cell."""
         return tuple(run for sample in self.samples for run in sample)
 
@@ -43,7 +43,7 @@ class PlannedCell:
         return replace(self.cell, simulated=tuple(values))
 
 
-def value(run: Run, quantity: str, collected: Collected) -> float:
+def value(run: PlannedRun, quantity: str, collected: Collected) -> float:
     """The value of a quantity in a finished run."""
     return QUANTITIES[quantity].of(Outcome(run.spec, collected.counters[run.run_id]))
 

@@ -18,7 +18,7 @@ from numasim.reproduce.study.names import check_known
 from numasim.spec.overrides import Assignment, field_path, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
 from numasim.spec.single_part import read_machine
-from numasim.sweep.planned_runs import Run, repeated
+from numasim.sweep.planned_runs import PlannedRun, repeated
 
 MACHINE = "machine"
 WORKERS = "workers"
@@ -78,7 +78,7 @@ class Setting:
         """Refuse an ablation that the study does not have."""
         check_known("mechanism", self.without, self.study.file.ablations)
 
-    def runs(self, wanted: Wanted) -> tuple[Run, ...]:
+    def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
         """One run for each seed. Raises `NotSimulatedError` where this setting has none, InputError for a bad field."""
         if self.quick and wanted.row in wanted.program.file.quick.without:
             raise NotSimulatedError("left out of the quick reproduction")

@@ -26,7 +26,7 @@ from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import ContributionSpec
 from numasim.spec.overrides import from_mapping
 from numasim.sweep.collection import Collected, collect_runs
-from numasim.sweep.planned_runs import Run
+from numasim.sweep.planned_runs import PlannedRun
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class _Step:
     contribution: str
     case: str
     machine: str
-    before: tuple[Run, ...]
-    after: tuple[Run, ...]
+    before: tuple[PlannedRun, ...]
+    after: tuple[PlannedRun, ...]
 
 
 def gains(

@@ -20,7 +20,7 @@ from numasim.reproduce.calibration.calibration_runs import (
     times_at,
 )
 from numasim.spec.run_spec import resolve
-from numasim.sweep.planned_runs import Run, repeated
+from numasim.sweep.planned_runs import PlannedRun, repeated
 
 MODELS: list[dict[str, Any]] = [
     {},
@@ -29,7 +29,7 @@ MODELS: list[dict[str, Any]] = [
 ]
 
 
-def run(n: int = 256, **changes: Any) -> Run:
+def run(n: int = 256, **changes: Any) -> PlannedRun:
     fields = {"machine": "xeon-e5-2620-2s", "workload": {"name": "strassen", "n": n}, "strategy": "randomized"}
     return repeated(resolve({**fields, "workers": 24, "seed": 1, **changes}), 0)
 
