@@ -27,8 +27,8 @@ class Order:
 
     ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
     what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph.
-    ``seed`` None: that of the plan's file; of ``repeat`` runs each draws its own. With ``rehearse``, serial copies of the
-    program run on all workers at once before each run on threads. With ``warm_up`` the first run is executed once
+    ``seed`` None: that of the plan's file; of ``repeat`` runs each draws its own. With ``rehearse``, serial copies of
+    the program run on all workers at once before each run on threads. With ``warm_up`` the first run is executed once
     before, without being reported. The result is compared with the serial twin of the kernel where ``verify`` is set.
     """
 
