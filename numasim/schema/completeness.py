@@ -68,7 +68,7 @@ def _holds(condition: str, known: Given) -> bool:
 
 
 def _fits(field: Field, value: Any) -> bool:
-    return any(isinstance(field, kind) and bool(fits(field, value)) for kind, fits in _CHECKS.items())
+    return bool(_CHECKS[type(field)](field, value))
 
 
 def _is_array(value: Any, dtype: str) -> bool:
