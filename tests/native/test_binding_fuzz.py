@@ -190,6 +190,24 @@ def test_what_a_listener_raises_comes_out() -> None:
             engine.run(engine.Plan(fields), SEED, False, refuse)
 
 
+def test_a_plan_that_has_been_read_serves_any_number_of_runs() -> None:
+    engine = pytest.importorskip("numasim.native._engine")
+    for fields in valid_plans(Random(3))[:10]:
+        shared = engine.Plan(fields)
+        for seed in (1, 2, 1):
+            results = [outcome(engine, plan, seed) for plan in (shared, engine.Plan(fields))]
+            assert results[0] == results[1]
+
+
+def outcome(engine: Any, plan: Any, seed: int) -> dict[Any, Any]:
+    """What a run counts that is a number, or the number of tasks that are left at a deadlock, and when."""
+    try:
+        found = engine.run(plan, seed, False, None)
+    except engine.Deadlock as deadlock:
+        return dict(enumerate(deadlock.args))
+    return {name: value for name, value in found.items() if isinstance(value, int)}
+
+
 def test_a_plan_that_skips_cannot_be_watched() -> None:
     engine = pytest.importorskip("numasim.native._engine")
     skipping = next(fields for fields in valid_plans(Random(3)) if fields["skip"])

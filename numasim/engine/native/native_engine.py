@@ -78,11 +78,9 @@ def _read(run: Run) -> _engine.Plan:
     return _prepared(run.plan, run.placement, run.first_wait_ps)
 
 
-# Runs of one plan have these in common, whatever their seeds, unless they draw homes or a first wait.
-
-
 @lru_cache(maxsize=2)
 def _prepared(plan: Plan, placement: Placement, first_wait_ps: int) -> _engine.Plan:
+    """The same for all runs of a plan, unless they draw homes or a first wait."""
     return _engine.Plan(_fields(plan, placement, first_wait_ps))
 
 
