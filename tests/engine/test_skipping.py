@@ -173,6 +173,12 @@ def test_a_thousand_workers(work: Workload) -> None:
     assert skipped.counters["steal_success"] > 500
 
 
+@pytest.mark.parametrize("join", ["help", "own", "strict", "continuation", "block"])
+def test_ranges_have_no_joins_whatever_the_runtime_has(join: str) -> None:
+    plan = plan_of(items(300, 90 * NS, 410 * NS, Deal.MASTER), 4, "randomized", runtime(join=join))
+    assert assert_skipping_changes_nothing(plan).counters["steal_success"] > 0
+
+
 def test_tasks_that_take_no_time_are_run_at_once() -> None:
     work = graph(task(task(), task(0, task(), WAIT, 0), task(0), WAIT, 0, task(), WAIT))
     result = assert_skipping_changes_nothing(plan_of(work, 4))

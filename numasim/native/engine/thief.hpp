@@ -85,8 +85,9 @@ static inline bool ns_host_join_is_over(const ns_search* s, const ns_worker_stat
     return run_of(s).frames.join_is_over(worker_of(w));
 }
 
+// Who waits in no join may run anything; while a run skips ahead, nobody does, and queues are empty.
 static inline bool ns_host_may_run(const ns_search* s, const ns_worker_state* w, std::uint32_t q, bool back) {
-    return run_of(s).frames.may_run(worker_of(w), run_of(s).queues.peek(q, back));
+    return !ns_host_joins(w) || run_of(s).frames.may_run(worker_of(w), run_of(s).queues.peek(q, back));
 }
 
 static inline void ns_host_begin(ns_search* s, ns_worker_state* w, std::uint32_t q, bool back) {
