@@ -181,7 +181,7 @@ static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
             const uint8_t code = graph->op_code.at[op];
             const uint32_t word = graph->op_arg.at[op];
             if (code < NS_OP_LOCK) continue;
-            if (!ns_plan_require(reader, word < role.count, "op_arg has a value out of bounds") ||
+            if (!ns_plan_require(reader, word < plan->words.declared, "op_arg has a value out of bounds") ||
                 !ns_plan_require(reader, role.at[word] == role_used(code), "op_arg has a word of another role") ||
                 !take_or_release(reader, &locks, code, word)) {
                 return false;
@@ -202,6 +202,13 @@ static bool are_locks(ns_plan_reader *reader, const ns_plan_words *words, const 
     return true;
 }
 
+static bool ends_with_locks(const ns_plan_words *words) {
+    for (uint64_t word = words->declared; word < words->role.count; word++) {
+        if (words->role.at[word] != NS_SYNC_LOCK) return false;
+    }
+    return true;
+}
+
 bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_words *self) {
     const uint64_t queues = plan->steal.queue_count, levels = plan->steal.steal_levels;
     self->rules.wake_ps = plan->costs.wake_ps;
@@ -212,6 +219,7 @@ bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_wor
     self->transfers.nodes = plan->nodes;
     return ns_plan_require(reader, !self->role.count || !plan->skipping,
                            "word_role has words, with which nothing is skipped") &&
+           ns_plan_require(reader, ends_with_locks(self), "word_role has a word of the search that is no lock") &&
            ns_plan_require(reader, !self->level_lock.count || self->level_lock.count == levels * queues,
                            "level_lock does not have a row for each level") &&
            ns_plan_require(reader, !self->queue_lock.count || self->queue_lock.count == queues,
