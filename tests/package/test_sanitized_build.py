@@ -1,8 +1,8 @@
 """The short form of the sanitized tests: the modules of `verification/short_form.txt`.
 
-They enter every line of the native engine that the tests of `verification/sanitize.sh` enter, as
-`verification/entered_lines.py` shows, at a tenth of the cost: what the others repeat with other numbers is held by
-equality with the reference engine.
+They are chosen to enter the lines of the native engine that the tests of `verification/sanitize.sh` enter, which
+`verification/entered_lines.py` checks: what the others repeat with other numbers is held by equality with the reference
+engine.
 """
 
 from __future__ import annotations
