@@ -7,6 +7,7 @@ In a specification ``{name: NAME, ...}`` with a shipped NAME means the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from numasim.errors import InputError
@@ -16,6 +17,12 @@ from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Node, merged
 
 CATALOG = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes"}
+
+
+@cache
+def _shipped_document(file: Path, _changed_ns: int) -> Node:
+    """Return the document in a shipped file. Many runs of a process name it; it is read again only after a change."""
+    return load(file)
 
 
 @dataclass
@@ -65,7 +72,8 @@ class PartReader:
     def _read(self, file: Path, name: Node) -> Node:
         key = file.resolve()
         if key not in self.files:
-            self.files[key] = load(file, name.place)
+            shipped = file.parent in map(catalog.folder, CATALOG.values()) and file.is_file()
+            self.files[key] = _shipped_document(file, file.stat().st_mtime_ns) if shipped else load(file, name.place)
         return self.files[key]
 
     @staticmethod

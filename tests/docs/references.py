@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ class Contents:
         return target in self.sections or target in self.items or target in self.readings
 
 
+@cache
 def references(text: str) -> list[Reference]:
     """All references in ``text``, in the order of their places; those of one list are at the place of its beginning."""
     flat = COMMENT_BREAK.sub(lambda found: " " * len(found[0]), text)

@@ -351,7 +351,7 @@ def programs(draw: st.DrawFn) -> Workload:
 @given(work=programs(), model=st.sampled_from(sorted(CACHES)), home=st.sampled_from(["first-touch", "interleave"]))
 def test_bytes_are_conserved_and_times_add_up(work: Workload, model: str, home: str, engine: str) -> None:
     # `simulate` holds every byte that was declared against those that were moved or found, and the split of time
-    how = runtime(costs={"probe_remote_ns": 100})
+    how = runtime(costs={"probe_remote_ns": 1000})  # few probes of the worker that has nothing to do
     simulate(
         plan_of(work, 2, stealing(placement=home), how, TWO, effects=Effects(cache=model)), SEED, engine, check=True
     )

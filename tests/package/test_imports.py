@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from import_statements import import_statements
+
 PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
     "errors",
@@ -44,13 +46,9 @@ def part(module: Path) -> str:
 
 def imported_parts(source: str) -> Iterator[str]:
     """The parts of numasim that a source imports, late imports included."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
+    for node in import_statements(source):
+        package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        names = [package + alias.name for alias in node.names]
         parts = (name.split(".")[1] for name in names if name.startswith("numasim."))
         yield from (name for name in parts if name != "__version__")
 

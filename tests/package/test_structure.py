@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import networkx as nx
 import pytest
+from import_statements import import_statements
 
 PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 MOST_FILES = 20
@@ -26,20 +26,18 @@ MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 def imported(source: str, modules: frozenset[str]) -> Iterator[str]:
     """The modules that a source imports: at the top, inside functions and for type checking alike."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
+    for node in import_statements(source):
+        module = node.module if isinstance(node, ast.ImportFrom) else None
+        names = [f"{module}.{alias.name}" if module else alias.name for alias in node.names]
         # importing a module of a package says nothing of what the package itself imports
-        found = [name for name in names if name in modules]
-        yield from found[1:] if len(found) > 1 and found[0] == getattr(node, "module", None) else found
+        found = [name for name in (module, *names) if name in modules]
+        yield from found[1:] if len(found) > 1 and found[0] == module else found
 
 
 def circles(sources: dict[str, str]) -> list[list[str]]:
     """Modules that import each other, each circle sorted."""
+    import networkx as nx
+
     graph: nx.DiGraph[str] = nx.DiGraph()
     known = frozenset(sources)
     for name, source in sources.items():

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from numasim.engine.result import COLUMNS, TIME
@@ -57,6 +56,8 @@ def one_run(program, strategy, workers, repeat, noise):
 
 
 def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2, 25, 2), repeats=10, seed=1):
+    import pandas as pd  # half a second of every collection of tests
+
     noise = np.random.default_rng(seed)
     return pd.DataFrame(
         [
@@ -71,6 +72,8 @@ def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2,
 
 def make_workers(frame):
     """Each run's time divided among its workers, worker i on node i mod 2, late workers idler."""
+    import pandas as pd
+
     rows = []
     for run in frame.itertuples():
         tilt = np.linspace(1.1, 0.9, run.workers)
@@ -84,6 +87,8 @@ def make_workers(frame):
 
 
 def make_node_pairs(frame, nodes=2):
+    import pandas as pd
+
     rows = []
     for run in frame.itertuples():
         for thief in range(nodes):

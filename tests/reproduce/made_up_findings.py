@@ -18,7 +18,6 @@ import pytest
 
 from numasim.reproduce.calibration.record import FittedParameter
 from numasim.reproduce.findings import Ablation, Findings
-from numasim.reproduce.pages.report_page import write_pages
 from numasim.reproduce.score.scores import class_scores
 from numasim.reproduce.study.selection import ScoreRule
 from numasim.reproduce.table_cells import Cell, Role, Table
@@ -179,6 +178,7 @@ NOTES = {
 }
 
 
+@cache
 def made_up(noise: float = 0.1) -> Findings:
     """The whole of it; ``noise`` is the relative error of what was "simulated"."""
     tables = tuple(_table(identity, noise) for identity in TABLES)
@@ -242,6 +242,8 @@ def written(factory: pytest.TempPathFactory) -> Report:
 
 @cache
 def _written(folder: Path) -> Report:
+    from numasim.reproduce.pages.report_page import write_pages  # it draws
+
     advanced: list[int] = []
     page = write_pages(made_up(), folder, lambda: advanced.append(1))
     return Report(page, len(advanced))

@@ -6,7 +6,7 @@ import math
 
 import pytest
 from cells_by_hand import cell, table
-from made_up_findings import made_up
+from made_up_findings import TABLES, made_up
 from rich.console import Console
 
 from numasim.reproduce.pages.number_text import (
@@ -107,7 +107,7 @@ def test_without_bound_and_null_there_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize("width", [NARROW, WIDE])
-@pytest.mark.parametrize("identity", [found.id for found in made_up().tables])
+@pytest.mark.parametrize("identity", TABLES)
 def test_every_value_is_printed_in_full(identity: str, width: int) -> None:
     (shown,) = (found for found in made_up().tables if found.id == identity)
     text = printed(width, print_table, shown)

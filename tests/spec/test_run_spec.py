@@ -1,3 +1,5 @@
+import os
+import shutil
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -62,6 +64,17 @@ def test_every_shipped_strategy_resolves(run_file: Write, name: str, machine: st
 @pytest.mark.parametrize("name", catalog.names("machines"))
 def test_every_shipped_machine_resolves(run_file: Write, name: str) -> None:
     assert load_run(run_file(), [f"machine={name}", "workers=4"]).machine.name == name
+
+
+def test_a_shipped_file_is_read_again_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "_PACKAGE", tmp_path / "numasim")
+    shutil.copytree(Path(__file__).parents[2] / "configs", tmp_path / "configs")
+    shipped = tmp_path / "configs" / "runtimes" / "own.yaml"
+    given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
+    first = resolve({**given, "runtime": "own"}).runtime
+    shipped.write_text(shipped.read_text().replace("poll_ns: 0 ", "poll_ns: 12345 "))
+    os.utime(shipped, ns=(0, 1))  # however coarse the clock of the file system is
+    assert first.poll_ns != resolve({**given, "runtime": "own"}).runtime.poll_ns == 12345
 
 
 def test_a_shipped_name_with_keys_is_that_strategy_with_keys_replaced(run_file: Write) -> None:

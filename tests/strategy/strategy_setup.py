@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ STRATEGIES = sorted(path.stem for path in (CONFIGS / "strategies").glob("*.yaml"
 NONE = np.zeros(0, np.int64)
 
 
+@cache
 def mapping(name: str) -> dict[str, Any]:
     """A shipped strategy with its ``like`` chain merged."""
     own = dict(YAML(typ="safe", pure=True).load(CONFIGS / "strategies" / f"{name}.yaml"))
@@ -35,6 +37,7 @@ def stealing(*levels: dict[str, Any], **others: Any) -> StrategySpec:
     return StrategySpec.model_validate({"name": "test", "steal": list(levels), **others})
 
 
+@cache
 def runtime(name: str) -> RuntimeSpec:
     return RuntimeSpec.model_validate(YAML(typ="safe", pure=True).load(CONFIGS / "runtimes" / f"{name}.yaml"))
 
