@@ -13,7 +13,7 @@ import numasim
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
-LONGEST_CELL_S = 1800
+LONGEST_S = 1800  # of any step, only so that nothing hangs
 FIGURE = re.compile(r"\bns\.plot\.\w+\(|\b\w+_figure\(")
 SMALLER = {  # what takes the place of their parameters
     "contributions": """
@@ -92,7 +92,8 @@ def test_it_runs_and_shows_a_figure_for_every_plot(path: Path, tmp_path: Path, m
     write_small_study(tmp_path / "small-thesis")
     notebook = reduced(path)
     here = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(notebook, timeout=LONGEST_CELL_S, kernel_name="python3", resources=here).execute()
+    limits = {"timeout": LONGEST_S, "startup_timeout": LONGEST_S, "iopub_timeout": LONGEST_S}
+    NotebookClient(notebook, **limits, kernel_name="python3", resources=here).execute()
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     plots = sum(len(FIGURE.findall(cell["source"])) for cell in code)
     images = [output for cell in code for output in cell["outputs"] if "image/png" in output.get("data", {})]
