@@ -28,7 +28,7 @@ from numasim.runtime.fields_file import plan_fields, write_fields
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
 
-PARTS = ("errors", "fields", "pages", "plan_file", "report")
+PARTS = ("errors", "fields", "plan_file")
 
 Expected = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int, c_int64)
 Held = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64)
@@ -57,23 +57,6 @@ class SyncCounts(ctypes.Structure):
     _fields_ = [(name, c_int64) for name in ("acquisitions", "local", "remote", "wait_ps", "hold_ps")]
 
 
-class Report(ctypes.Structure):
-    _fields_ = [
-        ("workers", c_uint32),
-        ("nodes", c_uint32),
-        ("makespan_ps", c_int64),
-        ("trace_hash", c_uint64),
-        ("page_faults", c_int64),
-        ("counters", POINTER(c_int64)),
-        ("node", POINTER(c_int32)),
-        ("node_attempts", POINTER(c_int64)),
-        ("node_success", POINTER(c_int64)),
-        ("node_bytes", POINTER(c_int64)),
-        ("words", POINTER(c_int64)),
-        ("word_count", c_uint32),
-    ]
-
-
 class Toucher(ctypes.Structure):
     _fields_ = [("node", c_int32), ("now_ps", c_int64)]
 
@@ -86,7 +69,7 @@ class ObjectsStruct(ctypes.Structure):
     _fields_ = [("bytes", c_int64), ("count", c_int64), ("home", c_int32), ("mode", c_uint32)]
 
 
-CLOCK, REPORT = map(POINTER, (Clock, Report))
+CLOCK = POINTER(Clock)
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_clock_create": (c_bool, [CLOCK, c_size_t]),
     "ns_clock_destroy": (None, [CLOCK]),
@@ -95,15 +78,13 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "probe_clear": (None, [CLOCK, c_size_t]),
     "ns_fields_read": (c_int, [POINTER(c_void_p), ctypes.c_char_p]),
     "ns_fields_destroy": (None, [c_void_p]),
-    "ns_pages_create": (c_int, [POINTER(c_void_p), c_void_p]),
-    "ns_pages_destroy": (None, [c_void_p]),
-    "ns_pages_start": (SegmentTime, [c_void_p, c_uint32, Toucher, c_int64]),
-    "ns_pages_objects": (c_uint32, [c_void_p, c_uint32, POINTER(ObjectsStruct), c_uint32]),
-    "ns_pages_most_objects": (c_uint32, [c_void_p]),
-    "ns_pages_start_phase": (None, [c_void_p, c_uint32, c_int64]),
-    "ns_pages_report": (None, [c_void_p, REPORT]),
-    "ns_report_create": (c_int, [REPORT, c_uint32, c_uint32, c_uint32]),
-    "ns_report_destroy": (None, [REPORT]),
+    "ns_plan_file_start": (SegmentTime, [c_void_p, c_void_p, c_uint32, Toucher, c_int64]),
+    "probe_pages": (c_void_p, [c_void_p]),
+    "probe_pages_destroy": (None, [c_void_p]),
+    "probe_start_phase": (None, [c_void_p, c_int64, c_int64]),
+    "probe_objects": (POINTER(ObjectsStruct), [c_void_p, c_uint64, POINTER(c_uint32)]),
+    "probe_faults": (c_int64, [c_void_p]),
+    "probe_node_bytes": (POINTER(c_int64), [c_void_p]),
     "probe_read": (c_void_p, [c_void_p, POINTER(c_int)]),
     "probe_problem": (ctypes.c_char_p, [c_void_p]),
     "probe_destroy": (None, [c_void_p]),

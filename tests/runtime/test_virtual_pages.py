@@ -5,13 +5,13 @@ bytes it moves, which pages it places and moves, where the objects of tasks are 
 from __future__ import annotations
 
 import json
-from ctypes import byref, c_void_p
+from ctypes import byref, c_uint32, c_void_p
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-from parts_library import ObjectsStruct, PlanFile, Report, Toucher, library
+from parts_library import PlanFile, Toucher, library
 
 from engine_setup import plan_of, runtime, seeded, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
@@ -35,33 +35,29 @@ class Pages:
     def __init__(self, plan: Plan, changes: dict[str, Any] | None = None) -> None:
         self.plan, self.library = plan, library()
         self.file = PlanFile(plan, changes)
-        self.made = c_void_p()
-        self.error = self.file.error or self.library.ns_pages_create(byref(self.made), self.file.handle)
+        self.error = self.file.error
+        self.made = c_void_p(None if self.error else self.library.probe_pages(self.file.handle))
 
     def start(self, segment: int, node: int, measured_ps: int = -1, now_ps: int = 0) -> tuple[int, int, int]:
         """(time, time if all bytes were local, what is owed) of a segment that starts on ``node`` at ``now_ps``."""
-        time = self.library.ns_pages_start(self.made, segment, Toucher(node, now_ps), measured_ps)
+        toucher = Toucher(node, now_ps)
+        time = self.library.ns_plan_file_start(self.file.handle, self.made, segment, toucher, measured_ps)
         return time.total_ps, time.local_ps, time.owed_ps
 
     def objects(self, task: int) -> list[tuple[int, ...]]:
         """(home, mode, pieces, bytes) of each group of a task's objects."""
-        most = int(self.library.ns_pages_most_objects(self.made))
-        found = (ObjectsStruct * most)()
-        count = self.library.ns_pages_objects(self.made, task, found, most)
-        return [(each.home, each.mode, each.count, each.bytes) for each in found[:count]]
+        count = c_uint32()
+        found = self.library.probe_objects(self.made, task, byref(count))
+        return [(each.home, each.mode, each.count, each.bytes) for each in found[: count.value]]
 
     def counts(self) -> tuple[int, list[list[int]]]:
         """(page faults, bytes by pair of nodes)."""
-        report, nodes = Report(), self.plan.machine.nodes
-        assert self.library.ns_report_create(byref(report), 1, nodes, 0) == 0
-        self.library.ns_pages_report(self.made, byref(report))
-        found = report.page_faults, np.ctypeslib.as_array(report.node_bytes, (nodes, nodes)).tolist()
-        self.library.ns_report_destroy(byref(report))
-        return found
+        nodes, node_bytes = self.plan.machine.nodes, self.library.probe_node_bytes(self.made)
+        return self.library.probe_faults(self.made), np.ctypeslib.as_array(node_bytes, (nodes, nodes)).tolist()
 
     def close(self) -> None:
         """Free everything."""
-        self.library.ns_pages_destroy(self.made)
+        self.library.probe_pages_destroy(self.made)
         self.file.close()
 
 
@@ -95,7 +91,7 @@ def assert_equal_to_the_reference_engine(chance: Random, plan: Plan, starts: int
     assert pages.error == 0, pages.file.problem
     for number in sorted(chance.choices(range(len(plan.workload.phases) + 2), k=4)):
         engine.memory.pages.start_phase(number)
-        pages.library.ns_pages_start_phase(pages.made, number, engine.clock.now)
+        pages.library.probe_start_phase(pages.made, number, engine.clock.now)
         for _ in range(chance.randint(1, starts)):
             worker, segment = chance.randrange(plan.workers.workers), chance.randrange(plan.workload.segments)
             node = int(plan.workers.node[worker])

@@ -70,10 +70,19 @@ def fields_of(structure: Structure) -> Iterator[Field]:
             yield field
 
 
+def decisive(structure: Structure) -> Iterator[str]:
+    """The words of the conditions under which a plan has fields: what is generated asks for them."""
+    for field in structure.fields:
+        yield from re.findall(r"\w+", field.when)
+        if isinstance(field, (Part, Listed)):
+            yield from decisive(field.of)
+
+
 def unused_fields(structure: Structure) -> Iterator[str]:
     """The fields that C and C++ never read, or that Python does not give."""
+    read = words_in("c").union(decisive(structure))
     for field in fields_of(structure):
-        if field.place.rpartition(".")[2] not in words_in("c"):
+        if field.place.rpartition(".")[2] not in read:
             yield f"{field.name} in C"
         if field.name not in words_in("python") and not field.name.endswith(("_first", "_resource")):
             yield f"{field.name} in Python"

@@ -1,4 +1,4 @@
-/* Products of 64-bit numbers, and their way back into 64 bits. */
+/* Sums and products of 64-bit numbers, and their way back into 64 bits. */
 #ifndef NUMASIM_BASE_WIDE_H
 #define NUMASIM_BASE_WIDE_H
 
@@ -9,6 +9,12 @@ __extension__ typedef unsigned __int128 ns_uwide;
 
 /* `value`, at most 2^63 - 1. */
 static inline int64_t ns_saturate(ns_wide value) { return value < INT64_MAX ? (int64_t)value : INT64_MAX; }
+
+/* a + b, at most 2^63 - 1; both are >= 0. */
+static inline int64_t ns_sum(int64_t a, int64_t b) {
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
 
 static inline int64_t ns_multiply(int64_t a, int64_t b) { return ns_saturate((ns_wide)a * b); }
 

@@ -6,8 +6,6 @@
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static int64_t sum(int64_t a, int64_t b) { return ns_saturate((ns_wide)a + b); }
-
 static int by_worker(const void *a, const void *b) {
     const ns_arrival *one = a, *other = b;
     return (one->worker > other->worker) - (one->worker < other->worker);
@@ -33,7 +31,7 @@ static void sort(ns_arrival *arrivals, uint32_t count, int (*order)(const void *
 static int64_t count_in(const ns_transfers *transfers, ns_line *line, const ns_arrival *arrivals, uint32_t count) {
     int64_t now = 0;
     for (uint32_t i = 0; i < count; i++) {
-        now = sum(later(now, arrivals[i].time_ps), ns_line_move(transfers, line, arrivals[i].worker));
+        now = ns_sum(later(now, arrivals[i].time_ps), ns_line_move(transfers, line, arrivals[i].worker));
     }
     return now;
 }
@@ -44,7 +42,7 @@ static void read_out(const ns_transfers *transfers, ns_line *line, int64_t now, 
     for (uint32_t i = 0; i < count; i++) {
         if (readers[i].worker == writer) continue;
         line->owner = writer;
-        now = sum(now, ns_line_move(transfers, line, readers[i].worker));
+        now = ns_sum(now, ns_line_move(transfers, line, readers[i].worker));
         readers[i].leave_ps = now;
     }
 }
@@ -65,10 +63,10 @@ static int64_t flag(const ns_transfers *transfers, ns_barrier *barrier, ns_arriv
     int64_t now = arrivals[0].time_ps;
     for (uint32_t i = 1; i < count; i++) {
         ns_line *line = &barrier->of_worker[arrivals[i].worker];
-        const int64_t written = sum(arrivals[i].time_ps, ns_line_move(transfers, line, arrivals[i].worker));
-        now = sum(later(now, written), ns_line_move(transfers, line, master));
+        const int64_t written = ns_sum(arrivals[i].time_ps, ns_line_move(transfers, line, arrivals[i].worker));
+        now = ns_sum(later(now, written), ns_line_move(transfers, line, master));
     }
-    now = sum(now, ns_line_move(transfers, &barrier->shared, master));
+    now = ns_sum(now, ns_line_move(transfers, &barrier->shared, master));
     arrivals[0].leave_ps = now;
     read_out(transfers, &barrier->shared, now, arrivals, count);
     return now;
@@ -79,15 +77,15 @@ static int64_t tree(const ns_transfers *transfers, ns_barrier *barrier, ns_arriv
     for (uint32_t i = count - 1; i > 0; i--) {
         ns_arrival *child = &arrivals[i], *parent = &arrivals[(i - 1) / 2];
         ns_line *line = &barrier->of_worker[child->worker];
-        const int64_t written = sum(child->time_ps, ns_line_move(transfers, line, child->worker));
-        parent->time_ps = sum(later(parent->time_ps, written), ns_line_move(transfers, line, parent->worker));
+        const int64_t written = ns_sum(child->time_ps, ns_line_move(transfers, line, child->worker));
+        parent->time_ps = ns_sum(later(parent->time_ps, written), ns_line_move(transfers, line, parent->worker));
     }
     const int64_t opened = arrivals[0].time_ps;
     arrivals[0].leave_ps = opened;
     for (uint32_t i = 1; i < count; i++) { /* `time_ps`: when a party can write to its next child */
         ns_arrival *child = &arrivals[i], *parent = &arrivals[(i - 1) / 2];
         ns_line *line = &barrier->of_worker[child->worker];
-        parent->time_ps = sum(parent->time_ps, ns_line_move(transfers, line, child->worker));
+        parent->time_ps = ns_sum(parent->time_ps, ns_line_move(transfers, line, child->worker));
         child->leave_ps = child->time_ps = parent->time_ps;
     }
     return opened;

@@ -60,8 +60,6 @@ struct ns_sync {
     ns_arrival *leaders; /* [workers] scratch */
 };
 
-static int64_t sum(int64_t a, int64_t b) { return ns_saturate((ns_wide)a + b); }
-
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void schedule(ns_sync *self, uint32_t number, enum ns_rank rank, int64_t due_ps) {
@@ -105,7 +103,7 @@ static bool enqueue(server *lock, ns_waiter waiter) {
 static void promise(ns_sync *self, uint32_t number, ns_grant grant, int64_t now_ps) {
     server *lock = &self->objects[number].is.server;
     ns_waiter *chosen = &lock->waiters[grant.place];
-    const int64_t due_ps = sum(now_ps, grant.delay_ps);
+    const int64_t due_ps = ns_sum(now_ps, grant.delay_ps);
     lock->next = *chosen;
     lock->promised = true;
     lock->count--;
@@ -246,10 +244,10 @@ static int64_t wake_first(ns_sync *self, object *one, uint32_t actor, int64_t sp
     const uint32_t sleeper = one->is.condition.first;
     one->is.condition.first = self->after[sleeper];
     one->line.owner = sleeper;
-    const int64_t spent = sum(spent_ps, self->signal_ps + ns_line_move(transfers, &one->line, actor));
+    const int64_t spent = ns_sum(spent_ps, self->signal_ps + ns_line_move(transfers, &one->line, actor));
     const bool remote = ns_line_wakes_remotely(transfers, &one->line, sleeper);
     self->listener.woken(self->listener.context, sleeper,
-                         sum(spent, remote ? self->plan->rules.wake_remote_ps : self->plan->rules.wake_ps));
+                         ns_sum(spent, remote ? self->plan->rules.wake_remote_ps : self->plan->rules.wake_ps));
     return spent;
 }
 
@@ -258,7 +256,7 @@ int64_t ns_sync_signal(ns_sync *self, uint32_t number, uint32_t actor, int64_t p
     condition *state = &one->is.condition;
     int64_t spent_ps = 0;
     for (; permits && state->first != NS_NOBODY; permits--) spent_ps = wake_first(self, one, actor, spent_ps);
-    state->permits = sum(state->permits, permits);
+    state->permits = ns_sum(state->permits, permits);
     return spent_ps;
 }
 

@@ -27,9 +27,9 @@ void Dispatcher::describe(Task task, ns_new_task& described) {
     if (!run_.plan.looks_at_data) return;
     if (item) {
         const std::size_t family = run_.ranges.family_of(task);
-        objects_.describe_item(family, task - static_cast<Task>(run_.ranges.first(family)), described);
+        ns_pages_describe_item(&pages_, family, task - static_cast<Task>(run_.ranges.first(family)), &described);
     } else {
-        objects_.describe_row(run_.frames[task].row, described);
+        ns_pages_describe(&pages_, run_.frames[task].row, &described);
     }
 }
 

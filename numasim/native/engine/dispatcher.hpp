@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/objects.hpp"
 #include "execution/placing.h"
 #include "memory/memory_system.hpp"
 #include "state/run.hpp"
@@ -13,7 +12,7 @@ namespace numasim {
 
 class Dispatcher {
 public:
-    Dispatcher(Run& run, const MemorySystem& memory) : run_(run), objects_(run.plan, memory.pages()) {}
+    Dispatcher(Run& run, MemorySystem& memory) : run_(run), pages_(memory.pages()) {}
 
     // The queue for a task that a worker spawns; negative where every queue that the rules name is full. What deciding
     // takes the worker is owed.
@@ -33,7 +32,7 @@ private:
     [[gnu::noinline]] void describe(Task task, ns_new_task& described);
 
     Run& run_;
-    ObjectMap objects_;
+    ns_pages& pages_;
     bool looked_ = false;
 };
 

@@ -63,7 +63,8 @@ inline void Executor::start_item(Worker& w, Task item) {
     const std::int64_t total_ps = block.total_ps[block.at], local_ps = block.local_ps[block.at];
     ++block.at;
     block.next += block.step;
-    if (block.times->moves_bytes()) block.times->add_traffic(item - block.base, memory.bytes_from(w));
+    if (block.times->moves_bytes())
+        block.times->add_traffic(item - block.base, ns_pages_bytes_of(&memory.pages(), w.node));
     run.frames.end_chain(local_ps);
     w.segment = 0;
     work(w, item, total_ps, local_ps);

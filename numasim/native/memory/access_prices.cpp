@@ -7,8 +7,9 @@
 namespace numasim {
 
 std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t misses) {
-    if (bytes == 0) return 0;
-    return ceil_div(product_ps(product_ps(ceil_div(bytes, LINE_BYTES), latency_ps), 1000), misses);
+    std::int64_t time_ps = 0;
+    if (!ns_misses_fit(bytes, latency_ps, misses, &time_ps)) refuse_time();
+    return time_ps;
 }
 
 namespace {
@@ -26,14 +27,14 @@ std::int32_t only_home(I64s by_home, std::int32_t several) {
 
 }  // namespace
 
-AccessPrices::AccessPrices(const Plan& plan, PageMap& pages, Traffic& traffic)
+AccessPrices::AccessPrices(const Plan& plan, const Clock& clock, ns_pages& pages, Traffic& traffic)
     : plan_(plan),
       effects_(plan.effects),
       traffic_(traffic),
       caches_(make_caches(plan.effects.caches, plan.nodes)),
+      clock_(clock),
       pages_(pages),
       found_(plan.nodes),
-      touched_(plan.nodes, 0),
       queueing_ps_(plan.nodes, 0),
       units_(plan.effects.resources.capacity.size(), 0) {
     const Accesses& shape = plan.accesses;
@@ -98,22 +99,20 @@ void AccessPrices::price_access(const Access& access, const Place& place, std::i
 
 // [nodes] the bytes of an access by home; what it finds unplaced is placed.
 const std::int64_t* AccessPrices::homes(const Access& access, const Place& place, Price& price) {
-    const std::int64_t number = &access - accesses_.data();
+    const auto number = static_cast<std::size_t>(&access - accesses_.data());
     if (access.settled) return plan_.accesses.settled.data() + number * plan_.nodes;
-    const Touch touch = pages_.touch(number, place.node, touched_.data());
-    price.placed += touch.placed;
+    const ns_page_touch touch = ns_pages_touch(&pages_, number, {place.node, clock_.now_ps()});
     price.fault_ps = sum_ps(price.fault_ps, touch.overhead_ps);
     if (effects_.resources.faults >= 0) use(static_cast<std::uint32_t>(effects_.resources.faults), touch.faults);
-    if (touch.migrated != 0) migrate(place, touch.migrated, price);
-    return touched_.data();
+    if (touch.migrated != 0) migrate(place);
+    return pages_.bytes;
 }
 
 // Pages that migrate are read from where they were.
-void AccessPrices::migrate(const Place& place, std::int64_t pages, Price& price) {
-    price.migrated += pages;
+void AccessPrices::migrate(const Place& place) {
     for (std::size_t home = 0; home < plan_.nodes; ++home) {
         const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
-        const std::int64_t bytes = pages_.migrated()[home] * plan_.memory.page_bytes;
+        const std::int64_t bytes = pages_.moved[home] * plan_.memory.page_bytes;
         traffic_.bytes[FETCHED][pair] += bytes;
         use_path(effects_.resources.reads, pair, bytes);
     }

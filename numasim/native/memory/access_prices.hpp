@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "memory/caches.hpp"
-#include "memory/pages.hpp"
+#include "memory/pages.h"
 #include "plan.hpp"
+#include "state/clock.hpp"
 
 namespace numasim {
 
 constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
-constexpr std::int64_t LINE_BYTES = 64;
 
 // Bytes by kind and pair of nodes, and bytes that caches served.
 struct Traffic {
@@ -26,7 +26,6 @@ struct Traffic {
 // what it waits for controllers in addition, `fault_ps` the time of its page faults and migrations.
 struct Price {
     std::int64_t compute_ps = 0, wait_ps = 0, local_wait_ps = 0, queued_ps = 0, fault_ps = 0;
-    std::int64_t placed = 0, migrated = 0;  // pages
 };
 
 // Units of one resource.
@@ -37,7 +36,7 @@ struct Use {
 
 class AccessPrices {
 public:
-    AccessPrices(const Plan& plan, PageMap& pages, Traffic& traffic);
+    AccessPrices(const Plan& plan, const Clock& clock, ns_pages& pages, Traffic& traffic);
 
     // What a segment costs that starts now at `place`; caches and pages are as it leaves them. `uses` is what it moves,
     // each resource once.
@@ -74,7 +73,7 @@ private:
 
     void price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price);
     const std::int64_t* homes(const Access& access, const Place& place, Price& price);
-    void migrate(const Place& place, std::int64_t pages, Price& price);
+    void migrate(const Place& place);
     void move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home, std::int64_t fetched,
                           std::int64_t written, Price& price);
     std::int64_t move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
@@ -89,11 +88,11 @@ private:
     const Effects& effects_;
     Traffic& traffic_;
     std::unique_ptr<Caches> caches_;
-    PageMap& pages_;
+    const Clock& clock_;
+    ns_pages& pages_;
     std::vector<Segment> segments_;  // [segments + 1]
     std::vector<Access> accesses_;
     Found found_;
-    std::vector<std::int64_t> touched_;      // [nodes] by the access at hand
     std::vector<std::int64_t> queueing_ps_;  // [nodes]
     std::vector<std::int64_t> units_;        // [resources] of the segment at hand
     std::vector<std::uint32_t> used_;        // of which there are some

@@ -44,29 +44,29 @@ inline void Pace::progress(std::int64_t now_ps) {
 
 std::int64_t Pace::end_ps() const { return sum_ps(since_ps, share == ONE ? left_ps : ceil_ratio(left_ps, ONE, share)); }
 
-Flows::Flows(const Plan& plan, std::uint64_t seed, const std::vector<ItemTimes>& families, PageMap& pages, bool watched)
-    : plan_(plan),
-      seed_(seed),
-      effects_(plan.effects),
-      families_(families),
-      shares_out_(plan.effects.contention != Contention::NONE),
-      asks_(shares_out_ || plan.effects.queueing || watched),
-      traffic_(no_traffic(plan.nodes)),
-      memory_(plan, pages, traffic_),
-      prefetch_(plan.graph, memory_),
-      speeds_(plan.effects.speeds, plan.workers, seed),
-      shares_(plan.effects, plan.node, plan.nodes),
-      item_prices_(item_prices(plan)),
-      flows_(plan.workers),
-      paces_(plan.workers),
-      uses_(plan.workers),
-      works_(plan.workers, 0),
-      fresh_(plan.workers, 0),
-      is_moved_(plan.workers, 0),
-      asked_speed_(plan.workers),
-      sharers_(plan.effects.caches.domains, 0),
-      moved_(plan.workers),
-      load_(plan.effects.resources.capacity.size(), 0) {}
+Flows::Flows(const Run& run, ns_pages& pages)
+    : plan_(run.plan),
+      seed_(run.seed),
+      effects_(plan_.effects),
+      families_(run.ranges.times()),
+      shares_out_(effects_.contention != Contention::NONE),
+      asks_(shares_out_ || effects_.queueing || run.recorder.watch() != nullptr),
+      traffic_(no_traffic(plan_.nodes)),
+      memory_(plan_, run.clock, pages, traffic_),
+      prefetch_(plan_.graph, memory_),
+      speeds_(effects_.speeds, plan_.workers, seed_),
+      shares_(effects_, plan_.node, plan_.nodes),
+      item_prices_(item_prices(plan_)),
+      flows_(plan_.workers),
+      paces_(plan_.workers),
+      uses_(plan_.workers),
+      works_(plan_.workers, 0),
+      fresh_(plan_.workers, 0),
+      is_moved_(plan_.workers, 0),
+      asked_speed_(plan_.workers),
+      sharers_(effects_.caches.domains, 0),
+      moved_(plan_.workers),
+      load_(effects_.resources.capacity.size(), 0) {}
 
 // ---- starts and ends ----------------------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ void Flows::queue() {
     for (std::size_t node = 0; node < plan_.nodes; ++node) {
         const std::int64_t capacity = effects_.resources.capacity[node];
         const std::int64_t busy = std::min(MOST_BUSY_PPM, floor_ratio(load[node], MILLION, capacity));
-        const std::int64_t service_ps = LINE_BYTES * PS_PER_S / capacity;
+        const std::int64_t service_ps = NS_MISS_BYTES * PS_PER_S / capacity;
         memory_.queueing_ps()[node] = floor_ratio(busy, service_ps, 2 * (MILLION - busy));
     }
 }

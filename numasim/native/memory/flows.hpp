@@ -11,8 +11,7 @@
 #include "memory/sharing.hpp"
 #include "memory/speeds.hpp"
 #include "memory/task_prefetch.hpp"
-#include "state/item_times.hpp"
-#include "state/worker.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
@@ -49,7 +48,7 @@ struct Pace {
 
 class Flows {
 public:
-    Flows(const Plan& plan, std::uint64_t seed, const std::vector<ItemTimes>& families, PageMap& pages, bool watched);
+    Flows(const Run& run, ns_pages& pages);
 
     bool settles() const { return settles_; }  // at the end of this instant
     const Traffic& traffic() const { return traffic_; }

@@ -5,67 +5,25 @@
 namespace numasim {
 
 MemorySystem::MemorySystem(Run& run)
-    : run_(run),
-      looks_at_accesses_(!run.plan.open.ptr.empty() || !run.plan.times.traffic.empty()),
-      pages_(run.plan, run.clock),
-      touched_(run.plan.nodes, 0),
-      node_bytes_(std::size_t{run.plan.nodes} * run.plan.nodes, 0) {
-    if (run.plan.effects.coupled) {
-        const bool watched = run.recorder.watch() != nullptr;
-        flows_ = std::make_unique<Flows>(run.plan, run.seed, run.ranges.times(), pages_, watched);
-    }
+    : run_(run), looks_at_accesses_(!run.plan.open.ptr.empty() || !run.plan.times.traffic.empty()), pages_(run.plan) {
+    if (run.plan.effects.coupled) flows_ = std::make_unique<Flows>(run, pages_);
 }
 
 // ---- pages --------------------------------------------------------------------------------------------------------
 
-// The same for a segment that may place pages or move bytes, which are counted.
 std::int64_t MemorySystem::access_ps(Worker& w, std::uint32_t segment) {
     const OpenAccesses& open = run_.plan.open;
-    const bool touches = !open.ptr.empty() && open.ptr[segment] != open.ptr[segment + 1];
-    const std::int64_t total_ps = touches ? touch(w, segment) : w.total_ps[segment];
-    if (!run_.plan.times.traffic.empty()) {
-        const std::int64_t* traffic = run_.plan.times.traffic.data() + std::size_t{segment} * run_.plan.nodes;
-        std::int64_t* const bytes = bytes_from(w);
-        for (std::uint32_t home = 0; home < run_.plan.nodes; ++home) bytes[home] += traffic[home];
+    std::int64_t total_ps = w.total_ps[segment];
+    ns_pages_count_settled(&pages_, segment, w.node);
+    if (ns_pages_are_open(&run_.plan, segment)) {
+        const auto row = static_cast<std::size_t>(w.node) * static_cast<std::size_t>(run_.plan.times.segments);
+        const ns_toucher toucher = {w.node, run_.clock.now_ps()};
+        const std::int64_t wait_ps =
+            ns_pages_wait_ps(&pages_, segment, toucher, open.settled[row + segment], &w.owed_ps);
+        if (wait_ps == INT64_MAX || w.owed_ps == INT64_MAX) refuse_time();
+        total_ps = std::max(open.compute[segment], wait_ps);
     }
     return total_ps;
-}
-
-// Time of a segment that places or moves pages; their faults and migrations are owed overhead.
-std::int64_t MemorySystem::touch(Worker& w, std::uint32_t segment) {
-    const OpenAccesses& open = run_.plan.open;
-    std::int64_t wait =
-        open.settled[static_cast<std::size_t>(w.node) * static_cast<std::size_t>(run_.plan.times.segments) + segment];
-    for (std::int64_t i = open.ptr[segment]; i < open.ptr[segment + 1]; ++i) {
-        const std::int64_t access = open.access[static_cast<std::size_t>(i)];
-        const Touch touch = pages_.touch(access, w.node, touched_.data());
-        w.owed_ps = sum_ps(w.owed_ps, touch.overhead_ps);
-        page_faults_ += touch.placed;
-        if (touch.migrated != 0) copy_pages(w, touch.migrated);
-        wait = sum_ps(wait, move(access, w.node));
-    }
-    return std::max(open.compute[segment], wait);
-}
-
-// Count what is copied when pages migrate to the worker's node.
-void MemorySystem::copy_pages(Worker& w, std::int64_t pages) {
-    pages_migrated_ += pages;
-    std::int64_t* const bytes = bytes_from(w);
-    for (std::size_t home = 0; home < run_.plan.nodes; ++home) {
-        bytes[home] += pages_.migrated()[home] * run_.plan.memory.page_bytes;
-    }
-}
-
-// Count what an access moves whose footprint on each home is in `touched_`; the time that `node` waits for it.
-std::int64_t MemorySystem::move(std::int64_t access, std::int32_t node) {
-    const auto a = static_cast<std::size_t>(access), first = static_cast<std::size_t>(node) * run_.plan.nodes;
-    std::int64_t wait = 0;
-    for (std::size_t home = 0; home < run_.plan.nodes; ++home) {
-        const std::int64_t bytes = touched_[home] * run_.plan.accesses.factor[a];
-        node_bytes_[first + home] += bytes;
-        wait = sum_ps(wait, misses_ps(bytes, run_.plan.open.latency_ps[first + home], run_.plan.accesses.mlp[a]));
-    }
-    return wait;
 }
 
 // ---- flows --------------------------------------------------------------------------------------------------------
@@ -140,8 +98,6 @@ void MemorySystem::settle() {
     flows_->settle(run_.clock.now_ps());
     for (const std::uint32_t w : flows_->started()) {
         const Flow& flow = flows_->flow(w);
-        page_faults_ += flow.price.placed;
-        pages_migrated_ += flow.price.migrated;
         run_.team[w].began_ps = flow.work.start_ps + flow.price.fault_ps;  // faults are reported as overhead
         if (flow.work.family == GRAPH) {
             run_.frames[flow.work.item].path_ps += flow.local_ps;
@@ -168,8 +124,9 @@ void MemorySystem::report_loads() {
 void MemorySystem::sum_traffic() {
     if (!flows_) return;
     const Traffic& traffic = flows_->traffic();
-    for (std::size_t pair = 0; pair < node_bytes_.size(); ++pair) {
-        node_bytes_[pair] = traffic.bytes[FETCHED][pair] + traffic.bytes[OWNED][pair] + traffic.bytes[WRITTEN][pair];
+    for (std::size_t pair = 0; pair < std::size_t{run_.plan.nodes} * run_.plan.nodes; ++pair) {
+        pages_.node_bytes[pair] =
+            traffic.bytes[FETCHED][pair] + traffic.bytes[OWNED][pair] + traffic.bytes[WRITTEN][pair];
     }
 }
 
@@ -183,7 +140,7 @@ void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t ta
     if (flows_) return flows_->pass(w, taken, due_ps);
     const auto [total_ps, local_ps] = times.time(static_cast<std::size_t>(w.node), 0);
     ns_count_work(&w.counters, taken * total_ps, taken * local_ps);
-    times.add_traffic({0, 0, 1}, taken, bytes_from(w));
+    times.add_traffic({0, 0, 1}, taken, ns_pages_bytes_of(&pages_, w.node));
 }
 
 }  // namespace numasim

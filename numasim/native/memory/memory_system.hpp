@@ -19,8 +19,11 @@ public:
 
     // Whether running segments influence each other: then work is a flow.
     bool coupled() const { return flows_ != nullptr; }
-    void start_phase(std::size_t phase) { pages_.start_phase(phase); }
-    const PageMap& pages() const { return pages_; }
+    void start_phase(std::size_t phase) {
+        ns_page_map_start_phase(pages_.map, static_cast<std::int64_t>(phase), run_.clock.now_ps());
+    }
+    ns_pages& pages() { return pages_; }
+    const ns_pages& pages() const { return pages_; }
 
     // ---- work whose time does not depend on what else runs
 
@@ -28,12 +31,6 @@ public:
     std::int64_t segment_ps(Worker& w, std::uint32_t segment) {
         return looks_at_accesses_ ? access_ps(w, segment) : w.total_ps[segment];
     }
-
-    // [nodes] what the worker's node has moved from and to each home, to be added to.
-    std::int64_t* bytes_from(const Worker& w) {
-        return node_bytes_.data() + static_cast<std::size_t>(w.node) * run_.plan.nodes;
-    }
-    std::int64_t* bytes() { return node_bytes_.data(); }  // [nodes * nodes]
 
     // ---- flows
 
@@ -67,19 +64,13 @@ public:
     // ---- results
 
     void sum_traffic();  // at the end of a run
-    const std::vector<std::int64_t>& node_bytes() const { return node_bytes_; }
     const Traffic* traffic() const { return flows_ ? &flows_->traffic() : nullptr; }
-    std::int64_t page_faults() const { return page_faults_; }
-    std::int64_t pages_migrated() const { return pages_migrated_; }
 
 private:
     static constexpr std::uint32_t AFTER_PHASES = 1;      // at the end of an instant
     static constexpr std::uint32_t MOST_PREFETCHED = 16;  // children of a task
 
     [[gnu::noinline]] std::int64_t access_ps(Worker& w, std::uint32_t segment);
-    std::int64_t touch(Worker& w, std::uint32_t segment);
-    std::int64_t move(std::int64_t access, std::int32_t node);
-    void copy_pages(Worker& w, std::int64_t pages);
     void prefetch_children(const Frame& frame) const;
     void start(Worker& w, Stretch work);
     [[gnu::noinline]] void tell(const Worker& w);
@@ -87,12 +78,9 @@ private:
 
     Run& run_;
     const bool looks_at_accesses_;  // segments place pages or move bytes
-    PageMap pages_;
-    std::vector<std::int64_t> touched_;         // [nodes] bytes of the access at hand
-    std::vector<std::int64_t> node_bytes_;      // [nodes * nodes]
+    Pages pages_;
     std::unique_ptr<Flows> flows_;              // where the plan is coupled
     std::vector<std::int64_t> reported_loads_;  // [resources]
-    std::int64_t page_faults_ = 0, pages_migrated_ = 0;
 };
 
 }  // namespace numasim

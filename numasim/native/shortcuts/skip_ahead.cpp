@@ -8,8 +8,8 @@ SkipAhead::SkipAhead(Run& run, MemorySystem& memory, WorkSource& source) : run_(
     const Plan& plan = run.plan;
     if (!plan.skipping) return;
     run.recorder.lose_details();
-    trees_ = std::make_unique<SkippedTrees>(plan.graph, plan.times, plan.node, plan.nodes, memory.bytes());
-    dealt_ = std::make_unique<SkippedRanges>(plan.workers, plan.nodes, plan.costs.pop_ps, memory.bytes());
+    trees_ = std::make_unique<SkippedTrees>(plan.graph, plan.times, plan.node, plan.nodes, memory.pages().node_bytes);
+    dealt_ = std::make_unique<SkippedRanges>(plan.workers, plan.nodes, plan.costs.pop_ps, memory.pages().node_bytes);
 }
 
 void SkipAhead::start_phase() {

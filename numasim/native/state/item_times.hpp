@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/pages.h"
 #include "plan.hpp"
 
 namespace numasim {
@@ -28,12 +29,9 @@ struct ItemSums {
     std::int64_t total_ps = 0, local_ps = 0, longest_local_ps = 0;
 };
 
-// The row of the tables of an access, or of an object, that an item uses.
-template <typename Tabulated>
-std::int64_t row_of(const Tabulated& table, std::int64_t item) {
-    if (table.by_quotient && table.by_remainder) return item;
-    if (table.by_quotient) return item / table.divisor;
-    return table.by_remainder ? item % table.divisor : 0;
+// The row of an access's tables that an item uses.
+inline std::int64_t row_of(const ItemAccess& access, std::int64_t item) {
+    return ns_table_row(access.divisor, access.by_quotient, access.by_remainder, item);
 }
 
 class ItemTimes {

@@ -67,3 +67,18 @@ int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields) {
 }
 
 void ns_plan_file_destroy(ns_plan_file *self) { ns_plan_reader_destroy(&self->reader); }
+
+static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+
+ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
+                                   int64_t measured_ps) {
+    const int64_t compute_ps = measured_ps < 0 ? self->compute_ps.at[segment] : measured_ps;
+    if (!self->settled_ps.count) return (ns_segment_time){compute_ps, compute_ps, 0};
+    const uint64_t at = (uint64_t)toucher.node * (uint64_t)self->plan.times.segments + segment;
+    int64_t wait_ps = self->settled_ps.at[at], owed_ps = 0;
+    ns_pages_count_settled(pages, segment, toucher.node);
+    if (ns_pages_are_open(&self->plan, segment)) {
+        wait_ps = ns_pages_wait_ps(pages, segment, toucher, wait_ps, &owed_ps);
+    }
+    return (ns_segment_time){greater(compute_ps, wait_ps), greater(compute_ps, self->local_wait_ps.at[at]), owed_ps};
+}

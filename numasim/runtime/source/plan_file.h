@@ -5,6 +5,7 @@
 #define NS_PLAN_FILE_H
 
 #include "fields.h"
+#include "memory/pages.h"
 #include "plan/plan_reader.h"
 
 typedef struct {
@@ -16,9 +17,21 @@ typedef struct {
                                           and for all of them if they were local; empty where there are none */
 } ns_plan_file;
 
+/* What a segment takes on a node. Times beyond 2^63 - 1 ps come out as that. */
+typedef struct {
+    int64_t total_ps;
+    int64_t local_ps; /* if all its bytes were local */
+    int64_t owed_ps;  /* faults and migrations: overhead in front of it */
+} ns_segment_time;
+
 /* Read and check the plan of `fields`, which live as long: 0, NS_ERROR_FIELD with a sentence in `reader.problem`, or
  * NS_ERROR_MEMORY. It is to be destroyed in any case. */
 int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields);
 void ns_plan_file_destroy(ns_plan_file *self);
+
+/* A segment starts: its pages, of those of the file's plan, are placed or moved, its bytes counted. `measured_ps` is
+ * its compute time, or -1 for that of the plan. */
+ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
+                                   int64_t measured_ps);
 
 #endif

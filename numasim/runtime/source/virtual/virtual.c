@@ -84,17 +84,10 @@ static int make_workers(virtual_pool *pool) {
     return error;
 }
 
-static int make_scratch(virtual_pool *pool) {
-    const ns_plan *steal = &pool->plan->steal;
-    pool->most_objects = pool->plan->looks_at_data ? ns_pages_most_objects(pool->pages) : 0;
-    pool->objects = calloc((size_t)pool->most_objects + 1, sizeof *pool->objects);
-    pool->similarity = calloc(steal->nodes, sizeof *pool->similarity);
-    return pool->objects && pool->similarity ? NS_OK : NS_ERROR_MEMORY;
-}
-
 /* What changes during the run. */
 static int make_state(virtual_pool *pool) {
     const size_t slots = (size_t)pool->base.workers + 1;
+    if (!ns_pages_create(&pool->pages, pool->plan)) return NS_ERROR_MEMORY;
     if (!ns_clock_create(&pool->clock, slots + pool->plan->words.role.count)) return NS_ERROR_MEMORY;
     if (!ns_queues_create(&pool->queues, &pool->plan->steal, &pool->plan->thresholds)) return NS_ERROR_MEMORY;
     pool->sync = ns_sync_create(pool->plan, &pool->clock, slots, ns_virtual_listener(pool));
@@ -105,11 +98,9 @@ static int make_parts(virtual_pool *pool) {
     const ns_plan *steal = &pool->plan->steal;
     const uint32_t nodes = steal->nodes;
     const uint32_t words = (uint32_t)pool->plan->words.role.count;
-    int error = ns_pages_create(&pool->pages, &pool->file);
-    if (!error) error = make_state(pool);
+    int error = make_state(pool);
     if (!error) error = ns_report_create(&pool->report, pool->base.workers, nodes, words);
     if (!error) error = make_dependences(&pool->graph, &pool->plan->graph);
-    if (!error) error = make_scratch(pool);
     if (!error) error = make_workers(pool);
     if (!error) error = ns_fiber_adopt(&pool->main);
     pool->running = pool->main;
@@ -148,7 +139,7 @@ static void close_pool(ns_pool *pool) {
     for (uint32_t at = 0; at < self->spare_count; at++) ns_fiber_destroy(self->spare[at]);
     ns_fiber_destroy(self->main);
     ns_sync_destroy(self->sync);
-    ns_pages_destroy(self->pages);
+    ns_pages_destroy(&self->pages);
     if (self->queues.plan) ns_queues_destroy(&self->queues);
     ns_report_destroy(&self->report);
     ns_clock_destroy(&self->clock);
@@ -156,8 +147,6 @@ static void close_pool(ns_pool *pool) {
     free(self->graph.predecessors);
     free(self->graph.held);
     free(self->spare);
-    free(self->objects);
-    free(self->similarity);
     free(self->workers);
     free(self->search.actors);
     ns_plan_file_destroy(&self->file);
@@ -223,7 +212,7 @@ static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work
     pool->phase_over = false;
     pool->serial = phase->serial;
     pool->phase_start_ps = pool->now_ps;
-    ns_pages_start_phase(pool->pages, pool->phase, pool->now_ps);
+    ns_page_map_start_phase(pool->pages.map, pool->phase, pool->now_ps);
     for (uint64_t index = 0; index < phase->roots.count; index++) deal_root(pool, phase, index, order);
     if (!pool->outstanding) ns_virtual_end_phase(pool);
     const uint32_t team = phase->serial ? 1 : pool->base.workers;
@@ -287,12 +276,11 @@ static int report(ns_pool *pool, ns_report *report) {
     ns_report *mine = &self->report;
     mine->makespan_ps = self->now_ps;
     mine->trace_hash = self->trace_hash;
-    mine->page_faults = 0;
-    memset(mine->node_bytes, 0, (size_t)mine->nodes * mine->nodes * sizeof *mine->node_bytes);
+    mine->page_faults = self->pages.placed;
+    memcpy(mine->node_bytes, self->pages.node_bytes, (size_t)mine->nodes * mine->nodes * sizeof *mine->node_bytes);
     for (uint32_t id = 0; id < pool->workers; id++) {
         memcpy(mine->counters + (size_t)id * NS_COUNTERS, &self->workers[id].state.counters, sizeof(ns_counters));
     }
-    ns_pages_report(self->pages, mine);
     report_words(self->sync, mine);
     return ns_report_copy(report, mine);
 }

@@ -45,7 +45,7 @@ static void run_segment(virtual_worker *w, virtual_task *task, int64_t compute_p
     virtual_pool *pool = pool_of(w);
     const uint32_t segment = pool->plan->graph.op_arg.at[task->at];
     const ns_toucher toucher = {.node = w->base.node, .now_ps = now_of(w)};
-    const ns_segment_time time = ns_pages_start(pool->pages, segment, toucher, compute_ps);
+    const ns_segment_time time = ns_plan_file_start(&pool->file, &pool->pages, segment, toucher, compute_ps);
     ns_count_work(&w->state.counters, time.total_ps, time.local_ps);
     w->state.owed_ps += time.owed_ps;
     ns_virtual_step(w, NS_RANK_SEG_END, ns_pay_owed(&w->state) + time.total_ps);

@@ -20,7 +20,6 @@
 #include "record/ops.h"
 #include "search/probes.h"
 #include "sync/objects.h"
-#include "virtual/pages.h"
 
 /* As in numasim/workload/graph.py. */
 
@@ -82,7 +81,7 @@ struct virtual_pool {
     ns_clock clock; /* slots: the workers, the end of the phase, the words */
     int64_t now_ps;
     ns_sync *sync;
-    ns_pages *pages;
+    ns_pages pages;
     ns_queues queues;
     ns_report report;
     virtual_worker *workers;
@@ -102,9 +101,6 @@ struct virtual_pool {
     bool phase_over;
     int error;
     uint64_t trace_hash;
-    ns_objects *objects; /* scratch, [most_objects] */
-    uint32_t most_objects;
-    int64_t *similarity; /* scratch, [nodes] */
 };
 
 static inline virtual_pool *pool_of(const virtual_worker *w) { return (virtual_pool *)w->base.pool; }

@@ -59,13 +59,9 @@ static int32_t choose(virtual_worker *w, const virtual_task *task) {
     virtual_pool *pool = pool_of(w);
     if (pool->plan->own_never_full) return (int32_t)w->state.own;
     const uint64_t rows = (uint64_t)pool->plan->graph.rows;
-    ns_new_task newcomer = {.index = task->row, .count = rows, .similarity = pool->similarity};
-    if (pool->plan->steal.data_count) {
-        newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
-        newcomer.objects = pool->objects;
-        newcomer.object_groups =
-            pool->plan->looks_at_data ? ns_pages_objects(pool->pages, task->row, pool->objects, pool->most_objects) : 0;
-    }
+    ns_new_task newcomer = {.index = task->row, .count = rows};
+    newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
+    if (pool->plan->looks_at_data) ns_pages_describe(&pool->pages, task->row, &newcomer);
     const ns_view view = view_of(pool);
     const int32_t q = ns_place(&pool->plan->steal, &pool->search.actors[w->base.id], &view, &newcomer);
     w->state.owed_ps += ns_dispatch_ps(pool->plan, &w->state, q, newcomer.looked);
