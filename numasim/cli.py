@@ -1,4 +1,6 @@
-"""The command line: parses, calls, prints. Exit status 0 done, 1 a check failed, 2 bad input.
+"""The command line: parses, calls, prints.
+
+Exit status 0: done, 1: a check failed, 2: bad input, or what cannot be written, 141: nobody reads the output any more.
 
 Everything heavy is imported inside the command that needs it, so that help and completion answer at once.
 """
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from numasim.errors import CheckError, InputError, NumasimError
+from numasim.files.standard_streams import guard_standard_streams
 
 if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
@@ -210,13 +213,15 @@ def calibrate(
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
     """Measure this machine and write its machine file; list what could not be measured."""
-    from numasim.parts.yaml.yaml_text import write_yaml
+    from numasim.files.writer import require_writable, write_text
     from numasim.runtime.calibrate import calibrate
 
+    for file in filter(None, (output, runtime)):
+        require_writable(file)  # before the measurements, not after them
     found = calibrate(quick=quick, name=name)
-    typer.echo(write_yaml(output, found.machine))
+    typer.echo(write_text(output, found.machine))
     if runtime is not None:
-        typer.echo(write_yaml(runtime, found.runtime))
+        typer.echo(write_text(runtime, found.runtime))
     for gap in found.gaps:
         typer.echo(f"not measured: {gap}", err=True)
 
@@ -301,12 +306,12 @@ def machine_import(
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
     """Write the machine file of a system; values that the system does not report are assumed and marked."""
+    from numasim.files.writer import write_text
     from numasim.machine.importing import import_machine
-    from numasim.parts.yaml.yaml_text import write_yaml
 
     draft = import_machine(file, sysfs, name)
     draft.check()
-    typer.echo(write_yaml(output, draft.text()))
+    typer.echo(write_text(output, draft.text()))
 
 
 @machine_app.command("check")
@@ -396,10 +401,11 @@ def strategy_compile(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: NAME.plan")] = None,
 ) -> None:
     """Write the compiled plan of a strategy, which the task runtime interprets."""
-    from numasim.runtime.compile_plan import compile_plan, write
+    from numasim.runtime.compile_plan import compile_plan
+    from numasim.runtime.fields_file import write_plan
 
     path = output or Path(f"{Path(name).stem}.plan")
-    write(compile_plan(name, machine, workers, runtime, graph), seed, path)
+    write_plan(compile_plan(name, machine, workers, runtime, graph), seed, path)
     typer.echo(path)
 
 
@@ -420,7 +426,11 @@ def _print_columns(rows: Any) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; errors are one sentence on standard error."""
     try:
-        app(list(argv) if argv is not None else None, prog_name="numasim")
+        guard_standard_streams()
+        try:
+            app(list(argv) if argv is not None else None, prog_name="numasim")
+        finally:
+            sys.stdout.flush()
     except SystemExit as leaving:  # typer prints usage errors (2) and interrupts (130)
         return int(leaving.code or OK)
     except NumasimError as error:

@@ -28,6 +28,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.reproduce.calibration.bench import Bench
 from numasim.reproduce.calibration.calibration_runs import (
@@ -406,7 +407,7 @@ def main() -> None:
 
     before = read_calibration(OUTPUT) if chosen.step else Calibration()
     for found in calibrate(read_study(str(HERE)), chosen.step or [2, 3, 4, 5], before, chosen.jobs, say):
-        OUTPUT.write_text(calibration_yaml(found, COMMENT), encoding="utf-8")
+        write_text(OUTPUT, calibration_yaml(found, COMMENT))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import MACHINE_THREADS, NATIVE, spec_of
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
+from numasim.files.writer import write_text
 from numasim.sweep.environment import same_imports
 
 
@@ -40,7 +41,7 @@ def cost(arguments: list[str]) -> tuple[float, float]:
 
 def _probe(command: Command, file: Path) -> Probe[CommandCost]:
     spec = spec_of(command.workload, MACHINE_THREADS, command.runtime, command.skip, model=command.model)
-    file.write_text(json.dumps(spec))
+    write_text(file, json.dumps(spec))
     return Probe(
         partial(cost, ["run", str(file), "--engine", NATIVE, "--json"]),
         partial(CommandCost, command.name, NATIVE, most_s=command.most_s, most_mb=command.most_mb),

@@ -20,6 +20,7 @@ from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import SEED, spec_of
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate_spec
+from numasim.files.writer import write_text
 from numasim.spec.run_spec import RunSpec, resolve
 from numasim.spec.sweep_spec import load_sweep
 from numasim.sweep.batch import Runner
@@ -73,7 +74,7 @@ def _swept(spec: dict[str, Any], runs: int, jobs: int, runner: Runner) -> tuple[
     """Seconds that a sweep of ``runs`` repeats takes, and the time of each run in its table."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "sweep.yaml"
-        file.write_text(json.dumps({**spec, "repeat": runs}))
+        write_text(file, json.dumps({**spec, "repeat": runs}))
         start = time.perf_counter()
         outcome = run_sweep(
             load_sweep(file),

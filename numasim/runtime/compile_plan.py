@@ -13,7 +13,6 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
-from numasim.runtime.fields_file import write_plan
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import effective_runtime
 
@@ -43,14 +42,6 @@ def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str,
             expected="--graph with the recorded graph of the program, or a runtime whose first wait is a time",
         )
     return build_plan(spec)
-
-
-def write(plan: Plan, seed: int, path: Path) -> None:
-    """Write ``plan`` and ``seed`` to ``path``, whole or not at all. InputError where that cannot be done."""
-    try:
-        write_plan(plan, seed, path)
-    except OSError as error:
-        raise InputError(f"the plan cannot be written: {error.strerror}", place=str(path)) from None
 
 
 def _threads(machine: str) -> int:

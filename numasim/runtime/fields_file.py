@@ -8,7 +8,6 @@ that ends in a zero byte.
 
 from __future__ import annotations
 
-import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.files.writer import write_bytes
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.plan.segment_times import SegmentTimes, local_waits_ps, segment_times
@@ -38,7 +38,7 @@ Array = npt.NDArray[Any]
 
 def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
     """Write everything that the runtime needs of ``plan``, including its task graph, and ``seed``, which the runtime
-    takes where it is given none. Whole, or not at all.
+    takes where it is given none. InputError where that cannot be done.
     """
     write_fields(plan_fields(plan, seed), path)
 
@@ -73,12 +73,12 @@ def _segment_waits(plan: Plan, times: SegmentTimes) -> dict[str, Any]:
 
 
 def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
-    """Write ``fields``, nested as `flattened` takes them, to ``path``. Whole, or not at all."""
+    """Write ``fields``, nested as `flattened` takes them, to ``path``. InputError where that cannot be done."""
     leaves = list(flattened(fields))
     body = _Body(HEADER_BYTES + ENTRY.size * len(leaves))
     table = [ENTRY.pack(_encoded_name(name), *body.add(value)) for name, value in leaves]
     hashed = b"".join([*table, *body.parts])
-    _replace(Path(path), MAGIC + struct.pack("<QQ", len(table), zlib.adler32(hashed)) + hashed)
+    write_bytes(Path(path), MAGIC + struct.pack("<QQ", len(table), zlib.adler32(hashed)) + hashed)
 
 
 class _Body:
@@ -138,9 +138,3 @@ def _widened(array: Array) -> Array:
     if array.dtype == bool:
         return array.astype(np.uint8)
     return array if array.dtype.name in KINDS else array.astype(np.int64)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    temporary.replace(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from numasim.files.writer import write_text
 from numasim.schema.cpp_text import plan_names
 from numasim.schema.enumeration_text import counters, enumerations, words
 from numasim.schema.reader_text import checks, reader
@@ -38,7 +39,7 @@ def main(arguments: list[str]) -> int:
             continue
         stale.append(name)
         if "--check" not in arguments:
-            path.write_text(text)
+            write_text(path, text)
     if stale and "--check" in arguments:
         print(f"{', '.join(stale)} in {GENERATED} not as the schema says: python -m numasim.schema.generate_c")
         return 1

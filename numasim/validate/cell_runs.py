@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from numasim.engine.simulate import simulate
-from numasim.runtime.compile_plan import write
+from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.validate.counts import measured_counts, predicted_counts
 from numasim.validate.exact import differences
@@ -65,7 +65,7 @@ def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, stored: Sto
     recording = record(cell, part.file, folder / f"{seed}.json")
     plan = plan_of(spec_of(part, cell, recording.graph))
     stored.predicted[str(seed)] = predicted_counts(simulate(plan, seed), recording.serial_ps)
-    write(plan, seed, folder / "cell.plan")
+    write_plan(plan, seed, folder / "cell.plan")
     stored.measured[str(seed)] = measured_counts(_run(part, cell, seed, folder / "cell.plan"))
     recording.graph.unlink()
 
@@ -73,7 +73,7 @@ def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, stored: Sto
 def _compare(part: Part, cell: Cell, seed: int, recording: Recording, folder: Path, stored: StoredRuns) -> None:
     """Predict and run one repeat with model costs, and compare all counters."""
     plan = plan_of(spec_of(part, cell, recording.graph))
-    write(plan, seed, folder / "cell.plan")
+    write_plan(plan, seed, folder / "cell.plan")
     values, differing = differences(simulate(plan, seed), _run(part, cell, seed, folder / "cell.plan"))
     stored.compared[str(seed)] = {"values": values, "differing": differing}
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from numasim.files.writer import output_errors
 from numasim.runtime.runtime_program import Order, run_kernel
-from numasim.sweep.store.whole_files import output_errors
+from numasim.sweep.store.whole_files import DIRECTORY
 from numasim.validate.part_files import PartFile
 from numasim.validate.run_store import Identity, digest
 from numasim.validate.validation_cells import Cell
@@ -44,7 +45,7 @@ def shared_recording(cell: Cell, part: PartFile, directory: Path, identity: Iden
     graph = folder / f"{program.kernel}-{digest(known)}.json"
     if graph.is_file():
         return Recording(graph, 0)
-    with output_errors(folder):
+    with output_errors(folder, DIRECTORY):
         folder.mkdir(parents=True, exist_ok=True)
     return record(cell, part, graph)
 

@@ -21,7 +21,7 @@ from numasim.engine.simulate import simulate
 from numasim.errors import CheckError
 from numasim.plan.plan import Plan
 from numasim.report.unit_text import time_text
-from numasim.runtime.compile_plan import write
+from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.validate.counts import measured_counts, predicted_counts
 from numasim.validate.placement_check import hop_ps, placement_differs
@@ -70,7 +70,7 @@ def at_speed(plan: Plan, total_ps: int) -> Plan:
 
 def _run(part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, stored: StoredRuns) -> tuple[KernelRun, ...]:
     """Run ``rounds`` in one process, with seeds that no round in ``stored`` has."""
-    write(plan, part.file.seed, file)
+    write_plan(plan, part.file.seed, file)
     made = len(stored.measured) + stored.moved
     order = Order(
         cell.program.kernel,

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
+from numasim.files.writer import output_errors, store_bytes
 from numasim.parts.base import canonical_json
 from numasim.runtime.runtime_program import find_program
-from numasim.sweep.store.whole_files import output_errors, write_whole
+from numasim.sweep.store.whole_files import DIRECTORY
 
 RUNS = "runs"
 
@@ -41,7 +42,7 @@ class StoredRuns:
     def save(self) -> None:
         """Write the file. InputError where that cannot be done."""
         parts = {"predicted": self.predicted, "measured": self.measured, "compared": self.compared, "moved": self.moved}
-        write_whole(self.path, json.dumps(parts).encode())
+        store_bytes(self.path, json.dumps(parts).encode())
 
 
 def read_runs(directory: Path, identity: Identity) -> StoredRuns:
@@ -49,7 +50,7 @@ def read_runs(directory: Path, identity: Identity) -> StoredRuns:
     folder = directory / RUNS
     path = folder / f"{digest(identity)}.json"
     if not path.is_file():
-        with output_errors(folder):
+        with output_errors(folder, DIRECTORY):
             folder.mkdir(parents=True, exist_ok=True)
         return StoredRuns(path)
     try:

@@ -10,8 +10,9 @@ from itertools import groupby
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.files.writer import output_errors
 from numasim.sweep.progress import progress_bar
-from numasim.sweep.store.whole_files import locked, output_errors
+from numasim.sweep.store.whole_files import DIRECTORY, locked
 from numasim.validate.cell_runs import Advance, recorded, run_cell
 from numasim.validate.comparison import Comparison, Equality, Verdict, compare, equality, judge
 from numasim.validate.run_store import StoredRuns
@@ -57,7 +58,7 @@ def validate_parts(
     """
     if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
         raise InputError(f"jobs is {jobs}, and cells on real threads run alone", expected="--jobs 1")
-    with output_errors(directory):
+    with output_errors(directory, DIRECTORY):
         directory.mkdir(parents=True, exist_ok=True)
     total = sum(len(part.cells) * part.repeats for part in parts)
     with locked(directory), progress_bar(total, progress) as advance:

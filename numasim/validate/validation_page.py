@@ -10,9 +10,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from numasim.files.writer import write_bytes
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.pages.report_page import TEMPLATES as SHARED_TEMPLATES
-from numasim.sweep.store.whole_files import write_whole
 from numasim.validate import verdict_text
 from numasim.validate.comparison_tables import validation_csv
 from numasim.validate.figure import comparison_figure
@@ -26,8 +26,8 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
     """Write table and page to ``directory``, and return the page. InputError where that cannot be done."""
-    write_whole(directory / TABLE, validation_csv(every).encode())
-    write_whole(directory / PAGE, page(every).encode())
+    write_bytes(directory / TABLE, validation_csv(every).encode())
+    write_bytes(directory / PAGE, page(every).encode())
     return directory / PAGE
 
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from numasim.errors import InputError
+from numasim.files.writer import write_text
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_models import GraphFile, to_file, to_workload
@@ -22,10 +23,7 @@ from numasim.workload.json_models import GraphFile, to_file, to_workload
 
 def write(workload: Workload, path: Path) -> None:
     """Write ``workload`` to ``path``; an `InputError` if that cannot be done."""
-    try:
-        path.write_text(json.dumps(to_file(workload), separators=(",", ":")) + "\n", encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"the file cannot be written: {problem.strerror}", place=str(path)) from None
+    write_text(path, json.dumps(to_file(workload), separators=(",", ":")) + "\n")
 
 
 def read(path: Path) -> Workload:

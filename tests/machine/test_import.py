@@ -265,7 +265,7 @@ def test_other_mistakes_are_one_sentence(tmp_path: Path, capsys: Any) -> None:
         assert problem in said
         assert said.count("\n") == 1
     assert main(["machine", "import", "--sysfs", root, "-o", str(tmp_path / "no" / "machine.yaml")]) == 2
-    assert "the file cannot be written" in capsys.readouterr().err
+    assert "cannot be written (there is no folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("0-3,8", {0, 1, 2, 3, 8}), ("", set()), ("5\n", {5}), ("0,2", {0, 2})])

@@ -14,6 +14,7 @@ from import_statements import import_statements
 PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
     "errors",
+    "files",
     "draws",
     "schema",
     "parts",

@@ -271,7 +271,7 @@ def test_a_run_that_fails_leaves_no_file_and_an_older_one_alone(tmp_path: Path) 
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"absent.trace\.json cannot be written"):
+    with pytest.raises(InputError, match=r"absent.trace\.json: cannot be written"):
         traced(plan_of(TREE), tmp_path / "absent" / "trace.json")
 
 

@@ -19,8 +19,8 @@ from runtime_sources import HERE, library_sources
 
 from numasim.errors import InputError
 from numasim.parts import catalog
-from numasim.runtime.compile_plan import compile_plan, write
-from numasim.runtime.fields_file import plan_fields, write_fields
+from numasim.runtime.compile_plan import compile_plan
+from numasim.runtime.fields_file import plan_fields, write_fields, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 
 MACHINE = "xeon-e5-2620-2s"
@@ -34,7 +34,7 @@ def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str
     preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
     text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
     preset.write_text(re.sub(r"(?m)^name: \S+", f"name: {name}", text))
-    write(compile_plan(strategy, MACHINE, workers, str(preset)), 0, path)
+    write_plan(compile_plan(strategy, MACHINE, workers, str(preset)), 0, path)
     return path
 
 

@@ -145,7 +145,7 @@ def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
     _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == 1
     assert len(text.splitlines()) == 1
-    assert "cannot be written (File too large); expected a directory that can be written" in text
+    assert "cannot be written (File too large); expected a file in a folder that can be written" in text
     assert not list(tmp_path.rglob(f"{TEMPORARY}*"))
     assert not any((results / name).exists() for name in TABLES)
     assert results.exists() == (limit_bytes > 1000)  # where not even the first file had room, there is no directory

@@ -6,30 +6,7 @@ from pathlib import Path
 import pytest
 
 from numasim.errors import InputError
-from numasim.sweep.store.whole_files import LOCK, TEMPORARY, locked, output_errors, remove_temporaries, write_whole
-
-
-def test_written_content_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:
-    write_whole(tmp_path / "table", b"old")
-    write_whole(tmp_path / "table", b"new")
-    assert (tmp_path / "table").read_bytes() == b"new"
-    assert os.listdir(tmp_path) == ["table"]
-
-
-@pytest.mark.parametrize("failing", ["fsync", "replace"])
-def test_a_write_that_fails_leaves_the_old_content(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
-) -> None:
-    write_whole(tmp_path / "table", b"old")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, failing, full)
-    with pytest.raises(InputError, match=r"table: cannot be written \(No space left on device\); expected a directory"):
-        write_whole(tmp_path / "table", b"new")
-    assert (tmp_path / "table").read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["table"]
+from numasim.sweep.store.whole_files import LOCK, TEMPORARY, locked, remove_temporaries
 
 
 def test_temporaries_of_killed_writers_are_removed(tmp_path: Path) -> None:
@@ -64,8 +41,3 @@ def test_a_lock_on_a_file_that_its_holder_removed_is_refused(tmp_path: Path, mon
     monkeypatch.setattr(os, "open", open_then_lose)
     with pytest.raises(InputError, match="another sweep"), locked(tmp_path):
         pass
-
-
-def test_an_os_error_without_a_number_keeps_its_text() -> None:
-    with pytest.raises(InputError, match=r"there: cannot be written \(odd\)"), output_errors(Path("there")):
-        raise OSError("odd")

@@ -9,10 +9,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
-
-from numasim.errors import InputError
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _NOT_TEXT = re.compile(r"[-+.0-9].*|true|false|null|yes|no|on|off", re.IGNORECASE)
@@ -25,15 +22,6 @@ def yaml_text(
     """``document`` below the comment ``heading``; ``blocks`` and ``comments`` are by dotted path."""
     lines = [f"# {line}".rstrip() for line in heading.splitlines()]
     return "\n".join([*lines, *_lines(document, "", "", blocks, comments), ""])
-
-
-def write_yaml(path: Path, text: str) -> Path:
-    """Write the file and return its path; an `InputError` if that cannot be done."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"the file cannot be written: {problem.strerror}", place=str(path)) from None
-    return path
 
 
 def _lines(

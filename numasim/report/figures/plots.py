@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from numasim.errors import InputError
+from numasim.files.writer import require_writable, write_bytes
 from numasim.report.comparison_cells import finished
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.curves import miss_ratio, remote_steal_ratio, speedup
@@ -50,22 +52,23 @@ def plot(name: str, tables: Tables) -> Figure:
 
 def save(figure: Figure, path: Path) -> Path:
     """Write ``figure`` to ``path``, a .png or a .svg, without a date; an `InputError` where that cannot be done."""
-    kind = kind_of(path)
-    try:
-        with rules():
-            _fix_layout(figure)
-            figure.savefig(path, dpi=DOTS_PER_INCH, metadata=NO_METADATA[kind])
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
-    return path
+    return write_bytes(path, drawn(figure, kind_of(path)))
+
+
+def drawn(figure: Figure, kind: str) -> bytes:
+    """Return ``figure`` as png or svg, without a date."""
+    buffer = io.BytesIO()
+    with rules():
+        _fix_layout(figure)
+        figure.savefig(buffer, format=kind, dpi=DOTS_PER_INCH, metadata=NO_METADATA[kind])
+    return buffer.getvalue()
 
 
 def kind_of(path: Path) -> str:
-    """Return png or svg, the suffix of ``path``; an `InputError` for another suffix or a missing directory."""
+    """Return png or svg, the suffix of ``path``; an `InputError` for another one, or where no file can be written."""
     if path.suffix[1:] not in NO_METADATA:
         raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png or .svg")
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {str(path.parent)!r}")
+    require_writable(path)
     return path.suffix[1:]
 
 

@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO, cast
 
 from numasim.engine.observe.watch import I64, NOBODY, Watched, Watcher
-from numasim.errors import InputError
+from numasim.files.writer import writing
 from numasim.parts.unit_factors import GIGA, PS_PER_US
 from numasim.plan.plan import Plan
 from numasim.plan.resources import Resource, ResourceKind, resources_of
@@ -45,26 +44,22 @@ def trace_to(path: Path, plan: Plan) -> Iterator[Watcher]:
     The file appears, complete, only when the block ends without an error. Raises InputError for a path that
     cannot be written.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with _opened(partial, path.suffix == ".gz") as file:
-            writer = TraceWriter(plan, file.write)
-            yield writer
-            writer.close()
-        partial.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}", expected="a file in a folder") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with writing(path) as binary, _text_of(binary, path.suffix == ".gz") as file:
+        writer = TraceWriter(plan, file.write)
+        yield writer
+        writer.close()
 
 
 @contextmanager
-def _opened(path: Path, packed: bool) -> Iterator[IO[str]]:
-    with path.open("wb") as raw:
-        # no name and no date: the same run gives the same bytes
-        binary = gzip.GzipFile("", "wb", GZIP_LEVEL, raw, mtime=0) if packed else raw
-        with TextIOWrapper(binary, encoding="utf-8") as file:
-            yield file
+def _text_of(binary: BinaryIO, packed: bool) -> Iterator[IO[str]]:
+    """Text that is written to ``binary``, which stays open."""
+    with ExitStack() as files:
+        if packed:  # no name and no date: the same run gives the same bytes
+            binary = cast(BinaryIO, files.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, binary, mtime=0)))
+        text = TextIOWrapper(binary, encoding="utf-8")
+        files.callback(text.detach)
+        yield text
+        text.flush()
 
 
 class TraceWriter:

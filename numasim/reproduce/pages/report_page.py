@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from numasim.files.writer import output_errors, write_bytes
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.figures.ablation_figure import ablation_figure
 from numasim.reproduce.figures.score_figure import score_figure
@@ -27,7 +28,7 @@ from numasim.reproduce.pages import number_text, table_layout
 from numasim.reproduce.pages.csv_files import scores_csv, table_csv
 from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.table_cells import Role
-from numasim.sweep.store.whole_files import output_errors, remove_temporaries, write_whole
+from numasim.sweep.store.whole_files import DIRECTORY, remove_temporaries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,9 +50,9 @@ def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: 
     tables = {f"{file_stem(table.id)}.csv": table_csv(table) for table in findings.tables}
     _fill(directory / TABLES, tables)
     _fill(directory / FIGURES, {f"{name}.svg": picture for name, picture in figures.items()})
-    write_whole(directory / SCORES, scores_csv(findings).encode())
-    write_whole(directory / MARKDOWN, markdown(findings, figures).encode())
-    write_whole(directory / PAGE, page(findings, figures).encode())
+    write_bytes(directory / SCORES, scores_csv(findings).encode())
+    write_bytes(directory / MARKDOWN, markdown(findings, figures).encode())
+    write_bytes(directory / PAGE, page(findings, figures).encode())
     return directory / PAGE
 
 
@@ -98,12 +99,12 @@ def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
 
 def _fill(folder: Path, files: Mapping[str, str]) -> None:
     """Make ``folder`` hold ``files`` and no other file of their kinds."""
-    with output_errors(folder):
+    with output_errors(folder, DIRECTORY):
         folder.mkdir(parents=True, exist_ok=True)
     remove_temporaries(folder)
     for name, text in files.items():
-        write_whole(folder / name, text.encode())
-    with output_errors(folder):
+        write_bytes(folder / name, text.encode())
+    with output_errors(folder, DIRECTORY):
         for kind in {Path(name).suffix for name in files}:
             for path in folder.glob(f"*{kind}"):
                 if path.name not in files:

@@ -1,4 +1,5 @@
 /* numasim-runtime: runs kernels, or the command that its first argument names. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
@@ -8,9 +9,10 @@
 #include "driver/commands.h"
 #include "driver/output.h"
 #include "driver/rehearsal.h"
+#include "driver/standard_streams.h"
 #include "policy/draws.h"
 
-enum { PROBLEM_BYTES = 512, MAPPED_BYTES = 128 * 1024 };
+enum { PROBLEM_BYTES = 1280, MAPPED_BYTES = 128 * 1024 };
 
 static const char USAGE[] =
     "numasim-runtime --kernel NAME [--set PARAMETER=VALUE]...\n"
@@ -26,7 +28,7 @@ static const char USAGE[] =
     "other. --warm-up goes through the first run once before, unseen. In mode emulated, memory is on the node that\n"
     "touched it first, whatever placement the plan's strategy has. topology says what the running system is made of,\n"
     "or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
-    "Status 0: correct, 1: wrong, 2: bad input.\n";
+    "Status 0: correct, 1: wrong, 2: bad input, or what cannot be written; 141: nobody reads the output.\n";
 
 static int refuse(const char *problem) {
     fprintf(stderr, "numasim-runtime: %s\n", problem);
@@ -108,9 +110,12 @@ static void keep_no_memory(void) {
 
 int main(int count, char **arguments) {
     keep_no_memory();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
+    if (!ns_standard_streams_open()) return NS_EXIT_BAD_INPUT;
     if (count < 2) {
         fputs(USAGE, stderr);
         return NS_EXIT_BAD_INPUT;
     }
-    return *arguments[1] == '-' ? run_kernels(count - 1, arguments + 1) : run_command(count, arguments);
+    const bool is_option = *arguments[1] == '-';
+    return ns_standard_output_close(is_option ? run_kernels(count - 1, arguments + 1) : run_command(count, arguments));
 }

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
+from numasim.files.writer import output_errors, store_bytes
 from numasim.sweep.store import provenance
 from numasim.sweep.store.shard import is_whole, read_shards, shard_number
-from numasim.sweep.store.whole_files import LOCK, TEMPORARY, locked, output_errors, remove_temporaries, write_whole
+from numasim.sweep.store.whole_files import DIRECTORY, LOCK, TEMPORARY, locked, remove_temporaries
 
 SPEC = "spec.yaml"
 SHARDS = "shards"
@@ -80,10 +81,10 @@ def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
 @contextmanager
 def _existing(directory: Path) -> Iterator[None]:
     """Make ``directory`` and its parents; on an error those that stayed empty are removed."""
-    with output_errors(directory):
+    with output_errors(directory, DIRECTORY):
         made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
-        with output_errors(directory):
+        with output_errors(directory, DIRECTORY):
             directory.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
@@ -94,7 +95,7 @@ def _existing(directory: Path) -> Iterator[None]:
 
 
 def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
-    with output_errors(directory):
+    with output_errors(directory, DIRECTORY):
         return _refuse_foreign(directory, identity)
 
 
@@ -132,18 +133,18 @@ def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] |
     """Write provenance first: it marks the directory as this sweep's even after a kill before the next write."""
     entry = provenance.extended(known, identity.spec_hash, identity.model_version)
     if entry != known:
-        write_whole(directory / provenance.FILE, provenance.to_bytes(entry))
+        store_bytes(directory / provenance.FILE, provenance.to_bytes(entry))
     text = identity.text.encode()
     spec = directory / SPEC
     if not spec.is_file() or spec.read_bytes() != text:
-        write_whole(spec, text)
-    with output_errors(directory):
+        store_bytes(spec, text)
+    with output_errors(directory, DIRECTORY):
         (directory / SHARDS).mkdir(exist_ok=True)
 
 
 def _refuse_damaged(directory: Path) -> None:
     """InputError for the first file whose content does not match the hash in its name."""
-    with output_errors(directory):
+    with output_errors(directory, DIRECTORY):
         damaged = [path for path in sorted((directory / SHARDS).iterdir()) if not is_whole(path)]
     for path in damaged:
         raise InputError(

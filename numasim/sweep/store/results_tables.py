@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from numasim.engine.result import COLUMNS
+from numasim.files.writer import store_bytes
 from numasim.sweep.axis_columns import axis_column, named_column
 from numasim.sweep.planned_runs import PlannedRow
 from numasim.sweep.store.parquet import RUN, column_type, parquet_bytes
 from numasim.sweep.store.results_store import Store
 from numasim.sweep.store.shard import read_shards
-from numasim.sweep.store.whole_files import write_whole
 
 RESULTS = "results.parquet"
 WORKERS = "workers.parquet"
@@ -92,4 +92,4 @@ def _place(column: str) -> tuple[int, str]:
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    write_whole(path, parquet_bytes(table))
+    store_bytes(path, parquet_bytes(table))

@@ -14,8 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from numasim.files.writer import store_bytes
 from numasim.sweep.store.parquet import together
-from numasim.sweep.store.whole_files import write_whole
 
 _NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
@@ -23,7 +23,7 @@ _NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 def write_shard(directory: Path, number: int, content: bytes) -> Path:
     """Write the Parquet file ``content`` as shard ``number``. Raises `InputError` if it cannot be written."""
     path = directory / f"{number:06d}-{_checksum(content)}.parquet"
-    write_whole(path, content)
+    store_bytes(path, content)
     return path
 
 

@@ -1,8 +1,4 @@
-"""Atomic writes, which leave a file whole or absent however the process ends, and a lock for the only writer.
-
-A file is written under a temporary name, flushed to the disk and renamed; the rename is flushed too. An error that the
-user can fix (a full disk, a missing permission, a file in place of a directory) is an `InputError`.
-"""
+"""A lock for the only writer of a directory, and what killed writers left there."""
 
 from __future__ import annotations
 
@@ -13,35 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.files.writer import output_errors
 
 LOCK = ".lock"
 TEMPORARY = ".tmp-"
-
-
-@contextmanager
-def output_errors(place: Path) -> Iterator[None]:
-    """Turn every `OSError` inside into an `InputError` that names ``place``."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        expected = "a directory that can be written, on a disk with free space"
-        raise InputError(f"cannot be written ({reason})", place=str(place), expected=expected) from error
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Make ``path`` hold ``content``, or leave it as it was. Raises `InputError` where it cannot be written."""
-    temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
-    with output_errors(path):
-        try:
-            with open(temporary, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync(path.parent)
+DIRECTORY = "a directory that can be written, on a disk with free space"
 
 
 def remove_temporaries(directory: Path) -> None:
@@ -54,7 +26,7 @@ def remove_temporaries(directory: Path) -> None:
 def locked(directory: Path) -> Iterator[None]:
     """Lock ``directory``. The system releases the lock when the process ends, so a kill leaves no stale lock."""
     path = directory / LOCK
-    with output_errors(directory):
+    with output_errors(directory, DIRECTORY):
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         _lock(lock, path)
@@ -76,11 +48,3 @@ def _lock(lock: int, path: Path) -> None:
         pass
     expected = "another directory, or to wait until that sweep has ended"
     raise InputError("another sweep is writing here", place=str(path.parent), expected=expected)
-
-
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -67,7 +67,7 @@ struct ns_pool {
     ns_object *objects; /* [object_count] */
     ns_word *words;     /* [word_count] */
     uint32_t object_count, word_count;
-    char problem[256];
+    char problem[1024];
 };
 
 /* The modes. */

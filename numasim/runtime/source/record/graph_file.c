@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "record/json_text.h"
+#include "record/output_file.h"
 #include "record/recorder.h"
 
 static const char *const ROLE_NAME[] = {
@@ -255,33 +255,23 @@ static int check_names(ns_pool *pool) {
     return NS_OK;
 }
 
-static int write_file(const layout *self, const char *path, const char *temporary) {
-    FILE *file = fopen(temporary, "w");
-    if (!file) return NS_ERROR_FILE;
-    write_graph(file, self, path);
-    const bool whole = !ferror(file);
-    if (fclose(file) != 0 || !whole || rename(temporary, path) != 0) {
-        unlink(temporary);
-        return NS_ERROR_FILE;
-    }
-    return NS_OK;
-}
-
 int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path) {
     int error = self->error ? self->error : check_names(pool);
     if (error) return error;
     layout laid_out;
-    const size_t bytes = strlen(path) + sizeof ".part";
-    char *temporary = malloc(bytes);
+    ns_output_file output;
     error = lay_out(&laid_out, self, pool);
-    if (!temporary || error) {
-        error = NS_ERROR_MEMORY;
-    } else {
-        snprintf(temporary, bytes, "%s.part", path);
-        error = write_file(&laid_out, path, temporary);
-        if (error) ns_pool_fail(pool, error, "the task graph cannot be written to %s", path);
+    if (!error) {
+        int reason = ns_output_file_open(&output, path);
+        if (!reason) {
+            write_graph(output.file, &laid_out, path);
+            reason = ns_output_file_close(&output);
+        }
+        if (reason) {
+            error = ns_pool_fail(pool, NS_ERROR_FILE, "the task graph cannot be written to %s (%s)", path,
+                                 strerror(reason));
+        }
     }
     destroy_layout(&laid_out);
-    free(temporary);
     return error;
 }

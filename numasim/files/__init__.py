@@ -1,0 +1,1 @@
+"""Everything that leaves the process: files, folders that numasim owns, and the standard streams."""

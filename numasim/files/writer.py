@@ -1,0 +1,186 @@
+"""The one way in which numasim writes a file.
+
+A regular file is written under a temporary name in its own folder, flushed to the disk and renamed: it is whole or as
+it was, however the process ends. It keeps its mode and, where the system permits, its owner; a new file has the mode
+that the umask leaves. Symbolic links are followed: the file at their end is written, the links stay. Devices, pipes and
+open descriptors (/dev/null, a FIFO, /dev/stdout, /dev/fd/3) are written to and never replaced.
+
+`numasim/runtime/source/record/output_file.c` is the same rule in C; `tests/files/test_one_rule.py` ties the two.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from numasim.errors import InputError
+
+FILE = "a file in a folder that can be written, on a disk with free space"
+MOST_LINKS = 40  # as in Linux
+LONGEST_NAME = 255  # bytes, on all usual file systems
+_TEMPORARY = re.compile(r"\.tmp-[0-9a-f]+-(.+)")
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Make the file at ``path`` hold ``content``, or leave it as it was, and return its path.
+
+    Raises `InputError` where it cannot be written.
+    """
+    with writing(path) as file:
+        file.write(content)
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    """`write_bytes` of ``text`` in UTF-8."""
+    return write_bytes(path, text.encode())
+
+
+def store_bytes(path: Path, content: bytes) -> Path:
+    """`write_bytes` for what later runs build on: the new name is flushed to the disk, too."""
+    write_bytes(path, content)
+    with output_errors(path, FILE), suppress(PermissionError):  # a folder that may be written, but not read
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    return path
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file whose contents ``path`` has once the block ends; after an error in it, ``path`` is as it was.
+
+    What goes to a device, a pipe or a descriptor arrives there at once. Raises `InputError` where ``path`` cannot be
+    written, now or when the disk is full.
+    """
+    with output_errors(path, FILE):
+        end = end_of_links(path)
+        known = _status(end)
+    if isinstance(end, int) or (known and not stat.S_ISREG(known.st_mode)):
+        with _opened(path, end) as file:
+            yield file
+        return
+    temporary = os.path.join(os.path.dirname(end), temporary_name(os.path.basename(end)))
+    file = _opened(path, temporary, os.O_CREAT | os.O_EXCL)
+    try:
+        with file:
+            with output_errors(path, FILE):
+                _make_like(file.fileno(), known)
+            yield file
+            file.flush()
+            with output_errors(path, FILE):
+                os.fsync(file.fileno())
+        with output_errors(path, FILE):
+            os.replace(temporary, end)
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def require_writable(path: Path) -> None:
+    """Raise `InputError` where it is known before writing that ``path`` cannot be written; change nothing."""
+    with output_errors(path, FILE):
+        end = end_of_links(path)
+        known = _status(end)
+        if isinstance(end, str) and known is None and not os.access(os.path.dirname(end) or ".", os.W_OK | os.X_OK):
+            raise _error(errno.EACCES)
+
+
+@contextmanager
+def output_errors(place: Path, expected: str) -> Iterator[None]:
+    """Turn every `OSError` inside into an `InputError` that names ``place`` and what is ``expected`` there."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot be written ({reason})", place=str(place), expected=expected) from error
+
+
+def temporary_name(name: str) -> str:
+    """A new name for the unfinished contents of the file ``name``."""
+    return os.fsdecode(os.fsencode(f".tmp-{os.urandom(8).hex()}-{name}")[:LONGEST_NAME])
+
+
+def unfinished(name: str) -> str | None:
+    """The name of the file whose unfinished contents have the name ``name``; None for other names."""
+    found = _TEMPORARY.fullmatch(name)
+    return found[1] if found else None
+
+
+def end_of_links(path: Path | str) -> str | int:
+    """Where the symbolic links from ``path`` lead: a path, or the number of a descriptor of this process.
+
+    A path at the end of links is that of a file, which need not exist. Raises OSError for links in a circle.
+    """
+    end = os.fspath(path)
+    for _ in range(MOST_LINKS):
+        folder, name = os.path.split(end)
+        if name.isdecimal() and os.path.realpath(folder) == f"/proc/{os.getpid()}/fd":
+            return int(name)
+        try:
+            end = os.path.join(folder, os.readlink(end))
+        except OSError:  # it is no link, or is not there
+            return end
+    raise _error(errno.ELOOP)
+
+
+def _status(end: str | int) -> os.stat_result | None:
+    """What is at ``end``, or None for a file that is to be made. Raises OSError for what cannot be written."""
+    try:
+        known = os.stat(end)
+    except FileNotFoundError:
+        folder = os.path.dirname(cast(str, end))
+        if folder and not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder!r}") from None
+        return None
+    if stat.S_ISDIR(known.st_mode):
+        raise _error(errno.EISDIR)
+    if isinstance(end, str) and not os.access(end, os.W_OK):
+        raise _error(errno.EACCES)
+    return known
+
+
+def _error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+class _Named(io.FileIO):
+    """An open file whose errors name the path that the user knows it by."""
+
+    def __init__(self, handle: int, path: Path) -> None:
+        super().__init__(handle, "wb")
+        self._path = path
+
+    def write(self, data: Any, /) -> int:
+        with output_errors(self._path, FILE):
+            return super().write(data)
+
+
+def _opened(path: Path, end: str | int, creating: int = 0) -> BinaryIO:
+    with output_errors(path, FILE):
+        if isinstance(end, int):
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                stream.flush()  # what was printed before comes before
+            handle = os.dup(end)
+        else:
+            handle = os.open(end, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC | creating, 0o666)
+    return io.BufferedWriter(_Named(handle, path))
+
+
+def _make_like(handle: int, known: os.stat_result | None) -> None:
+    """Give an empty file the owner and the mode of the one that it will replace."""
+    if known is None:
+        return
+    with suppress(PermissionError):
+        os.fchown(handle, known.st_uid, known.st_gid)
+    os.fchmod(handle, stat.S_IMODE(known.st_mode))

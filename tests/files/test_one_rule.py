@@ -1,0 +1,301 @@
+"""The writers of Python and of C do the same to the same places: what they write, keep, follow and refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trees import Tree, tree
+
+OLD = b"what was there before"
+NOBODY = 65534
+WAIT_S = 300  # so that nothing hangs
+PYTHON, C = "python", "c"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A program that writes a task graph to ``path`` in the folder that it is started in."""
+
+    language: str
+    program: Path
+    before: tuple[str, ...] = ()  # of the command
+
+    def command(self, path: str) -> list[str]:
+        if self.language == PYTHON:
+            return [*self.before, sys.executable, "-m", "numasim", "workload", "export", "{name: fib, n: 5}", path]
+        serial = ["--kernel", "fib", "--set", "n=5", "--mode", "serial", "--costs", "model"]
+        return [*self.before, str(self.program), *serial, "--record", path]
+
+    def run(self, path: str, folder: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            self.command(path), cwd=folder, capture_output=True, check=False, timeout=WAIT_S, **options
+        )
+
+    def refuses(self, path: str, folder: Path, **options: Any) -> str:
+        """The one sentence with which it refuses to write, which changes nothing."""
+        before = tree(folder)
+        done = self.run(path, folder, **options)
+        (sentence,) = done.stderr.decode().splitlines()
+        assert done.returncode == 2
+        assert path in sentence
+        assert tree(folder) == before
+        return sentence
+
+
+@pytest.fixture(params=[PYTHON, C])
+def writer(request: pytest.FixtureRequest) -> Writer:
+    program = request.getfixturevalue("program") if request.param == C else Path()
+    return Writer(request.param, program)
+
+
+def is_graph(data: bytes) -> bool:
+    return bool(json.loads(data)["format"] == "numasim task graph 1")
+
+
+def without_graphs(found: Tree) -> Tree:
+    """The tree with a word in the place of every graph that was written."""
+    return {
+        name: (kind, "graph" if isinstance(data, bytes) and data.startswith(b"{") and is_graph(data) else data)
+        for name, (kind, data) in found.items()
+    }
+
+
+def written(writer: Writer, path: str, folder: Path, **options: Any) -> Tree:
+    done = writer.run(path, folder, **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    return without_graphs(tree(folder))
+
+
+# ---- regular files ----
+
+
+def test_a_new_file_has_the_mode_that_the_umask_leaves(writer: Writer, tmp_path: Path) -> None:
+    assert written(writer, "new", tmp_path, umask=0o027) == {"new": ("file 640", "graph")}
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o644, 0o755, 0o200])
+def test_a_file_that_is_replaced_keeps_its_mode(writer: Writer, tmp_path: Path, mode: int) -> None:
+    (tmp_path / "old").write_bytes(OLD)
+    (tmp_path / "old").chmod(mode)
+    writer.run("old", tmp_path, umask=0o077)
+    assert stat.S_IMODE((tmp_path / "old").stat().st_mode) == mode
+    (tmp_path / "old").chmod(0o600)
+    assert is_graph((tmp_path / "old").read_bytes())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_a_file_that_is_replaced_keeps_its_owner(writer: Writer, tmp_path: Path) -> None:
+    (tmp_path / "old").write_bytes(OLD)
+    os.chown(tmp_path / "old", NOBODY, NOBODY)
+    assert written(writer, "old", tmp_path) == {"old": ("file 644", "graph")}
+    assert (tmp_path / "old").stat().st_uid == NOBODY
+
+
+def test_who_reads_the_old_file_keeps_it_whole(writer: Writer, tmp_path: Path) -> None:
+    (tmp_path / "old").write_bytes(OLD)
+    with (tmp_path / "old").open("rb") as reader:
+        written(writer, "old", tmp_path)
+        assert reader.read() == OLD
+
+
+def test_a_name_as_long_as_names_may_be(writer: Writer, tmp_path: Path) -> None:
+    assert written(writer, "n" * 255, tmp_path, umask=0o022) == {"n" * 255: ("file 644", "graph")}
+
+
+def test_files_beside_it_stay_whatever_they_are_called(writer: Writer, tmp_path: Path) -> None:
+    beside = ["g.part", "g.tmp", ".g.1", ".tmp-1-g", "g~"]
+    for name in beside:
+        (tmp_path / name).write_bytes(OLD)
+    found = written(writer, "g", tmp_path, umask=0o022)
+    assert found == {"g": ("file 644", "graph"), **dict.fromkeys(beside, ("file 644", OLD))}
+
+
+# ---- links ----
+
+
+def link(folder: Path, *names: str) -> None:
+    """Each of ``names`` links to the next."""
+    for name, target in pairwise(names):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(os.path.relpath(folder / target, (folder / name).parent))
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["there", "dangling"])
+def test_links_are_followed_and_stay(writer: Writer, tmp_path: Path, there: bool) -> None:
+    (tmp_path / "far").mkdir(mode=0o755)
+    link(tmp_path, "link", "near/link", "far/real")
+    if there:
+        (tmp_path / "far" / "real").write_bytes(OLD)
+        (tmp_path / "far" / "real").chmod(0o640)
+    before = tree(tmp_path)
+    found = written(writer, "link", tmp_path, umask=0o022)
+    assert found == {**before, "far/real": ("file 640" if there else "file 644", "graph")}
+
+
+def test_an_absolute_link_and_a_linked_folder(writer: Writer, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "folder").symlink_to(tmp_path / "far")
+    found = written(writer, "folder/new", tmp_path, umask=0o022)
+    assert found["far/new"] == ("file 644", "graph")
+    assert found["folder"] == ("link", str(tmp_path / "far"))
+
+
+def test_links_in_a_circle_are_refused(writer: Writer, tmp_path: Path) -> None:
+    link(tmp_path, "a", "b", "a")
+    assert "Too many levels of symbolic links" in writer.refuses("a", tmp_path)
+
+
+# ---- devices, pipes, descriptors ----
+
+
+def device(folder: Path, name: str, minor: int) -> None:
+    """A device like one of /dev, in a folder where nobody minds if it is replaced."""
+    try:
+        os.mknod(folder / name, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+        with (folder / name).open("wb"):
+            pass
+    except PermissionError:
+        pytest.skip("devices may not be made, or not be opened, here")
+
+
+@pytest.mark.parametrize("path", ["null", "link"])
+def test_a_device_is_written_to_and_stays(writer: Writer, tmp_path: Path, path: str) -> None:
+    device(tmp_path, "null", 3)
+    link(tmp_path, "link", "null")
+    before = tree(tmp_path)
+    assert written(writer, path, tmp_path) == before
+
+
+def test_a_full_device_is_refused_and_stays(writer: Writer, tmp_path: Path) -> None:
+    device(tmp_path, "full", 7)
+    assert "No space left on device" in writer.refuses("full", tmp_path)
+
+
+def test_a_pipe_is_written_to_and_stays(writer: Writer, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    before = tree(tmp_path)
+    with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
+        assert written(writer, "pipe", tmp_path) == before
+        assert is_graph(reader.communicate(timeout=WAIT_S)[0])
+
+
+def descriptor(folder: Path) -> int:
+    """A descriptor of a file that begins with a line that is not the writer's."""
+    handle = os.open(folder / "shared", os.O_RDWR | os.O_CREAT, 0o644)
+    os.write(handle, b"before\n")
+    os.set_inheritable(handle, True)
+    return handle
+
+
+@pytest.mark.parametrize("path", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
+def test_an_open_descriptor_is_written_to_where_it_is(writer: Writer, tmp_path: Path, path: str) -> None:
+    handle = descriptor(tmp_path)
+    (tmp_path / "link").symlink_to(f"/dev/fd/{handle}")
+    before = tree(tmp_path)
+    done = writer.run(path.format(handle), tmp_path, pass_fds=[handle])
+    assert done.returncode == 0, done.stderr
+    os.write(handle, b"after\n")
+    os.close(handle)
+    first, *graph, last = (tmp_path / "shared").read_bytes().splitlines(keepends=True)
+    assert (first, last) == (b"before\n", b"after\n")
+    assert is_graph(b"".join(graph))
+    assert {**tree(tmp_path), "shared": before["shared"]} == before
+
+
+def test_standard_output_is_written_to_in_turn(writer: Writer, tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as out:
+        done = subprocess.run(
+            writer.command("/dev/stdout"), cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = (tmp_path / "out").read_text()
+    _, end = json.JSONDecoder().raw_decode(text)
+    assert text[:end].startswith('{"format":"numasim task graph 1"')
+    assert text[end:].strip(), "what the program prints comes behind the graph"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_descriptor_that_is_not_open_is_refused(writer: Writer, tmp_path: Path) -> None:
+    assert "Bad file descriptor" in writer.refuses("/dev/fd/9", tmp_path)
+
+
+# ---- what cannot be written ----
+
+
+def parent_is_a_file(folder: Path) -> str:
+    (folder / "file").write_bytes(OLD)
+    return "file/new"
+
+
+def is_a_folder(folder: Path) -> str:
+    (folder / "folder").mkdir()
+    return "folder"
+
+
+def link_to_a_folder(folder: Path) -> str:
+    link(folder, "link", is_a_folder(folder))
+    return "link"
+
+
+REFUSED: dict[str, tuple[Callable[[Path], str], str]] = {
+    "no such folder": (lambda _: "no/new", "there is no folder 'no'|No such file or directory"),
+    "a link into no folder": (lambda folder: (link(folder, "l", "no/x"), "l")[1], "no folder 'no'|No such file"),
+    "a file in the place of the folder": (parent_is_a_file, "Not a directory"),
+    "a folder": (is_a_folder, "Is a directory"),
+    "a link to a folder": (link_to_a_folder, "Is a directory"),
+    "a name that is too long": (lambda _: "n" * 256, "File name too long"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_place_that_holds_no_file_is_refused(writer: Writer, tmp_path: Path, case: str) -> None:
+    prepare, reasons = REFUSED[case]
+    path = prepare(tmp_path)
+    sentence = writer.refuses(path, tmp_path)
+    assert any(reason in sentence for reason in reasons.split("|"))
+
+
+@pytest.mark.parametrize("name", ["old", "new"])
+def test_a_file_that_may_not_grow_stays_as_it_was(writer: Writer, tmp_path: Path, name: str) -> None:
+    (tmp_path / "old").write_bytes(OLD)
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    assert "File too large" in writer.refuses(name, tmp_path, preexec_fn=limit)
+
+
+def test_a_file_that_is_write_protected_is_refused(writer: Writer, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(OLD)
+    (tmp_path / "mine").chmod(0o444)
+    assert "Permission denied" in replace(writer, before=powerless()).refuses("mine", tmp_path)
+
+
+def test_a_folder_that_may_not_be_written_is_refused(writer: Writer, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir(mode=0o555)
+    assert "Permission denied" in replace(writer, before=powerless()).refuses("folder/new", tmp_path)
+
+
+def powerless() -> tuple[str, ...]:
+    """What a command begins with so that it may write what its user may write, without the powers of root."""
+    if os.geteuid() != 0:
+        return ()
+    command = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    if shutil.which("setpriv") is None or subprocess.run([*command, "true"], check=False).returncode:
+        pytest.skip("root may write everywhere")
+    return command

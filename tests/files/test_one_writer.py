@@ -1,0 +1,104 @@
+"""Whatever numasim writes goes through its writer, in Python and in C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from write_calls import c_writes, python_writes
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "numasim"
+WRITER, C_WRITER = "numasim/files/", "numasim/runtime/source/record/output_file.c"
+IN_MEMORY = {  # files that draw or pack into memory
+    "numasim/report/figures/embedded.py": "savefig",
+    "numasim/report/figures/plots.py": "savefig",
+    "numasim/report/trace/perfetto.py": "GzipFile",
+    "numasim/sweep/store/parquet.py": "write_table",
+}
+ELSEWHERE = {  # what is opened to write, and is no file of the user's
+    "numasim/sweep/store/whole_files.py": "O_RDWR",  # the lock
+    "numasim/runtime/driver/standard_streams.c": "/dev/null",
+}
+
+
+def found_in(suffixes: tuple[str, ...]) -> dict[str, list[str]]:
+    found = {}
+    for path in sorted(path for folder in (PACKAGE, ROOT / "experiments") for path in folder.rglob("*")):
+        if path.suffix in suffixes and "__pycache__" not in path.parts:
+            text = path.read_text()
+            calls = list(python_writes(text)) if path.suffix == ".py" else c_writes(text)
+            name = path.relative_to(ROOT).as_posix()
+            known = IN_MEMORY.get(name) or ELSEWHERE.get(name)
+            found[name] = [call for call in calls if not (known and known in call)]
+    return {name: calls for name, calls in found.items() if calls}
+
+
+def test_python_writes_files_in_its_writer_alone() -> None:
+    assert {name: calls for name, calls in found_in((".py",)).items() if not name.startswith(WRITER)} == {}
+
+
+def test_c_writes_files_in_its_writer_alone() -> None:
+    found = found_in((".c", ".h", ".cpp", ".hpp"))
+    assert C_WRITER in found
+    assert {name: calls for name, calls in found.items() if name != C_WRITER} == {}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "open(path, 'w')",
+        "open(path, mode='ab')",
+        "open(path, mode)",
+        "path.open('x')",
+        "gzip.open(path, 'wt')",
+        "io.FileIO(path, 'r+')",
+        "os.open(path, os.O_RDWR | os.O_CREAT)",
+        "os.fdopen(handle, 'wb')",
+        "path.write_text('x')",
+        "(folder / 'x').write_bytes(b'x')",
+        "path.replace(other)",
+        "os.replace(a, b)",
+        "path.rename(other)",
+        "shutil.copy(a, b)",
+        "figure.savefig(path)",
+        "frame.to_csv(path)",
+        "frame.to_parquet(path)",
+        "pq.write_table(table, path)",
+        "np.save(path, array)",
+        "array.tofile(path)",
+        "json.dump(found, file)",
+    ],
+)
+def test_the_finder_sees_what_writes(call: str) -> None:
+    assert list(python_writes(f"x = {call}\n"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "open(path)",
+        "open(path, 'rb')",
+        "path.open(encoding='utf-8')",
+        "text.replace('a', 'b')",
+        "replace(plan, workload=work)",
+        "array.copy()",
+        "line.move(1, worker)",
+        "write_text(path, text)",
+        "json.dumps(found)",
+    ],
+)
+def test_the_finder_lets_others_pass(call: str) -> None:
+    assert not list(python_writes(f"x = {call}\n"))
+
+
+@pytest.mark.parametrize(
+    "call", ['fopen(path, "w")', 'fopen(path,\n "ab")', "open(path, O_WRONLY)", "rename(a, b)", "std::ofstream(path)"]
+)
+def test_the_finder_sees_what_writes_in_c(call: str) -> None:
+    assert c_writes(f"x = {call};")
+    assert not c_writes(f"/* {call} */ // {call}")
+
+
+def test_the_finder_lets_what_reads_in_c_pass() -> None:
+    assert not c_writes('fopen(path, "rb"); open(path, O_RDONLY); topology_open(a); nlink(b);')

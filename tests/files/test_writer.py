@@ -1,0 +1,152 @@
+"""The writer of Python by itself, and every command that writes a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from trees import tree
+
+from numasim.cli import BAD_INPUT, main
+from numasim.errors import InputError
+from numasim.files.writer import (
+    output_errors,
+    require_writable,
+    temporary_name,
+    unfinished,
+    write_bytes,
+    write_text,
+    writing,
+)
+
+SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\n"
+
+
+def test_written_content_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    write_bytes(path, b"old")
+    assert write_text(path, "né") == path
+    assert path.read_bytes() == b"n\xc3\xa9"
+    assert os.listdir(tmp_path) == ["table"]
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace"])
+def test_a_write_that_fails_leaves_the_old_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    write_bytes(tmp_path / "table", b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, failing, full)
+    with pytest.raises(InputError, match=r"table: cannot be written \(No space left on device\); expected a file in a"):
+        write_bytes(tmp_path / "table", b"new")
+    assert (tmp_path / "table").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["table"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_a_block_that_ends_early_leaves_the_old_content(tmp_path: Path, error: type[BaseException]) -> None:
+    write_bytes(tmp_path / "table", b"old")
+
+    def write_half() -> None:
+        with writing(tmp_path / "table") as file:
+            file.write(b"new")
+            file.flush()
+            raise error
+
+    with pytest.raises(error):
+        write_half()
+    assert tree(tmp_path) == {"table": tree(tmp_path)["table"]}
+    assert (tmp_path / "table").read_bytes() == b"old"
+
+
+def test_until_the_block_ends_the_old_content_is_there(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "table", b"old")
+    with writing(tmp_path / "table") as file:
+        file.write(b"new")
+        file.flush()
+        assert (tmp_path / "table").read_bytes() == b"old"
+    assert (tmp_path / "table").read_bytes() == b"new"
+
+
+def test_a_foreign_temporary_is_never_taken_for_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "taken").write_bytes(b"mine")
+    monkeypatch.setattr("numasim.files.writer.temporary_name", lambda _: "taken")
+    with pytest.raises(InputError, match=r"\(File exists\)"):
+        write_bytes(tmp_path / "table", b"new")
+    assert (tmp_path / "taken").read_bytes() == b"mine"
+
+
+def test_a_temporary_tells_what_it_was_to_become() -> None:
+    assert unfinished(temporary_name("table")) == "table"
+    assert unfinished(".tmp-4711-table") == "table", "as earlier versions named them"
+    assert [unfinished(name) for name in ("table", ".tmp-table", ".tmp-x-table", ".tmp-4711-")] == [None] * 4
+    assert temporary_name("table") != temporary_name("table")
+    assert len(os.fsencode(temporary_name("é" * 127))) == 255
+
+
+def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    require_writable(tmp_path / "new")
+    for path in (tmp_path / "folder", tmp_path / "no" / "new"):
+        with pytest.raises(InputError, match="cannot be written"):
+            require_writable(path)
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_an_os_error_without_a_number_keeps_its_text() -> None:
+    with pytest.raises(InputError, match=r"there: cannot be written \(odd\)"), output_errors(Path("there"), "more"):
+        raise OSError("odd")
+
+
+WRITERS = {
+    "trace": ("run", "spec.yaml", "--json", "--trace", "{}/x.json"),
+    "packed trace": ("run", "spec.yaml", "--json", "--trace", "{}/x.json.gz"),
+    "plan": ("strategy", "compile", "randomized", "-o", "{}/x.plan"),
+    "graph": ("workload", "export", "{{name: fib, n: 5}}", "{}/x.json"),
+    "machine": ("machine", "import", "-o", "{}/x.yaml"),
+    "measured machine": ("calibrate", "--quick", "-o", "{}/x.yaml"),
+    "measured runtime": ("calibrate", "--quick", "-o", "x.yaml", "--runtime", "{}/y.yaml"),
+    "picture": ("machine", "show", "xeon-e5-2620-2s", "--picture", "{}/x.png"),
+    "drawing": ("machine", "show", "xeon-e5-2620-2s", "--picture", "{}/x.svg"),
+    "rates": ("bench", "--plot", "{}/x.svg"),
+}
+PLACES = {"absent": "there is no folder 'absent'", "file": "Not a directory"}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "file").write_text("mine")
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("command", WRITERS)
+def test_what_cannot_be_written_is_one_sentence(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str, place: str
+) -> None:
+    before = tree(here)
+    assert main([word.format(place) for word in WRITERS[command]]) == BAD_INPUT
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith(f"numasim: {place}/")
+    assert f"cannot be written ({PLACES[place]}); expected a file in a folder that can be written" in sentence
+    assert tree(here) == before
+
+
+@pytest.mark.parametrize("command", ["trace", "packed trace", "plan", "graph", "machine", "picture", "drawing"])
+def test_a_full_disk_is_one_sentence(here: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
+    """By a link to the device, which the writer follows; what it would replace is the link's own, in this folder."""
+    *words, name = WRITERS[command]
+    path = name.format("full")
+    Path("full").mkdir()
+    Path(path).symlink_to(f"/dev/fd/{os.open('/dev/full', os.O_WRONLY)}")
+    before = tree(here)
+    assert main([word.format("") for word in words] + [path]) == BAD_INPUT
+    (sentence,) = capfd.readouterr().err.splitlines()
+    assert sentence.startswith(f"numasim: {path}: cannot be written (No space left on device)")
+    assert tree(here) == before

@@ -1,0 +1,33 @@
+"""Folders before and after: what lies in them, to the last byte."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+KINDS = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "folder",
+    stat.S_IFLNK: "link",
+    stat.S_IFIFO: "pipe",
+    stat.S_IFCHR: "device",
+}
+
+Tree = dict[str, tuple[str, object]]
+
+
+def tree(folder: Path) -> Tree:
+    """The kind of everything below ``folder``, with the mode of files, folders and devices, the contents of files and
+    the targets of links.
+    """
+    return {str(path.relative_to(folder)): _entry(path) for path in sorted(folder.rglob("*"))}
+
+
+def _entry(path: Path) -> tuple[str, object]:
+    status = path.lstat()
+    kind = KINDS[stat.S_IFMT(status.st_mode)]
+    if kind == "link":
+        return kind, os.readlink(path)
+    mode = f"{stat.S_IMODE(status.st_mode):o}"
+    return (f"{kind} {mode}", path.read_bytes()) if kind == "file" else (kind, mode)
