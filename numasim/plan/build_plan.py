@@ -58,6 +58,7 @@ def build_plan(spec: RunSpec) -> Plan:
         costs=costs_ps(runtime.costs),
         join=runtime.join,
         producer=runtime.producer,
+        release=runtime.release,
         poll_ps=ps(runtime.poll_ns),
         inline_resume_ppm=ppm(runtime.resume),
         skip=spec.model.skip == "auto",

@@ -46,7 +46,7 @@ class Mode(IntEnum):
 
 
 class Deal(IntEnum):
-    """To which workers the roots, or the range items, of a phase are given when the phase starts."""
+    """To which workers the roots, or the range items, of a phase are given when it starts; held roots do not count."""
 
     MASTER = 0  # all to worker 0
     BLOCK = 1  # root r of R to worker floor(r * P / R)

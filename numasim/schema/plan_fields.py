@@ -764,6 +764,7 @@ PLAN = Structure(
         Part(name="words", of=WORDS),
         Choice(name="join", of=JoinKind),
         Choice(name="producer", of=ProducerKind, member="maker"),
+        Flag(name="begins_released", note="a worker begins the first task whose last predecessor it has finished"),
         _ppm("inline_resume_ppm"),
         Flag(name="own_dispatch", note="every worker puts new tasks into its own queue alone"),
         Flag(name="sees_marks_only"),

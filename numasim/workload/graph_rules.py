@@ -256,8 +256,19 @@ def _check_dependences(workload: Workload) -> None:
         problem = f"task {workload.successor[edge]} does not exist"
         raise InputError(problem, path=path, expected=f"a task below {workload.rows}")
     if len(workload.successor):
+        _check_kinds_of_edges(workload)
         _check_phases_of_edges(workload)
         _check_cycles(workload)
+
+
+def _check_kinds_of_edges(workload: Workload) -> None:
+    """Calls run at once, and bodies with their worker: only tasks can be held back until others have finished."""
+    for edge in np.flatnonzero(workload.kind[workload.successor] != Kind.TASK)[:1].tolist():
+        task = int(np.searchsorted(workload.successor_ptr, edge, side="right")) - 1
+        kind = "a call" if workload.kind[workload.successor[edge]] == Kind.CALL else "an implicit body"
+        problem = f"task {workload.successor[edge]} is {kind}, which waits for no other task"
+        path = ("tasks", task, "then", int(edge - workload.successor_ptr[task]))
+        raise InputError(problem, path=path, expected="a task that is spawned, or a root of kind task")
 
 
 def _check_phases_of_edges(workload: Workload) -> None:

@@ -132,6 +132,7 @@ def plan_of(
         costs=costs_ps(effective.costs),
         join=effective.join,
         producer=effective.producer,
+        release=effective.release,
         poll_ps=ps(effective.poll_ns),
         inline_resume_ppm=ppm(effective.resume),
         skip=skip,

@@ -200,6 +200,7 @@ RUNTIME: Options = {
     "on_full": (40, FULL),
     "resume": (20, FRACTIONS),
     "producer": (40, get_args(runtime.ProducerKind)),
+    "release": (40, get_args(runtime.ReleaseRule)),
     "queue_order": (30, get_args(runtime.QueueOrder)),
     "poll_ns": (30, NANOSECONDS),
     "s_rule": (30, RULES),

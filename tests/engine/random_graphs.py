@@ -6,6 +6,7 @@ so that property tests shrink towards it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
@@ -171,14 +172,24 @@ class Draft:
         reach = 30 // most if most else 30
         return self.chance.randint(-reach, reach)
 
+    def add_dag(self) -> list[int]:
+        """Draw the tasks of a plain DAG, each of which waits for some of those before it."""
+        roots = [self.add_task("task", MOST_DEPTH) for _ in range(self.chance.randint(1, 12))]
+        self.add_edges(roots, 2 * len(roots))
+        return roots
+
     def add_dependences(self, roots: list[int]) -> None:
         """Draw edges between tasks below one root, forwards in preorder."""
         for root, end in pairwise([*roots, len(self.tasks)]):
-            spawned = [task for task in range(root + 1, end) if self.tasks[task]["kind"] == "task"]
-            for _ in range(self.chance.randint(0, 3) if len(spawned) > 1 else 0):
-                low, high = sorted((self.chance.choice(spawned), self.chance.choice(spawned)))
-                if low < high and high not in self.tasks[low]["then"]:
-                    self.tasks[low]["then"].append(high)
+            self.add_edges(range(root + 1, end), 3)
+
+    def add_edges(self, among: Iterable[int], most: int) -> None:
+        """Draw edges between such of these as can wait, forwards in preorder."""
+        able = [task for task in among if self.tasks[task]["kind"] == "task"]
+        for _ in range(self.chance.randint(0, most) if len(able) > 1 else 0):
+            low, high = sorted((self.chance.choice(able), self.chance.choice(able)))
+            if low < high and high not in self.tasks[low]["then"]:
+                self.tasks[low]["then"].append(high)
 
     def phase(self, roots: list[int]) -> Document:
         """Draw the phase of ``roots``, with a range where there are none."""
@@ -208,8 +219,15 @@ def graph_document(chance: Random) -> Document:
             phases.append({"roots": team, "deal": "cyclic", "repeat": chance.choice(REPEATS)})
             every_root += team
             continue
+        if happens(chance, 15):
+            dag = draft.add_dag()
+            phases.append(draft.phase(dag))
+            every_root += dag
+            continue
         roots = [draft.add_task("implicit" if happens(chance, 30) else "task") for _ in range(chance.choice(ROOTS))]
         phases.append(draft.phase(roots))
+        if happens(chance, 30):
+            draft.add_edges(range(roots[0], len(draft.tasks)) if roots else (), 4)
         every_root += roots
     if happens(chance, 30):
         draft.add_dependences(every_root)

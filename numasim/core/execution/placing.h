@@ -1,10 +1,24 @@
-/* What spawned tasks come to, and what their ends cost: whether they are queued, under which lock (model 4.1 and 4.5).
+/* What roots, spawned and released tasks come to, and what their ends cost: whether they are queued, under which lock
+ * (model 3.1, 3.6, 4.1 and 4.5).
  */
 #ifndef NUMASIM_EXECUTION_PLACING_H
 #define NUMASIM_EXECUTION_PLACING_H
 
 #include "policy/backoff.h"
 #include "search/probes.h"
+
+/* Whether a worker begins a root that it is given before it looks into its queue, so that nobody steals it: its first
+ * one, implicit bodies, and every root of a serial phase.
+ */
+static inline bool ns_begins_root(bool serial, uint8_t kind, bool is_first) {
+    return serial || kind == NS_ROW_IMPLICIT || is_first;
+}
+
+/* Whether a worker itself begins a task whose last predecessor it has finished; `is_free`: it has nothing else in hand.
+ */
+static inline bool ns_begins_released(const ns_full_plan *plan, bool is_free) {
+    return plan->begins_released && is_free;
+}
 
 /* Whether the worker executes its spawns at once: from a full own queue on, until that has fallen below the resume
  * fill.

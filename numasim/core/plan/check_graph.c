@@ -86,10 +86,19 @@ static bool number_segments(ns_plan_reader *reader, ns_graph *graph) {
     return true;
 }
 
+/* Only tasks wait for others: calls run at once, and bodies with their worker. */
+static bool check_successors(ns_plan_reader *reader, const ns_graph *graph) {
+    bool holds = true;
+    for (uint64_t at = 0; at < graph->successor.count; at++) {
+        holds &= graph->kind.at[graph->successor.at[at]] == NS_ROW_TASK;
+    }
+    return ns_plan_require(reader, holds, "successor has a task that cannot wait");
+}
+
 bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self) {
     self->tasks = self->folded ? 0 : self->rows; /* of a folded graph, its roots tell */
     return ns_plan_require(reader, self->op_code.count < (uint64_t)NS_MOST_ITEMS, "op_code has too many entries") &&
-           check_ops(reader, plan) && number_tasks(reader, self) &&
+           check_ops(reader, plan) && check_successors(reader, self) && number_tasks(reader, self) &&
            (!self->folded || plan->skipping || number_segments(reader, self));
 }
 

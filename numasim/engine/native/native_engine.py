@@ -96,6 +96,7 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         "skipping": plan.skipping,
         "join": plan.join,
         "producer": plan.producer,
+        "begins_released": plan.release == "begin",
         "inline_resume_ppm": plan.inline_resume_ppm,
         "own_dispatch": tables.own_dispatch,
         "sees_marks_only": tables.sees_marks_only,

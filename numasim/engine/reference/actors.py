@@ -60,7 +60,7 @@ class Worker:
     # the executor
     stack: list[int] = field(default_factory=list)  # the task in hand on top of tasks that wait in nested joins
     outbox: deque[int] = field(default_factory=deque)  # ready tasks that it has yet to put into queues
-    agenda: deque[int] = field(default_factory=deque)  # implicit bodies that it was given
+    agenda: deque[int] = field(default_factory=deque)  # what it begins before it looks into its queue
     segment: int = 0
 
     # the thief

@@ -70,6 +70,7 @@ class Executor:
         }[plan.join]
         self._coupled = memory.coupled
         self._has_dependences = bool(program.successors)
+        self._begins_released = plan.release == "begin"
         self._inlines = run.tables.inlines
         self._work_first = run.tables.work_first
         self._joins_cost = bool(run.tables.join_ps or run.tables.line)
@@ -206,12 +207,18 @@ class Executor:
         self._progress.finish(1)
 
     def _release_successors(self, w: Worker, task: int, path_ps: int) -> None:
-        """Offer the spawned successors whose last predecessor this was."""
+        """Release the spawned successors whose last predecessor this was: into queues, or the first of them to be
+        begun next where the worker has nothing else in hand.
+        """
         program = self._program
         for s in program.successors[task]:
             program.path_ps[s] = max(program.path_ps[s], path_ps)
             program.held[s] -= 1
-            if program.spawned[s] and not program.held[s]:
+            if program.held[s] or not program.spawned[s]:
+                continue
+            if self._begins_released and not w.stack and not w.agenda:
+                w.agenda.append(s)
+            else:
                 self._offer(w, s)
 
     # ---- joins -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ class Program:
 
     ``at[task]`` is the index of the next op, ``pending`` the children that have not finished, ``waiting`` marks tasks
     that left their worker's stack at a WAIT, ``path_ps`` is the longest chain of work up to the current op and
-    ``joined_ps`` that of finished children; ``held`` counts unfinished predecessors.
+    ``joined_ps`` that of finished children; ``held`` counts unfinished predecessors. ``spawned`` marks the tasks that
+    only wait for these: spawned ones, and roots.
     """
 
     __slots__ = (
@@ -58,13 +59,14 @@ class Program:
         self.joined_ps = [0] * rows
 
     def reset(self, root: int) -> None:
-        """Bring the tasks below ``root`` back to their beginning, for the next repeat of a phase."""
+        """Bring the tasks below ``root`` to their beginning, and the root to where its predecessors let it begin."""
         end = self.subtree_end[root]
         size = end - root
         self.at[root:end] = self.start[root:end]
         self.held[root:end] = self.predecessors[root:end]
         self.pending[root:end] = self.path_ps[root:end] = self.joined_ps[root:end] = [0] * size
         self.waiting[root:end] = self.spawned[root:end] = bytes(size)
+        self.spawned[root] = 1
 
 
 def _successors(work: Workload) -> dict[int, list[int]]:

@@ -3,6 +3,7 @@
 Readings of the model that are decided here:
 
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
+- A root for which no queue has room is begun by the worker that was given it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.thief import Thief
-from numasim.workload.graph import Deal, Phase
+from numasim.workload.graph import Deal, Kind, Phase
 
 
 class WorkSource:
@@ -71,9 +72,23 @@ class WorkSource:
         self._progress.begins = False
 
     def _give_roots(self, phase: Phase) -> None:
-        for r, root in enumerate(phase.roots):
+        """Deal the roots that wait for no other task; the others come when their predecessors have finished."""
+        for root in phase.roots:
             self._program.reset(root)
-            self._workers[dealt_to(phase.deal, r, len(phase.roots), len(self._workers))].agenda.append(root)
+        free = [root for root in phase.roots if not self._program.held[root]]
+        for r, root in enumerate(free):
+            w = self._workers[dealt_to(phase.deal, r, len(free), len(self._workers))]
+            q = -1 if self._is_begun(w, root, phase) else self._dispatcher.place(w.id, root)
+            if q < 0:
+                w.agenda.append(root)
+            else:
+                self._queues.push(q, root)
+
+    def _is_begun(self, w: Worker, root: int, phase: Phase) -> bool:
+        """Whether the worker begins a root that it is given before it looks into its queue, so that nobody steals it:
+        its first one, implicit bodies, and every root of a serial phase.
+        """
+        return phase.serial or self._program.kind[root] == Kind.IMPLICIT or not w.agenda
 
     def _give_range(self, phase: Phase, family: int) -> int:
         """Give out a range, or have it produced; the number of its items."""

@@ -191,9 +191,15 @@ void Executor::resume(Worker& w, std::uint32_t parent) {
     w.stack.push_back(parent);
 }
 
-// Put the spawned successors whose last predecessor this was.
+// Release the spawned successors whose last predecessor this was: into queues, or the first of them to be begun next.
 void Executor::release(Worker& w, const Frame& frame) {
-    run.frames.release(frame, [&](std::uint32_t successor) { offer(w, successor); });
+    run.frames.release(frame, [&](std::uint32_t successor) {
+        if (ns_begins_released(&run.plan, w.stack.empty() && w.agenda.empty())) {
+            w.agenda.push_back(successor);
+        } else {
+            offer(w, successor);
+        }
+    });
 }
 
 // ---- spawning and placing -----------------------------------------------------------------------------------------

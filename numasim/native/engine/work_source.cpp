@@ -1,5 +1,6 @@
 #include "engine/work_source.hpp"
 
+#include "execution/placing.h"
 #include "policy/ranges.h"
 #include "search/probes.h"
 
@@ -27,9 +28,25 @@ void WorkSource::deal() {
 void WorkSource::give_roots() {
     const std::size_t roots = phase().roots.size();
     unfinished_ = static_cast<std::int64_t>(roots);
+    free_roots_.clear();
     for (std::size_t r = 0; r < roots; ++r) {
         const std::uint32_t frame = run_.frames.new_root(phase(), r);
-        run_.team[ns_dealt_to(phase().deal, r, roots, run_.plan.workers)].agenda.push_back(frame);
+        if (!run_.frames.have_dependences() || !run_.frames.must_wait(frame)) free_roots_.push_back(frame);
+    }
+    for (std::size_t r = 0; r < free_roots_.size(); ++r) {
+        const std::uint32_t worker = ns_dealt_to(phase().deal, r, free_roots_.size(), run_.plan.workers);
+        give_root(run_.team[worker], free_roots_[r]);
+    }
+}
+
+void WorkSource::give_root(Worker& w, std::uint32_t root) {
+    const bool begun =
+        ns_begins_root(phase().serial, static_cast<std::uint8_t>(run_.frames[root].kind), w.agenda.empty());
+    const std::int32_t q = begun ? NS_UNKNOWN : dispatcher_.place(w.id, root);
+    if (q < 0) {
+        w.agenda.push_back(root);
+    } else {
+        run_.queues.put(static_cast<std::uint32_t>(q), root);
     }
 }
 

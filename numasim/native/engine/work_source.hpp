@@ -83,6 +83,7 @@ private:
         run_.clock.set(run_.clock.end_of_instant(), run_.clock.now_ps(), END_OF_INSTANT, 0);
     }
     void give_roots();
+    void give_root(Worker& w, std::uint32_t root);
     void give_range(std::size_t family);
     void start_production(std::uint64_t first, std::uint64_t count);
     std::int64_t making_ps(const Producer& p) const;
@@ -98,6 +99,7 @@ private:
     std::int64_t phases_ended_ = 0;  // repetitions counted
     std::int64_t phase_start_ps_ = 0, span_ps_ = 0;
     std::int64_t unfinished_ = 0;
+    std::vector<std::uint32_t> free_roots_;  // of the phase: those that wait for no other task
     bool starting_ = false;
     std::uint64_t next_item_ = 0, to_make_ = 0;  // by worker 0
     std::vector<Producer> producers_;

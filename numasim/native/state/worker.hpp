@@ -65,7 +65,7 @@ struct alignas(64) Worker : ns_worker_state {
     std::int64_t began_ps = 0;  // when it began to execute, to be idle or to sleep, what it owed before that paid
     const std::int64_t* total_ps = nullptr;  // [segments] on its node
     const std::int64_t* local_ps = nullptr;
-    Ring<Task> agenda;  // implicit bodies that it was given (WorkSource)
+    Ring<Task> agenda;  // what it begins before it looks into its queue
     Ring<Task> outbox;  // ready tasks that it has yet to put into queues (Executor)
     ItemBlock items;    // (Executor)
     QuietRound quiet;   // (Polling)

@@ -24,6 +24,7 @@ __all__ = [
     "JoinKind",
     "ProducerKind",
     "QueueOrder",
+    "ReleaseRule",
     "Rule",
     "RuntimeSpec",
     "Tasks",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 FullRule = Literal["grow", "inline", "next", "block"]
+ReleaseRule = Literal["queue", "begin"]
 QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
 ThresholdRule = Literal["literal", "avail"]
 MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled plan
@@ -132,6 +134,7 @@ class RuntimeSpec(Model):
     on_full: FullRule = "grow"
     resume: Fraction = Decimal("0.7")  # on_full inline: queue again below this share of the capacity
     producer: ProducerKind = "none"  # who creates the tasks of an implicit range; none: dealt at t = 0
+    release: ReleaseRule = "queue"  # of a task whose last predecessor has finished
     queue_order: QueueOrder = "lifo-fifo"  # own end, steal end
     poll_ns: Nanoseconds = Decimal(0)
     backoff: BackoffSpec = BackoffSpec()

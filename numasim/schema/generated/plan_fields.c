@@ -787,6 +787,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_choice(reader, "producer", NS_PRODUCER_KIND_WORD, 3, &value)) return false;
         plan->maker = (enum ns_producer_kind)value;
     }
+    if (!ns_read_flag(reader, "begins_released", &plan->begins_released)) return false;
     {
         int64_t value;
         if (!ns_read_integer(reader, "inline_resume_ppm", 0, NS_MILLION, &value)) return false;

@@ -368,6 +368,7 @@ typedef struct ns_full_plan {
     ns_plan_words words;
     enum ns_join_kind join;
     enum ns_producer_kind maker;
+    bool begins_released; /* a worker begins the first task whose last predecessor it has finished */
     int64_t inline_resume_ppm;
     bool own_dispatch; /* every worker puts new tasks into its own queue alone */
     bool sees_marks_only;

@@ -156,19 +156,37 @@ static void close_pool(ns_pool *pool) {
 
 /* ---- phases ------------------------------------------------------------------------------------------------------ */
 
-static void deal_root(virtual_pool *pool, const ns_phase *phase, uint64_t index, const ns_work_order *order) {
+/* Bring the dependences of the tasks below a root to their beginning. */
+static void reset_dependences(virtual_pool *pool, uint32_t root) {
     virtual_graph *graph = &pool->graph;
-    const uint32_t row = (uint32_t)phase->roots.at[index];
-    virtual_worker *w = &pool->workers[ns_dealt_to(phase->deal, index, phase->roots.count, pool->base.workers)];
-    virtual_task *root = ns_virtual_new_task(w, row, order);
-    root->spawner = 0;
-    if (graph->depends) {
-        const size_t size = (size_t)pool->plan->graph.size.at[row];
-        memcpy(graph->predecessors + row, graph->depends + row, size * sizeof *graph->predecessors);
-        memset(graph->held + row, 0, size * sizeof(virtual_task *));
+    if (!graph->depends) return;
+    const size_t size = (size_t)pool->plan->graph.size.at[root];
+    memcpy(graph->predecessors + root, graph->depends + root, size * sizeof *graph->predecessors);
+    memset(graph->held + root, 0, size * sizeof(virtual_task *));
+}
+
+static bool is_held(const virtual_pool *pool, uint32_t root) {
+    return pool->graph.depends && pool->graph.depends[root];
+}
+
+/* Deal the roots that wait for no other task; the others come when their predecessors have finished. */
+static void give_roots(virtual_pool *pool, const ns_phase *phase, const ns_work_order *order) {
+    uint64_t free = 0, dealt = 0;
+    for (uint64_t at = 0; at < phase->roots.count; at++) free += !is_held(pool, (uint32_t)phase->roots.at[at]);
+    for (uint64_t at = 0; at < phase->roots.count; at++) {
+        const uint32_t row = (uint32_t)phase->roots.at[at];
+        const bool held = is_held(pool, row);
+        virtual_worker *w = &pool->workers[held ? 0 : ns_dealt_to(phase->deal, dealt++, free, pool->base.workers)];
+        virtual_task *root = ns_virtual_new_task(w, row, order);
+        root->spawner = 0;
+        pool->outstanding++;
+        reset_dependences(pool, row);
+        if (held) {
+            pool->graph.held[row] = root;
+        } else {
+            ns_virtual_give_root(w, root);
+        }
     }
-    ns_virtual_list_push(w, &w->agenda, root);
-    pool->outstanding++;
 }
 
 /* Close the books of a worker at the end of a phase: nothing of it is pending any more. */
@@ -213,7 +231,7 @@ static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work
     pool->serial = phase->serial;
     pool->phase_start_ps = pool->now_ps;
     ns_page_map_start_phase(pool->pages.map, pool->phase, pool->now_ps);
-    for (uint64_t index = 0; index < phase->roots.count; index++) deal_root(pool, phase, index, order);
+    give_roots(pool, phase, order);
     if (!pool->outstanding) ns_virtual_end_phase(pool);
     const uint32_t team = phase->serial ? 1 : pool->base.workers;
     pool->starting = true;

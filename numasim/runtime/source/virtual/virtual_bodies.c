@@ -122,14 +122,14 @@ static void resume_parent(virtual_worker *w, virtual_task *parent) {
     ns_virtual_schedule(sleeper, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
 }
 
-/* Put the spawned successors whose last predecessor this was. */
+/* Release the spawned successors whose last predecessor this was. */
 static void release_successors(virtual_worker *w, uint32_t row) {
     const ns_graph *graph = &pool_of(w)->plan->graph;
     virtual_graph *state = &pool_of(w)->graph;
     if (!state->held) return;
     for (int64_t at = graph->successor_ptr.at[row]; at < graph->successor_ptr.at[row + 1]; at++) {
         const uint32_t next = graph->successor.at[at];
-        if (!--state->predecessors[next] && state->held[next]) ns_virtual_offer(w, state->held[next]);
+        if (!--state->predecessors[next] && state->held[next]) ns_virtual_release(w, state->held[next]);
     }
 }
 

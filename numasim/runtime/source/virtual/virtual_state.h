@@ -30,14 +30,14 @@ typedef struct virtual_pool virtual_pool;
 struct virtual_task {
     ns_task base;
     virtual_task *parent;
-    uint32_t row, at;          /* in the plan's graph: its row, its next op */
-    uint32_t pending;          /* children that have not finished */
-    uint32_t references;       /* the task itself until it has finished, and its children as long as they live */
-    uint32_t spawner;          /* the worker that spawned it */
-    bool begun, waiting, held; /* held: it waits for predecessors */
-    virtual_worker *sleeper;   /* that is blocked in its join */
-    ns_fiber *fiber;           /* its own, or NULL */
-    int64_t since_ps;          /* measured costs: CPU time when it went on last */
+    uint32_t row, at;    /* in the plan's graph: its row, its next op */
+    uint32_t pending;    /* children that have not finished */
+    uint32_t references; /* the task itself until it has finished, and its children as long as they live */
+    uint32_t spawner;    /* the worker that spawned it */
+    bool begun, waiting;
+    virtual_worker *sleeper; /* that is blocked in its join */
+    ns_fiber *fiber;         /* its own, or NULL */
+    int64_t since_ps;        /* measured costs: CPU time when it went on last */
     ns_body *body;
     ns_future *future;
     void *arguments; /* `copy`; of a call, the caller's */
@@ -162,6 +162,10 @@ void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *chi
 void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task);
 /* Put a task into a queue: at once, or where that takes time, as the worker's next step. */
 void ns_virtual_offer(virtual_worker *w, virtual_task *task);
+/* Let a root that waits for no other task be begun by the worker that it is dealt to, or put it into a queue. */
+void ns_virtual_give_root(virtual_worker *w, virtual_task *root);
+/* The worker has finished the last predecessor of a spawned task. */
+void ns_virtual_release(virtual_worker *w, virtual_task *task);
 /* Take the steps that put what waits in the outbox. */
 void ns_virtual_settle_outbox(virtual_worker *w);
 

@@ -54,17 +54,28 @@ void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
 
 /* ---- where new ones go ------------------------------------------------------------------------------------------- */
 
-/* The queue for a new task; NS_UNKNOWN where every queue that the dispatch rules name is full. */
-static int32_t choose(virtual_worker *w, const virtual_task *task) {
+/* The queue that the dispatch rules find for a task, and whether they have asked where its data is; NS_UNKNOWN where
+ * every queue that they name is full.
+ */
+static int32_t place(virtual_worker *w, const virtual_task *task, bool *looked) {
     virtual_pool *pool = pool_of(w);
-    if (pool->plan->own_never_full) return (int32_t)w->state.own;
     const uint64_t rows = (uint64_t)pool->plan->graph.rows;
     ns_new_task newcomer = {.index = task->row, .count = rows};
     newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
     if (pool->plan->looks_at_data) ns_pages_describe(&pool->pages, task->row, &newcomer);
     const ns_view view = view_of(pool);
     const int32_t q = ns_place(&pool->plan->steal, &pool->search.actors[w->base.id], &view, &newcomer);
-    w->state.owed_ps += ns_dispatch_ps(pool->plan, &w->state, q, newcomer.looked);
+    *looked = newcomer.looked;
+    return q;
+}
+
+/* The queue for a worker's new task, which pays for having chosen. */
+static int32_t choose(virtual_worker *w, const virtual_task *task) {
+    const ns_full_plan *plan = pool_of(w)->plan;
+    if (plan->own_never_full) return (int32_t)w->state.own;
+    bool looked = false;
+    const int32_t q = place(w, task, &looked);
+    w->state.owed_ps += ns_dispatch_ps(plan, &w->state, q, looked);
     return q;
 }
 
@@ -109,6 +120,26 @@ void ns_virtual_offer(virtual_worker *w, virtual_task *task) {
         ns_virtual_list_push(w, &w->outbox, task);
     } else {
         put_into(w, choose(w, task), task);
+    }
+}
+
+void ns_virtual_give_root(virtual_worker *w, virtual_task *root) {
+    const virtual_pool *pool = pool_of(w);
+    const uint8_t kind = pool->plan->graph.kind.at[root->row];
+    bool looked = false;
+    const int32_t q = ns_begins_root(pool->serial, kind, !w->agenda.count) ? NS_UNKNOWN : place(w, root, &looked);
+    if (q == NS_UNKNOWN) {
+        ns_virtual_list_push(w, &w->agenda, root);
+    } else {
+        ns_virtual_push(w, (uint32_t)q, root);
+    }
+}
+
+void ns_virtual_release(virtual_worker *w, virtual_task *task) {
+    if (ns_begins_released(pool_of(w)->plan, !w->stack.count && !w->agenda.count)) {
+        ns_virtual_list_push(w, &w->agenda, task);
+    } else {
+        ns_virtual_offer(w, task);
     }
 }
 

@@ -1,0 +1,123 @@
+"""Plain DAGs: tasks and edges between them, where nobody spawns anybody, so that all tasks are roots of one phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from numasim.workload.graph import Workload
+from numasim.workload.json_models import GraphFile, to_workload
+
+NS = 1000
+
+
+@dataclass(frozen=True)
+class Dag:
+    """[tasks] times, and the tasks that wait for each; tasks are in a topological order."""
+
+    times_ps: Sequence[int]
+    then: Sequence[Sequence[int]]
+
+    @property
+    def work_ps(self) -> int:
+        """Time of all tasks."""
+        return sum(self.times_ps)
+
+    def longest_ps(self, extra_ps: int = 0) -> int:
+        """The longest path, with ``extra_ps`` in front of every task."""
+        begins = [0] * len(self.times_ps)
+        ends = [0] * len(self.times_ps)
+        for task, time in enumerate(self.times_ps):
+            ends[task] = begins[task] + extra_ps + time
+            for later in self.then[task]:
+                begins[later] = max(begins[later], ends[task])
+        return max(ends, default=0)
+
+    @property
+    def parallelism(self) -> float:
+        """The work over the longest path."""
+        return self.work_ps / self.longest_ps()
+
+    def workload(self) -> Workload:
+        """The program, as a user writes it in JSON: tasks and edges, and no word of phases."""
+        tasks = [{"ops": [["run", task]], "then": list(then)} for task, then in enumerate(self.then)]
+        segments = [{"compute_ps": time} for time in self.times_ps]
+        return to_workload(GraphFile.model_validate({"name": "dag", "tasks": tasks, "segments": segments}))
+
+
+def one_task(chance: Random) -> Dag:
+    return Dag([chance.randint(0, 5000) * NS], [[]])
+
+
+def random_dag(chance: Random) -> Dag:
+    """Each task waits for up to three of those before it."""
+    count = chance.randint(2, 300)
+    before = [[chance.randrange(task) for _ in range(chance.randint(0, 3))] if task else [] for task in range(count)]
+    return _from_predecessors(chance, before)
+
+
+def layered(chance: Random) -> Dag:
+    """Layers, of which each task waits for up to three of the layer before."""
+    layers, width = chance.randint(2, 8), chance.randint(1, 60)
+    before = [
+        [(layer - 1) * width + chance.randrange(width) for _ in range(chance.randint(1, 3))] if layer else []
+        for layer in range(layers)
+        for _ in range(width)
+    ]
+    return _from_predecessors(chance, before)
+
+
+def tiled(chance: Random) -> Dag:
+    """A wavefront over a grid, or a tiled Cholesky factorisation."""
+    if chance.random() < 0.5:
+        side = chance.randint(2, 16)
+        before = [[t - 1] * (t % side > 0) + [t - side] * (t >= side) for t in range(side * side)]
+        return _from_predecessors(chance, before)
+    return _from_predecessors(chance, _cholesky(chance.randint(2, 11)))
+
+
+def two_components(chance: Random) -> Dag:
+    """Two of them side by side, with no edge between."""
+    one, other = (chance.choice((random_dag, layered, tiled))(chance) for _ in range(2))
+    shift = len(one.times_ps)
+    moved = [[later + shift for later in then] for then in other.then]
+    return Dag([*one.times_ps, *other.times_ps], [*one.then, *moved])
+
+
+SHAPES: tuple[Callable[[Random], Dag], ...] = (random_dag, layered, tiled, one_task, two_components)
+
+
+def dags(count: int) -> list[Dag]:
+    """``count`` of them, of every shape in turn."""
+    chance = Random("plain DAGs")
+    return [SHAPES[number % len(SHAPES)](chance) for number in range(count)]
+
+
+def _from_predecessors(chance: Random, before: Sequence[Iterable[int]]) -> Dag:
+    then: list[list[int]] = [[] for _ in before]
+    for task, earlier in enumerate(before):
+        for each in sorted(set(earlier)):
+            then[each].append(task)
+    return Dag([chance.randint(5_000, 15_000) * NS for _ in before], then)
+
+
+def _cholesky(tiles: int) -> list[list[int]]:
+    """The last writers of the tiles that each task reads or writes."""
+    written = np.full((tiles, tiles), -1)
+    before: list[list[int]] = []
+
+    def add(target: tuple[int, int], *read: tuple[int, int]) -> None:
+        before.append([int(written[tile]) for tile in (target, *read) if written[tile] >= 0])
+        written[target] = len(before) - 1
+
+    for k in range(tiles):
+        add((k, k))
+        for i in range(k + 1, tiles):
+            add((i, k), (k, k))
+        for i in range(k + 1, tiles):
+            for j in range(k + 1, i + 1):
+                add((i, j), (i, k), (j, k))
+    return before
