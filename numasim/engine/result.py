@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.engine.remarks import remarks
 from numasim.schema import counter_names
 
 if TYPE_CHECKING:
@@ -95,6 +96,16 @@ class Result:
     passed_items: int = 0  # range items counted in closed form, which have no records
     over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
+
+    @property
+    def worker_count(self) -> int:
+        """The number of workers, without producers."""
+        return int((self.workers["role"] == "worker").sum())
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a user should know of the run beside its counters, such as that thieves found nothing to steal."""
+        return remarks(self.counters, self.worker_count)
 
     def row(self) -> dict[str, Any]:
         """The columns of the results table, ratios derived; identity columns that are unknown are left out."""

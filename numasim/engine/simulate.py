@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import Protocol
 
+from numasim.engine.check.bounds import Bounds, bounds_of, check_bounds
 from numasim.engine.check.invariants import assert_valid
 from numasim.engine.observe.trace_hash import Listener
 from numasim.engine.observe.watch import Watcher
@@ -18,7 +20,9 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.spec.run_spec import RunSpec
+from numasim.workload.graph import I64
 
+ANY_SEED = 0  # of a run that is only asked what all runs of its plan have in common
 COMPILED = "numasim.native._engine"
 
 Log = Sequence[Executed]
@@ -41,6 +45,18 @@ def _reference(
     return execute(run, keep_log, listener, watcher)
 
 
+def _reference_chains(run: Run, segment_ps: I64) -> list[int]:
+    from numasim.workload.span import longest_chains_ps
+
+    return longest_chains_ps(run.plan.workload, segment_ps)
+
+
+def _native_chains(run: Run, segment_ps: I64) -> list[int]:
+    from numasim.engine.native.native_engine import longest_chains_ps
+
+    return longest_chains_ps(run, segment_ps)
+
+
 def _native(
     run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
 ) -> tuple[Result, Log | None]:
@@ -50,8 +66,10 @@ def _native(
 
 
 ENGINES: dict[str, Engine] = {"reference": _reference}
+CHAINS: dict[str, Callable[[Run, I64], list[int]]] = {"reference": _reference_chains}  # see `bounds_of`
 if find_spec(COMPILED):
     ENGINES["native"] = _native
+    CHAINS["native"] = _native_chains
 DEFAULT_ENGINE = "native" if "native" in ENGINES else "reference"
 
 
@@ -78,16 +96,26 @@ def simulate(
     called with batches of trace records [n, 5], ``watch`` with batches of what a run does [n, 7]
     (`numasim.engine.observe.watch`): a watched run goes through every event.
 
-    Raises InputError for an engine that does not exist and DeadlockError where tasks are left that no worker can run.
+    Every result is held against the bounds that no schedule can beat: work / workers and the critical path (model 8).
+
+    Raises InputError for an engine that does not exist, DeadlockError where tasks are left that no worker can run, and
+    CheckError for a result below a bound.
     """
     require_engine(engine)
     plan = replace(plan, skip=False) if watch and plan.skip else plan
     start = time.perf_counter()
     result, log = ENGINES[engine](Run(plan, seed), check, listener, watch)
     result.engine_s = time.perf_counter() - start
+    check_bounds(plan, result, bounds(plan, engine))
     if check:
         assert_valid(plan, result, log)
     return result
+
+
+@lru_cache(maxsize=2)
+def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
+    """The bounds of every run of ``plan``; ``engine`` goes through the graph."""
+    return bounds_of(plan, partial(CHAINS[engine], Run(plan, ANY_SEED)))
 
 
 def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:

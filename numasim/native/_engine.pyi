@@ -18,6 +18,12 @@ class Plan:
         Raises ValueError for arrays that do not fit together.
         """
 
+def longest_chains_ps(plan: Plan, segment_ps: npt.NDArray[np.int64]) -> list[int]:
+    """[phases] the longest chain of work of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time.
+
+    Raises ValueError unless there is a time for each segment.
+    """
+
 def run(
     plan: Plan,
     seed: int,

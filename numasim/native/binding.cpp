@@ -1,6 +1,7 @@
 // The Python module numasim.native._engine: arrays in, arrays out.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "../schema/generated/counters.h"
 #include "engine/engine.hpp"
+#include "longest_chains.hpp"
 #include "read_plan.hpp"
 
 namespace nb = nanobind;
@@ -135,6 +137,14 @@ nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object
     return result_of(engine, keep_log);
 }
 
+// [phases] the longest chain of work; see longest_chains.hpp.
+std::vector<std::int64_t> chains_of(const ReadPlan& read,
+                                    const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& segment_ps) {
+    require(segment_ps.size() == static_cast<std::size_t>(read.plan().times.segments),
+            "segment_ps has an entry for each segment");
+    return longest_chains_ps(read.plan(), segment_ps.data());
+}
+
 }  // namespace
 
 NB_MODULE(_engine, module) {
@@ -152,6 +162,8 @@ NB_MODULE(_engine, module) {
     });
     nb::class_<ReadPlan>(module, "Plan", "A plan that has been read and checked, for any number of runs.")
         .def(nb::init<nb::dict>(), nb::arg("fields"), "Read a dict of arrays (numasim.engine.native makes it).");
+    module.def("longest_chains_ps", &chains_of, nb::arg("plan"), nb::arg("segment_ps"),
+               "The longest chain of work of each phase if segments take these times.");
     module.def("run", &run, nb::arg("plan"), nb::arg("seed"), nb::arg("keep_log"), nb::arg("listener").none(),
                nb::arg("watcher").none() = nb::none(), "Run a plan with a seed and return a dict of arrays.");
 }

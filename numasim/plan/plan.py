@@ -54,9 +54,10 @@ class Plan:
     its runs.
 
     ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: which
-    thread creates the items of implicit ranges; ``release`` is queue or begin (model 3.1); ``poll_ps`` is the wait after a failed round where no back-off is
-    given; ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks
-    again; ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
+    thread creates the items of implicit ranges; ``release`` is queue or begin: what becomes of a task whose last
+    predecessor has finished (model 3.1). ``poll_ps`` is the wait after a failed round where no back-off is given;
+    ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks again;
+    ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
     segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
     workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
     `numasim.plan.build_plan`.

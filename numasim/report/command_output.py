@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numasim.engine.result import Result, node_pairs
 
@@ -19,13 +19,16 @@ def print_run(result: Result, as_json: bool) -> None:
     """Print one run: a summary for people, or one JSON object of its columns and the engine's wall-clock time."""
     row = result.row()
     if as_json:
-        print(json.dumps({**row, "engine_s": round(result.engine_s, 6)}))
+        print(json.dumps({**row, "engine_s": round(result.engine_s, 6), "remarks": result.remarks}))
         return
     from rich.console import Console
 
     from numasim.report.answers.summary import WIDTH, summary
 
-    Console(width=WIDTH).print(summary(row, result.workers))
+    console = Console(width=WIDTH)
+    console.print(summary(row, result.workers))
+    for remark in result.remarks:
+        console.print(f"note: {remark}", highlight=False)
 
 
 def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
@@ -37,11 +40,27 @@ def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
 
     console = Console()
     if not quiet:
-        render(SweepResult(directory).to_frame(), console)
+        frame = SweepResult(directory).to_frame()
+        render(frame, console)
+        for remark in _remarks_of_sweep(frame):
+            console.print(f"note: {remark}", highlight=False)
     if draw:
         save_sweep_plots(directory, directory / "figures")
         console.print(f"figures: {directory / 'figures'}", highlight=False)
     console.print(f"results: {directory / 'results.parquet'}", highlight=False)
+
+
+def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
+    """What a user should know of the runs of a sweep: how many have a remark, and that of the first one."""
+    from numasim.engine.remarks import remarks
+
+    done: Any = frame[frame["error"].isna()].to_dict("records")
+    found = [(row, sentence) for row in done for sentence in remarks(row, row["workers"])]
+    if not found:
+        return []
+    first, sentence = found[0]
+    where = f"{first['workload']} under {first['strategy']} with {first['workers']} workers"
+    return [f"{len(found)} of {len(done)} runs, the first of them {where}: {sentence}"]
 
 
 def save_sweep_plots(results: Path, output: Path) -> list[Path]:

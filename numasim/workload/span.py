@@ -17,7 +17,7 @@ def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
     times = segment_ps(workload, latency_ps)
     longest = [_longest_item_ps(family, latency_ps, seed) for family in workload.ranges]
     spent = by_task(workload, times)
-    return _span(workload, times, np.zeros(workload.rows, np.int64), longest, spent)
+    return _span(workload, times, _none(workload), longest, spent)
 
 
 def span_tasks(workload: Workload) -> int:
@@ -45,6 +45,16 @@ def _depth_of_classes(workload: Workload) -> int:
         children = workload.op_arg[ops][workload.creates[ops]].tolist()
         levels[row] = 1 + max((levels[child] for child in children), default=0)
     return max((levels[root] for phase in workload.phases for root in phase.roots), default=1)
+
+
+def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
+    """[phases] the longest chain of work of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time."""
+    longest = (_chains_of_classes if workload.folded else _chains)(workload, segment_ps, _none(workload))
+    return [longest(phase) for phase in workload.phases]
+
+
+def _none(workload: Workload) -> I64:
+    return np.zeros(workload.rows, np.int64)
 
 
 def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item: list[int], spent: I64) -> int:

@@ -91,7 +91,7 @@ def test_a_phase_of_a_dag_is_repeated_with_all_its_dependences(engine: str) -> N
 
 
 @pytest.mark.parametrize(
-    "work, what",
+    ("work", "what"),
     [
         (graph(task(1, name="a"), task(call(1))), "a call"),
         (graph(task(1, name="a"), body(1)), "an implicit body"),

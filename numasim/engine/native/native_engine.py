@@ -51,6 +51,11 @@ def execute(
     return collect(run, _finished(found), makespan_ps), log
 
 
+def longest_chains_ps(run: Run, segment_ps: npt.NDArray[np.int64]) -> list[int]:
+    """[phases] the longest chain of work of a pass if segments take these times; as `numasim.workload.span` has it."""
+    return _engine.longest_chains_ps(_read(run), segment_ps)
+
+
 def makespan_ps(run: Run) -> int:
     """The wall-clock time of ``run``."""
     return int(_engine.run(_read(run), run.seed, False, None)["makespan_ps"])

@@ -1,0 +1,97 @@
+"""Bounds below which no schedule can be, from the program alone: every run is held against them (model 8, item 1).
+
+They are cheap, since all runs of a plan share them, and no engine has a part in them but the compiled one, which goes
+through the graph in C++ where the reference engine does so in Python (`numasim.workload.span`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from numasim.engine.result import Result
+from numasim.errors import CheckError
+from numasim.parts.unit_factors import MILLION
+from numasim.plan.noise import noise_ppm
+from numasim.plan.plan import Plan
+from numasim.workload.graph import I64, RangeFamily
+from numasim.workload.one_worker import access_ps, by_task, segment_ps
+
+Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the longest chain of each
+LAST_NUMBER = 2**64 - 1  # the random number with the largest deviation; 0 has the smallest
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The work of a program and its critical path, in the least time that its segments can take on any worker."""
+
+    work_ps: int
+    critical_path_ps: int
+
+    def violation(self, makespan_ps: int, workers: int) -> str | None:
+        """A sentence where a makespan on so many workers is too short."""
+        if makespan_ps < self.critical_path_ps:
+            return (
+                f"the makespan {makespan_ps} ps is below the critical path of the program, {self.critical_path_ps} ps"
+            )
+        if makespan_ps * workers < self.work_ps:
+            work = f"the work of the program, {self.work_ps} ps, on {workers} workers"
+            return f"the makespan {makespan_ps} ps is below {work}"
+        return None
+
+
+def check_bounds(plan: Plan, result: Result, bounds: Bounds) -> None:
+    """Raise CheckError where ``result`` is too good to be true."""
+    sentence = bounds.violation(result.counters["makespan_ps"], plan.workers.workers)
+    if sentence:
+        raise CheckError(f"{sentence}: a defect of numasim, since no schedule can be so fast")
+
+
+def bounds_of(plan: Plan, chains: Chains) -> Bounds:
+    """The bounds of every run of ``plan``."""
+    work, segments = plan.workload, least_segment_ps(plan)
+    below = work.below(by_task(work, segments))
+    total, path = 0, 0
+    for phase, chain in zip(work.phases, chains(segments), strict=True):
+        once = int(below[np.asarray(phase.roots, np.int64)].sum())
+        longest = chain
+        if phase.range_family is not None:
+            family = work.ranges[phase.range_family]
+            item_ps = _least_item_ps(plan, family)
+            once += family.count * item_ps
+            longest = max(chain, item_ps)
+        total += phase.repeat * once
+        path += phase.repeat * (once if phase.serial else longest)
+    return Bounds(total, path)
+
+
+def least_segment_ps(plan: Plan) -> I64:
+    """[segments] the least time of each: computing at the highest speed that noise and spread allow, and, where caches
+    serve nothing, all bytes from the nearest memory.
+    """
+    computing = _fastest(plan, plan.workload.segment_compute_ps)
+    if plan.coupled:
+        return computing
+    return np.maximum(computing, segment_ps(plan.workload, int(plan.machine.latency_ps.min())))
+
+
+def _least_item_ps(plan: Plan, family: RangeFamily) -> int:
+    computing = int(_fastest(plan, np.array([family.low_ps]))[0])
+    if plan.coupled:
+        return computing
+    return max(computing, int(access_ps(family.accesses, int(plan.machine.latency_ps.min())).sum()))
+
+
+def _fastest(plan: Plan, compute_ps: I64) -> I64:
+    """Compute times with the luckiest noise on the fastest worker."""
+    lucky_ppm = MILLION + noise_ppm(0, plan.effects.task_noise_ppm)
+    fast_ppm = MILLION + noise_ppm(LAST_NUMBER, plan.effects.worker_spread_ppm)
+    return _times(_times(compute_ps, lucky_ppm, MILLION), MILLION, fast_ppm)
+
+
+def _times(values: I64, factor: int, divisor: int) -> I64:
+    """``values * factor // divisor``, where that fits but the product may not."""
+    whole, rest = np.divmod(values, divisor)
+    return np.asarray(whole * factor + rest * factor // divisor, np.int64)

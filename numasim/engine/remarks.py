@@ -1,0 +1,30 @@
+"""What a user should be told about a run beside its counters: what makes its answer another than was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+WELL_BELOW = 2  # times as long as the bound: a run of which something holds back the workers
+
+
+def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
+    """Sentences about a run on ``workers`` workers, given the columns of its row in a results table; most have none."""
+    return [sentence for remark in REMARKS for sentence in remark(row, workers)]
+
+
+def nothing_to_steal(row: Mapping[str, Any], workers: int) -> list[str]:
+    """A program with parallelism that takes far longer than Brent's bound, while no thief ever finds a task."""
+    work_ps, span_ps = row["work_ps"], row["span_ps"]
+    bound_ps = max(span_ps, work_ps // workers)
+    searched = row["steal_attempts"] + row["no_victim"]
+    if row["steal_success"] or not searched or not bound_ps or row["makespan_ps"] < WELL_BELOW * bound_ps:
+        return []
+    return [
+        f"no steal succeeded ({row['steal_attempts']:,} attempts, {row['no_victim']:,} rounds without a candidate), "
+        f"although the program could keep {work_ps / span_ps:.1f} workers busy (work / span): its tasks are bound to "
+        "the workers that they were given to, or the strategy looks where no tasks are"
+    ]
+
+
+REMARKS = (nothing_to_steal,)

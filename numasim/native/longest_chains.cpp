@@ -1,0 +1,156 @@
+#include "longest_chains.hpp"
+
+#include <algorithm>
+
+namespace numasim {
+
+namespace {
+
+using Times = std::vector<std::int64_t>;
+
+constexpr std::uint32_t NOBODY = UINT32_MAX;
+
+// A sum that stays at the largest number where it would pass it.
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+// Where no task depends on another, a subtree takes the same time wherever it is: rows are gone through from the last
+// one up, children before their parents.
+Times chains_of_trees(const Plan& plan, const std::int64_t* segment_ps) {
+    const Graph& graph = plan.graph;
+    const auto rows = static_cast<std::size_t>(graph.rows);
+    Times end(rows), last(rows);  // of a task, and of the last task of its subtree
+    for (std::size_t row = rows; row-- > 0;) {
+        std::int64_t now = 0, joined = 0;
+        for (std::int64_t op = graph.op_ptr[row]; op < graph.op_ptr[row + 1]; ++op) {
+            const std::uint32_t arg = graph.op_arg[op];
+            switch (graph.op_code[op]) {
+                case RUN: now = plus(now, segment_ps[arg]); break;
+                case WAIT: now = std::max(now, joined); break;
+                case SPAWN:
+                case CALL:
+                    joined = std::max(joined, plus(now, end[arg]));
+                    last[row] = std::max(last[row], plus(now, last[arg]));
+                    if (graph.op_code[op] == CALL) now = plus(now, end[arg]);
+                    break;
+                default: break;
+            }
+        }
+        end[row] = now;
+        last[row] = std::max(last[row], now);
+    }
+    Times chains;
+    for (const Phase& phase : plan.phases) {
+        std::int64_t longest = 0;
+        for (const std::int64_t root : phase.roots) longest = std::max(longest, last[static_cast<std::size_t>(root)]);
+        chains.push_back(longest);
+    }
+    return chains;
+}
+
+// With dependences every task is followed through its program, as soon as what it waits for has a time.
+class Chains {
+public:
+    Chains(const Plan& plan, const std::int64_t* segment_ps)
+        : graph_(plan.graph), segment_ps_(segment_ps), tasks_(static_cast<std::size_t>(graph_.rows)) {
+        for (std::size_t row = 0; row < tasks_.size(); ++row) tasks_[row].op = graph_.op_ptr[row];
+        for (const std::uint32_t successor : graph_.successor) ++tasks_[successor].unmet;
+    }
+
+    std::int64_t of(const Phase& phase) {
+        longest_ = 0;
+        for (const std::int64_t root : phase.roots) make_ready(static_cast<std::uint32_t>(root), 0);
+        while (!ready_.empty()) {
+            const std::uint32_t task = ready_.back();
+            ready_.pop_back();
+            advance(task);
+        }
+        return longest_;
+    }
+
+private:
+    struct Task {
+        std::int64_t op = 0;                     // that comes next
+        std::int64_t now_ps = 0, joined_ps = 0;  // joined: the end of its last child that has ended
+        std::uint32_t unmet = 0, pending = 0;    // predecessors and children without an end
+        std::uint32_t callee = NOBODY;           // whose end it waits for
+        bool spawned = false, waits = false;
+    };
+
+    // A task has been spawned, or the last of its predecessors has an end.
+    void make_ready(std::uint32_t id, std::int64_t now_ps) {
+        Task& task = tasks_[id];
+        task.spawned = true;
+        task.now_ps = std::max(task.now_ps, now_ps);
+        if (task.unmet == 0) ready_.push_back(id);
+    }
+
+    // Go through a task's ops until it waits or ends.
+    void advance(std::uint32_t id) {
+        Task& task = tasks_[id];
+        while (task.op < graph_.op_ptr[std::size_t{id} + 1]) {
+            const std::uint8_t code = graph_.op_code[task.op];
+            const std::uint32_t arg = graph_.op_arg[task.op];
+            task.waits = code == WAIT && task.pending != 0;
+            if (task.waits) return;
+            ++task.op;
+            if (code == RUN) task.now_ps = plus(task.now_ps, segment_ps_[arg]);
+            if (code == WAIT) task.now_ps = std::max(task.now_ps, task.joined_ps);
+            if (code != SPAWN && code != CALL) continue;
+            ++task.pending;
+            make_ready(arg, task.now_ps);
+            if (code == CALL) {
+                task.callee = arg;
+                return;
+            }
+        }
+        finish(id);
+    }
+
+    void finish(std::uint32_t id) {
+        const std::int64_t now_ps = tasks_[id].now_ps;
+        longest_ = std::max(longest_, now_ps);
+        const std::int64_t parent = graph_.parent[id];
+        if (parent >= 0) tell_parent(static_cast<std::uint32_t>(parent), id, now_ps);
+        for (std::int64_t edge = graph_.successor_ptr[id]; edge < graph_.successor_ptr[std::size_t{id} + 1]; ++edge) {
+            const std::uint32_t next = graph_.successor[edge];
+            Task& successor = tasks_[next];
+            --successor.unmet;
+            successor.now_ps = std::max(successor.now_ps, now_ps);
+            if (successor.spawned) make_ready(next, now_ps);
+        }
+    }
+
+    void tell_parent(std::uint32_t id, std::uint32_t child, std::int64_t now_ps) {
+        Task& parent = tasks_[id];
+        --parent.pending;
+        parent.joined_ps = std::max(parent.joined_ps, now_ps);
+        if (parent.callee == child) {
+            parent.callee = NOBODY;
+            parent.now_ps = now_ps;
+            ready_.push_back(id);
+        } else if (parent.waits && parent.pending == 0) {
+            ready_.push_back(id);
+        }
+    }
+
+    const Graph& graph_;
+    const std::int64_t* const segment_ps_;
+    std::vector<Task> tasks_;
+    std::vector<std::uint32_t> ready_;
+    std::int64_t longest_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> longest_chains_ps(const Plan& plan, const std::int64_t* segment_ps) {
+    if (plan.graph.successor.empty()) return chains_of_trees(plan, segment_ps);
+    Chains chains(plan, segment_ps);
+    Times found;
+    for (const Phase& phase : plan.phases) found.push_back(chains.of(phase));
+    return found;
+}
+
+}  // namespace numasim
