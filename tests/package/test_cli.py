@@ -61,7 +61,7 @@ def object_of(capture: Capture, *arguments: str) -> dict[str, object]:
 @pytest.mark.usefixtures("here")
 def test_run_prints_every_column_as_one_json_object(capsys: Capture) -> None:
     row = object_of(capsys, "run", "spec.yaml", "--json", "--check")
-    assert list(row) == [name for name in COLUMNS if name != "spec_hash"] + ["engine_s"]
+    assert list(row) == [name for name in COLUMNS if name != "spec_hash"] + ["engine_s", "remarks"]
     assert row["tasks"] == 67  # the calls of fib(8): 2 F(9) - 1
     assert (row["workers"], row["strategy"], row["seed"]) == (4, "randomized", 7)
 
