@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine"))
 
 from equality import OTHERS, Verdict, judge  # isort: skip
-from random_recipes import RandomPlan, numbered_plan  # isort: skip
+from random_recipes import RandomRun, numbered_run  # isort: skip
 from registry_cells import SMALL, every_cell, run_of_cell  # isort: skip
 
 PATIENCE_S = 60
@@ -34,13 +34,13 @@ WORKERS = get_context("spawn")
 CELLS = list(every_cell())
 
 
-def numbered(seed: int | None, number: int) -> RandomPlan:
+def numbered(seed: int | None, number: int) -> RandomRun:
     """Plan ``number`` of ``seed``; without a seed, of the cells of the registries."""
     if seed is not None:
-        return numbered_plan(seed, number)
+        return numbered_run(seed, number)
     cell, run = CELLS[number], run_of_cell(CELLS[number])
     recipe = {**cell._asdict(), "workload": {"name": cell.family, **SMALL[cell.family]}, "seed": run.seed}
-    return RandomPlan(recipe, run.plan)
+    return RandomRun(run.plan, run.seed, recipe)
 
 
 def serve(pipe: Connection, seed: int | None, numbers: range) -> None:
@@ -156,9 +156,9 @@ def main() -> int:
     given = arguments()
     seed, plans = (None, len(CELLS)) if given.cells else (given.seed, given.plans)
     if given.only is not None:
-        plan = numbered(seed, given.only)
-        verdict = judge(plan)
-        print(plan, *verdict.labels, verdict.problem or "no problem", sep="\n")
+        run = numbered(seed, given.only)
+        verdict = judge(run)
+        print(run, *verdict.labels, verdict.problem or "no problem", sep="\n")
         return verdict.problem is not None
     tally = Tally(plans)
     for number, verdict in verdicts(seed, plans, given.jobs):

@@ -10,7 +10,7 @@ from typing import get_args
 
 import numpy as np
 from engine_setup import SEED, Rows, event_by_event
-from random_recipes import RandomPlan
+from random_recipes import RandomRun
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.check.engine_difference import Outcome, difference, disagreements
@@ -58,11 +58,11 @@ class Verdict:
     problem: str | None = None
 
 
-def judge(random: RandomPlan) -> Verdict:
+def judge(random: RandomRun) -> Verdict:
     """Run a plan on all engines; the reference engine's result is held against the invariants as well."""
     labels = tuple(f"{kind}: {value}" for kind, value in features(random))
     try:
-        expected, log = _patiently(random.run)
+        expected, log = _patiently(random)
     except EndlessError:
         return Verdict((*labels, "mode: given up"))
     broken = [] if isinstance(expected, str) else violations(random.plan, expected, log)
@@ -81,12 +81,12 @@ def _patiently(run: Run) -> tuple[Outcome, Log | None]:
     return collect(run, finished(engine), makespan_ps), engine.ledger.log
 
 
-def _differences(random: RandomPlan, expected: Outcome, log: Log | None) -> Iterator[str]:
+def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Iterator[str]:
     """One report for each engine that does not agree."""
     for other in OTHERS:
-        found, its_log = _on(other, random.run)
+        found, its_log = _on(other, random)
         if any(disagreements(expected, found)):
-            report = difference(random.run, REFERENCE, other, repr(random))
+            report = difference(random, REFERENCE, other, repr(random))
             yield str(report or f"{other} does not give the same twice: {random!r}")
         elif _is_eager(expected) and sorted(log or ()) != sorted(its_log or ()):
             yield f"{other} has executed at other times what came to the same end: {random!r}"
@@ -107,9 +107,9 @@ def _is_eager(found: Outcome) -> bool:
 # ---- what a watch sees --------------------------------------------------------------------------------------------
 
 
-def _differences_of_watches(random: RandomPlan) -> Iterator[str]:
+def _differences_of_watches(random: RandomRun) -> Iterator[str]:
     """One sentence for each engine that tells a watch anything else, in content or order."""
-    run = Run(event_by_event(random.plan), random.run.seed)
+    run = Run(event_by_event(random.plan), random.seed)
     try:
         expected = watched(run, REFERENCE)
     except EndlessError:
@@ -142,7 +142,7 @@ def watched(run: Run, engine: str) -> Rows:
 # ---- what a plan consists of ---------------------------------------------------------------------------------------
 
 
-def features(random: RandomPlan) -> Iterator[tuple[str, str]]:
+def features(random: RandomRun) -> Iterator[tuple[str, str]]:
     """(kind, value) pairs by which a set of plans is counted; a value of a kind is on one line of the coverage."""
     plan, strategy = random.plan, random.recipe["strategy"]
     yield "join", plan.join

@@ -1,6 +1,6 @@
 """Random plans for property tests: small machines, graphs, strategies, runtimes and joins.
 
-`plans` combines what is shipped; `any_plans` has programs, strategies and runtimes written at random as well.
+`plans` combines what is shipped; `any_runs` has programs, strategies and runtimes written at random as well.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 from engine_setup import plan_of, shipped_runtime, shipped_strategy, toy
 from hypothesis import strategies as st
-from random_recipes import RandomPlan, random_plan
+from random_recipes import RandomRun, random_run
 
 from numasim.machine.topology import Machine
 from numasim.parts import catalog
@@ -119,5 +119,5 @@ def oblivious_plans(draw: st.DrawFn) -> Plan:
     )
 
 
-def any_plans() -> st.SearchStrategy[RandomPlan]:
-    return st.randoms(use_true_random=False).map(random_plan)
+def any_runs() -> st.SearchStrategy[RandomRun]:
+    return st.randoms(use_true_random=False).map(random_run)

@@ -1,4 +1,4 @@
-"""Random plans made from recipes: plain data that says everything, so that a plan can be shown, kept and made again."""
+"""Random runs made from recipes: plain data that says everything, so that a run can be shown, kept and made again."""
 
 from __future__ import annotations
 
@@ -49,35 +49,29 @@ PLAIN_LEVEL: Options = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class RandomPlan:
-    """A plan, and the recipe of it and of a seed."""
+@dataclass(frozen=True, eq=False, repr=False)
+class RandomRun(Run):
+    """A run, and the recipe of its plan and its seed."""
 
     recipe: Document
-    plan: Plan
-
-    @property
-    def run(self) -> Run:
-        """The run of the plan with the recipe's seed."""
-        return Run(self.plan, self.recipe["seed"])
 
     def __repr__(self) -> str:
         return json.dumps(self.recipe)
 
 
-def random_plan(chance: Random) -> RandomPlan:
-    """A plan of any kind that the grammars can say; some end in a deadlock."""
+def random_run(chance: Random) -> RandomRun:
+    """A run of any kind that the grammars can say; some end in a deadlock."""
     while True:
         recipe = random_recipe(chance)
         try:
-            return RandomPlan(recipe, plan_from(recipe))
+            return RandomRun(plan_from(recipe), recipe["seed"], recipe)
         except InputError:
             continue  # such as a producer for whose items no rule has a queue
 
 
-def numbered_plan(seed: int, number: int) -> RandomPlan:
-    """Plan ``number`` of ``seed``."""
-    return random_plan(Random(f"numasim {seed} {number}"))
+def numbered_run(seed: int, number: int) -> RandomRun:
+    """Run ``number`` of ``seed``."""
+    return random_run(Random(f"numasim {seed} {number}"))
 
 
 def random_recipe(chance: Random) -> Document:

@@ -27,8 +27,8 @@ from equality import OTHERS, REFERENCE, judge
 from hypothesis import event, given, note, settings
 from random_effects import effect_values, with_effects
 from random_graphs import Document
-from random_plans import JOINS, RUNTIMES, STRATEGIES, any_plans, with_join
-from random_recipes import RandomPlan, numbered_plan, plan_from, random_recipe
+from random_plans import JOINS, RUNTIMES, STRATEGIES, any_runs, with_join
+from random_recipes import RandomRun, numbered_run, plan_from, random_recipe
 from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.check.engine_difference import difference
@@ -131,8 +131,8 @@ def test_engines_agree_under_every_effect(other: str) -> None:
 
 
 @settings(max_examples=150)
-@given(any_plans())
-def test_engines_agree_on_random_plans_of_every_kind(random: RandomPlan) -> None:
+@given(any_runs())
+def test_engines_agree_on_random_plans_of_every_kind(random: RandomRun) -> None:
     verdict = judge(random)
     for label in verdict.labels:
         if label.startswith(("mode", "join", "skip")):
@@ -145,7 +145,7 @@ def test_engines_agree_on_random_plans_of_every_kind(random: RandomPlan) -> None
 
 
 def test_a_number_gives_one_plan() -> None:
-    one, again, other = numbered_plan(1, 7), numbered_plan(1, 7), numbered_plan(1, 8)
+    one, again, other = numbered_run(1, 7), numbered_run(1, 7), numbered_run(1, 8)
     assert one.recipe == again.recipe != other.recipe
     assert plan_from(one.recipe).workload.digest() == one.plan.workload.digest()
 

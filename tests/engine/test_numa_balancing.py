@@ -10,6 +10,7 @@ from balanced_programs import CASES, FAULT_NS, MIGRATE_NS, PAGE, SCAN, STEP_NS, 
 from engine_setup import NS, SEED, observe, plan_of, runtime, stealing, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
+from random_accesses import accesses
 from task_graphs import Access, Run, body, graph, items, phase
 
 from numasim.engine.simulate import ENGINES, simulate
@@ -19,7 +20,7 @@ from numasim.parts.models.placement_model import PlacementSpec, ScanSpec
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.skippable import obstacle
-from numasim.workload.graph import Deal, Mode, Pattern, Region
+from numasim.workload.graph import Deal, Pattern, Region
 
 on_every_engine = pytest.mark.parametrize("engine", ENGINES)
 TWICE = CASES[0]
@@ -91,17 +92,7 @@ def test_what_is_scanned_is_not_skipped() -> None:
 # ---- any program ---------------------------------------------------------------------------------------------------
 
 PAGES = 40
-accesses = st.builds(
-    Access,
-    region=st.just(0),
-    offset=st.integers(0, 8 * PAGE),
-    row_bytes=st.integers(1, 9 * PAGE),
-    rows=st.integers(1, 3),
-    stride=st.integers(0, 11 * PAGE),
-    mode=st.sampled_from(Mode),
-    pattern=st.just(Pattern.RANDOM),
-    passes=st.integers(1, 2),
-)
+ACCESSES = st.lists(accesses(PAGE, 1, Pattern.RANDOM), min_size=1, max_size=3)
 
 
 def pages_of(access: Access) -> set[int]:
@@ -125,7 +116,7 @@ def private(touched: list[Access], granule: int, window_pages: int) -> Plan:
     return plan_of(work, 2, stealing(placement=placement), how, TWO_NODES)
 
 
-@given(st.lists(accesses, min_size=1, max_size=3), st.sampled_from([1, 3, 16]), st.integers(1, PAGES))
+@given(ACCESSES, st.sampled_from([1, 3, 16]), st.integers(1, PAGES))
 def test_memory_that_one_remote_node_uses_alone_ends_there(
     touched: list[Access], granule: int, window_pages: int
 ) -> None:

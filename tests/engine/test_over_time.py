@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from engine_setup import NS, SEED, event_by_event, plan_of, shipped_runtime, toy
 from equality import Rows
-from random_recipes import random_plan
+from random_recipes import random_run
 from task_graphs import WAIT, graph, items, task
 
 from numasim.engine.observe.bins import BINS
@@ -25,7 +25,7 @@ PLANS = {
     "a tree": plan_of(TREE, 4, "topology-aware", "ompi", toy(2, 2)),
     "a producer": plan_of(items(400, 500 * NS), 4, "randomized", shipped_runtime("own"), toy(2, 2)),
     "a shared queue": plan_of(TREE, 4, "breadth-first", "ompi", toy(2, 2)),
-    "random": random_plan(Random(5)).plan,
+    "random": random_run(Random(5)).plan,
 }
 TIMES = {
     "work_ps": ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),

@@ -10,6 +10,7 @@ from engine_setup import NS, machine_spec, observe, plan_of, run, runtime, steal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_oracle import BY_TOUCH, Document, PageOracle
+from random_accesses import accesses
 from task_graphs import Access, Run, body, graph, items, phase
 
 from numasim import draws
@@ -73,17 +74,6 @@ def page_map(program: Program, clock: Clock) -> PageMap:
     return PageMap(plan, plan.placement.drawn(program.seed), clock)
 
 
-accesses = st.builds(
-    Access,
-    region=st.integers(0, 2),
-    offset=st.integers(0, 10 * PAGE),
-    row_bytes=st.integers(1, 9 * PAGE),
-    rows=st.integers(1, 3),
-    stride=st.integers(0, 6 * PAGE),
-    mode=st.sampled_from(Mode),
-    pattern=st.just(Pattern.SEQUENTIAL),
-    passes=st.integers(1, 2),
-)
 scans = st.fixed_dictionaries(
     {
         "delay_ns": st.sampled_from([0, 0, 30, 900]),
@@ -109,7 +99,8 @@ one_policy = st.sampled_from(sorted(POLICIES)).flatmap(lambda name: POLICIES[nam
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
-    touch = st.tuples(st.integers(0, NODES - 1), accesses, st.sampled_from([0, 40, 1000]))
+    access = accesses(PAGE, len(REGIONS), Pattern.SEQUENTIAL)
+    touch = st.tuples(st.integers(0, NODES - 1), access, st.sampled_from([0, 40, 1000]))
     touches = draw(st.lists(touch, min_size=1, max_size=9))
     phases = draw(st.lists(st.integers(0, len(touches) - 1), unique=True, max_size=2))
     moving = st.just({"policy": "next-touch"}) | POLICIES["numa-balancing"]

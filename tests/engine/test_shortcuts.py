@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from engine_setup import NS, SEED, event_by_event, found, plan_of, runtime, seeded, stealing, toy
 from equality import EndlessError, ImpatientEngine
-from random_recipes import random_plan
+from random_recipes import random_run
 from task_graphs import WAIT, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -85,7 +85,7 @@ def outcome(run: Run, taken: Set[Shortcut]) -> dict[str, Any] | str:
 @cache
 def random_outcomes() -> list[tuple[Run, dict[str, Any] | str]]:
     """Runs of random plans that end soon event by event, and how."""
-    drawn = (random_plan(Random(f"shortcuts {number}")).run for number in range(RANDOM_PLANS))
+    drawn = (random_run(Random(f"shortcuts {number}")) for number in range(RANDOM_PLANS))
     return [(run, outcome(run, NONE)) for run in drawn if run.plan.skip and ends_soon(run)]
 
 

@@ -25,7 +25,7 @@ from engine_setup import (
     toy,
 )
 from equality import MOST_WATCHED_EVENTS, OTHERS, watched
-from random_recipes import random_plan
+from random_recipes import random_run
 from task_graphs import WAIT, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -78,7 +78,7 @@ def plans() -> dict[str, Plan]:
         plan_of(SERIAL, 3),
         plan_of(TREE, 4, "breadth-first", ompi, toy(2, 2)),
     )
-    random = filter(ends_soon, (random_plan(Random(n)).plan for n in count()))
+    random = filter(ends_soon, (random_run(Random(n)).plan for n in count()))
     return dict(zip(NAMES, (*known, *islice(random, FEW_RANDOM)), strict=True))
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_setup import SEED, plan_of, seeded
-from random_recipes import random_plan
+from random_recipes import random_run
 
 from numasim.workload.generate import generate
 from numasim.workload.registry import workload_spec
@@ -121,7 +121,7 @@ def valid_plans(chance: Random) -> list[dict[str, Any]]:
     from numasim.engine.native.native_engine import fields
 
     folded = generate(workload_spec("fib", n=9, spawn_ns=1, leaf_ns=1, join_ns=1), folded=True)
-    runs = [seeded(plan_of(folded, 4, "randomized")), *(random_plan(chance).run for _ in range(PLANS))]
+    runs = [seeded(plan_of(folded, 4, "randomized")), *(random_run(chance) for _ in range(PLANS))]
     return [fields(run if run.plan.skipping else run.unfolded()) for run in runs]
 
 

@@ -18,7 +18,7 @@ from engine_setup import NS, SEED, plan_of, shipped_runtime, toy
 from equality import Rows
 from hypothesis import given, settings
 from random_plans import seeds
-from random_recipes import random_plan
+from random_recipes import random_run
 from task_graphs import WAIT, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -72,7 +72,7 @@ def split_of(found: Lint, plan: Plan) -> dict[str, list[int]]:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("number", range(25))
 def test_traces_of_random_plans_are_sound_and_add_up(number: int, engine: str, tmp_path: Path) -> None:
-    run = random_plan(Random(number)).run
+    run = random_run(Random(number))
     plan = run.plan
     path = tmp_path / "trace.json"
     try:
