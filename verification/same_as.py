@@ -37,7 +37,10 @@ SHOWN_RUNS, SHOWN_OF_RUN = 20, 3  # differences
 LONGEST = 60  # characters of a value that is shown
 MOST_SAID = 2000  # characters of what a process has said before it died
 FAILURE, DIED = "failure", "died"
-RENAMED: dict[str, str] = {}  # beginnings of names of this installation: what the other calls them
+RENAMED = {  # beginnings of names of this installation: what the other calls them
+    "sync_objects.object": "words.word",
+    "sync_objects": "words",
+}
 
 
 class Side(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
@@ -45,7 +45,7 @@ class Finished:
     passed_items: int
     hashes: tuple[str, str | None]
     events: int
-    word_counts: Array  # [synchronisation objects, WordCounts]
+    sync_counts: Array  # [synchronisation objects, SyncCounts]
     held: Array | None = None  # [holdings, Held]
 
 
@@ -64,7 +64,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
         "steal_false": total["steal_attempts"] - total["steal_success"],
         "steal_false_remote": total["steal_attempts_remote"] - total["steal_success_remote"],
         **memory_counters(plan.machine, finished),
-        **lock_counters(finished.word_counts),
+        **lock_counters(finished.sync_counts),
         "mode": mode_of(plan, finished.passed_items),
         "events": finished.events,
     }
@@ -77,14 +77,14 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
         node_success=finished.node_success,
         traffic=dict(finished.traffic),
         node_pages=run.placement.settled_pages + finished.node_pages,
-        words=word_table(plan, finished.word_counts),
+        sync_objects=sync_table(plan, finished.sync_counts),
         held=finished.held,
     )
 
 
-def lock_counters(word_counts: Array) -> dict[str, int]:
+def lock_counters(sync_counts: Array) -> dict[str, int]:
     """The sums over all synchronisation objects, except the time that they are held."""
-    total = WordCounts(*word_counts.sum(axis=0).tolist())
+    total = SyncCounts(*sync_counts.sum(axis=0).tolist())
     return {
         "lock_acquisitions": total.acquisitions,
         "lock_handoffs_local": total.handoffs_local,
@@ -93,13 +93,13 @@ def lock_counters(word_counts: Array) -> dict[str, int]:
     }
 
 
-def word_table(plan: Plan, word_counts: Array) -> dict[str, Array]:
+def sync_table(plan: Plan, sync_counts: Array) -> dict[str, Array]:
     """The table of synchronisation objects: what each is and has counted."""
     return {
-        "word": np.array(plan.words.names, object),
+        "object": np.array(plan.words.names, object),
         "role": np.array([Role(role).name.lower() for role in plan.words.role.tolist()], object),
         "node": plan.words.home.astype(np.int64),
-        **dict(zip(WordCounts._fields, word_counts.T, strict=True)),
+        **dict(zip(SyncCounts._fields, sync_counts.T, strict=True)),
     }
 
 

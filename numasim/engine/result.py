@@ -78,9 +78,9 @@ class Result:
     ownership and written back, which add up to ``node_bytes``, and those from other caches [accessing node, sending
     node]; it is empty where segment durations are known before the run. ``node_pages`` [nodes] are the pages on each
     node at the end.
-    ``words`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how often
-    its line was handed to another worker of the same node or of another node, the time that workers waited for it and
-    that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
+    ``sync_objects`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how
+    often its line was handed to another worker of the same node or of another node, the time that workers waited for it
+    and that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
     """
 
     counters: dict[str, Any]
@@ -90,7 +90,7 @@ class Result:
     node_success: npt.NDArray[np.int64]
     node_pages: npt.NDArray[np.int64]
     traffic: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
-    words: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    sync_objects: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
     identity: dict[str, Any] = field(default_factory=dict)
     passed_items: int = 0  # range items counted in closed form, which have no records

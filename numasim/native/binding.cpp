@@ -79,7 +79,7 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["node_bytes"] = table(memory.pages().node_bytes, nodes, nodes);
     result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
-    result["words"] = rows_of<ns_sync_counts>(engine.sync().counts());
+    result["sync_counts"] = rows_of<ns_sync_counts>(engine.sync().counts());
     result["makespan_ps"] = run.clock.now_ps();
     result["span_ps"] = engine.source().span_ps();
     result["page_faults"] = memory.pages().placed;

@@ -8,7 +8,7 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.strategy.placement.compile_placement import PlacementRules
 from numasim.strategy.steal_plan import StealPlan
-from numasim.strategy.sync_places import SharedWords
+from numasim.strategy.sync_places import SyncPlaces
 from numasim.workload.graph import Workload
 from numasim.workload.unfold import unfolded
 
@@ -67,7 +67,7 @@ class Plan:
     workers: WorkerMap
     workload: Workload
     steal: StealPlan
-    words: SharedWords
+    words: SyncPlaces
     placement: PlacementRules
     costs: Costs
     join: str

@@ -1,4 +1,4 @@
-"""What is counted in a run: of each worker, and of each shared word (model 6)."""
+"""What is counted in a run: of each worker, and of each synchronisation object (model 6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMES = {  # how a worker spent its time, ps
     "idle_barrier_ps": "",
     "parked_ps": "",
 }
-WORD_COUNTS = {  # of each shared word
+SYNC_COUNTS = {  # of each synchronisation object
     "acquisitions": "",
     "handoffs_local": "its line went to another worker of the node",
     "handoffs_remote": "or of another node",

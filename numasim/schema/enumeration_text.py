@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numasim.schema.counter_names import COUNTS, TIMES, WORD_COUNTS
+from numasim.schema.counter_names import COUNTS, SYNC_COUNTS, TIMES
 from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS, Names
 from numasim.schema.record_layouts import C_TYPES, RECORDS, Record
 
@@ -41,16 +41,16 @@ def words() -> str:
 
 
 def counters() -> str:
-    """The counters of workers as a list of names and as a structure, and those of shared words."""
+    """The counters of workers as a list of names and as a structure, and those of synchronisation objects."""
     workers = {**COUNTS, **TIMES}
     members = "".join(f"    int64_t {name};\n" for name in workers)
     parts = [
         _listed("NS_EACH_COUNTER", workers),
         f"typedef struct ns_counters {{\n{members}}} ns_counters;\n",
-        f"enum {{ NS_COUNTER_COUNT = {len(workers)}, NS_WORD_COUNTER_COUNT = {len(WORD_COUNTS)} }};\n",
-        _listed("NS_EACH_WORD_COUNTER", WORD_COUNTS),
+        f"enum {{ NS_COUNTER_COUNT = {len(workers)}, NS_SYNC_COUNTER_COUNT = {len(SYNC_COUNTS)} }};\n",
+        _listed("NS_EACH_SYNC_COUNTER", SYNC_COUNTS),
     ]
-    notes = "".join(f" *   {name}: {note}\n" for name, note in {**workers, **WORD_COUNTS}.items() if note)
+    notes = "".join(f" *   {name}: {note}\n" for name, note in {**workers, **SYNC_COUNTS}.items() if note)
     heading = f"#include <stdint.h>\n\n/* What is counted:\n{notes} */\n\n"
     return guarded("NUMASIM_GENERATED_COUNTERS_H", heading + "\n".join(parts))
 

@@ -54,7 +54,7 @@ class Deal(IntEnum):
 
 
 class Role(IntEnum):
-    """What a shared word is for."""
+    """What a synchronisation object is for."""
 
     LOCK = 0
     ATOMIC = 1

@@ -606,7 +606,7 @@ COSTS = Structure(
     ),
 )
 
-# ---- shared words (model 5) ----------------------------------------------------------------------------------------
+# ---- synchronisation objects (model 5) -----------------------------------------------------------------------------
 
 LOCK_RULES = Structure(
     "ns_lock_rules",
@@ -638,7 +638,7 @@ TRANSFERS = Structure(
 WORDS = Structure(
     "ns_plan_words",
     "Words",
-    "Shared words in their places (numasim/strategy/sync_places.py); those of the program come first.",
+    "Synchronisation objects in their places (numasim/strategy/sync_places.py); those of the program come first.",
     (
         Array(name="word_role", type=U8, shape="words", high=LAST_ROLE, member="role", note="Role"),
         Array(name="word_home", type=I32, shape="words", size="len(word_role)", high="nodes - 1", member="home"),

@@ -21,7 +21,7 @@ from numasim.machine.topology import WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.steal_plan import StealPlan
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 I32 = npt.NDArray[np.int32]
@@ -29,7 +29,7 @@ NO_LOCK = -1
 
 
 @dataclass(frozen=True)
-class SharedWords:
+class SyncPlaces:
     """The synchronisation objects of a run: those of the program first, then those of the strategy.
 
     ``home`` is the node in whose memory an object is. ``level_lock`` and ``queue_lock`` are the locks that a probe
@@ -62,8 +62,8 @@ class SharedWords:
 
 
 def place_words(
-    spec: StrategySpec, steal: StealPlan, workers: WorkerMap, declared: Sequence[SharedWord] = ()
-) -> SharedWords:
+    spec: StrategySpec, steal: StealPlan, workers: WorkerMap, declared: Sequence[SyncObject] = ()
+) -> SyncPlaces:
     """Give every synchronisation object its kind and its home; ``declared`` are those of the program."""
     owners = [word.owner % workers.workers for word in declared]
     names = [word.name or f"word {number}" for number, word in enumerate(declared)]
@@ -72,7 +72,7 @@ def place_words(
     queue_lock = table.of_queues(spec, steal)
     locks, strategy_words = spec.locks, len(names) - len(declared)
     node = workers.node if locks.home == "owner" else np.full(workers.workers, workers.node[0])
-    return SharedWords(
+    return SyncPlaces(
         names=tuple(names),
         role=_frozen([word.role for word in declared] + [Role.LOCK] * strategy_words, np.uint8),
         home=_frozen(node[owners] if owners else [], np.int32),

@@ -9,8 +9,8 @@ import numpy as np
 
 from numasim.engine.result import Result
 from numasim.runtime.runtime_program import KernelRun
+from numasim.schema.counter_names import SYNC_COUNTS
 
-WORD_COLUMNS = ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps", "hold_ps")  # of a row of `words`
 TABLES = ("node_attempts", "node_success", "node_bytes")
 
 Value = int | str | None
@@ -26,7 +26,8 @@ def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
         yield from _entries(name, result.workers[name][: run.workers], values)
     for name in TABLES:
         yield from _entries(name, getattr(result, name), getattr(run, name))
-    yield from _entries("words", [*zip(*(result.words[name] for name in WORD_COLUMNS), strict=True)], run.words)
+    objects = zip(*(result.sync_objects[name] for name in SYNC_COUNTS), strict=True)
+    yield from _entries("sync_objects", [*objects], run.words)
 
 
 def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:

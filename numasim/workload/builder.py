@@ -27,7 +27,7 @@ from numasim.workload.graph import (
     Region,
     Workload,
 )
-from numasim.workload.sync_parameters import SharedWord
+from numasim.workload.sync_parameters import SyncObject
 
 Numbers = npt.NDArray[Any] | int
 
@@ -154,7 +154,7 @@ class Draft:
         regions: Sequence[Region] = (),
         phases: Sequence[Phase] | None = None,
         edges: tuple[I64, I64] | None = None,
-        words: Sequence[SharedWord] = (),
+        words: Sequence[SyncObject] = (),
         facts: dict[str, int] | None = None,
     ) -> Workload:
         """The frozen workload.

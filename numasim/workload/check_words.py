@@ -8,7 +8,7 @@ import numpy as np
 
 from numasim.errors import InputError
 from numasim.workload.graph import FIRST_SHARED, Op, Workload
-from numasim.workload.sync_parameters import MAX_PARTIES, Role, SharedWord
+from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 
 ROLES = {
     Op.LOCK: Role.LOCK,
@@ -21,7 +21,7 @@ ROLES = {
 }
 
 
-def check_shared_words(workload: Workload) -> None:
+def check_sync_objects(workload: Workload) -> None:
     """Raise InputError unless each op names an object of its role and each task releases the locks that it takes."""
     _check_words(workload.words)
     uses = np.flatnonzero(workload.op_code >= FIRST_SHARED)
@@ -38,7 +38,7 @@ def check_shared_words(workload: Workload) -> None:
             )
 
 
-def _check_words(words: Sequence[SharedWord]) -> None:
+def _check_words(words: Sequence[SyncObject]) -> None:
     for number, word in enumerate(words):
         if word.owner < 0:
             raise InputError(f"the owner is {word.owner}", path=("words", number, "owner"), expected="0 or more")

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from numasim.schema.enumerations import Deal, Kind, Mode, Op
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.sync_parameters import SharedWord
+from numasim.workload.sync_parameters import SyncObject
 
 __all__ = [
     "FIRST_SHARED",
@@ -146,7 +146,7 @@ class Workload:
     successor: U32  # dependence edges: task -> tasks that wait for it
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
     folded: bool = False  # rows are classes of equal subtrees
-    words: tuple[SharedWord, ...] = ()  # the synchronisation objects to which the ops from LOCK on refer
+    words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops from LOCK on refer
 
     @property
     def rows(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.workload.check_words import check_shared_words
+from numasim.workload.check_words import check_sync_objects
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Kind, Mode, Op, Pattern, RangeFamily, Workload
@@ -302,7 +302,7 @@ CHECKS = (
     _check_ops,
     _check_tree,
     _check_kinds,
-    check_shared_words,
+    check_sync_objects,
     _check_segments,
     _check_ranges,
     _check_dependences,

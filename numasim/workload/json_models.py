@@ -26,7 +26,7 @@ from numasim.workload.graph import (
     Workload,
 )
 from numasim.workload.graph_rules import parents
-from numasim.workload.sync_parameters import MAX_PARTIES, Role, SharedWord
+from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 
 FORMAT = "numasim task graph 1"
 ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}
@@ -199,7 +199,7 @@ def to_workload(file: GraphFile) -> Workload:
         successor_ptr=frozen(offsets(np.array([len(tasks) for tasks in then], np.int64))),
         successor=frozen(np.array([task for tasks in then for task in tasks], np.uint32)),
         facts=file.facts,
-        words=tuple(SharedWord(w.name, _member(Role, w.role), w.owner, w.parties) for w in file.words),
+        words=tuple(SyncObject(w.name, _member(Role, w.role), w.owner, w.parties) for w in file.words),
     )
 
 

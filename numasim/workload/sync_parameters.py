@@ -16,14 +16,14 @@ from numasim.schema.enumerations import Role
 __all__ = [
     "MAX_PARTIES",
     "Role",
-    "SharedWord",
+    "SyncObject",
 ]
 
 MAX_PARTIES = 2**20
 
 
 @dataclass(frozen=True)
-class SharedWord:
+class SyncObject:
     """A synchronisation object on a cache line of its own.
 
     ``owner`` is a worker, counted modulo the workers of the run. ``parties`` is the number of workers that a barrier

@@ -10,7 +10,7 @@ import numpy as np
 
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, range_workload
 from numasim.workload.graph import Deal, Kind, Mode, Op, Pattern, Phase, RangeFamily, Region, Workload
-from numasim.workload.sync_parameters import SharedWord
+from numasim.workload.sync_parameters import SyncObject
 
 
 class Access(NamedTuple):
@@ -84,7 +84,7 @@ WAIT = "wait"
 
 
 class Use(NamedTuple):
-    """An op on a shared word."""
+    """An op on a synchronisation object."""
 
     op: Op
     word: int = 0
@@ -111,7 +111,7 @@ def phase(*roots: int, **options: Any) -> Phase:
 
 def graph(
     *roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = (),
-    words: tuple[SharedWord, ...] = (),
+    words: tuple[SyncObject, ...] = (),
 ) -> Workload:  # fmt: skip
     """The workload of some root tasks; by default one phase that gives them all to worker 0."""
     rows = _Rows()

@@ -13,7 +13,7 @@ from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.parts.models.locks_model import BarrierName
 from numasim.workload.graph import Deal, Op, Workload
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 KINDS = get_args(BarrierName)
 MEET = Use(Op.BARRIER)
@@ -22,7 +22,7 @@ MEET = Use(Op.BARRIER)
 def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
     """A body for each worker, which comes to the barrier at a given time and then as soon as it can."""
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
-    words = (SharedWord("gate", Role.BARRIER, parties=len(bodies)),)
+    words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
     return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), words=words)
 
 
@@ -99,7 +99,7 @@ def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: 
         body(1000 * NS, Use(signal)),
         *others,
         phases=(phase(*range(1 + len(others)), deal=Deal.CYCLIC),),
-        words=(SharedWord("go", Role.CONDITION, owner=owner, parties=len(others)),),
+        words=(SyncObject("go", Role.CONDITION, owner=owner, parties=len(others)),),
     )
     strategy = stealing(mapping="contiguous", locks={"home": home})
     return run(work, 1 + len(others), strategy, runtime(costs=COSTS, poll_ns=50), toy(sockets=2, cores=2))
@@ -136,7 +136,7 @@ def test_one_that_comes_later_need_not_wait() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_signal_lets_one_pass(engine: str) -> None:
-    words = (SharedWord("go", Role.CONDITION),)
+    words = (SyncObject("go", Role.CONDITION),)
     work = graph(body(Use(Op.SIGNAL)), *[body(Use(Op.AWAIT)) for _ in range(2)], phases=(
         phase(0, 1, 2, deal=Deal.CYCLIC),), words=words)  # fmt: skip
     with pytest.raises(DeadlockError, match="1 tasks are left"):
@@ -148,7 +148,7 @@ def test_one_signal_lets_one_pass(engine: str) -> None:
 def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, parties: int) -> None:
     """More workers use it than it has parties: the next ones meet by themselves."""
     bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
-    words = (SharedWord("gate", Role.BARRIER, parties=parties),)
+    words = (SyncObject("gate", Role.BARRIER, parties=parties),)
     work = graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), words=words)
     strategy = stealing(locks={"barrier": kind}, mapping="contiguous")
     plan = plan_of(work, 4, strategy, "bare", toy(sockets=2, cores=2), skip=False)

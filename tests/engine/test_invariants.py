@@ -19,7 +19,7 @@ from numasim.errors import CheckError
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Op, Region
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)
 PARTS = (
@@ -30,7 +30,7 @@ PARTS = (
 WORK = graph(
     task(LOCK, 50 * NS, UNLOCK, *PARTS, WAIT, 70 * NS),
     regions=(Region("data", 1 << 16, True),),
-    words=(SharedWord("door", Role.LOCK),),
+    words=(SyncObject("door", Role.LOCK),),
 )
 Falsify = Callable[[Seen], Any]
 
@@ -108,9 +108,9 @@ def swapped_idle_parts(seen: Seen) -> None:
     seen.result.workers["idle_backoff_ps"][1] += 10**9
 
 
-def of_word(name: str, change: int) -> Falsify:
+def of_objects(name: str, change: int) -> Falsify:
     def falsify(seen: Seen) -> None:
-        seen.result.words[name][0] += change
+        seen.result.sync_objects[name][0] += change
 
     return falsify
 
@@ -152,10 +152,10 @@ LIES: dict[str, tuple[Falsify, str]] = {
     "bytes from nowhere": (entry("node_bytes", 64, 0, 0), "found in caches, but the workload declares 6400"),
     "pages from nowhere": (entry("node_pages", 1, 0), r"pages were placed, but nodes hold"),
     "more pages than there are": (counter("page_faults", 10**6), r"pages were placed, but there are"),
-    "an acquisition too many": (of_word("acquisitions", 1), "do not add up to lock_acquisitions"),
+    "an acquisition too many": (of_objects("acquisitions", 1), "do not add up to lock_acquisitions"),
     "a wait too long": (counter("lock_wait_ps", 1), "do not add up to lock_wait_ps"),
     "a lock held twice": (granted_too_early, "'door' is granted to . at .* ps, while . holds it"),
-    "a lock held too long": (of_word("hold_ps", 1), "'door' was not held for as long as was counted"),
+    "a lock held too long": (of_objects("hold_ps", 1), "'door' was not held for as long as was counted"),
     "a lock held unseen": (held_unseen, "'door' was held 3 times, not as often as it was acquired"),
     "local bytes too many": (counter("bytes_local", 64), "bytes_local and bytes_remote do not add up"),
 }

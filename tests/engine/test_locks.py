@@ -17,15 +17,15 @@ from numasim.machine.topology import Machine
 from numasim.parts.models.locks_model import LockName
 from numasim.spec.run_spec import resolve
 from numasim.workload.graph import Deal, Op, Workload
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 KINDS = get_args(LockName)
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)
-DOOR = (SharedWord("door", Role.LOCK),)
+DOOR = (SyncObject("door", Role.LOCK),)
 CRITICAL_PS = 100 * NS
 
 
-def bodies(*each: Task, words: tuple[SharedWord, ...] = DOOR) -> Workload:
+def bodies(*each: Task, words: tuple[SyncObject, ...] = DOOR) -> Workload:
     """A body for each worker."""
     return graph(*each, phases=(phase(*range(len(each)), deal=Deal.CYCLIC),), words=words)
 
@@ -74,7 +74,7 @@ def test_two_contending_threads_pay_table_6_2(mapping: str, access_ps: int, kind
 
 
 def test_the_first_access_reads_the_memory_of_the_home() -> None:
-    near, far = SharedWord("near", Role.ATOMIC, owner=0), SharedWord("far", Role.ATOMIC, owner=1)
+    near, far = SyncObject("near", Role.ATOMIC, owner=0), SyncObject("far", Role.ATOMIC, owner=1)
     work = bodies(body(Use(Op.ATOMIC, 0)), body(Use(Op.ATOMIC, 1)), words=(near, far))
     for home, expected in (("owner", [100 * NS, 100 * NS]), ("master", [100 * NS, 200 * NS])):
         seen = locked(work, 2, toy(sockets=2, cores=1), kind="mcs", home=home)
@@ -95,10 +95,10 @@ def test_a_hit_in_the_own_core_is_no_handoff() -> None:
 
 
 def test_atomics_are_served_one_at_a_time_in_order_of_arrival() -> None:
-    work = bodies(*[body(start * NS, Use(Op.ATOMIC)) for start in (0, 10, 5)], words=(SharedWord("sum", Role.ATOMIC),))
+    work = bodies(*[body(start * NS, Use(Op.ATOMIC)) for start in (0, 10, 5)], words=(SyncObject("sum", Role.ATOMIC),))
     seen = locked(work, 3, toy(), kind="mcs")
     assert grants(seen) == [(100 * NS, 0), (120 * NS, 2), (140 * NS, 1)]  # from memory, then from core to core
-    assert seen.result.words["hold_ps"].tolist() == [0]
+    assert seen.result.sync_objects["hold_ps"].tolist() == [0]
 
 
 # ---- who is next ---------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:
 @pytest.mark.parametrize(("owner", "home_node"), [(0, 0), (2, 1)])
 def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node: int) -> None:
     """Workers 1 and 2, on nodes 0 and 1, park while worker 0 has the lock; who wakes them does not count."""
-    words = (SharedWord("door", Role.LOCK, owner=owner),)
+    words = (SyncObject("door", Role.LOCK, owner=owner),)
     waiters = [body(start * NS, LOCK, UNLOCK) for start in (300, 400)]
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *waiters, words=words)
     costs = {"futex_ns": 900, "wake_ns": 2500, "wake_remote_ns": 4000}
@@ -240,11 +240,11 @@ def test_what_is_owed_is_paid_before_the_lock_is_asked_for() -> None:
 
 
 def test_nested_critical_sections() -> None:
-    words = (*DOOR, SharedWord("inner", Role.LOCK))
+    words = (*DOOR, SyncObject("inner", Role.LOCK))
     nested = [LOCK, 10 * NS, Use(Op.LOCK, 1), 10 * NS, Use(Op.UNLOCK, 1), UNLOCK]
     seen = locked(bodies(body(*nested), body(*nested), words=words), 2, toy(), kind="mcs")
-    assert seen.result.words["acquisitions"].tolist() == [2, 2]
-    assert seen.result.words["hold_ps"].tolist() == [2 * (10 + 10) * NS + 100 * NS + 20 * NS, 2 * 10 * NS]
+    assert seen.result.sync_objects["acquisitions"].tolist() == [2, 2]
+    assert seen.result.sync_objects["hold_ps"].tolist() == [2 * (10 + 10) * NS + 100 * NS + 20 * NS, 2 * 10 * NS]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

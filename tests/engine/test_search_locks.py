@@ -31,7 +31,7 @@ def test_without_locks_the_thieves_probe_at_once() -> None:
 def test_thieves_of_one_domain_search_one_after_the_other() -> None:
     seen = stolen({**FROM_FIRST, "lock": "node"})
     assert seen.steals == ((200 * NS, 1, 0, 1), (320 * NS, 2, 0, 1), (440 * NS, 3, 0, 1))  # 100 from memory, then 20
-    assert seen.result.words["word"].tolist() == ["node 0"]
+    assert seen.result.sync_objects["object"].tolist() == ["node 0"]
     assert sorted(seen.result.held.tolist(), key=lambda held: held[2])[:3] == [
         [0, 1, 100 * NS, 200 * NS],
         [0, 2, 220 * NS, 320 * NS],
@@ -49,8 +49,8 @@ def test_what_a_steal_costs_is_paid_before_the_lock_is_let_go() -> None:
 def test_a_lock_for_each_queue() -> None:
     seen = stolen(FROM_FIRST, queues={"deque": {"per": "worker", "lock": "yes"}})
     assert [t for t, *_ in seen.steals] == [200 * NS, 320 * NS, 440 * NS]
-    assert seen.result.words["word"].tolist() == [f"deque of worker {worker}" for worker in range(4)]
-    assert seen.result.words["acquisitions"].tolist()[0] >= 3
+    assert seen.result.sync_objects["object"].tolist() == [f"deque of worker {worker}" for worker in range(4)]
+    assert seen.result.sync_objects["acquisitions"].tolist()[0] >= 3
 
 
 def test_both_locks_are_taken_one_after_the_other() -> None:

@@ -33,11 +33,11 @@ from numasim.plan.plan import Plan
 from numasim.plan.skippable import CONDITIONS, obstacle, skippable
 from numasim.spec.run_spec import resolve
 from numasim.workload.graph import Deal, Phase, Region, Workload
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 TREE = graph(task(10 * NS, task(200 * NS), task(100 * NS), WAIT, 10 * NS))
 RANGE = items(50, 100 * NS, 300 * NS, Deal.CYCLIC)
-DOOR = (SharedWord("door", Role.LOCK),)
+DOOR = (SyncObject("door", Role.LOCK),)
 FRESH, READY = Region("fresh", 1 << 16, initialised=False), Region("ready", 1 << 16, initialised=True)
 
 

@@ -1,4 +1,4 @@
-"""All outcomes of small programs on shared words, by plain enumeration of states: what the explorer is held against.
+"""All outcomes of small programs on atomic words, by plain enumeration of states: what the explorer is held against.
 
 A program is a tuple of threads, a thread a tuple of steps (kind, word, order, whether it forgets): letters are those of
 tests/runtime/explorer/programs.h. Memory is sequential; buffered, with one queue of stores for each thread (x86: Sewell

@@ -1,4 +1,4 @@
-"""Shared words of a pool of threads: every kind of lock and barrier that a plan may name, and what they count."""
+"""Synchronisation objects of a pool of threads: every kind of lock and barrier of a plan, and what they count."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Shared words in the runtime's virtual time against the reference engine: the same grants, releases and wakes at the
-same times, the same waits, the same counts (model 5).
+"""Synchronisation objects in the runtime's virtual time against the reference engine: the same grants, releases and
+wakes at the same times, the same waits, the same counts (model 5).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from task_graphs import Task, Use, body, graph, phase  # isort: skip
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.parts.models.locks_model import KINDS_OF_KEY, BarrierName, LockName
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Op
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 LOCKS, BARRIERS = get_args(LockName), get_args(BarrierName)
 TIMES_NS = (0, 0, 1, 20, 20, 70, 300, 9000)
@@ -36,9 +36,9 @@ def random_plan(chance: Random, kind: str, barrier: str) -> Plan:
     """Bodies, one a worker, that use words of every role in any order; some end in a deadlock."""
     machine = chance.choice(MACHINES)
     workers = chance.randint(1, machine.threads)
-    words = [SharedWord("gate", Role.BARRIER, chance.randrange(9), chance.choice((workers, workers, 1, 2)))]
+    words = [SyncObject("gate", Role.BARRIER, chance.randrange(9), chance.choice((workers, workers, 1, 2)))]
     words += [
-        SharedWord("", chance.choice([*Role][:3]), chance.randrange(9), chance.randint(1, workers)) for _ in "abcd"
+        SyncObject("", chance.choice([*Role][:3]), chance.randrange(9), chance.randint(1, workers)) for _ in "abcd"
     ]
     rounds = chance.randint(1, 4)
     bodies = [random_body(chance, words, worker, rounds) for worker in range(workers)]
@@ -52,7 +52,7 @@ def random_plan(chance: Random, kind: str, barrier: str) -> Plan:
     return plan_of(work, workers, stealing(locks=locks, mapping="contiguous"), how, machine, skip=False)
 
 
-def random_body(chance: Random, words: list[SharedWord], worker: int, rounds: int) -> Task:
+def random_body(chance: Random, words: list[SyncObject], worker: int, rounds: int) -> Task:
     """Work and words by turns, with a meeting at the end of each round; the last stretch of work pays what is owed."""
     steps: list[Any] = []
     for _ in range(rounds):
@@ -89,7 +89,7 @@ def finishes(plan: Plan) -> bool:
     assert sorted(driver.records) == sorted(shown)
     for counter in ("overhead_ps", "idle_barrier_ps", "parked_ps"):
         assert [getattr(line, counter) for line in driver.lines] == seen.of_worker(counter)
-    assert driver.counts() == np.stack([seen.result.words[name] for name in WordCounts._fields], axis=1).tolist()
+    assert driver.counts() == np.stack([seen.result.sync_objects[name] for name in SyncCounts._fields], axis=1).tolist()
     driver.close()
     return True
 
@@ -112,13 +112,13 @@ def test_a_run_of_grants_within_a_node_ends_where_nobody_waits() -> None:
         body(0),
         body(*section(5200, 5)),
     ]
-    work = graph(*bodies, phases=(phase(*range(5), deal=Deal.CYCLIC),), words=(SharedWord("door", Role.LOCK),))
+    work = graph(*bodies, phases=(phase(*range(5), deal=Deal.CYCLIC),), words=(SyncObject("door", Role.LOCK),))
     locks = {"kind": "cohort", "batch": 1}
     assert finishes(plan_of(work, 5, stealing(locks=locks, mapping="contiguous"), machine=toy(sockets=2), skip=False))
 
 
 def test_the_end_of_a_phase_takes_the_locks_of_the_search_from_everybody() -> None:
-    door = SharedWord("door", Role.LOCK)
+    door = SyncObject("door", Role.LOCK)
     work = graph(*[body(0)] * 4, phases=(phase(*range(4), deal=Deal.CYCLIC),), words=(door, door))
     driver = Driver(plan_of(work, 4, stealing(locks={"kind": "mcs"})))
     parts, words = driver.library, driver.words
@@ -162,7 +162,7 @@ BAD_FIELDS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", BAD_FIELDS)
 def test_fields_that_cannot_be_are_refused_with_a_sentence(name: str) -> None:
     value, sentence = BAD_FIELDS[name]
-    words = (SharedWord("gate", Role.BARRIER, parties=2),)
+    words = (SyncObject("gate", Role.BARRIER, parties=2),)
     plan = plan_of(graph(body(0), body(0), phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words), 2)
     file = PlanFile(plan, {name: value})
     assert (file.error, file.problem) == (NS_ERROR_FIELD, sentence)

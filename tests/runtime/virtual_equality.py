@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan
@@ -35,7 +35,7 @@ def differences(program: Path, run: Run, engine: str = "native") -> Iterator[tup
 
 def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
     """What the simulator counts, by name."""
-    words = [result.words[name] for name in WordCounts._fields] if result.words else []
+    words = [result.sync_objects[name] for name in SyncCounts._fields] if result.sync_objects else []
     return {
         "makespan_ps": result.counters["makespan_ps"],
         "trace_hash": result.counters["trace_hash"],

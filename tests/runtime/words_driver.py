@@ -1,4 +1,4 @@
-"""Workers that use shared words on the runtime's virtual clock: straight lines of ops, one for each worker.
+"""Workers that use synchronisation objects on the runtime's virtual clock: straight lines of ops, one for each worker.
 
 What a worker does beside the words is as simple as can be, so that all that differs from the reference engine lies in
 the runtime's words.
@@ -131,7 +131,7 @@ class Driver:
                 return
 
     def _use(self, line: Line, op: int, word: int) -> bool:
-        """An op on a shared word; whether the worker goes on."""
+        """An op on a synchronisation object; whether the worker goes on."""
         words, worker = self.words, line.worker
         if op in (Op.LOCK, Op.ATOMIC):
             line.sleeps, line.serves = True, op == Op.ATOMIC

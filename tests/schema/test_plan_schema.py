@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.schema import counter_names
 from numasim.schema.completeness import SchemaError, complete
 from numasim.schema.enumerations import ENUMERATIONS, Names, Op
@@ -125,7 +125,7 @@ def test_every_record_member_is_used() -> None:
 
 def test_every_counter_is_used() -> None:
     assert list(unused_counters({**counter_names.COUNTS, **counter_names.TIMES})) == []
-    assert tuple(counter_names.WORD_COUNTS) == WordCounts._fields
+    assert tuple(counter_names.SYNC_COUNTS) == SyncCounts._fields
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.c_name)

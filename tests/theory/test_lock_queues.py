@@ -28,13 +28,13 @@ from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 I64 = npt.NDArray[np.int64]
 Draw = Callable[[np.random.Generator, int], I64]
 MEAN_PS = 1000 * NS
 LOCK, GO = range(2)
-WORDS = (SharedWord("lock", Role.LOCK), SharedWord("go", Role.CONDITION))
+WORDS = (SyncObject("lock", Role.LOCK), SyncObject("go", Role.CONDITION))
 KINDS = ("mcs", "ticket", "mutex", "clh")
 
 

@@ -14,7 +14,7 @@ from numasim.machine.topology import Machine
 from numasim.machine.word_access import lock_ps, numa_ratio, remote_excess_ps
 from numasim.spec.run_spec import resolve
 from numasim.workload.graph import Deal, Op, Workload
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 READS = 7
 
@@ -44,7 +44,7 @@ def test_the_excess_is_that_of_the_mean_lock_times() -> None:
 def reading(owner: int) -> Workload:
     """Worker 1 reads a word ``READS`` times that is kept for ``owner``; nobody else does."""
     bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]
-    words = (SharedWord("word", Role.ATOMIC, owner),)
+    words = (SyncObject("word", Role.ATOMIC, owner),)
     return graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
 
 

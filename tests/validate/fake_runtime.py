@@ -14,10 +14,10 @@ from numasim.engine.result import Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
+from numasim.schema.counter_names import SYNC_COUNTS
 from numasim.spec.run_spec import RunSpec
 from numasim.spec.single_part import read_workload
 from numasim.validate import predict as predictions
-from numasim.validate.exact import WORD_COLUMNS
 from numasim.workload.generate import generate
 from numasim.workload.json_io import write
 
@@ -113,7 +113,7 @@ class FakeRuntime:
             node_attempts=tuple(map(tuple, result.node_attempts.tolist())),
             node_success=tuple(map(tuple, result.node_success.tolist())),
             node_bytes=tuple(map(tuple, result.node_bytes.tolist())),
-            words=tuple(zip(*(result.words[name].tolist() for name in WORD_COLUMNS), strict=True)),
+            words=tuple(zip(*(result.sync_objects[name].tolist() for name in SYNC_COUNTS), strict=True)),
         )
 
     def install(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> FakeRuntime:

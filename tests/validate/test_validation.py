@@ -126,7 +126,7 @@ def test_with_model_costs_every_value_is_compared(tmp_path: Path, monkeypatch: P
         ({"worker": {"tasks": (1,)}}, "shape of tasks"),
         ({"node_attempts": ((0, 9), (0, 0))}, "node_attempts[0,1]"),
         ({"node_bytes": ((0, 0), (1, 0))}, "node_bytes[1,0]"),
-        ({"words": ((1, 2, 3, 4, 5),)}, "shape of words"),
+        ({"words": ((1, 2, 3, 4, 5),)}, "shape of sync_objects"),
         ({"node": (1, 1)}, "node[0]"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

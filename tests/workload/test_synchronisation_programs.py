@@ -128,7 +128,7 @@ def test_affinity_makes_fewer_lines_cross_the_sockets() -> None:
     assert crossed["affinity-locks"] < 0.6 * crossed["oblivious-locks"]
 
 
-def test_shared_words_survive_the_way_through_a_file(tmp_path: Any) -> None:
+def test_synchronisation_objects_survive_the_way_through_a_file(tmp_path: Any) -> None:
     work = make("syncbench", construct="reduction", threads=3, repetitions=2)
     write(work, tmp_path / "work.json")
     assert read(tmp_path / "work.json").digest() == work.digest()

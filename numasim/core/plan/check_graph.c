@@ -138,7 +138,7 @@ static bool check_phases(ns_plan_reader *reader, ns_full_plan *plan) {
     return true;
 }
 
-/* ---- shared words ------------------------------------------------------------------------------------------------ */
+/* ---- synchronisation objects ------------------------------------------------------------------------------------- */
 
 static enum ns_sync_role role_used(uint8_t code) {
     switch (code) {
@@ -179,7 +179,7 @@ static bool uses_words(const ns_graph *graph) {
     return most >= NS_OP_LOCK;
 }
 
-/* Ops on shared words are about words of their role, and every row holds locks as in brackets. */
+/* Ops are about synchronisation objects of their role, and every row holds locks as in brackets. */
 static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
     const ns_graph *graph = &plan->graph;
     if (!uses_words(graph)) return true;

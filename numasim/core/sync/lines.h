@@ -1,4 +1,5 @@
-/* Cache lines of shared words: who had them last, and how long it takes to get them (model 5.1; thesis Table 6.2).
+/* Cache lines of synchronisation objects: who had them last, and how long it takes to get them (model 5.1; thesis
+ * Table 6.2).
  *
  * A line comes from the core of its owner, or from the memory of its home where nobody has it; where words are not
  * cached, always from there. An actor is a worker, or a producer, which stands beside worker 0.

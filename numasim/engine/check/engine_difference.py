@@ -159,7 +159,7 @@ def comparable(found: Outcome) -> dict[str, Any]:
     return {
         **{name: value for name, value in found.counters.items() if name not in COSTS},
         **{f"workers.{name}": column for name, column in found.workers.items()},
-        **{f"words.{name}": column for name, column in found.words.items()},
+        **{f"sync_objects.{name}": column for name, column in found.sync_objects.items()},
         "node_bytes": found.node_bytes,
         "node_attempts": found.node_attempts,
         "node_success": found.node_success,

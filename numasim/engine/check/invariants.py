@@ -260,7 +260,7 @@ def _range_bytes(family: RangeFamily) -> int:
 def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """Counts of synchronisation objects add up to those of the run; with a log, they agree with the holdings."""
     for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
-        if int(result.words[name].sum()) != result.counters[f"lock_{name}"]:
+        if int(result.sync_objects[name].sum()) != result.counters[f"lock_{name}"]:
             yield f"the {name} of the synchronisation objects do not add up to lock_{name}"
     if result.held is None:
         return
@@ -271,9 +271,9 @@ def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         if len(early):
             _, actor, start_ps, _ = held[early[0] + 1].tolist()
             yield f"{name!r} is granted to {actor} at {start_ps} ps, while {int(held[early[0], 1])} holds it"
-        if int((held[:, 3] - held[:, 2]).sum()) != int(result.words["hold_ps"][word]):
+        if int((held[:, 3] - held[:, 2]).sum()) != int(result.sync_objects["hold_ps"][word]):
             yield f"{name!r} was not held for as long as was counted"
-        if len(held) != int(result.words["acquisitions"][word]):
+        if len(held) != int(result.sync_objects["acquisitions"][word]):
             yield f"{name!r} was held {len(held)} times, not as often as it was acquired"
 
 

@@ -318,6 +318,6 @@ def _finished(found: Fields) -> Finished:
         passed_items=found["passed_items"],
         hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
         events=found["events"],
-        word_counts=found["words"],
+        sync_counts=found["sync_counts"],
         held=np.array(sorted(found["held"].tolist()), np.int64).reshape(-1, 4) if "held" in found else None,
     )

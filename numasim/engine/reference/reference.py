@@ -33,7 +33,7 @@ from numasim.engine.reference.shortcuts.polling import Polling
 from numasim.engine.reference.shortcuts.shortcut import ALL_SHORTCUTS, Shortcut
 from numasim.engine.reference.shortcuts.steady import SteadyProduction
 from numasim.engine.reference.shortcuts.stretch import Stretches, may_stretch
-from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.tables import Tables
 from numasim.engine.reference.task_programs import Program
@@ -189,6 +189,6 @@ def finished(engine: ReferenceEngine) -> Finished:
         passed_items=sum(ledger.passed_items),
         hashes=engine.recorder.trace.hashes(),
         events=engine.clock.events,
-        word_counts=np.array(engine.sync_objects.counts(), np.int64).reshape(-1, len(WordCounts._fields)),
+        sync_counts=np.array(engine.sync_objects.counts(), np.int64).reshape(-1, len(SyncCounts._fields)),
         held=None if ledger.held is None else np.array(sorted(ledger.held), np.int64).reshape(-1, len(Held._fields)),
     )

@@ -129,7 +129,7 @@ void Executor::report_work(Worker& w) {
     run.recorder.stretch(w, Watched::WORK, run.frames.id_of(task), w.segment, kernel);
 }
 
-// Execute the op on a shared word that `frame` has come to, after paying what is owed; false: the worker waits.
+// Execute the op on a synchronisation object that `frame` has come to, after paying what is owed; false: it waits.
 bool Executor::use_word(Worker& w, Frame& frame) {
     if (w.owed_ps != 0) {
         run.clock.schedule_overhead(w, PUT, 0);

@@ -1,4 +1,4 @@
-// Waiting for shared words: locks, atomic operations, conditions, barriers (model 5;
+// Waiting for synchronisation objects: locks, atomic operations, conditions, barriers (model 5;
 // engine/reference/sync/sync_objects.py): what workers do where core/sync says who goes on.
 #pragma once
 
@@ -24,7 +24,7 @@ public:
     SyncObjects(const SyncObjects&) = delete;
     SyncObjects& operator=(const SyncObjects&) = delete;
 
-    // Execute an op on a shared word, after the worker has paid what it owes; false: it waits.
+    // Execute an op on a synchronisation object, after the worker has paid what it owes; false: it waits.
     [[gnu::noinline]] bool use(Worker& w, std::uint8_t code, std::uint32_t word);
 
     // Ask for a lock. What the actor does when it has it is `then`, which `grant` returns.

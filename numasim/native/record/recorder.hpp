@@ -16,7 +16,7 @@ struct Executed {
     std::int64_t task, segment, worker, start_ps, end_ps;
 };
 
-// A lock, or another shared word, was an actor's from one time to another.
+// A lock, or another synchronisation object, was an actor's from one time to another.
 struct Held {
     std::int64_t word, actor, start_ps, end_ps;
 };

@@ -35,7 +35,7 @@ public:
         now_ps_ = ns_event_time(event);
     }
 
-    // Actors that are no workers: the producer, the end of an instant, shared words.
+    // Actors that are no workers: the producer, the end of an instant, synchronisation objects.
     std::uint32_t producer() const { return workers_; }
     std::uint32_t end_of_instant() const { return workers_ + 1; }
     std::uint32_t word(std::uint32_t word) const { return workers_ + 2 + word; }

@@ -138,7 +138,7 @@ static void write_outcome(FILE *file, const ns_outcome *self) {
     write_matrix(file, "node_attempts", report->node_attempts, report->nodes, report->nodes);
     write_matrix(file, "node_success", report->node_success, report->nodes, report->nodes);
     write_matrix(file, "node_bytes", report->node_bytes, report->nodes, report->nodes);
-    write_matrix(file, "words", report->words, report->word_count, NS_WORD_COUNTS);
+    write_matrix(file, "words", report->words, report->word_count, NS_SYNC_COUNTS);
 }
 
 static void write_parameters(FILE *file, const ns_options *options) {

@@ -59,9 +59,9 @@ typedef struct ns_counters {
     int64_t parked_ps;
 } ns_counters;
 
-enum { NS_COUNTER_COUNT = 16, NS_WORD_COUNTER_COUNT = 5 };
+enum { NS_COUNTER_COUNT = 16, NS_SYNC_COUNTER_COUNT = 5 };
 
-#define NS_EACH_WORD_COUNTER(EACH) \
+#define NS_EACH_SYNC_COUNTER(EACH) \
     EACH(acquisitions, ACQUISITIONS) \
     EACH(handoffs_local, HANDOFFS_LOCAL) \
     EACH(handoffs_remote, HANDOFFS_REMOTE) \

@@ -296,7 +296,7 @@ typedef struct ns_transfers {
     bool cached; /* or words live in memory alone */
 } ns_transfers;
 
-/* Shared words in their places (numasim/strategy/sync_places.py); those of the program come first. */
+/* Synchronisation objects in their places (numasim/strategy/sync_places.py); those of the program come first. */
 typedef struct ns_plan_words {
     ns_u8s role; /* [words] Role */
     ns_i32s home; /* [words] */

@@ -13,10 +13,10 @@ from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.parameters import MAX_TASKS, TaskCount, TeamParameters
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 THINK, CRITICAL = range(2)
-LOCK_WORD = SharedWord("lock", Role.LOCK)
+LOCK_WORD = SyncObject("lock", Role.LOCK)
 
 
 class SpinlockParameters(TeamParameters):

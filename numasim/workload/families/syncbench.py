@@ -33,7 +33,7 @@ from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.parameters import MAX_TASKS, TaskCount, TeamParameters
-from numasim.workload.sync_parameters import Role, SharedWord
+from numasim.workload.sync_parameters import Role, SyncObject
 
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
 Steps = list[tuple[Op, int]]  # ops with their synchronisation objects, a RUN with its kernel
@@ -121,12 +121,12 @@ def _shape(steps: Steps, rounds: int) -> Shape:
     return Shape(ops * rounds, kernels * rounds, [0] * len(kernels) * rounds, words * rounds)
 
 
-def _words(threads: int) -> tuple[SharedWord, ...]:
+def _words(threads: int) -> tuple[SyncObject, ...]:
     return (
-        SharedWord("lock", Role.LOCK),
-        SharedWord("counter", Role.ATOMIC),
-        SharedWord("barrier", Role.BARRIER, parties=threads),
-        *(SharedWord(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
+        SyncObject("lock", Role.LOCK),
+        SyncObject("counter", Role.ATOMIC),
+        SyncObject("barrier", Role.BARRIER, parties=threads),
+        *(SyncObject(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
     )
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from numasim.engine.reference.actors import ActorEvent
 from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
-from numasim.engine.reference.sync.sync_counts import WordCounts
+from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.plan.plan import Plan
 from numasim.workload.sync_parameters import Role
 
@@ -89,9 +89,9 @@ class Server:
         return held
 
     @property
-    def counts(self) -> WordCounts:
+    def counts(self) -> SyncCounts:
         """What it has counted."""
-        return WordCounts.of([self.line], self.acquisitions, self.wait_ps, self.hold_ps)
+        return SyncCounts.of([self.line], self.acquisitions, self.wait_ps, self.hold_ps)
 
 
 class Grant(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from numasim.engine.reference.sync.cache_lines import Line
 
 
-class WordCounts(NamedTuple):
+class SyncCounts(NamedTuple):
     """The counters of one object: the columns of the table of synchronisation objects."""
 
     acquisitions: int = 0
@@ -20,7 +20,7 @@ class WordCounts(NamedTuple):
     hold_ps: int = 0
 
     @classmethod
-    def of(cls, lines: Iterable[Line], acquisitions: int = 0, wait_ps: int = 0, hold_ps: int = 0) -> WordCounts:
+    def of(cls, lines: Iterable[Line], acquisitions: int = 0, wait_ps: int = 0, hold_ps: int = 0) -> SyncCounts:
         """The counts of an object that is made of ``lines``."""
         lines = [*lines]
         local, remote = sum(line.local for line in lines), sum(line.remote for line in lines)

@@ -31,7 +31,7 @@ from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState, Opening
 from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
 from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LockRules, Server, Waiter
-from numasim.engine.reference.sync.sync_counts import Condition, WordCounts
+from numasim.engine.reference.sync.sync_counts import Condition, SyncCounts
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 
@@ -100,11 +100,11 @@ class SyncObjects:
             server = self._servers[ident] = Server(ident, Line(home), role)
             server.event = self._clock.new_event(server)
 
-    def counts(self) -> list[WordCounts]:
+    def counts(self) -> list[SyncCounts]:
         """What each object has counted, in the order of their ids."""
         counts = {ident: server.counts for ident, server in self._servers.items()}
-        counts |= {ident: WordCounts.of([condition.line]) for ident, condition in self._conditions.items()}
-        counts |= {ident: WordCounts.of([*barrier.lines.values()]) for ident, barrier in self._barriers.items()}
+        counts |= {ident: SyncCounts.of([condition.line]) for ident, condition in self._conditions.items()}
+        counts |= {ident: SyncCounts.of([*barrier.lines.values()]) for ident, barrier in self._barriers.items()}
         return [counts[ident] for ident in range(len(counts))]
 
     # ---- locks -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* numasim's task runtime: tasks, pools of workers, objects and shared words.
+/* numasim's task runtime: tasks, pools of workers, objects in memory and synchronisation objects.
  *
  * A program is a body that spawns children and joins them. A pool runs it on real threads, on real threads that pretend
  * to be another machine, in virtual time on one thread, or serially; what it does with tasks is decided by the tables
@@ -94,8 +94,7 @@ void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t b
 /* The segment under way accesses this, beside what was said when its task was spawned. */
 void ns_access_declare(ns_task *self, const ns_access *access);
 
-/* ---- shared words: locks, atomic counters, conditions, barriers (thesis section 6.3) -------------------------------
- */
+/* ---- synchronisation objects, called words here: locks, atomic counters, conditions, barriers (thesis section 6.3) */
 
 enum ns_word_role { NS_WORD_LOCK, NS_WORD_ATOMIC, NS_WORD_CONDITION, NS_WORD_BARRIER };
 

@@ -1,4 +1,4 @@
-/* What pools of all modes have in common: registered objects and shared words, and what went wrong last. */
+/* What pools of all modes have in common: registered memory and synchronisation objects, and what went wrong last. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t
     self->node_attempts = calloc(pairs + 1, sizeof *self->node_attempts);
     self->node_success = calloc(pairs + 1, sizeof *self->node_success);
     self->node_bytes = calloc(pairs + 1, sizeof *self->node_bytes);
-    self->words = calloc((size_t)word_count * NS_WORD_COUNTS + 1, sizeof *self->words);
+    self->words = calloc((size_t)word_count * NS_SYNC_COUNTS + 1, sizeof *self->words);
     const bool all =
         self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes && self->words;
     if (!all) ns_report_destroy(self);
@@ -36,7 +36,7 @@ int ns_report_copy(ns_report *self, const ns_report *other) {
     memcpy(self->node_attempts, other->node_attempts, pairs * sizeof *self->node_attempts);
     memcpy(self->node_success, other->node_success, pairs * sizeof *self->node_success);
     memcpy(self->node_bytes, other->node_bytes, pairs * sizeof *self->node_bytes);
-    memcpy(self->words, other->words, (size_t)other->word_count * NS_WORD_COUNTS * sizeof *self->words);
+    memcpy(self->words, other->words, (size_t)other->word_count * NS_SYNC_COUNTS * sizeof *self->words);
     return NS_OK;
 }
 

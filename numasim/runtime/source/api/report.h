@@ -20,8 +20,8 @@ enum ns_counter { NS_EACH_COUNTER(NS_COUNTER) NS_COUNTERS };
 /* The names of the counters, as columns of results are named. */
 extern const char *const NS_COUNTER_NAME[NS_COUNTERS];
 
-/* What is counted of each shared word: acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps. */
-enum { NS_WORD_COUNTS = NS_WORD_COUNTER_COUNT };
+/* What is counted of each synchronisation object: acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps. */
+enum { NS_SYNC_COUNTS = NS_SYNC_COUNTER_COUNT };
 
 typedef struct {
     uint32_t workers, nodes;
@@ -33,7 +33,7 @@ typedef struct {
     int64_t *node_attempts; /* [nodes][nodes] from thief to queue */
     int64_t *node_success;
     int64_t *node_bytes; /* [nodes][nodes] from reader to home, by declared accesses */
-    int64_t *words;      /* [word_count][NS_WORD_COUNTS] */
+    int64_t *words;      /* [word_count][NS_SYNC_COUNTS] */
     uint32_t word_count;
 } ns_report;
 

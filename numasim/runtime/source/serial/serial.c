@@ -90,7 +90,7 @@ static int serial_report(ns_pool *pool, ns_report *report) {
         work_ps += self->parts[id].work_ps;
     }
     for (uint32_t word = 0; word < self->words_known; word++) {
-        report->words[(size_t)word * NS_WORD_COUNTS] = self->acquisitions[word];
+        report->words[(size_t)word * NS_SYNC_COUNTS] = self->acquisitions[word];
     }
     report->makespan_ps = pool->options.costs == NS_COSTS_MODEL || self->recording ? work_ps : self->took_ps;
     return NS_OK;

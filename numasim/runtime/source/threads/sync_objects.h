@@ -1,5 +1,5 @@
-/* Synchronisation objects (the shared words of numasim/runtime.h) of a pool of threads: locks, conditions and barriers
- * of numasim/locks.h, of the plan's kinds, near their owners; with what numasim's results count of them.
+/* Synchronisation objects (the words of numasim/runtime.h) of a pool of threads: locks, conditions and barriers of
+ * numasim/locks.h, of the plan's kinds, near their owners; with what numasim's results count of them.
  */
 #ifndef NS_SYNC_OBJECTS_H
 #define NS_SYNC_OBJECTS_H
@@ -21,7 +21,7 @@ int ns_thread_sync_create(ns_thread_sync **self, const ns_fields *plan, uint32_t
                           ns_tick_rate rate);
 void ns_thread_sync_destroy(ns_thread_sync *self);
 
-/* Make those shared words of the pool that are not made yet, while none is in use: 0, NS_ERROR_OPTION or
+/* Make those synchronisation objects of the pool that are not made yet, while none is in use: 0, NS_ERROR_OPTION or
  * NS_ERROR_MEMORY. */
 int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t count);
 

@@ -84,7 +84,7 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
 static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
     int error = ns_thread_sync_add(pool->sync, self->words, self->word_count);
-    if (error) return ns_pool_fail(self, error, "the shared words cannot be made");
+    if (error) return ns_pool_fail(self, error, "the synchronisation objects cannot be made");
     if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
     if (error) return ns_pool_fail(self, error, "there is no memory to follow the objects");
     error = make_roots(pool, order, team);

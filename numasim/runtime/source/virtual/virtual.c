@@ -280,12 +280,12 @@ static int run(ns_pool *pool, const ns_work_order *order, bool team) {
 /* ---- what was counted -------------------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(ns_counters) == NS_COUNTERS * sizeof(int64_t), "a row of ns_report.counters");
-_Static_assert(sizeof(ns_sync_counts) == NS_WORD_COUNTER_COUNT * sizeof(int64_t), "a row of ns_report.words");
+_Static_assert(sizeof(ns_sync_counts) == NS_SYNC_COUNTER_COUNT * sizeof(int64_t), "a row of ns_report.words");
 
 static void report_words(const ns_sync *sync, ns_report *report) {
     for (uint32_t word = 0; word < report->word_count; word++) {
         const ns_sync_counts row = ns_sync_count(sync, word);
-        memcpy(report->words + (size_t)word * NS_WORD_COUNTER_COUNT, &row, sizeof row);
+        memcpy(report->words + (size_t)word * NS_SYNC_COUNTER_COUNT, &row, sizeof row);
     }
 }
 

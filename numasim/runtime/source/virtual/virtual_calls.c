@@ -53,9 +53,9 @@ static void get(ns_task *self, ns_future *future) {
     ns_virtual_went_on(task);
 }
 
-/* ---- shared words ------------------------------------------------------------------------------------------------ */
+/* ---- synchronisation objects ------------------------------------------------------------------------------------- */
 
-/* Come to an op on a shared word, pay what is owed, and begin it; the worker. */
+/* Come to an op on a synchronisation object, pay what is owed, and begin it; the worker. */
 static virtual_worker *use_word(virtual_task *task, enum ns_op op, uint32_t word) {
     virtual_worker *w = ns_virtual_end_segment(task);
     const uint32_t there = ns_virtual_expect(w, task, op);
