@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_setup import NS, plan_of, runtime, seeded, stealing, toy
 from plain_dags import dags
-from random_recipes import numbered_plan
+from random_recipes import numbered_run
 from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
 
 from numasim.engine.check.bounds import Bounds, check_bounds
@@ -70,7 +70,7 @@ def test_bounds_allow_for_lucky_noise() -> None:
 @pytest.mark.parametrize("first", range(0, PLANS, 50))
 def test_engines_know_the_same_bounds_and_no_run_beats_them(first: int) -> None:
     for number in range(first, first + 50):
-        plan = numbered_plan(17, number).plan
+        plan = numbered_run(17, number).plan
         whole = plan.unfolded()
         assert bounds(plan, "native") == bounds(whole, "reference")
 
