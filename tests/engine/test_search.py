@@ -80,6 +80,16 @@ def test_a_round_goes_on_to_its_next_level_after_the_wait_that_follows_a_probe()
     assert seen.of_worker("steal_attempts_remote")[1:] == [1] * 3
 
 
+@pytest.mark.parametrize("visit", ["random", "weighted"])
+def test_a_round_visits_the_group_that_a_draw_chooses(visit: str) -> None:
+    # looks at 300, 600, ..., 1800 ns; the other two nodes are equally far, so that their weights are equal as well
+    level = {"from": "others", "by": "node", "visit": visit, "pick": "in-order"}
+    seen = run(graph(task(2000 * NS)), 3, stealing(level), machine=toy(sockets=3, cores=1))
+    stream = draws.base(SEED, draws.DrawClass.VICTIM, 1)
+    chosen = [(0, 2)[draws.below(draws.draw(stream, k), 2)] for k in range(6)]
+    assert seen.result.node_attempts[1].tolist() == [chosen.count(0), 0, chosen.count(2)]
+
+
 # ---- rounds without a candidate ------------------------------------------------------------------------------------
 
 NOBODY = {"from": "others", "if": {"length": 1000}}
