@@ -166,8 +166,7 @@ def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
-    """Nobody will answer, so that there is nothing to wait for."""
-    monkeypatch.setattr(handshake, "CONNECT_S", 0.2)
+    """Nobody will answer, so that there is nothing to wait for; whatever the connection has come to, this ends it."""
     monkeypatch.setattr(handshake, "ANSWER_S", 0.3)
 
 
