@@ -4,8 +4,9 @@
 Algorithm 5 of the thesis holds the own domain's lock while it searches there, and the lock of domain i while it
 searches domain i. Its global lock G is the part of a cohort lock that goes from node to node; to read model 4.6 as one
 lock for all remote searches, write ``lock: machine`` on the remote level. ``lock: yes`` on a family of queues gives
-each queue a lock. A probe holds it until the probe has taken effect and its costs are paid; a worker other than the
-queue's owner takes it to push a task (model 4.1, ``queue_sync``).
+each queue a lock. A probe that has seen a task takes it, looks again, and holds it until what it took is paid for;
+``locks.probe: lock-first`` takes it before every probe. A worker other than the queue's owner takes it to push a task
+(model 4.1).
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class SyncPlaces:
     fair: bool
     spin_ps: int
     cached: bool
+    looks_first: bool  # whether a probe looks into a queue before it takes the queue's lock
 
     def __len__(self) -> int:
         """Number of synchronisation objects."""
@@ -59,6 +61,11 @@ class SyncPlaces:
     def search(self) -> bool:
         """Whether a search for work takes locks."""
         return len(self) > self.declared
+
+    @property
+    def locks_probes(self) -> bool:
+        """Whether fruitless probes take locks, too."""
+        return len(self.level_lock) > 0 or (len(self.queue_lock) > 0 and not self.looks_first)
 
 
 def place_words(
@@ -87,6 +94,7 @@ def place_words(
         fair=locks.fairness == "fair",
         spin_ps=ps(locks.spin_ns),
         cached=locks.words == "cached",
+        looks_first=locks.probe == "look-first",
     )
 
 

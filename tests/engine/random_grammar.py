@@ -123,6 +123,7 @@ LOCKS: Options = {
     "home": (60, ("owner", "master")),
     "words": (30, ("cached", "memory")),
     "barrier": (80, get_args(locks.BarrierName)),
+    "probe": (40, ("look-first", "lock-first")),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_setup import NS, Seen, plan_of, run, runtime, shipped_strategy, stealing, toy
+from engine_setup import NS, Seen, found, plan_of, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, graph, items, task
 
 from numasim.strategy.sync_places import place_words
@@ -17,7 +17,7 @@ PROBE = {"probe_ns": 100, "probe_remote_ns": 100}
 
 def stolen(*levels: dict[str, Any], costs: dict[str, Any] | None = None, **keys: Any) -> Seen:
     """Three thieves of one node rob worker 0, which holds three tasks from 0 on; lines take 20 ns, memory 100."""
-    strategy = stealing(*levels, locks={"kind": "mcs"}, mapping="contiguous", **keys)
+    strategy = stealing(*levels, mapping="contiguous", **{"locks": {"kind": "mcs"}, **keys})
     return run(LEAVES, 4, strategy, runtime(costs={**PROBE, **(costs or {})}, poll_ns=9000), toy())
 
 
@@ -46,17 +46,55 @@ def test_what_a_steal_costs_is_paid_before_the_lock_is_let_go() -> None:
     assert seen.steals == ((200 * NS, 1, 0, 1), (350 * NS, 2, 0, 1), (500 * NS, 3, 0, 1))
 
 
-def test_a_lock_for_each_queue() -> None:
-    seen = stolen(FROM_FIRST, queues={"deque": {"per": "worker", "lock": "yes"}})
+LOCKED: dict[str, Any] = {"deque": {"per": "worker", "lock": "yes"}}
+LOCK_FIRST = {"kind": "mcs", "probe": "lock-first"}
+
+
+def test_a_lock_for_each_queue_that_is_taken_before_a_probe_looks() -> None:
+    seen = stolen(FROM_FIRST, queues=LOCKED, locks=LOCK_FIRST)
     assert [t for t, *_ in seen.steals] == [200 * NS, 320 * NS, 440 * NS]
     assert seen.result.sync_objects["object"].tolist() == [f"deque of worker {worker}" for worker in range(4)]
     assert seen.result.sync_objects["acquisitions"].tolist()[0] >= 3
 
 
 def test_both_locks_are_taken_one_after_the_other() -> None:
-    seen = stolen({**FROM_FIRST, "lock": "node"}, queues={"deque": {"per": "worker", "lock": "yes"}})
+    seen = stolen({**FROM_FIRST, "lock": "node"}, queues=LOCKED, locks=LOCK_FIRST)
     assert seen.steals[0] == (300 * NS, 1, 0, 1)  # two first accesses and a probe
     assert seen.steals[1] == ((300 + 20 + 20 + 100) * NS, 2, 0, 1)
+
+
+def test_a_probe_looks_before_it_locks_and_one_that_finds_the_lock_taken_fails() -> None:
+    """All look at 100 ns. Worker 1 gets the lock from memory at 200; later from its own core, in 5 ns. The others back
+    off until 9,100 ns.
+    """
+    seen = stolen(FROM_FIRST, queues=LOCKED)
+    assert seen.steals == ((200 * NS, 1, 0, 1), (1305 * NS, 1, 0, 1), (2410 * NS, 1, 0, 1))
+    assert seen.of_worker("steal_attempts")[2:] == [1, 1]
+    assert seen.result.words["acquisitions"].tolist() == [3, 0, 0, 0]
+    assert seen.of_worker("overhead_ps")[1] == (100 + 5 + 5) * NS  # of waiting for the line; looking is no overhead
+    assert seen.of_worker("overhead_ps")[2:] == [0, 0]
+
+
+def test_a_probe_looks_again_when_it_has_the_lock() -> None:
+    """The thief sees the child at 100 ns and has the lock at 200; its owner has begun it at 150."""
+    strategy = stealing(FROM_FIRST, queues=LOCKED, locks={"kind": "mcs"})
+    seen = run(graph(task(task(1000 * NS), 150 * NS, WAIT)), 2, strategy, runtime(costs=PROBE, poll_ns=9000), toy())
+    assert seen.stretches == ((0, 0, 0, 150 * NS), (0, 1, 150 * NS, 1150 * NS))
+    assert seen.of_worker("steal_attempts") == [0, 1]
+    assert (seen["steal_success"], seen["lock_acquisitions"]) == (0, 1)
+    assert seen.result.held.tolist() == [[0, 1, 200 * NS, 200 * NS]]
+
+
+@pytest.mark.parametrize("workers", [4, 8])
+def test_polling_an_empty_queue_takes_no_lock_and_costs_what_it_costs_without(workers: int) -> None:
+    def polled(lock: str) -> Seen:
+        pool = {"pool": {"per": "machine", "own": "fifo", "lock": lock}}
+        strategy = stealing({"from": "own", "queue": "pool"}, queues=pool, dispatch=[{"to": "own", "queue": "pool"}])
+        return run(graph(task(50_000 * NS)), workers, strategy, runtime(costs=PROBE), toy(1, 8))
+
+    locked, unlocked = polled("yes"), polled("no")
+    assert locked["lock_acquisitions"] == 0
+    assert found(locked.result)["workers"] == found(unlocked.result)["workers"]
 
 
 @pytest.mark.parametrize("lock", ["yes", "no"])

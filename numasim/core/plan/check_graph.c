@@ -258,6 +258,7 @@ static void derive(ns_full_plan *self) {
     self->inlines = overflows && !self->looks_at_data;
     self->puts_take_time = self->costs.push_ps || self->words.queue_lock.count;
     self->locks_search = self->words.declared < self->words.role.count;
+    self->locks_probes = self->words.level_lock.count || (self->words.queue_lock.count && !self->words.looks_first);
 }
 
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self) {

@@ -76,6 +76,14 @@ static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
     return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
 }
 
+/* The lock of a queue under which a probe looks; that which a probe takes that has seen a task, to look again. */
+static inline int32_t ns_probe_lock(const ns_full_plan *plan, uint32_t q) {
+    return plan->words.looks_first ? NS_NO_LOCK : ns_queue_lock(plan, (int32_t)q);
+}
+static inline int32_t ns_take_lock(const ns_full_plan *plan, uint32_t q) {
+    return plan->words.looks_first ? ns_queue_lock(plan, (int32_t)q) : NS_NO_LOCK;
+}
+
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
 /* Count attempts at queue `q`, some of which brought `tasks` tasks together. */

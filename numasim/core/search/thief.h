@@ -46,7 +46,8 @@ static inline void ns_host_despair(ns_search *s, ns_worker_state *w);
 /* The worker polls after `wait_ps`: count rounds that it can only fail in after that; the time that they take. */
 static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_t wait_ps);
 
-/* Ask for a lock of the search, and wait for it; let go of one. */
+/* Whether nobody has a lock of the search; ask for one, and wait for it; let go of one. */
+static inline bool ns_host_is_free(ns_search *s, uint32_t lock);
 static inline void ns_host_request(ns_search *s, ns_worker_state *w, uint32_t lock);
 static inline void ns_host_release(ns_search *s, ns_worker_state *w, uint32_t lock);
 
@@ -72,7 +73,7 @@ static inline void ns_send_probe(ns_search *s, ns_worker_state *w) {
 
 /* Take the locks of the next probe, that of its level first, and send it; let go of those of the last one. */
 static inline void ns_pass_locks(ns_search *s, ns_worker_state *w) {
-    const int32_t needed[2] = {ns_level_lock(s->plan, w->level, w->target), ns_queue_lock(s->plan, (int32_t)w->target)};
+    const int32_t needed[2] = {ns_level_lock(s->plan, w->level, w->target), ns_probe_lock(s->plan, w->target)};
     uint32_t kept = 0;
     for (uint32_t at = 0; at < w->held_count; at++) {
         const uint32_t lock = w->held[at];
@@ -89,11 +90,6 @@ static inline void ns_pass_locks(ns_search *s, ns_worker_state *w) {
         return;
     }
     ns_send_probe(s, w);
-}
-
-static inline void ns_lock_granted(ns_search *s, ns_worker_state *w, uint32_t lock) {
-    w->held[w->held_count++] = lock;
-    ns_pass_locks(s, w);
 }
 
 /* Something was found: pay for it, then let go of the locks. */
@@ -158,7 +154,7 @@ static inline bool ns_next_probe(ns_search *s, ns_worker_state *w) {
         return ns_end_round(s, w);
     }
     w->probed = true;
-    if (s->plan->locks_search) {
+    if (s->plan->locks_probes) {
         ns_pass_locks(s, w);
     } else {
         ns_send_probe(s, w);
@@ -172,7 +168,7 @@ static inline bool ns_start_round(ns_search *s, ns_worker_state *w) {
         w->round_goes_on = false;
         return ns_next_probe(s, w);
     }
-    if (s->plan->locks_search && w->owed_ps) {
+    if (s->plan->locks_probes && w->owed_ps) {
         ns_host_wait(s, w, NS_RANK_POLL, 0);
         return false;
     }
@@ -193,20 +189,50 @@ static inline bool ns_missed(ns_search *s, ns_worker_state *w) {
     return ns_back_off(s, w, true);
 }
 
-/* A probe takes effect. */
-static inline bool ns_look(ns_search *s, ns_worker_state *w) {
+/* How many tasks the worker's probe takes from the queue as it is now. */
+static inline int64_t ns_found(ns_search *s, const ns_worker_state *w) {
+    const int64_t count = ns_host_amount(s, w);
+    if (!count || s->plan->join != NS_JOIN_STRICT) return count;
+    return ns_host_may_run(s, w, w->target, ns_takes_back(s->plan, w->level, w->target)) ? count : 0;
+}
+
+/* A probe takes effect: it takes `count` tasks. */
+static inline bool ns_take_effect(ns_search *s, ns_worker_state *w, int64_t count) {
     const ns_full_plan *plan = s->plan;
     const uint32_t q = w->target;
-    const bool back = ns_takes_back(plan, w->level, q);
-    int64_t count = ns_host_amount(s, w);
-    if (count && plan->join == NS_JOIN_STRICT && !ns_host_may_run(s, w, q, back)) count = 0;
     if (ns_is_attempt(plan, w->level)) {
         ns_count_attempts(&s->counts, plan, w, q, 1, count != 0, count);
         if (!count) ns_count_failed(plan, w, q, 1);
     }
     ns_actor_found(s->actors, &plan->steal, (int32_t)w->id, w->level, q, count);
-    if (!(count ? ns_host_take(s, w, back, count) : ns_missed(s, w))) return false;
+    if (!(count ? ns_host_take(s, w, ns_takes_back(plan, w->level, q), count) : ns_missed(s, w))) return false;
     return !w->held_count || ns_leave_search(s, w);
+}
+
+/* A probe has come to its queue. If it sees tasks there and the queue has a lock of its own, it takes effect once it
+ * has that, too; it is fruitless where somebody else has the lock.
+ */
+static inline bool ns_look(ns_search *s, ns_worker_state *w) {
+    const int64_t count = ns_found(s, w);
+    const int32_t lock = count && s->plan->locks_search ? ns_take_lock(s->plan, w->target) : NS_NO_LOCK;
+    if (lock == NS_NO_LOCK) return ns_take_effect(s, w, count);
+    if (!ns_host_is_free(s, (uint32_t)lock)) return ns_take_effect(s, w, 0);
+    ns_host_request(s, w, (uint32_t)lock);
+    return false;
+}
+
+/* The worker has a lock of its search: it sends its probe, or looks again into the queue in which it has seen tasks,
+ * since others may have taken them meanwhile.
+ */
+static inline bool ns_lock_granted(ns_search *s, ns_worker_state *w, uint32_t lock) {
+    w->held[w->held_count++] = lock;
+    if ((int32_t)lock != ns_take_lock(s->plan, w->target)) {
+        ns_pass_locks(s, w);
+        return false;
+    }
+    const int64_t count = ns_found(s, w);
+    if (!count) ns_host_release(s, w, w->held[--w->held_count]);
+    return ns_take_effect(s, w, count);
 }
 
 /* ---- whether a worker can find anything -------------------------------------------------------------------------- */

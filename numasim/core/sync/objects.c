@@ -123,6 +123,8 @@ bool ns_sync_request(ns_sync *self, uint32_t number, uint32_t actor, uint32_t th
     return true;
 }
 
+bool ns_sync_is_free(const ns_sync *self, uint32_t number) { return !self->objects[number].is.server.busy; }
+
 ns_waiter ns_sync_grant(ns_sync *self, uint32_t number, int64_t now_ps) {
     object *one = &self->objects[number];
     server *lock = &one->is.server;

@@ -47,6 +47,9 @@ void ns_sync_destroy(ns_sync *self);
 /* Ask for a lock or an atomic word; `then` comes back with the grant. False where there is no memory. */
 bool ns_sync_request(ns_sync *self, uint32_t object, uint32_t actor, uint32_t then, int64_t now_ps);
 
+/* Whether nobody has a lock or waits for it. */
+bool ns_sync_is_free(const ns_sync *self, uint32_t object);
+
 /* GRANT: the object is the waiter's that is returned. */
 ns_waiter ns_sync_grant(ns_sync *self, uint32_t object, int64_t now_ps);
 

@@ -296,6 +296,7 @@ def _words(plan: Plan) -> Fields:
         "pause_ps": costs.pause_ps,
         "futex_ps": costs.futex_ps,
         "words_cached": words.cached,
+        "looks_first": words.looks_first,
         "word_memory_ps": plan.machine.latency_ps.ravel(),
     }
 

@@ -86,11 +86,16 @@ class Tables:
         times: list[int] = self._line_ps[:, worker].tolist()
         return times
 
-    def search_locks(self, level: int, q: int) -> tuple[int, ...]:
-        """The locks that a probe of queue ``q`` by ``level`` passes: that of the level, then that of the queue."""
+    def probe_locks(self, level: int, q: int) -> tuple[int, ...]:
+        """The locks under which a probe of queue ``q`` by ``level`` looks: that of the level, then that of the queue."""
         words = self._plan.words
-        locks = (words.level_lock[level, q] if len(words.level_lock) else NO_LOCK, self.queue_lock[q])
-        return tuple(int(lock) for lock in locks if lock != NO_LOCK)
+        of_level = words.level_lock[level, q] if len(words.level_lock) else NO_LOCK
+        of_queue = NO_LOCK if words.looks_first else self.queue_lock[q]
+        return tuple(int(lock) for lock in (of_level, of_queue) if lock != NO_LOCK)
+
+    def take_lock(self, q: int) -> int:
+        """The lock that a probe takes which has seen a task in queue ``q``, to look again; or `NO_LOCK`."""
+        return self.queue_lock[q] if self._plan.words.looks_first else NO_LOCK
 
     @property
     def line_matrix_ps(self) -> npt.NDArray[np.int64]:

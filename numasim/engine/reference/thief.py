@@ -21,6 +21,7 @@ from numasim.engine.reference.producers import Producers
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.thresholds import Measured, computed_thresholds
+from numasim.strategy.sync_places import NO_LOCK
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
 PATIENCE_ROUNDS = 256  # fruitless rounds in a row after which a worker asks whether any of them can ever succeed
@@ -86,6 +87,7 @@ class Thief:
         self._tracks_parent = run.prober.tracks_parent
         self._beginnings_matter = self._work_first or self._tracks_parent
         self._locks_search = run.plan.words.search
+        self._locks_probes = run.plan.words.locks_probes
         self._backs_off_after_probes = run.plan.steal.backoff.after == "probe"
         self._on_paid = run.clock.reaction(self._paid)
         run.clock.react(LOOK, self._look)
@@ -208,7 +210,7 @@ class Thief:
         if w.round_goes_on:
             w.round_goes_on = False
             return self._next_probe(w)
-        if self._locks_search and w.owed_ps:
+        if self._locks_probes and w.owed_ps:
             self._clock.schedule_idle(w, POLL, 0)
             return False
         w.probed = False
@@ -222,7 +224,7 @@ class Thief:
             return self._end_round(w)
         w.level, w.target = probe
         w.probed = True
-        if self._locks_search:
+        if self._locks_probes:
             self._pass_locks(w)
         else:
             self._send_probe(w)
@@ -266,19 +268,43 @@ class Thief:
     # ---- steals ----------------------------------------------------------------------------------------------------
 
     def _look(self, w: Worker) -> None:
-        """A probe takes effect: steal, or go on with the round."""
-        q, level = w.target, w.level
-        end = self._tables.probe_end[level][q]
+        """A probe has come to its queue. If it sees tasks there and the queue has a lock of its own, it takes effect once
+        it has that, too; it is fruitless where somebody else has the lock.
+        """
         if self._lazy_queues:
-            self._lazy_queues.observe(q)
+            self._lazy_queues.observe(w.target)
+        count = self._found(w)
+        lock = self._tables.take_lock(w.target) if count and self._locks_search else NO_LOCK
+        if lock == NO_LOCK:
+            self._take_effect(w, count)
+        elif self._sync.is_free(lock):
+            self._request(w, lock, self._look_again)
+        else:
+            self._take_effect(w, 0)
+
+    def _look_again(self, w: Worker) -> None:
+        """The worker has the lock of a queue in which it has seen tasks: others may have taken them meanwhile."""
+        count = self._found(w)
+        if not count:
+            self._sync.release(w.held.pop(), w.id)
+        self._take_effect(w, count)
+
+    def _found(self, w: Worker) -> int:
+        """How many tasks the worker's probe takes from the queue as it is now."""
+        q, level = w.target, w.level
         count = self._prober.amount(level, self._queues.length[q])
-        if count and self._strict and not self._joins.may_run(w, q, end):
-            count = 0
+        if count and self._strict and not self._joins.may_run(w, q, self._tables.probe_end[level][q]):
+            return 0
+        return count
+
+    def _take_effect(self, w: Worker, count: int) -> None:
+        """Steal, or go on with the round."""
+        q, level = w.target, w.level
         if self._tables.attempt[level]:
             self._count_attempt(w, q, count)
         self._prober.found(w.id, level, q, count)
         if count:
-            self._take(w, q, end, count)
+            self._take(w, q, self._tables.probe_end[level][q], count)
         elif not self._missed(w):
             return
         if w.held:
@@ -339,23 +365,27 @@ class Thief:
 
     def _pass_locks(self, w: Worker) -> None:
         """Take the locks of the next probe, that of its level first, and send it; let go of those of the last one."""
-        needed = self._tables.search_locks(w.level, w.target)
+        needed = self._tables.probe_locks(w.level, w.target)
         for lock in [lock for lock in w.held if lock not in needed]:
             w.held.remove(lock)
             self._sync.release(lock, w.id)
         missing = next((lock for lock in needed if lock not in w.held), None)
         if missing is None:
             self._send_probe(w)
-            return
+        else:
+            self._request(w, missing, self._pass_locks)
+
+    def _request(self, w: Worker, lock: int, then: Callable[[Worker], None]) -> None:
+        """Wait for a lock, and go on with ``then`` once the worker has it."""
 
         def granted(actor: int) -> None:
-            self._workers[actor].held.append(missing)
-            self._pass_locks(self._workers[actor])
+            self._workers[actor].held.append(lock)
+            then(self._workers[actor])
 
         self._clock.expect(w, POLL, w.due)  # it has no event, and is at no work
         if self._recorder.watch:
             self._report_idle(w, 0, 0)
-        self._sync.request(missing, w.id, granted)
+        self._sync.request(lock, w.id, granted)
 
     def _release_held(self, w: Worker) -> None:
         for lock in w.held:

@@ -73,7 +73,10 @@ void Engine::grant(std::uint32_t lock) {
         return;
     }
     Worker& w = executor_.run.team[waiter.actor];
-    if (then == Then::SEARCH) return ns_lock_granted(&executor_.thief, &w, lock);
+    if (then == Then::SEARCH) {
+        if (ns_lock_granted(&executor_.thief, &w, lock)) executor_.proceed(w);
+        return;
+    }
     if (then == Then::ENQUEUE) return executor_.put_locked(w);
     if (then == Then::ATOMIC) executor_.sync.release(lock, w.id);
     executor_.sync.stop_spinning(w);

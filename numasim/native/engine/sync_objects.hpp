@@ -28,6 +28,7 @@ public:
     [[gnu::noinline]] bool use(Worker& w, std::uint8_t code, std::uint32_t word);
 
     // Ask for a lock. What the actor does when it has it is `then`, which `grant` returns.
+    bool is_free(std::uint32_t word) const { return ns_sync_is_free(sync_.get(), word); }
     void request(std::uint32_t word, std::uint32_t actor, Then then);
     ns_waiter grant(std::uint32_t word);
     void release(std::uint32_t word, std::uint32_t actor);

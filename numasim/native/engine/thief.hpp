@@ -123,6 +123,8 @@ static inline std::int64_t ns_host_pass_over(ns_search* s, ns_worker_state* w, s
     return thief_of(s).polling.pass_over(worker_of(w), wait_ps);
 }
 
+static inline bool ns_host_is_free(ns_search* s, std::uint32_t lock) { return thief_of(s).sync.is_free(lock); }
+
 static inline void ns_host_request(ns_search* s, ns_worker_state* w, std::uint32_t lock) {
     numasim::Thief& thief = thief_of(s);
     thief.report_idle(worker_of(w), 0, 0);

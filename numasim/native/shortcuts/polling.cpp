@@ -66,7 +66,7 @@ std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
 // Count the rounds from `poll_ps` on that end before `until_ps`; the time that they take.
 std::int64_t Polling::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     until_ps = std::min(until_ps, LATEST_PS);
-    if (poll_ps >= until_ps || run_.plan.locks_search || run_.plan.backoff_after_probe ||
+    if (poll_ps >= until_ps || run_.plan.locks_probes || run_.plan.backoff_after_probe ||
         (!w.stack.empty() && run_.plan.join == Join::OWN))
         return 0;
     const std::int32_t probes = quiet_round(w).probes;

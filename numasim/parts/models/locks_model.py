@@ -33,6 +33,7 @@ class LockSpec(CheckedModel):
     home: Literal["owner", "master"] = "master"
     words: Literal["cached", "memory"] = "cached"
     barrier: BarrierName = "flag"  # what OMPi does
+    probe: Literal["look-first", "lock-first"] = "look-first"  # of a queue that has a lock
 
     def _problems(self) -> Iterator[str]:
         for key, kinds in KINDS_OF_KEY.items():

@@ -739,6 +739,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     }
     if (!ns_read_i32s(reader, "level_lock", NS_ANY_SIZE, &plan->words.level_lock)) return false;
     if (!ns_read_i32s(reader, "queue_lock", NS_ANY_SIZE, &plan->words.queue_lock)) return false;
+    if (!ns_read_flag(reader, "looks_first", &plan->words.looks_first)) return false;
     {
         uint32_t value;
         if (!ns_read_choice(reader, "lock_kind", NS_LOCK_KIND_WORD, 7, &value)) return false;

@@ -305,6 +305,7 @@ typedef struct ns_plan_words {
     uint32_t declared;
     ns_i32s level_lock; /* [steal levels, queues] or empty; -1: none */
     ns_i32s queue_lock; /* [queues] or empty; -1: none */
+    bool looks_first; /* a probe looks into a queue before it takes the queue's lock */
     enum ns_lock_kind kind;
     enum ns_barrier_kind barrier;
     ns_lock_rules rules;
@@ -376,7 +377,8 @@ typedef struct ns_full_plan {
     int64_t room; /* tasks that all queues hold together */
     bool looks_at_data; /* a dispatch rule asks where the objects of a new task are */
     ns_task_objects objects;
-    bool locks_search; /* probes are made under locks */
+    bool locks_search; /* a search takes locks */
+    bool locks_probes; /* even for fruitless probes */
     bool own_never_full; /* every new task finds room in its worker's own queue */
     bool inlines; /* spawns are executed at once where a queue overflows */
     bool puts_take_time;

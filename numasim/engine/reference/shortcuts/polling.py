@@ -106,7 +106,7 @@ class Polling:
         self._work = memory.work
         backoff = run.plan.steal.backoff
         self._counts_empty_rounds = backoff.empty == "count"
-        self._goes_round_by_round = not run.plan.words.search and backoff.after != "probe"
+        self._goes_round_by_round = not run.plan.words.locks_probes and backoff.after != "probe"
         self._quiet: dict[int, QuietRounds | None] = {}  # by worker
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:

@@ -109,6 +109,10 @@ class SyncObjects:
 
     # ---- locks -----------------------------------------------------------------------------------------------------
 
+    def is_free(self, ident: int) -> bool:
+        """Whether nobody has a lock or waits for it."""
+        return not self._servers[ident].busy
+
     def request(self, ident: int, actor: int, then: Callable[[int], None]) -> None:
         """Ask for a lock; ``then`` is called with the actor's id at the grant."""
         server = self._servers[ident]

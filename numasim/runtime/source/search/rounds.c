@@ -62,7 +62,15 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     if (pool->emulation.is_on) {
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
-    const int64_t wanted = ns_level_amount(by, ns_task_queue_length(pool->queues[q]));
+    const uint32_t node = (uint32_t)worker->base.node;
+    const int32_t lock = ns_search_locks_of_queue(&pool->locks, q);
+    int32_t held = NS_NO_LOCK;
+    if (!pool->tables.file->plan.words.looks_first) ns_search_locks_pass(&pool->locks, &held, lock, node);
+    int64_t wanted = ns_level_amount(by, ns_task_queue_length(pool->queues[q]));
+    if (wanted && held != lock) {
+        ns_search_locks_pass(&pool->locks, &held, lock, node);
+        wanted = ns_level_amount(by, ns_task_queue_length(pool->queues[q]));
+    }
     const uint8_t end = attempt ? queue->steal_end : queue->own_end;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;
@@ -75,24 +83,12 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
         else
             first = task;
     }
+    ns_search_locks_pass(&pool->locks, &held, NS_NO_LOCK, node);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);
     ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* the only actor that it sees */
     if (taken) name_thief(worker, q);
     return first;
-}
-
-/* A probe under the locks that it is made under, of which the level's stays held. */
-static ns_thread_task *probe_locked(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q,
-                                    int32_t *held) {
-    const ns_search_locks *locks = &ns_thread_pool_of(worker)->locks;
-    const uint32_t node = (uint32_t)worker->base.node;
-    int32_t of_queue = NS_NO_LOCK;
-    ns_search_locks_pass(locks, held, ns_search_locks_of_level(locks, level, q), node);
-    ns_search_locks_pass(locks, &of_queue, ns_search_locks_of_queue(locks, q), node);
-    ns_thread_task *task = probe(worker, wait, level, q);
-    ns_search_locks_pass(locks, &of_queue, NS_NO_LOCK, node);
-    return task;
 }
 
 /* The probes of a round: a task, or NULL with `*probed`. `*held` is the lock of a level that the last one left. */
@@ -107,7 +103,9 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
         ns_thread_view_queues(worker);
         if (!ns_round_next(&round, &pool->tables.steal, &search->actor, &search->view, &level, &q)) return NULL;
         *probed = true;
-        ns_thread_task *task = probe_locked(worker, wait, level, q, held);
+        ns_search_locks_pass(&pool->locks, held, ns_search_locks_of_level(&pool->locks, level, q),
+                             (uint32_t)worker->base.node);
+        ns_thread_task *task = probe(worker, wait, level, q);
         if (task || wait->is_over(wait->context)) return task;
         if (pool->tables.backoff_after_probe) {
             ns_search_locks_pass(&pool->locks, held, NS_NO_LOCK, (uint32_t)worker->base.node);

@@ -91,6 +91,8 @@ static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_
     return 0; /* every round is gone through */
 }
 
+static inline bool ns_host_is_free(ns_search *s, uint32_t lock) { return ns_sync_is_free(pool_with(s)->sync, lock); }
+
 static inline void ns_host_request(ns_search *s, ns_worker_state *w, uint32_t lock) {
     (void)s;
     searcher(w)->rank = NS_RANK_GRANT;
@@ -121,7 +123,7 @@ static bool go_on(virtual_worker *w) {
     ns_search *search = &pool_of(w)->search;
     switch (w->rank) {
         case NS_RANK_LOOK: return ns_look(search, &w->state);
-        case NS_RANK_GRANT: ns_lock_granted(search, &w->state, w->requested); return false;
+        case NS_RANK_GRANT: return ns_lock_granted(search, &w->state, w->requested);
         case NS_RANK_PUT: ns_release_search_locks(search, &w->state); return true;
         default: return ns_host_join_is_over(search, &w->state) || seek(w);
     }
