@@ -84,7 +84,8 @@ def _decimal(value: Any) -> Any:
     return exact
 
 
-def _bytes(value: Any) -> Any:
+def size_bytes(value: Any) -> Any:
+    """A number of bytes, of a text such as 64KiB; ValueError where it is none."""
     if isinstance(value, str):
         found = _BYTES.fullmatch(value.strip())
         if not found or found[2] not in _UNITS:
@@ -106,8 +107,8 @@ Nanoseconds = Annotated[Exact, Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)
 GigabytesPerSecond = Annotated[Exact, Field(gt=0, le=100_000)]  # 10**9 bytes per second
 Multiple = Annotated[Exact, Field(gt=0, le=1000)]  # of a given quantity
 Gigahertz = Annotated[Exact, Field(gt=0, le=100)]
-_SizeText = Annotated[str, Field(pattern=r"^\d+ *(B|KiB|MiB|GiB|TiB)?$")]
-Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(_bytes, json_schema_input_type=int | _SizeText)]
+SizeText = Annotated[str, Field(pattern=r"^\d+ *(B|KiB|MiB|GiB|TiB)?$")]
+Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(size_bytes, json_schema_input_type=int | SizeText)]
 Whole = Annotated[int, BeforeValidator(_integer)]  # a whole number, also where it is written as 1e6
 Ppm = Annotated[Whole, Field(ge=0, le=1_000_000)]  # parts per million
 Count = Annotated[Whole, Field(ge=0, le=2**48)]

@@ -94,7 +94,7 @@ def policy_changes(chance: Random) -> list[Document]:
 
 
 PLACEMENT: Options = {
-    "granule": (60, (1, 1, 3)),
+    "granule": (60, (1, 1, 3, "200B", "20KiB")),
     "touch_on_read": (30, ("no", "yes")),
     "overflow": (60, ("next", "next", "none")),
     "changes": (40, policy_changes),

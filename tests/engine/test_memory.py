@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engine_setup import NS, Seen, run, runtime, stealing, toy
+from engine_setup import NS, Seen, run, runtime, stealing, toy, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.engine.reference.memory.page_map import split
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 TWO_NODES = toy(sockets=2, cores=1)
@@ -170,3 +171,27 @@ def test_drawn_times_of_items_belong_to_the_item() -> None:
     assert lengths[0] == lengths[1]
     assert all(100 * NS <= length <= 900 * NS for length in lengths[0].values())
     assert len(set(lengths[0].values())) > 40
+
+
+@pytest.mark.parametrize(
+    ("granule", "page", "faults"),
+    [
+        ("64KiB", "4KiB", 16),
+        ("64KiB", "64KiB", 1),
+        ("64KiB", "1MiB", 1),  # at least a page
+        ("130KiB", "64KiB", 2),  # whole pages
+        (16, "4KiB", 16),
+        (16, "64KiB", 16),
+    ],
+)
+def test_a_granule_is_a_size_or_a_number_of_pages(granule: str | int, page: str, faults: int) -> None:
+    """One byte is touched: as many pages are placed as there are in a granule."""
+    machine = toy_with({"sockets": 2, "cores": 1}, page=page)
+    touches = graph(task(Run(0, (Access(0, 0, 1),))), regions=(Region("fresh", 1 << 21, False),))
+    strategy = stealing(placement={"policy": "first-touch", "granule": granule})
+    assert run(touches, 1, strategy, machine=machine)["page_faults"] == faults
+
+
+def test_granules_are_64_kib_by_default() -> None:
+    usual = PlacementSpec(policy="first-touch")
+    assert [usual.granule_pages(page * KIB) for page in (4, 64)] == [16, 1]

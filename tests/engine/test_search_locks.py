@@ -70,7 +70,7 @@ def test_a_probe_looks_before_it_locks_and_one_that_finds_the_lock_taken_fails()
     seen = stolen(FROM_FIRST, queues=LOCKED)
     assert seen.steals == ((200 * NS, 1, 0, 1), (1305 * NS, 1, 0, 1), (2410 * NS, 1, 0, 1))
     assert seen.of_worker("steal_attempts")[2:] == [1, 1]
-    assert seen.result.words["acquisitions"].tolist() == [3, 0, 0, 0]
+    assert seen.result.sync_objects["acquisitions"].tolist() == [3, 0, 0, 0]
     assert seen.of_worker("overhead_ps")[1] == (100 + 5 + 5) * NS  # of waiting for the line; looking is no overhead
     assert seen.of_worker("overhead_ps")[2:] == [0, 0]
 

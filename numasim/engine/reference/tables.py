@@ -87,7 +87,7 @@ class Tables:
         return times
 
     def probe_locks(self, level: int, q: int) -> tuple[int, ...]:
-        """The locks under which a probe of queue ``q`` by ``level`` looks: that of the level, then that of the queue."""
+        """The locks under which a probe of queue ``q`` by ``level`` looks: that of the level, that of the queue."""
         words = self._plan.words
         of_level = words.level_lock[level, q] if len(words.level_lock) else NO_LOCK
         of_queue = NO_LOCK if words.looks_first else self.queue_lock[q]

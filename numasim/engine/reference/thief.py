@@ -268,8 +268,8 @@ class Thief:
     # ---- steals ----------------------------------------------------------------------------------------------------
 
     def _look(self, w: Worker) -> None:
-        """A probe has come to its queue. If it sees tasks there and the queue has a lock of its own, it takes effect once
-        it has that, too; it is fruitless where somebody else has the lock.
+        """A probe has come to its queue. If it sees tasks there and the queue has a lock of its own, it takes effect
+        once it has that, too; it is fruitless where somebody else has the lock.
         """
         if self._lazy_queues:
             self._lazy_queues.observe(w.target)

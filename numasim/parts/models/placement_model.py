@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
-from numasim.parts.base import Bytes, CheckedModel, Count, Model, Nanoseconds, PositiveCount, ps
+from numasim.parts.base import Bytes, CheckedModel, Count, Model, Nanoseconds, PositiveCount, SizeText, ps, size_bytes
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
 # Fresh memory is placed by its touchers, initialised memory is on worker 0's node; `PageRule` says what else is done.
@@ -141,15 +141,21 @@ class ChangeSpec(PolicySpec):
     ]
 
 
+Granule = Annotated[
+    Annotated[SizeText, Tag("text")] | Annotated[PositiveCount, Field(le=MOST_GRANULE), Tag("number")],
+    by_shape("a number of pages, or a size such as 64KiB, is needed here"),
+]
+
+
 class PlacementSpec(PolicySpec):
     """The page placement of a run.
 
-    ``granule`` pages are placed together while the program runs; ``touch_on_read: no`` lets reads of unplaced pages
-    place nothing; ``overflow: next`` respects the memory of nodes: a page for which its node has no room goes to the
-    nearest node that has; if none has, it keeps its node.
+    ``granule`` is how much is placed together while the program runs, at least a page; ``touch_on_read: no`` lets reads
+    of unplaced pages place nothing; ``overflow: next`` respects the memory of nodes: a page for which its node has no
+    room goes to the nearest node that has; if none has, it keeps its node.
     """
 
-    granule: Annotated[PositiveCount, Field(le=MOST_GRANULE)] = 16
+    granule: Granule = "64KiB"  # A-34
     touch_on_read: YesNo = True
     overflow: Literal["none", "next"] = "none"
     changes: Annotated[tuple[ChangeSpec, ...], Field(max_length=64)] = ()
@@ -158,6 +164,13 @@ class PlacementSpec(PolicySpec):
     def policies(self) -> tuple[PolicySpec, ...]:
         """The initial policy and those of the changes."""
         return (self, *self.changes)
+
+    def granule_pages(self, page_bytes: int) -> int:
+        """How many pages of that size are placed together."""
+        if isinstance(self.granule, int):
+            return self.granule
+        whole_pages: int = size_bytes(self.granule) // page_bytes
+        return min(MOST_GRANULE, max(1, whole_pages))
 
     def _problems(self) -> Iterator[str]:
         yield from super()._problems()

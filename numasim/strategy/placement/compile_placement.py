@@ -191,7 +191,7 @@ def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workl
         nodes=machine.nodes,
         pages=_pages(machine, work),
         stages=_stages(spec, ground, work, dynamic),
-        granule=spec.granule,
+        granule=spec.granule_pages(machine.page_bytes),
         capacity=capacity,
     )
 
