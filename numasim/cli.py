@@ -46,6 +46,7 @@ EngineName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="print JSON for programs")]
 Check = Annotated[bool, typer.Option("--check", help="check the result against the invariants of the model")]
 
+MANY_RUNS = 10_000  # are announced before the first is started
 NOT_BUILT = "numasim: the native engine is not built here; using the reference engine (slower)"
 
 
@@ -121,6 +122,8 @@ def sweep(
     engine = _engine(engine)
     require_engine(engine)
     loaded = load_sweep(spec, sets or ())
+    if loaded.runs >= MANY_RUNS and not quiet:
+        typer.echo(f"numasim: {loaded.runs:,} runs: {len(loaded.cells):,} cells, {loaded.repeat:,} of each", err=True)
     outcome = run_sweep(
         loaded,
         output or Path("results") / Path(spec).stem,

@@ -83,6 +83,11 @@ def draw_array(streams: U64Array, k: int) -> U64Array:
     return mix_array(streams + np.uint64((k + 1) * GAMMA & MASK))
 
 
+def draws_array(streams: U64Array, numbers: npt.NDArray[Any]) -> U64Array:
+    """`draw` of the number ``numbers[i]`` of stream ``streams[i]``, for every i."""
+    return mix_array(streams + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA))
+
+
 def stream_array(stream: int, count: int) -> U64Array:
     """The first ``count`` numbers of one stream: `draw` for k from 0 on."""
     return mix_array(np.uint64(stream) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GAMMA))

@@ -39,6 +39,7 @@ MODULES = {
     "engine/test_background.py": "equality",
     "engine/test_engine_properties.py": "equality",
     "engine/test_engines_agree.py": "equality",
+    "engine/test_every_value.py": "equality",
     "engine/test_every_pair.py": "equality",
     "engine/test_every_placement.py": "equality",
     "engine/test_flow_properties.py": "equality",

@@ -22,13 +22,14 @@ from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
 from numasim.spec.identity import workload_json
 from numasim.spec.run_spec import RunSpec
+from numasim.spec.size_check import check_built
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
-from numasim.workload.parameters import TeamParameters
+from numasim.workload.parameters import TeamParameters, WorkloadFile, WorkloadParameters
 
 DERIVED = ("coupled", "skippable")
 
@@ -44,6 +45,8 @@ def build_plan(spec: RunSpec) -> Plan:
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(spec.workers)
     workload = _workload(_Keyed(workload_json(parameters), parameters))
+    if _is_larger_than_told(workload, parameters):
+        check_built(workload, machine, max(1, ppm(spec.model.mlp)))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _known_task_ps(workload, machine) if runtime.backoff.first_ns == "task" else None
@@ -64,6 +67,11 @@ def build_plan(spec: RunSpec) -> Plan:
         skip=spec.model.skip == "auto",
         effects=effects_of(spec.model),
     )
+
+
+def _is_larger_than_told(workload: Workload, parameters: WorkloadParameters | WorkloadFile) -> bool:
+    """Whether only the program itself tells how large it is."""
+    return isinstance(parameters, WorkloadFile) or (not workload.folded and parameters.totals().rows < workload.rows)
 
 
 def completed(**parts: Any) -> Plan:

@@ -24,6 +24,7 @@ from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
 from numasim.spec.part_reader import CATALOG, PartReader
+from numasim.spec.size_check import Distances, check_distances, check_size
 from numasim.workload.parameters import TeamParameters, WorkloadFile, WorkloadParameters
 from numasim.workload.registry import PARAMETERS
 
@@ -127,7 +128,19 @@ class Resolver:
         spec = RunSpec(workload=workload, **parts, **dict(settings))
         _check(spec, document)
         _check_background(spec, put_all(document, _below(inner, "model")))
+        self._check_size(spec, document, _below(inner, "workload"))
         return spec
+
+    def _check_size(self, spec: RunSpec, document: Node, inner: tuple[Assignment, ...]) -> None:
+        distances = self._remember(("distances", id(spec.machine)), lambda: Distances.of(spec.machine))
+        node = _required(document, "workload")
+        try:
+            check_distances(spec.machine, distances)
+            if isinstance(spec.workload, WorkloadParameters):
+                check_size(spec.workload, spec.workers, spec.model, distances)
+        except InputError as error:
+            workload = put_all(workload_mapping(node), inner, 1)
+            raise placed(error, document.replaced("workload", workload, node.place)) from None
 
     def expand(self, part: str, node: Node) -> Node:
         """Return the whole mapping of a machine, strategy or runtime."""

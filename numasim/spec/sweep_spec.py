@@ -23,6 +23,7 @@ from numasim.spec.run_spec import Resolver, RunSpec, all_assignments, read_spec,
 from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
 
 MOST_CELLS = 1_000_000
+MOST_RUNS = 10_000_000  # every one is planned in memory before the first is started
 NAMES = ("name", "sources")  # keys of a part that are not contents
 NO_CONTENTS = ("sweep", "repeat")
 
@@ -74,8 +75,9 @@ def expand(document: Node, assignments: Sequence[Assignment], text: str) -> Swee
     _refuse_set_axes(axes, assignments)
     points = _points(axes, sweep or document)
     resolver = Resolver()
+    first = _cell(resolver, document, assignments, 0, points[0]).spec
+    _check_runs(len(points), first.repeat, document)
     cells = tuple(_cell(resolver, document, assignments, index, point) for index, point in enumerate(points))
-    first = cells[0].spec
     return SweepSpec(axes.names, cells, first.seed, first.repeat, _contents(resolver, document, assignments), text)
 
 
@@ -108,6 +110,18 @@ def _points(axes: Axes, sweep: Node) -> list[Point]:
         expected = "an exclude that leaves at least one cell"
         raise InputError("the sweep has no cells", path=("sweep",), place=str(sweep.place), expected=expected)
     return points
+
+
+def _check_runs(cells: int, repeat: int, document: Node) -> None:
+    """InputError for more runs than can be planned, before the cells are expanded."""
+    if cells * repeat > MOST_RUNS:
+        node = document.child("repeat") or document
+        raise InputError(
+            f"{repeat:,} repeats of {cells:,} cells are {cells * repeat:,} runs",
+            path=("repeat",),
+            place=str(node.place) or None,
+            expected=f"at most {MOST_RUNS // cells:,} repeats",
+        )
 
 
 def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:

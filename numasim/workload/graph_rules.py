@@ -16,10 +16,10 @@ from numasim.workload.check_words import check_sync_objects
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Kind, Mode, Op, Pattern, RangeFamily, Workload
+from numasim.workload.size.totals import MAX_MOVED
 
 Path = tuple[str | int, ...]
 FAR = 2**61  # beyond the end of any region
-MAX_MOVED = 2**38  # bytes that one access walks; its memory time in ps then fits 63 bits at any latency up to 1 us
 SHOWN_CYCLE = 8  # tasks of a cycle that an error lists
 
 

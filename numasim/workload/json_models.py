@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from numasim.errors import InputError
 from numasim.parts.base import Model
+from numasim.schema.enumerations import LONGEST_PS, MOST_ACCESS_ROWS, MOST_BYTES, MOST_ITEMS
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import (
@@ -32,6 +33,7 @@ FORMAT = "numasim task graph 1"
 ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}
 OPS = {name: code for code, name in ARGUMENT_OPS.items()}
 WAIT = ["wait"]
+MOST_KERNELS = 256  # a segment names its own in 8 bits
 
 
 def _integer(value: Any) -> Any:
@@ -53,9 +55,10 @@ def _op(value: Any) -> Any:
     )
 
 
-Whole = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**62)]
-Positive = Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**62)]
-Signed = Annotated[int, BeforeValidator(_integer), Field(gt=-(2**62), lt=2**62)]
+Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_BYTES)]
+Step = Annotated[int, BeforeValidator(_integer), Field(ge=-MOST_BYTES, le=MOST_BYTES)]
+Time = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=LONGEST_PS)]
+Positive = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_ITEMS)]
 Index = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**32)]
 OpEntry = Annotated[tuple[Op, int], BeforeValidator(_op)]
 
@@ -64,7 +67,7 @@ class RegionEntry(Model):
     """A range of memory."""
 
     name: str
-    bytes: Whole
+    bytes: Bytes
     initialised: bool = False
 
 
@@ -72,10 +75,10 @@ class AccessEntry(Model):
     """``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart."""
 
     region: str
-    offset: Whole = 0
-    row_bytes: Positive
-    rows: Positive = 1
-    stride: Whole = 0
+    offset: Bytes = 0
+    row_bytes: Annotated[Bytes, Field(ge=1)]
+    rows: Annotated[Positive, Field(le=MOST_ACCESS_ROWS)] = 1
+    stride: Annotated[Bytes, Field(le=MOST_ACCESS_ROWS)] = 0
     mode: Literal["read", "write", "read-write"] = "read"
     pattern: Literal["sequential", "strided", "random", "chase"] = "sequential"
     passes: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**32)] = 1
@@ -84,15 +87,15 @@ class AccessEntry(Model):
 class TemplateEntry(AccessEntry):
     """An access of a range's items, moved by an affine rule."""
 
-    divisor: Positive = 1
-    step_div: Signed = 0
-    step_mod: Signed = 0
+    divisor: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**62)] = 1
+    step_div: Step = 0
+    step_mod: Step = 0
 
 
 class SegmentEntry(Model):
     """A piece of work."""
 
-    compute_ps: Whole = 0
+    compute_ps: Time = 0
     kernel: str = ""
     accesses: list[AccessEntry] = Field(default_factory=list)
 
@@ -102,8 +105,8 @@ class RangeEntry(Model):
 
     name: str = ""
     count: Positive
-    low_ps: Whole
-    high_ps: Whole
+    low_ps: Time
+    high_ps: Time
     kernel: str = ""
     accesses: list[TemplateEntry] = Field(default_factory=list)
 
@@ -142,7 +145,7 @@ class GraphFile(Model):
     format: Literal["numasim task graph 1"] = "numasim task graph 1"
     name: str = "graph"
     parameters: dict[str, Any] = Field(default_factory=dict)
-    kernels: list[str] = Field(default_factory=lambda: [""])
+    kernels: Annotated[list[str], Field(max_length=MOST_KERNELS)] = Field(default_factory=lambda: [""])
     regions: list[RegionEntry] = Field(default_factory=list)
     phases: list[PhaseEntry] | None = None
     ranges: list[RangeEntry] = Field(default_factory=list)

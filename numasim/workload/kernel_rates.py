@@ -9,5 +9,7 @@ import numpy.typing as npt
 
 
 def compute_ps(units: npt.NDArray[Any] | int, ps_per_1000: int) -> Any:
-    """Integer picoseconds of ``units`` of work, rounded to the nearest."""
+    """Integer picoseconds of ``units`` of work, rounded to the nearest; exact for a single number of units."""
+    if isinstance(units, int):
+        return (units * ps_per_1000 + 500) // 1000
     return (np.asarray(units, np.int64) * ps_per_1000 + 500) // 1000

@@ -12,9 +12,8 @@ from typing import Annotated, ClassVar, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from numasim.parts.base import Model, Nanoseconds, Whole
-
-MAX_TASKS = 8_000_000  # more materialised tasks than this do not fit a laptop's memory
-MAX_WORK_NS = 2**62 // 1000  # sums of times are counted in 63 bits of picoseconds
+from numasim.workload.size.limits import SizedParameters
+from numasim.workload.size.totals import MAX_TASKS
 
 
 def power_of_two(value: int) -> int:
@@ -31,11 +30,10 @@ PowerOfTwo = Annotated[Whole, Field(ge=2), AfterValidator(power_of_two)]
 WorkTime = Annotated[Whole, Field(ge=0, le=10**12)]  # ps per 1000 units of work
 
 
-class WorkloadParameters(Model):
+class WorkloadParameters(SizedParameters):
     """The parameters of a benchmark. ``default_runtime`` is the runtime preset on which the thesis measured it."""
 
     default_runtime: ClassVar[str] = "bare"
-    name: str
 
 
 class TimedParameters(WorkloadParameters):

@@ -114,6 +114,43 @@ RUNS = [
     run("missing strategy file", 3, "strategy: ./machin.yaml", 11, "no file 'machin.yaml'", "mean 'machine.yaml'?"),
     run("strategy is a folder", 3, "strategy: ../", 11, "is a directory", "expected a YAML file"),
 ]
+SIZES = [
+    run(
+        "work of months",
+        2,
+        "workload: {name: matmul, n: 46340}",
+        26,
+        "workload.n: 46340 takes up to 12,684,",
+        "ps of work, and at most 9,223,372,036,854,775,807 fit; expected at most 41670",
+    ),
+    run("items beyond 32 bits", 2, "workload: {name: matmul, n: 65536}", 29, "got 65536; expected at most 65535"),
+    run(
+        "tasks beyond memory",
+        2,
+        "workload: {name: nqueens, n: 13}",
+        30,
+        "workload.n: 13 makes 59,815,315 tasks, and at most 8,000,000 fit; expected at most 11",
+    ),
+    run(
+        "critical sections of all threads",
+        2,
+        "workload: {name: spinlock, acquisitions: 1000000}",
+        28,
+        "acquisitions: 1000000 makes 24,000,000 tasks, and at most 8,000,000 fit; expected at most 333333",
+    ),
+    Bad(
+        "misses of hours",
+        "run.yaml:2:28",
+        ("workload.n: 256 moves", "in one access, too many where a miss takes 9,000,000,000,000,000 ps"),
+        {"machine.yaml": edited(MACHINE, 5, "latency_ns: [[9e12, 9e12], [9e12, 9e12]]")},
+    ),
+    Bad(
+        "latencies that add up",
+        "run.yaml:1:1",
+        ("machine: the latency of the farthest memory of 'toy' is 18,000,000,000,000,000 ps",),
+        {"machine.yaml": edited(MACHINE, 5, "local_latency_ns: 9e12\nhop_latency_ns: 9e12")},
+    ),
+]
 STRATEGIES = [
     steal("misspelt key", "{stael: [{from: others}]}", 12, "no field 'stael'", "did you mean 'steal'?"),
     steal("misspelt queue set", "{steal: [{from: othres}]}", 27, "got 'othres'", "did you mean 'others'?"),
@@ -194,6 +231,20 @@ MACHINES = [
     machine("key twice", 3, "sockets: 4", 1, "the key 'sockets' stands here twice, first in line 2", "each key once"),
 ]
 SWEEPS = [
+    Bad(
+        "astronomic repeats",
+        "run.yaml:5:9",
+        ("repeat: ", "1,000,000,000 repeats of 1 cells are 1,000,000,000 runs", "expected at most 10,000,000 repeats"),
+        {"run.yaml": RUN + "repeat: 1000000000\n"},
+        ("sweep", "run.yaml", "-o", "out"),
+    ),
+    sweep(
+        "astronomic cell",
+        "  workload.n: [256, 65536]\n  workers: [2]\n",
+        "5:21",
+        "(in cell 1: workload.n = 65536, workers = 2)",
+        "makes 329,554,457 tasks",
+    ),
     sweep("unknown axis", "  wrokers: [2]\n", "5:3", "no field 'wrokers'", "did you mean 'workers'?"),
     sweep(
         "unknown inner axis", "  workload.m: [2]\n  workers: [2]\n", "5:3", "no field 'm'", "expected one of name, n"
@@ -263,7 +314,7 @@ GRAPHS = [
     graph("graph key twice", '{"tasks": [], "tasks": []}', "", "'tasks' is given twice", "every key once"),
     graph("broken JSON", '{"tasks": [', ":1:12", "this is not JSON", "a task graph in JSON"),
 ]
-ALL = [*RUNS, *STRATEGIES, *MACHINES, *SWEEPS, *FILES, *COMMANDS, *GRAPHS]
+ALL = [*RUNS, *SIZES, *STRATEGIES, *MACHINES, *SWEEPS, *FILES, *COMMANDS, *GRAPHS]
 
 
 def test_at_least_forty() -> None:

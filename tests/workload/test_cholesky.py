@@ -203,7 +203,10 @@ def test_a_task_takes_at_most_256_bytes() -> None:
         ({"tiles": 257}, "less than or equal to 256"),
         ({"tile_size": 1025}, "less than or equal to 1024"),
         ({"ps_per_1000_flops": 10**9 + 1}, "less than or equal to 1000000000"),
-        ({"tiles": 256, "tile_size": 1024, "ps_per_1000_flops": 10**9}, "a matrix of 262144 rows .* ns fit"),
+        (
+            {"tiles": 256, "tile_size": 1024, "ps_per_1000_flops": 10**9},
+            "tiles: 256 makes .* ps of computing, and at most .* expected at most 29",
+        ),
     ],
 )
 def test_bad_parameters(parameters: dict[str, int], message: str) -> None:

@@ -221,7 +221,16 @@ BAD = {
     "region twice": (graph(regions=REGION * 2), r"regions\[1\]: the name 'a' is given twice"),
     "access past the end": (access(offset=93), r"accesses\[0\].offset: the value is 93; expected an end inside"),
     "rows past the end": (access(rows=3, stride=50), r"accesses\[0\].offset: .*inside the region"),
-    "overflowing access": (access(rows=2**61, stride=2**61), r"accesses\[0\].offset: .*inside the region"),
+    "overflowing access": (access(rows=2**31, stride=2**31), r"accesses\[0\].offset: .*inside the region"),
+    "rows beyond the engines": (access(rows=2**31 + 1), r"accesses\[0\].rows: .*less than or equal to 2147483648"),
+    "time beyond the engines": (
+        graph(segments=[{"compute_ps": 2**60 + 1}]),
+        r"segments\[0\].compute_ps: .*less than or equal to 1152921504606846976",
+    ),
+    "repeats beyond the engines": (
+        graph(phases=[{"roots": [0], "repeat": 2**32}]),
+        r"phases\[0\].repeat: .*less than or equal to 4294967295",
+    ),
     "huge passes": (access(passes=2**31, row_bytes=100, rows=2, stride=0), r"accesses\[0\].passes: the value is"),
     "no rows": (access(rows=0), r"accesses\[0\].rows: .*greater than or equal to 1"),
     "unknown mode": (access(mode="append"), r"accesses\[0\].mode: .*not 'append'"),

@@ -17,14 +17,15 @@ from __future__ import annotations
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import MAX_WORK_NS, WorkloadParameters
+from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8
 KERNELS = ("potrf", "trsm", "syrk", "gemm")
@@ -41,15 +42,22 @@ class CholeskyParameters(WorkloadParameters):
     tile_size: Annotated[Whole, Field(ge=1, le=1024)] = 128
     ps_per_1000_flops: Annotated[Whole, Field(ge=0, le=10**9)] = 100_000  # assumed: 10 Gflop/s
 
-    @model_validator(mode="after")
-    def _fits(self) -> CholeskyParameters:
-        work_ns = flops(POTRF, self.tiles * self.tile_size) * self.ps_per_1000_flops // 10**6
-        if work_ns > MAX_WORK_NS:
-            raise ValueError(
-                f"a matrix of {self.tiles * self.tile_size} rows at this ps_per_1000_flops is {work_ns} ns of work; at "
-                f"most {MAX_WORK_NS} ns fit"
-            )
-        return self
+    def totals(self) -> Totals:
+        """Of the tasks of every kernel, and of the one that spawns them."""
+        tiles, tile_bytes = self.tiles, _tile_bytes(self)
+        pairs = tiles * (tiles - 1) // 2
+        counts = (tiles, pairs, pairs, pairs * (tiles - 2) // 3)
+        read, updated = access(tile_bytes), access(tile_bytes, mode=Mode.READ_WRITE)
+        kernels = (
+            task(
+                segment(
+                    compute_ps(flops(kernel, self.tile_size), self.ps_per_1000_flops), *[read] * (used - 1), updated
+                )
+            ).times(count)
+            for kernel, (count, used) in enumerate(zip(counts, ACCESSES, strict=True))
+        )
+        matrix = memory(tiles * (tiles + 1) // 2 * tile_bytes)
+        return together(kernels) + task(ops=sum(counts) + 1) + matrix
 
 
 class Steps(NamedTuple):

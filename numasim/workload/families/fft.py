@@ -9,6 +9,7 @@ cosine).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Worklo
 from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import WorkloadParameters, WorkTime, power_of_two
+from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 
 ELEMENT_BYTES = 16
 LARGEST_BASE = 32
@@ -36,9 +38,58 @@ class FftParameters(WorkloadParameters):
     """BOTS FFT of ``n`` complex doubles."""
 
     default_runtime: ClassVar[str] = "ompi"
+    powers_of_two: ClassVar[tuple[str, ...]] = ("n",)
     name: Literal["fft"]
     n: Annotated[Whole, Field(ge=2, le=2**24), AfterValidator(power_of_two)]
     ps_per_1000_flops: WorkTime = 500_000  # assumed: 2 Gflop/s
+
+    def totals(self) -> Totals:
+        """Of the loop over the roots, and of the transform with all that are in it."""
+        rate, data_bytes = self.ps_per_1000_flops, self.n * ELEMENT_BYTES
+
+        def root(length: int) -> Totals:
+            return _part(ROOT_FLOPS * length, rate, *[access(length * ELEMENT_BYTES, mode=Mode.WRITE)] * 2)
+
+        roots = _loop_totals(self.n // 2 + 1, root, LOOP_CUTOFF + 1)
+        return roots + _transform_totals(self.n, rate) + memory(data_bytes + ELEMENT_BYTES)
+
+
+def _part(flops: int, rate: int, *accesses: Totals) -> Totals:
+    return task(segment(compute_ps(flops, rate), *accesses))
+
+
+def _loop_totals(length: int, part: Callable[[int], Totals], cutoff: int = LOOP_CUTOFF) -> Totals:
+    """A loop over ``length`` items, of which a task handles fewer than ``cutoff``: ``part`` of their number."""
+    whole = {length: 1}  # how many parts there are of each length
+    found = NOTHING
+    while whole:
+        halves: dict[int, int] = {}
+        for size, count in whole.items():
+            found += (part(size) if size < cutoff else task(ops=3)).times(count)
+            for half in (size // 2, size - size // 2) if size >= cutoff else ():
+                halves[half] = halves.get(half, 0) + count
+        whole = halves
+    return found
+
+
+def _transform_totals(size: int, rate: int) -> Totals:
+    pieces = radix(size)
+    if pieces == 1:
+        data = access(size * ELEMENT_BYTES), access(size * ELEMENT_BYTES, mode=Mode.WRITE)
+        return _part(BUTTERFLY_FLOPS * size * (size.bit_length() - 1), rate, *data)
+    flops = BUTTERFLY_FLOPS * pieces * (pieces.bit_length() - 1) + TWIDDLE_FLOPS * (pieces - 1)
+
+    def moved(length: int) -> tuple[Totals, Totals]:
+        amount = length * pieces * ELEMENT_BYTES
+        return access(amount), access(amount, mode=Mode.WRITE)
+
+    def twiddle(length: int) -> Totals:
+        roots = access(LINE_BYTES, length * (pieces - 1), pattern=Pattern.STRIDED)  # at most: dense ones are shorter
+        return _part(flops * length, rate, *moved(length), roots)
+
+    unshuffled = _loop_totals(size // pieces, lambda length: _part(0, rate, *moved(length)))
+    inner = _transform_totals(size // pieces, rate).times(pieces)
+    return task(ops=pieces + 5) + unshuffled + inner + _loop_totals(size // pieces, twiddle)
 
 
 def _transform(radix: int) -> Shape:

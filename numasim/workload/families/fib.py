@@ -11,14 +11,15 @@ from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
-from numasim.workload.parameters import MAX_WORK_NS, WorkloadParameters
+from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.unfold import unfolded
 
 KERNELS = ("spawn", "leaf", "join")
@@ -45,13 +46,13 @@ class FibParameters(WorkloadParameters):
     leaf_ns: Nanoseconds = Decimal(100)  # assumed
     join_ns: Nanoseconds = Decimal(50)  # assumed
 
-    @model_validator(mode="after")
-    def _fits(self) -> FibParameters:
+    def totals(self) -> Totals:
+        """Of a row for each argument, and the times of all calls."""
         calls, leaves = fib_calls(self.n)
-        work_ns = leaves * self.leaf_ns + (calls - leaves) * (self.spawn_ns + self.join_ns)
-        if work_ns > MAX_WORK_NS:
-            raise ValueError(f"n = {self.n} with these times is {work_ns} ns of work; at most {MAX_WORK_NS} ns fit")
-        return self
+        spawn_ps, leaf_ps, join_ps = ps(self.spawn_ns), ps(self.leaf_ns), ps(self.join_ns)
+        folded = task(*[segment(0)] * 3, ops=3).times(max(1, self.n))
+        work_ps = leaves * leaf_ps + (calls - leaves) * (spawn_ps + join_ps)
+        return folded + Totals(compute_ps=work_ps, segment_ps=max(spawn_ps, leaf_ps, join_ps))
 
 
 def fib(parameters: FibParameters) -> Workload:

@@ -8,17 +8,24 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole, ps
+from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, parameters_of, range_workload
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
 from numasim.workload.parameters import TimedParameters
+from numasim.workload.size.totals import Totals
 
 
 class IndependentParameters(TimedParameters):
     """``tasks`` tasks without accesses or dependences, dealt round robin; never materialised."""
 
     name: Literal["independent"]
-    tasks: Annotated[Whole, Field(ge=1, le=2**40)]
+    tasks: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)]
+
+    def totals(self) -> Totals:
+        """Of items that all take the longest time."""
+        high_ps = ps(self.high_ns)
+        return Totals(items=self.tasks, compute_ps=self.tasks * high_ps, segment_ps=high_ps)
 
 
 def independent(parameters: IndependentParameters) -> Workload:

@@ -7,18 +7,22 @@ page walks overlap: the thesis' equation 4.3 has the intercept that one whole mi
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import isqrt
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
+from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.builder import accesses_of, parameters_of, range_workload
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Mode, Pattern, Phase, RangeFamily, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.size.totals import Totals, access, memory, segment
 
 ELEMENT_BYTES = 8
 
@@ -27,8 +31,20 @@ class MatmulParameters(WorkloadParameters):
     """C = A x B by one task per element of C (thesis, section 3.3.2): ``n`` squared tasks of ``2 n`` operations."""
 
     name: Literal["matmul"]
-    n: Annotated[Whole, Field(ge=1, le=2**20)]
+    n: Annotated[Whole, Field(ge=1, le=isqrt(MOST_ITEMS))]
     ps_per_1000_flops: WorkTime = 600_000  # assumed: one add per 3 cycles at 2.5 GHz, a scalar dot product
+
+    def totals(self) -> Totals:
+        """Of an item for each element of C."""
+        n, row_bytes = self.n, ELEMENT_BYTES * self.n
+        item = segment(
+            compute_ps(2 * n, self.ps_per_1000_flops),
+            access(row_bytes),
+            access(LINE_BYTES, n, pattern=Pattern.CHASE),
+            access(ELEMENT_BYTES, mode=Mode.WRITE),
+        )
+        every = item.times(n * n)
+        return replace(every, ops=0, segments=0, items=n * n) + memory(n * row_bytes + LINE_BYTES)
 
 
 def matmul(parameters: MatmulParameters) -> Workload:

@@ -12,16 +12,32 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.size.totals import Totals, segment, task
 
 PRUNED, STANDING, ROOT = range(3)
 Flags = npt.NDArray[np.bool_]
+BOARDS = (  # [n - 1][rows] the ways to put queens into all rows before one so that none attacks another
+    (1,),
+    (1, 2),
+    (1, 3, 2),
+    (1, 4, 6, 4),
+    (1, 5, 12, 14, 12),
+    (1, 6, 20, 36, 46, 40),
+    (1, 7, 30, 76, 140, 164, 94),
+    (1, 8, 42, 140, 344, 568, 550, 312),
+    (1, 9, 56, 234, 732, 1614, 2292, 2038, 1066),
+    (1, 10, 72, 364, 1400, 3916, 7552, 9632, 7828, 4040),
+    (1, 11, 90, 536, 2468, 8492, 21362, 37248, 44148, 34774, 15116),
+    (1, 12, 110, 756, 4080, 16852, 52856, 120104, 195270, 222720, 160964, 68264),
+    (1, 13, 132, 1030, 6404, 31100, 117694, 335010, 707698, 1086568, 1151778, 813448, 350302),
+)
 
 
 class NqueensParameters(WorkloadParameters):
@@ -29,15 +45,18 @@ class NqueensParameters(WorkloadParameters):
 
     default_runtime: ClassVar[str] = "ompi"
     name: Literal["nqueens"]
-    n: Annotated[Whole, Field(ge=1, le=13)]
+    n: Annotated[Whole, Field(ge=1, le=len(BOARDS))]
     cutoff: Annotated[Whole, Field(ge=1)] | None = None
     row_ns: Nanoseconds = Decimal(2)  # assumed: copying and testing one earlier row of a board
 
-    @model_validator(mode="after")
-    def _fits(self) -> NqueensParameters:
-        if self.n > 11 and (self.cutoff is None or self.cutoff > 6):
-            raise ValueError(f"n = {self.n} makes too many tasks; give a cutoff of at most 6, or n of at most 11")
-        return self
+    def totals(self) -> Totals:
+        """Of the tries of every row: a task each above the cut-off, the work of one task below it."""
+        depth = min(self.n, self.cutoff or self.n)
+        tries = [self.n * boards for boards in BOARDS[self.n - 1]]
+        units = sum(count * (row + 1) for row, count in enumerate(tries))
+        work_ps = units * ps(self.row_ns)
+        tasks = task(segment(0), ops=1).times(1 + sum(tries[:depth]))
+        return tasks + Totals(ops=sum(tries[:depth]), compute_ps=work_ps, segment_ps=work_ps)
 
 
 class Boards(NamedTuple):

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from pydantic import model_validator
 
 from numasim.draws import DrawClass, U64Array, base_array, below, below_array, draw, draw_array
 from numasim.parts.base import Bytes, Seed, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
-from numasim.workload.parameters import MAX_TASKS, Size, TaskCount, TimedParameters
+from numasim.workload.parameters import Size, TaskCount, TimedParameters
+from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 
 STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers of a task's own stream
 FORK_KERNEL, JOIN_KERNEL = range(2)
@@ -32,6 +32,12 @@ class RandomForkJoinParameters(TimedParameters):
     graph_seed: Seed = 0
     task_bytes: Bytes = 0
 
+    def totals(self) -> Totals:
+        """Of tasks that all take the longest times and all wait for children."""
+        work = segment(ps(self.high_ns))
+        one = task(work + _own_access(self.task_bytes), work, ops=2)
+        return one.times(self.tasks) + memory(self.tasks * self.task_bytes)
+
 
 class RandomLayeredParameters(TimedParameters):
     """``layers`` layers of ``width`` tasks; each depends on up to ``degree`` drawn tasks of the layer before.
@@ -46,11 +52,17 @@ class RandomLayeredParameters(TimedParameters):
     graph_seed: Seed = 0
     task_bytes: Bytes = 0
 
-    @model_validator(mode="after")
-    def _fits(self) -> RandomLayeredParameters:
-        if self.layers * self.width * max(1, min(self.degree, self.width)) > MAX_TASKS:
-            raise ValueError(f"layers x width x degree is at most {MAX_TASKS}")
-        return self
+    def totals(self) -> Totals:
+        """Of tasks that all take the longest time; a drawn predecessor counts as a row, since as many fit."""
+        tasks = self.layers * self.width
+        one = task(segment(ps(self.high_ns), _own_access(self.task_bytes)), ops=1)
+        draws = Totals(rows=tasks * (self.degree - 1))
+        return one.times(tasks) + draws + task(ops=1) + memory(tasks * self.task_bytes)
+
+
+def _own_access(task_bytes: int) -> Totals:
+    """What a task reads."""
+    return access(task_bytes) if task_bytes else NOTHING
 
 
 def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
@@ -107,15 +119,14 @@ def _fork_join(children: int, reads: int) -> Shape:
 
 def _edges(parameters: RandomLayeredParameters, streams: U64Array) -> tuple[I64, I64]:
     """Distinct (predecessor, successor) pairs; a task that draws a predecessor twice depends on it once."""
-    width = parameters.width
-    later = np.arange(width, parameters.layers * width)
+    width, tasks = parameters.width, parameters.layers * parameters.width
+    later = np.arange(width, tasks)
     first = (later // width - 1) * width
     pairs = [
-        np.stack([first + _choices(draw_array(streams[later], FIRST_EDGE + edge), width), later], axis=1)
+        (first + _choices(draw_array(streams[later], FIRST_EDGE + edge), width)) * tasks + later
         for edge in range(parameters.degree)
     ]
-    distinct = np.unique(np.concatenate(pairs), axis=0)
-    return distinct[:, 0], distinct[:, 1]
+    return np.divmod(np.unique(np.concatenate(pairs)), tasks)
 
 
 def _streams(graph_seed: int, tasks: int) -> U64Array:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.merges import ARRAY, TEMPORARY, Merges, Runs, merge_forest
@@ -22,7 +22,8 @@ from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import MAX_TASKS, WorkloadParameters, WorkTime
+from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 QUICKSORT, MERGE = range(2)
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
@@ -51,11 +52,23 @@ class SortParameters(WorkloadParameters):
     element_bytes: Literal[4, 8] = 8  # BOTS sorts longs; the thesis counts 4 bytes
     ps_per_1000_comparisons: WorkTime = 7_983_000  # fits the serial time of thesis Table 3.4
 
-    @model_validator(mode="after")
-    def _fits(self) -> SortParameters:
-        if self.n // min(self.quicksort_cutoff, self.merge_cutoff) > MAX_TASKS // 100:
-            raise ValueError(f"n = {self.n} needs larger cut-offs; n / cut-off is at most {MAX_TASKS // 100}")
-        return self
+    def totals(self) -> Totals:
+        """At most: a merge ends where its longer side has half a cut-off, and every level of sorts merges twice."""
+        n, levels, size = self.n, 0, self.n
+        while size >= self.quicksort_cutoff:
+            levels, size = levels + 1, size - 3 * (size // 4)
+        sorts = (4 ** (levels + 1) - 1) // 3
+        merges = 2 * levels * 4 * n // (self.merge_cutoff - 1) + sorts
+        comparisons = (2 * levels + n.bit_length()) * n
+        most_ps = compute_ps(n * n.bit_length(), self.ps_per_1000_comparisons)
+        array_bytes = n * self.element_bytes
+        moved = access(array_bytes, mode=Mode.READ_WRITE).times(1 + 4 * levels)
+        return (
+            task(segment(0, *[access(1)] * 3), ops=8).times(sorts + merges)
+            + Totals(compute_ps=compute_ps(comparisons, self.ps_per_1000_comparisons), segment_ps=most_ps)
+            + moved
+            + memory(array_bytes)
+        )
 
 
 def sort(parameters: SortParameters) -> Workload:

@@ -11,6 +11,7 @@ serial run.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -23,16 +24,13 @@ from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 4
 KERNELS = ("lu0", "fwd", "bdiv", "bmod")
 LU0, FWD, BDIV, BMOD = range(4)
-SHAPES = (
-    Shape((Op.RUN,), (LU0,), (1,)),
-    Shape((Op.RUN,), (FWD,), (2,)),
-    Shape((Op.RUN,), (BDIV,), (2,)),
-    Shape((Op.RUN,), (BMOD,), (3,)),
-)
+ACCESSES = (1, 2, 2, 3)  # of each kernel: the blocks that it reads, and the one that it updates
+SHAPES = tuple(Shape((Op.RUN,), (kernel,), (count,)) for kernel, count in enumerate(ACCESSES))
 CREATOR = len(SHAPES)
 
 
@@ -43,6 +41,17 @@ class SparseLuParameters(WorkloadParameters):
     blocks: Annotated[Whole, Field(ge=1, le=256)] = 128
     block_size: Annotated[Whole, Field(ge=1, le=4096)] = 64
     ps_per_1000_flops: WorkTime = 117_200  # fits the serial times of thesis Table 3.4
+
+    def totals(self) -> Totals:
+        """Of the calls of every kernel, and of as many bodies as there are rows in two loops of every step."""
+        block_bytes = ELEMENT_BYTES * self.block_size**2
+        read, updated = access(block_bytes), access(block_bytes, mode=Mode.READ_WRITE)
+        calls = (
+            task(segment(_kernel_ps(kernel, self), *[read] * (used - 1), updated), ops=1).times(count)
+            for kernel, (count, used) in enumerate(zip(calls_of(self.blocks), ACCESSES, strict=True))
+        )
+        bodies = task(ops=2).times(self.blocks**2)
+        return together(calls) + bodies + memory(self.blocks**2 * block_bytes)
 
 
 class SparseLuSingleParameters(SparseLuParameters):
@@ -64,6 +73,14 @@ class Calls(NamedTuple):
     i: I64
     j: I64
     k: I64
+
+
+@cache
+def calls_of(blocks: int) -> tuple[int, int, int, int]:
+    """How often each kernel is called."""
+    pattern = eliminate(blocks)
+    right, below = [len(columns) for columns in pattern.columns], [len(rows) for rows in pattern.rows]
+    return blocks, sum(right), sum(below), sum(a * b for a, b in zip(right, below, strict=True))
 
 
 def flops(kernel: int, size: int) -> int:
@@ -136,8 +153,8 @@ class _Rows:
         self.count += len(parent)
 
     def shapes(self) -> tuple[Shape, ...]:
-        """The kernels, and a body for every number of spawns."""
-        return (*SHAPES, *(Shape([Op.SPAWN] * spawns) for spawns in range(max(2, self.blocks))))
+        """The kernels, and a body for every number of spawns: two divisions, or the updates of a row."""
+        return (*SHAPES, *(Shape([Op.SPAWN] * spawns) for spawns in range(max(3, self.blocks))))
 
     def phases(self, draft: Draft) -> list[Phase]:
         """Per step: the factorisation alone, then the two dealt loops."""
@@ -242,9 +259,8 @@ def _finish(
 
 
 def _facts(parameters: SparseLuParameters, pattern: Elimination) -> dict[str, int]:
-    fwd, bdiv = sum(map(len, pattern.columns)), sum(map(len, pattern.rows))
-    bmod = sum(len(rows) * len(columns) for rows, columns in zip(pattern.rows, pattern.columns, strict=True))
-    counts = (parameters.blocks, fwd, bdiv, bmod)
+    counts = calls_of(parameters.blocks)
+    _, fwd, bdiv, bmod = counts
     return {
         "tasks_spawned": fwd + bdiv + bmod,
         "fwd": fwd,

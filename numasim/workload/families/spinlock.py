@@ -6,13 +6,13 @@ from decimal import Decimal
 from typing import Literal
 
 import numpy as np
-from pydantic import model_validator
 
 from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
-from numasim.workload.parameters import MAX_TASKS, TaskCount, TeamParameters
+from numasim.workload.parameters import TaskCount, TeamParameters
+from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.sync_parameters import Role, SyncObject
 
 THINK, CRITICAL = range(2)
@@ -27,11 +27,11 @@ class SpinlockParameters(TeamParameters):
     critical_ns: Nanoseconds = Decimal(0)
     think_ns: Nanoseconds = Decimal(0)
 
-    @model_validator(mode="after")
-    def _fits(self) -> SpinlockParameters:
-        if self.acquisitions * self.team > MAX_TASKS:
-            raise ValueError(f"threads x acquisitions is at most {MAX_TASKS}")
-        return self
+    def totals(self) -> Totals:
+        """Of a body for each thread; a critical section counts as a row, since as many fit."""
+        sections = self.team * self.acquisitions
+        section = task(segment(ps(self.think_ns)), segment(ps(self.critical_ns)), ops=2)
+        return section.times(sections)
 
 
 def spinlock(parameters: SpinlockParameters) -> Workload:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
@@ -27,7 +27,8 @@ from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import MAX_TASKS, PowerOfTwo, WorkloadParameters, WorkTime
+from numasim.workload.parameters import PowerOfTwo, WorkloadParameters, WorkTime
+from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8
 CHILDREN = 7
@@ -55,6 +56,7 @@ class StrassenParameters(WorkloadParameters):
     """
 
     default_runtime: ClassVar[str] = "ompi"
+    powers_of_two: ClassVar[tuple[str, ...]] = ("n", "cutoff")
     name: Literal["strassen"]
     n: Annotated[PowerOfTwo, Field(le=2**16)]
     cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = 64
@@ -63,13 +65,14 @@ class StrassenParameters(WorkloadParameters):
     heap: Literal["shared", "arenas", "fresh"] = "shared"
     ps_per_1000_flops: WorkTime = 148_400  # fits the serial times of thesis Table 3.4
 
-    @model_validator(mode="after")
-    def _fits(self) -> StrassenParameters:
-        levels = max(0, (self.n // self.cutoff).bit_length() - 1)
-        if (7 ** (levels + 1) - 1) // 6 > MAX_TASKS:
-            most = self.cutoff << 8
-            raise ValueError(f"n = {self.n} with cutoff {self.cutoff} makes too many tasks; n is at most {most} there")
-        return self
+    def totals(self) -> Totals:
+        """Of every level of the recursion, each part of a matrix in as many pieces as it has rows."""
+        depth = max(0, (self.n // self.cutoff).bit_length() - 1)
+        sizes = [self.n >> level for level in range(depth + 1)]
+        splits = (_split_totals(size, self.ps_per_1000_flops).times(7**level) for level, size in enumerate(sizes[:-1]))
+        leaves = _leaf_totals(sizes[-1], self.ps_per_1000_flops).times(7**depth)
+        heap = sum(TEMPORARIES * ELEMENT_BYTES * (size // 2) ** 2 * 7**level for level, size in enumerate(sizes[:-1]))
+        return together(splits) + leaves + memory(max(heap, ELEMENT_BYTES * self.n**2))
 
 
 class Place(NamedTuple):
@@ -82,6 +85,19 @@ class Place(NamedTuple):
     def quadrant(self, row: int, column: int, size: int) -> Place:
         """The quadrant (0 or 1, 0 or 1) of ``size`` x ``size`` elements."""
         return self._replace(offset=self.offset + row * size * self.stride + column * size * ELEMENT_BYTES)
+
+
+def _leaf_totals(size: int, rate: int) -> Totals:
+    read, written = access(ELEMENT_BYTES * size**2), access(ELEMENT_BYTES * size**2, mode=Mode.WRITE)
+    return task(segment(compute_ps(2 * size**3, rate), read, read, written))
+
+
+def _split_totals(size: int, rate: int) -> Totals:
+    whole, quadrant = ELEMENT_BYTES * size**2, (size // 2) ** 2
+    sums, read = access(8 * ELEMENT_BYTES * quadrant, mode=Mode.WRITE), access(3 * ELEMENT_BYTES * quadrant)
+    before = segment(compute_ps(8 * quadrant, rate), access(whole), access(whole), sums)
+    behind = segment(compute_ps(7 * quadrant, rate), read, access(whole, mode=Mode.READ_WRITE))
+    return task(before, behind, ops=CHILDREN + 1)
 
 
 def strassen(parameters: StrassenParameters) -> Workload:

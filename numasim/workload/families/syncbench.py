@@ -26,13 +26,14 @@ from decimal import Decimal
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
-from numasim.workload.parameters import MAX_TASKS, TaskCount, TeamParameters
+from numasim.workload.parameters import TaskCount, TeamParameters
+from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.sync_parameters import Role, SyncObject
 
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
@@ -60,11 +61,12 @@ class SyncbenchParameters(TeamParameters):
     serial_ns: Nanoseconds = Decimal(5000)  # assumed: the master's serial time before each parallel region
     construct_ns: Nanoseconds = Decimal(0)  # the runtime's own work for a construct, besides locks and lines
 
-    @model_validator(mode="after")
-    def _fits(self) -> SyncbenchParameters:
-        if self.repetitions * self.team > MAX_TASKS:
-            raise ValueError(f"threads x repetitions is at most {MAX_TASKS}")
-        return self
+    def totals(self) -> Totals:
+        """Of a body for each thread; what a thread does in a repetition counts as a row, since as many fit."""
+        delay_ps, serial_ps, own_ps = ps(self.delay_ns), ps(self.serial_ns), ps(self.construct_ns)
+        once = task(segment(delay_ps), segment(own_ps), ops=5)  # at most, beside what the master does for each thread
+        master = segment(serial_ps).times(self.repetitions)
+        return once.times(self.team * (self.repetitions + 1)) + master + Totals(ops=self.team * self.repetitions)
 
 
 def _fork(thread: int, threads: int) -> Steps:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from numasim.draws import DrawClass, U64Array, base, draw_array
+from numasim.draws import DrawClass, U64Array, base, draw_array, draws_array
 from numasim.errors import InputError
 from numasim.parts.base import Fraction as ShareSpec
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
@@ -26,7 +26,8 @@ from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Workload
-from numasim.workload.parameters import MAX_TASKS, WorkloadParameters
+from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.size.totals import MAX_TASKS, Totals, segment, task
 
 MAX_CHILDREN = 100  # of any node but a binomial root, as in UTS
 ROUNDING = 10**9  # b(d) is rounded, because the last bits of a power depend on the machine
@@ -74,6 +75,14 @@ class UtsParameters(WorkloadParameters):
             raise ValueError("children x probability is below 1 in a binomial tree, or the tree never ends")
         return self
 
+    def totals(self) -> Totals:
+        """Of a binomial tree that is as large as the mean of all such trees, of a geometric one of the root alone."""
+        children = self.root_children or 1
+        offspring = (self.children or 0) * Fraction(self.probability or 0)
+        ends = self.tree == "binomial" and offspring < 1
+        nodes = 1 + int(children / (1 - offspring)) if ends else 1
+        return task(segment(ps(self.node_ns)), ops=1).times(nodes)
+
 
 def uts(parameters: UtsParameters) -> Workload:
     """The whole tree; an `InputError` if it has more nodes than fit."""
@@ -118,12 +127,7 @@ def _child_states(states: U64Array, children: I64) -> U64Array:
     """Child i of a node continues in number i + 1 of the node's stream; number 0 decided how many there are."""
     begin = offsets(children)
     number = np.arange(begin[-1]) - np.repeat(begin[:-1], children)
-    streams = np.repeat(states, children)
-    found = np.empty(len(number), np.uint64)
-    for i in np.unique(number).tolist():
-        at = number == i
-        found[at] = draw_array(streams[at], i + 1)
-    return found
+    return draws_array(np.repeat(states, children), number + 1)
 
 
 def _binomial(parameters: UtsParameters, states: U64Array, depth: int) -> I64:

@@ -1,0 +1,1 @@
+"""How large a program is, before it is built and afterwards, and what of it is too large."""

@@ -1,0 +1,74 @@
+"""The totals of a program that has been read or grown, where nothing else tells them: sums of its arrays, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Accesses, Pattern, Phase, Workload
+from numasim.workload.one_worker import LINE_BYTES, by_task, traffic_bytes
+from numasim.workload.size.totals import Totals, together
+
+HALF_BITS = 31  # sums of so many bits of times fit in 63 bits for all tasks that fit in memory
+
+
+def totals_of(work: Workload) -> Totals:
+    """What ``work``, which is not folded, has and takes; phases that repeat count as often as they do."""
+    waits = [_by_segment(work, lines) for lines in _lines_by_pattern(work.accesses)]
+    compute = work.segment_compute_ps
+    low, high = (work.below(by_task(work, part)) for part in (compute & ((1 << HALF_BITS) - 1), compute >> HALF_BITS))
+    lines = [work.below(by_task(work, part)) for part in waits]
+    accesses = work.below(by_task(work, np.diff(work.segment_accesses)))
+
+    def graph_of(phase: Phase) -> Iterator[Totals]:
+        for root in phase.roots:
+            yield Totals(
+                compute_ps=(int(high[root]) << HALF_BITS) + int(low[root]),
+                lines=tuple(int(part[root]) for part in lines),
+                accesses=int(accesses[root]),
+            )
+
+    phases = (together([*graph_of(phase), _items(work, phase)]).times(phase.repeat) for phase in work.phases)
+    sizes = Totals(
+        rows=work.rows,
+        ops=len(work.op_code),
+        segments=work.segments,
+        region_bytes=max((region.bytes for region in work.regions), default=0),
+        segment_ps=int(compute.max(initial=0)),
+        access_lines=_most_lines(work.accesses),
+    )
+    return together(phases) + sizes
+
+
+def _items(work: Workload, phase: Phase) -> Totals:
+    """Of the items of the phase's range, all of which take the longest time."""
+    if phase.range_family is None:
+        return Totals()
+    family = work.ranges[phase.range_family]
+    return Totals(
+        items=family.count,
+        compute_ps=family.count * family.high_ps,
+        segment_ps=family.high_ps,
+        lines=tuple(family.count * int(lines.sum()) for lines in _lines_by_pattern(family.accesses)),
+        accesses=family.count * len(family.accesses),
+        access_lines=_most_lines(family.accesses),
+    )
+
+
+def _lines(accesses: Accesses) -> I64:
+    return -(-traffic_bytes(accesses) // LINE_BYTES)
+
+
+def _most_lines(accesses: Accesses) -> int:
+    return int(_lines(accesses).max(initial=0))
+
+
+def _lines_by_pattern(accesses: Accesses) -> list[I64]:
+    return [np.where(accesses.pattern == pattern, _lines(accesses), 0) for pattern in Pattern]
+
+
+def _by_segment(work: Workload, values: I64) -> I64:
+    """[segments] the sums of what their accesses have."""
+    return np.diff(offsets(values)[work.segment_accesses])

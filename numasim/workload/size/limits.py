@@ -1,0 +1,109 @@
+"""Refusing parameters of programs that are too large, with the largest value that would fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast, get_origin
+
+from annotated_types import Ge
+from pydantic import model_validator
+
+from numasim.parts.base import Model
+from numasim.parts.unit_factors import PS_PER_NS
+from numasim.workload.size.totals import NOTHING, Totals, excess
+
+Excess = Callable[[Totals], str | None]  # what of a program does not fit, as the part of a sentence
+
+
+class SizedParameters(Model):
+    """Parameters that say how large what they describe will be; those of something too large are refused.
+
+    ``powers_of_two`` names the parameters that are such.
+    """
+
+    powers_of_two: ClassVar[tuple[str, ...]] = ()
+    name: str
+
+    def totals(self) -> Totals:
+        """What the program will have; where that depends on draws or on data, at most or, of a tree, at least so much.
+
+        It grows with every size and every time.
+        """
+        return NOTHING
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if found := refusal(self, excess, self.model_fields_set):
+            raise ValueError(str(found))
+        return self
+
+
+class Refusal(NamedTuple):
+    """Why parameters are refused, and the key that is to blame: None where no single one is."""
+
+    key: str | None
+    sentence: str
+
+    def __str__(self) -> str:
+        """The sentence behind its key, from which its place in a document is found."""
+        return f"{self.key}: {self.sentence}" if self.key else self.sentence
+
+
+def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[str]) -> Refusal | None:
+    """Why ``parameters`` are refused, with the largest value that would fit of the first key that has one, those that
+    were ``given`` before the others; None where everything fits.
+    """
+    problem = problem_of(parameters.totals())
+    if problem is None:
+        return None
+    keys = sorted(type(parameters).model_fields, key=lambda key: key not in given)
+    for key in keys:
+        most = largest(parameters, key, problem_of)
+        if most is not None:
+            return Refusal(key, f"{_plain(getattr(parameters, key))} {problem}; expected at most {_plain(most)}")
+    return Refusal(None, f"this {parameters.name} {problem}; expected a smaller program")
+
+
+def largest(parameters: SizedParameters, key: str, problem_of: Excess) -> int | Decimal | None:
+    """The largest smaller value of ``key`` with which the program fits; None where there is none, or it is no number.
+
+    What a program has grows with each of its sizes and times, so that the value is found by bisection.
+    """
+    value, field = getattr(parameters, key), type(parameters).model_fields[key]
+    if not isinstance(value, int | Decimal) or get_origin(field.annotation) is Literal:
+        return None
+    scale = _scale(parameters, key, value)
+
+    def fits(step: int) -> bool:
+        return problem_of(parameters.model_copy(update={key: scale.value(step)}).totals()) is None
+
+    low, high = scale.first, scale.last
+    if high <= low or not fits(low):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return cast(int | Decimal, scale.value(low))
+
+
+def _plain(number: int | Decimal) -> str:
+    return str(number) if isinstance(number, int) else f"{number.normalize():f}"
+
+
+class _Scale(NamedTuple):
+    """The values that a key may have, numbered in ascending order from ``first`` to that of the given one."""
+
+    first: int
+    last: int
+    value: Callable[[int], Any]
+
+
+def _scale(parameters: SizedParameters, key: str, value: int | Decimal) -> _Scale:
+    if isinstance(value, Decimal):
+        return _Scale(0, int(value * PS_PER_NS), lambda step: Decimal(step) / PS_PER_NS)
+    if key in parameters.powers_of_two:
+        return _Scale(1, value.bit_length() - 1, lambda step: 1 << step)
+    declared = type(parameters).model_fields[key].metadata
+    least = next((cast(int, each.ge) for each in declared if isinstance(each, Ge)), 1)
+    return _Scale(least, value, int)

@@ -1,0 +1,125 @@
+"""What a program will have, counted before it is built, and how much of each fits.
+
+A family of workloads says in exact integers what its parameters lead to (`WorkloadParameters.totals`); the limits
+follow from the widths of a plan's fields, which `numasim.schema` declares. So a program that is too large is refused
+where it is specified, and nothing wraps around while it is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from numasim.parts.unit_factors import MILLION
+from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS
+from numasim.workload.graph import Mode, Pattern
+from numasim.workload.one_worker import LINE_BYTES, MLP
+
+MAX_TASKS = 8_000_000  # more materialised tasks than this do not fit a laptop's memory
+MAX_MOVED = 2**38  # bytes that one access walks
+MOST_PS = 2**63 - 1  # sums of times have 63 bits
+THOUSAND = 1000  # misses under way at once are counted in thousandths
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Numbers of rows and of entries of arrays; the largest sizes and times; the time of everything together.
+
+    ``items`` are those of the largest range, ``access_bytes`` what one access walks, ``segment_ps`` the computing of
+    one segment or item, ``compute_ps`` of all of them. ``lines`` are the cache lines that all accesses move, by
+    `Pattern`, ``access_lines`` those of the largest access.
+    """
+
+    rows: int = 0
+    ops: int = 0
+    segments: int = 0
+    accesses: int = 0
+    compute_ps: int = 0
+    lines: tuple[int, ...] = (0,) * len(Pattern)
+    items: int = 0
+    region_bytes: int = 0
+    access_bytes: int = 0
+    access_lines: int = 0
+    segment_ps: int = 0
+
+    def __add__(self, other: Totals) -> Totals:
+        """Both programs: sums of what adds up, and the larger of what does not."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in SUMS}
+        maxima = {name: max(getattr(self, name), getattr(other, name)) for name in MAXIMA}
+        return Totals(lines=tuple(a + b for a, b in zip(self.lines, other.lines, strict=True)), **sums, **maxima)
+
+    def times(self, count: int) -> Totals:
+        """The same ``count`` times."""
+        if not count:
+            return NOTHING
+        sums = {name: count * getattr(self, name) for name in SUMS}
+        return replace(self, lines=tuple(count * lines for lines in self.lines), **sums)
+
+    def serial_ps(self, latency_ps: int, nodes: int = 1, mlp_ppm: int = MILLION) -> int:
+        """At most this long does one worker take if a miss takes ``latency_ps``, in ps.
+
+        The bytes of an access may be on all of ``nodes``, each part with a line that it does not fill. Misses under way
+        at once are those of the patterns, times ``mlp_ppm`` / 10^6.
+        """
+        waits = [(lines, MLP[pattern]) for pattern, lines in zip(Pattern, self.lines, strict=True)]
+        waits.append((self.accesses * (nodes - 1), min(MLP.values())))
+        rounded_up = self.accesses * nodes
+        return (
+            self.compute_ps
+            + rounded_up
+            + sum(-(-lines * latency_ps * THOUSAND // max(1, mlp * mlp_ppm // MILLION)) for lines, mlp in waits)
+        )
+
+
+SUMS = ("rows", "ops", "segments", "accesses", "compute_ps")
+MAXIMA = ("items", "region_bytes", "access_bytes", "access_lines", "segment_ps")
+NOTHING = Totals()
+
+LIMITS: dict[str, tuple[int, str]] = {  # of each total: the most that fits, and what it is
+    "rows": (MAX_TASKS, "tasks"),
+    "ops": (MOST_ITEMS, "steps of tasks"),
+    "segments": (MOST_ITEMS, "segments"),
+    "compute_ps": (MOST_PS, "ps of computing"),
+    "items": (MOST_ITEMS, "tasks"),
+    "region_bytes": (MOST_BYTES, "bytes of one piece of memory"),
+    "access_bytes": (MAX_MOVED, "bytes of one access"),
+    "segment_ps": (LONGEST_PS, "ps of computing of one task"),
+}
+
+
+def excess(totals: Totals) -> str | None:
+    """What of ``totals`` does not fit, as the part of a sentence; None where everything fits."""
+    for name, (most, what) in LIMITS.items():
+        found = getattr(totals, name)
+        if found > most:
+            return f"makes {found:,} {what}, and at most {most:,} fit"
+    return None
+
+
+def together(parts: Iterable[Totals]) -> Totals:
+    """The sum of ``parts``."""
+    return reduce(Totals.__add__, parts, NOTHING)
+
+
+def access(row_bytes: int, rows: int = 1, mode: Mode = Mode.READ, pattern: Pattern = Pattern.SEQUENTIAL) -> Totals:
+    """One access of ``rows`` pieces of ``row_bytes`` bytes; what is written moves twice."""
+    moved = row_bytes * rows * (1 if mode == Mode.READ else 2)
+    lines = -(-moved // LINE_BYTES)
+    by_pattern = tuple(lines if each == pattern else 0 for each in Pattern)
+    return Totals(accesses=1, lines=by_pattern, access_bytes=row_bytes * rows, access_lines=lines)
+
+
+def segment(compute_ps: int, *accesses: Totals) -> Totals:
+    """One step that computes for so long and makes these accesses."""
+    return Totals(ops=1, segments=1, compute_ps=compute_ps, segment_ps=compute_ps) + together(accesses)
+
+
+def memory(size: int) -> Totals:
+    """A piece of memory of ``size`` bytes."""
+    return Totals(region_bytes=size)
+
+
+def task(*segments: Totals, ops: int = 0) -> Totals:
+    """A task of these segments and of ``ops`` other steps."""
+    return Totals(rows=1, ops=ops) + together(segments)

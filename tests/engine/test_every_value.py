@@ -1,0 +1,74 @@
+"""Every value of every parameter of every workload family is run on all engines, or refused in one sentence.
+
+Names, types and bounds come from the models of the families, so that a new family is covered by itself. A program that
+is accepted and has more than `BUILT` rows is not built; one of more than `RUN` tasks, or of more than `RUN_PS` of work,
+during which others poll, is built and not run.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workload"))
+
+from parameter_values import accepted, every_value, keys_of, names_of, with_value
+
+from numasim.engine.check.engine_difference import difference
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.errors import InputError
+from numasim.plan.build_plan import build_plan
+from numasim.plan.run import Run
+from numasim.spec.run_spec import resolve
+from numasim.workload.registry import FAMILIES
+
+BUILT, RUN, RUN_PS = 30_000, 1_500, 10**10
+LATENCY_PS = 124_700
+SEED = 3
+TEAM = 3
+
+
+def runs(name: str, parameters: object) -> str | None:
+    """None where the program is run, or need not be; why it is refused otherwise. Fails where engines differ."""
+    checked = accepted(name, parameters)  # type: ignore[arg-type]
+    if isinstance(checked, str):
+        return checked
+    mapping = {"name": name, **parameters}  # type: ignore[dict-item]
+    try:
+        spec = resolve({"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": TEAM, "workload": mapping})
+        if checked.totals().rows > BUILT or checked.totals().items > BUILT:
+            return None
+        plan = build_plan(spec)
+        tasks = plan.workload.tasks + plan.workload.segments
+        if tasks > RUN or checked.totals().serial_ps(LATENCY_PS) > RUN_PS:
+            return None
+        if len(ENGINES) == 1:
+            simulate(plan, SEED, check=True)
+        else:
+            assert difference(Run(plan, SEED)) is None
+    except InputError as refused:
+        return str(refused)
+    return None
+
+
+@pytest.mark.parametrize(("name", "key"), sorted({(name, key) for name, key, _ in every_value()}))
+def test_every_value_runs_or_is_refused(name: str, key: str) -> None:
+    """A value that the model declares goes with some of the others; any other is refused in a sentence."""
+    field = keys_of(FAMILIES[name])[key]
+    values = [value for family, which, value in every_value() if (family, which) == (name, key)]
+    allowed = 0
+    for value in values:
+        refusals = []
+        for parameters in with_value(name, key, value):
+            refused = runs(name, parameters)
+            if refused is None:
+                break
+            refusals.append(refused)
+        else:
+            assert all(refusals)
+            assert value not in names_of(field), refusals
+            continue
+        allowed += 1
+    assert allowed >= 2

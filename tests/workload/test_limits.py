@@ -1,0 +1,207 @@
+"""What a program will have is at least what its arrays then hold, and what is refused names a value that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parameter_values import accepted, every_value, keys_of, names_of
+from workload_setup import SMALL
+
+from numasim.parts.base import ps
+from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS
+from numasim.workload.families.nqueens import BOARDS, Boards, _advance, _try
+from numasim.workload.generate import generate
+from numasim.workload.graph import Accesses, Pattern
+from numasim.workload.one_worker import LINE_BYTES, serial_ps, traffic_bytes
+from numasim.workload.parameters import TimedParameters, WorkloadParameters
+from numasim.workload.registry import FAMILIES, workload_spec
+from numasim.workload.size.limits import largest, refusal
+from numasim.workload.size.totals import LIMITS, MAX_TASKS, MOST_PS, NOTHING, Totals, excess
+from numasim.workload.unfold import unfolded
+
+EXACT = {"cholesky", "fft", "strassen", "matmul"}  # families whose totals are those of the arrays, and no bounds
+DRAWN = {"uts"}  # families of which only draws tell how large they are
+LATENCY_PS = 77_300
+BUILT = 20_000  # rows of programs that these tests build
+
+
+def lines_of(accesses: Accesses, times: int = 1) -> tuple[int, ...]:
+    lines = -(-traffic_bytes(accesses) // LINE_BYTES)
+    return tuple(times * int(lines[accesses.pattern == pattern].sum()) for pattern in Pattern)
+
+
+def counted(parameters: WorkloadParameters) -> Totals:
+    """The totals of the program that the parameters describe, from its arrays."""
+    folded = generate(parameters, folded=True)
+    work = unfolded(folded)
+    lines = lines_of(work.accesses)
+    for family in work.ranges:
+        lines = tuple(a + b for a, b in zip(lines, lines_of(family.accesses, family.count), strict=True))
+    every = [work.accesses, *(family.accesses for family in work.ranges)]
+    return Totals(
+        rows=folded.rows,
+        ops=len(folded.op_code),
+        segments=folded.segments,
+        accesses=len(work.accesses) + sum(family.count * len(family.accesses) for family in work.ranges),
+        compute_ps=int(work.segment_compute_ps.sum()) + sum(each.count * each.high_ps for each in work.ranges),
+        lines=lines,
+        items=max((family.count for family in work.ranges), default=0),
+        region_bytes=max((region.bytes for region in work.regions), default=0),
+        access_bytes=max((int((each.row_bytes * each.rows).max(initial=0)) for each in every), default=0),
+        access_lines=max((int((-(-traffic_bytes(each) // LINE_BYTES)).max(initial=0)) for each in every), default=0),
+        segment_ps=max([*work.segment_compute_ps.tolist(), *(family.high_ps for family in work.ranges)], default=0),
+    )
+
+
+def missed(parameters: WorkloadParameters) -> list[str]:
+    """The totals that are below what the arrays hold."""
+    told, found = parameters.totals(), counted(parameters)
+    numbers = [name for name in vars(Totals()) if name != "lines"]
+    short = [name for name in numbers if getattr(told, name) < getattr(found, name)]
+    short += ["lines"] * (sum(told.lines) < sum(found.lines))
+    if parameters.name in EXACT:
+        names = ("rows", "segments", "items", "compute_ps", "accesses")
+        short += [f"{name} exactly" for name in names if getattr(told, name) != getattr(found, name)]
+    return short
+
+
+@pytest.mark.parametrize("label", [label for label in SMALL if label.split()[0] not in DRAWN])
+def test_a_program_has_no_more_than_its_totals(label: str) -> None:
+    assert missed(workload_spec(label.split(maxsplit=1)[0], **SMALL[label])) == []
+
+
+@st.composite
+def parameters_of(draw: st.DrawFn, name: str) -> Mapping[str, Any]:
+    """Small parameters of a family, drawn within the bounds of its model."""
+    found: dict[str, Any] = {}
+    for key, field in keys_of(FAMILIES[name]).items():
+        if names := names_of(field):
+            found[key] = draw(st.sampled_from(names))
+        elif field.is_required() or draw(st.booleans()):
+            powers = st.integers(4, 6).map(lambda exponent: 2**exponent)
+            found[key] = draw(st.one_of(st.integers(0, 9), powers))
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in DRAWN])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_no_program_has_more_than_its_totals(name: str, data: st.DataObject) -> None:
+    parameters = accepted(name, data.draw(parameters_of(name)))
+    if isinstance(parameters, str) or parameters.totals().rows > BUILT:
+        return
+    work = generate(parameters, folded=True)
+    if work.folded and work.tasks > BUILT:
+        return
+    assert missed(parameters) == []
+    assert serial_ps(work, LATENCY_PS) <= parameters.totals().serial_ps(LATENCY_PS)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=100)
+@given(data=st.data())
+def test_the_value_that_is_proposed_fits_and_no_larger_one_does(name: str, data: st.DataObject) -> None:
+    """For any limits, also such as make small programs too large."""
+    parameters = accepted(name, data.draw(parameters_of(name)))
+    if isinstance(parameters, str):
+        return
+    limit = data.draw(
+        st.sampled_from([total for total in LIMITS if getattr(parameters.totals(), total) > 0] or ["rows"])
+    )
+    most = data.draw(st.integers(0, max(0, getattr(parameters.totals(), limit))))
+
+    def too_much(totals: Totals) -> str | None:
+        return "is too much" if getattr(totals, limit) > most else None
+
+    found = refusal(parameters, too_much, parameters.model_fields_set)
+    assert (found is None) == (getattr(parameters.totals(), limit) <= most)
+    if found is None or found.key is None:
+        return
+    right = largest(parameters, found.key, too_much)
+    assert right is not None
+    assert right < getattr(parameters, found.key)
+    assert str(right) in str(found) or f"{right:f}" in str(found) or isinstance(right, Decimal)
+    assert too_much(parameters.model_copy(update={found.key: right}).totals()) is None
+    step = right if found.key in parameters.powers_of_two else Decimal("0.001") if isinstance(right, Decimal) else 1
+    assert too_much(parameters.model_copy(update={found.key: right + step}).totals()) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "key", "most"),
+    [
+        ("matmul", {"n": 8}, "n", 65_535),  # the largest whose square is below 2^32
+        ("independent", {"tasks": 8, "low_ns": 1, "high_ns": 2}, "tasks", MOST_ITEMS),
+        ("random-fork-join", {"tasks": 2, "low_ns": 1, "high_ns": 2}, "tasks", MAX_TASKS),
+        ("cholesky", {}, "tiles", 256),
+    ],
+)
+def test_the_largest_sizes(name: str, parameters: dict[str, Any], key: str, most: int) -> None:
+    assert isinstance(accepted(name, {**parameters, key: most}), WorkloadParameters)
+    assert f"less than or equal to {most}" in str(accepted(name, {**parameters, key: most + 1}))
+
+
+def test_times_that_no_counter_holds_are_refused() -> None:
+    """A leaf of 4096^3 multiplications at a second each, two operations a multiplication: 1.4e23 ps."""
+    told = accepted("strassen", {"n": 4096, "cutoff": 4096, "ps_per_1000_flops": 10**12})
+    right = LONGEST_PS * 1000 // (2 * 4096**3)
+    assert "makes 137,438,953,472,000,000,000 ps of computing" in str(told)
+    assert "n: 4096 makes" in str(told)
+    assert isinstance(accepted("strassen", {"n": 4096, "cutoff": 4096, "ps_per_1000_flops": right}), WorkloadParameters)
+    told = accepted("strassen", {"n": 4096, "cutoff": 4096, "ps_per_1000_flops": right + 1})
+    assert "ps of computing of one task" in str(told)
+
+
+def test_memory_that_no_plan_holds_is_refused() -> None:
+    small = {"tasks": 2**13, "low_ns": 1, "high_ns": 2}
+    told = accepted("random-fork-join", {**small, "task_bytes": 2**38})
+    assert f"makes {2**51:,} bytes of one piece of memory, and at most {MOST_BYTES:,} fit" in str(told)
+    assert "tasks: 8192" in str(told)
+    assert "expected at most 4096" in str(told)
+
+
+def test_the_table_of_boards_is_that_of_the_search() -> None:
+    for n in range(1, 11):
+        boards, counts = Boards(*np.zeros((4, 1), np.int64)), []
+        for _ in range(n):
+            counts.append(len(boards.columns))
+            tries, stands = _try(boards, n)
+            boards = _advance(tries, stands, tries.origin)
+        assert tuple(counts) == BOARDS[n - 1]
+
+
+def test_totals_add_up() -> None:
+    one = Totals(rows=2, ops=3, compute_ps=5, lines=(1, 0, 2, 0), items=7, segment_ps=4)
+    other = Totals(rows=1, ops=1, compute_ps=9, lines=(0, 1, 0, 1), items=3, segment_ps=9)
+    both = Totals(rows=3, ops=4, compute_ps=14, lines=(1, 1, 2, 1), items=7, segment_ps=9)
+    assert one + other == other + one == both
+    assert one.times(3) == one + one + one
+    assert one.times(0) == NOTHING
+    assert excess(both) is None
+    assert excess(Totals(compute_ps=MOST_PS + 1)) is not None
+
+
+def test_every_value_is_tried() -> None:
+    tried = {(name, key) for name, key, _ in every_value()}
+    assert tried == {(name, key) for name, family in FAMILIES.items() for key in keys_of(family)}
+    assert ("sparselu-for", "blocks", 2) in set(every_value())
+
+
+def test_times_of_all_tasks_are_bounded_by_the_longest() -> None:
+    for name, family in FAMILIES.items():
+        if issubclass(family.parameters, TimedParameters):
+            parameters = workload_spec(name, **family.small)
+            assert isinstance(parameters, TimedParameters)
+            assert parameters.totals().segment_ps == ps(parameters.high_ns)
+
+
+def test_a_workload_without_closed_form_is_bounded_by_nothing() -> None:
+    class Plain(WorkloadParameters):
+        """A family that says nothing of its size."""
+
+    assert Plain(name="plain").totals() == NOTHING
