@@ -85,7 +85,7 @@ def workloads(draw: st.DrawFn) -> Workload:
     leaves = [t for t in range(size) if t not in parent and parent[t] == 0]
     edges = [(a, b) for a in leaves for b in leaves if a < b and draw(st.booleans())]
     sources, targets = np.array(edges, np.int64).reshape(-1, 2).T
-    regions = (Region("a", 4096, draw(st.booleans())), Region("b b", draw(st.integers(1000, 2**60)), False))
+    regions = (Region("a", 4096, draw(st.booleans())), Region("b b", draw(st.integers(1000, 2**50)), False))
     return draft.finish(
         name=draw(st.text(max_size=5)),
         parameters={"n": draw(st.integers(-5, 2**70)), "text": draw(st.text(max_size=5)), "none": None},
