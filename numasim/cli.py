@@ -74,14 +74,15 @@ def run(
 ) -> None:
     """Simulate once and print what happened."""
     from numasim.api import run_spec
-    from numasim.report.command_output import print_run, save_figures
+    from numasim.report.command_output import print_run, run_figures_folder, save_figures
     from numasim.spec.run_spec import load_run
 
     loaded = load_run(spec, sets or ())
     over_time = plot is not None and _can_be_watched(loaded)
-    result = run_spec(loaded, _engine(engine), check, trace=trace, over_time=over_time)
-    if plot is not None:
-        save_figures(result, plot)
+    with run_figures_folder(plot) as folder:
+        result = run_spec(loaded, _engine(engine), check, trace=trace, over_time=over_time)
+        if folder is not None:
+            save_figures(result, folder)
     print_run(result, as_json)
 
 
@@ -115,18 +116,21 @@ def sweep(
 ) -> None:
     """Run every cell of a sweep that is not done yet, and compare the strategies."""
     from numasim.engine.simulate import require_engine, simulate_spec
-    from numasim.report.command_output import print_sweep
+    from numasim.report.command_output import print_sweep, require_plots
     from numasim.spec.sweep_spec import load_sweep
     from numasim.sweep.run_sweep import run_sweep
 
     engine = _engine(engine)
     require_engine(engine)
     loaded = load_sweep(spec, sets or ())
+    directory = output or Path("results") / Path(spec).stem
+    if plot:
+        require_plots(directory)
     if loaded.runs >= MANY_RUNS and not quiet:
         typer.echo(f"numasim: {loaded.runs:,} runs: {len(loaded.cells):,} cells, {loaded.repeat:,} of each", err=True)
     outcome = run_sweep(
         loaded,
-        output or Path("results") / Path(spec).stem,
+        directory,
         jobs=jobs,
         cluster=cluster,
         engine=engine,

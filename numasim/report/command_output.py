@@ -6,10 +6,13 @@ Tables and figures are imported where they are drawn: a run that only prints its
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.engine.result import Result, node_pairs
+from numasim.files.owned_folder import OwnedFolder, owned_folder, require_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +66,13 @@ def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
     return [f"{len(found)} of {len(done)} runs, the first of them {where}: {sentence}"]
 
 
+def require_plots(results: Path) -> None:
+    """Raise `InputError` before a sweep if its figures will not be written."""
+    from numasim.report.figures.plots import FIGURES, USUAL_FOLDER
+
+    require_own(results / USUAL_FOLDER, FIGURES)
+
+
 def save_sweep_plots(results: Path, output: Path) -> list[Path]:
     """Draw the standard figures of a results directory."""
     from numasim.report.figures.plots import save_all
@@ -72,16 +82,30 @@ def save_sweep_plots(results: Path, output: Path) -> list[Path]:
     return save_all(found.to_frame(), found.workers(), found.node_pairs(), output)
 
 
-def save_figures(result: Result, output: Path) -> list[Path]:
+@contextmanager
+def run_figures_folder(output: Path | None) -> Iterator[OwnedFolder | None]:
+    """The folder that figures of a run are written to, refused before the run if that cannot be; None where there is
+    none to write.
+    """
+    if output is None:
+        yield None
+        return
+    from numasim.report.figures.run_plots import RUN_FIGURES
+
+    with owned_folder(output, RUN_FIGURES) as folder:
+        yield folder
+
+
+def save_figures(result: Result, folder: OwnedFolder) -> list[Path]:
     """Draw the standard figures of a single run and, of a watched run, the figures over time."""
     import pandas as pd
 
-    from numasim.report.figures.plots import save_all
-    from numasim.report.figures.run_plots import save_run_plots
+    from numasim.report.figures.plots import Tables, standard_figures
+    from numasim.report.figures.run_plots import run_figures
 
     frame = pd.DataFrame([{**result.row(), "error": None}])
-    paths = save_all(frame, _worker_rows(result), _node_pair_rows(result), output)
-    return paths + (save_run_plots(result, result.over_time, output) if result.over_time else [])
+    figures = standard_figures(Tables(frame, _worker_rows(result), _node_pair_rows(result)))
+    return folder.write_only(figures | (run_figures(result, result.over_time) if result.over_time else {}))
 
 
 def _worker_rows(result: Result) -> pd.DataFrame:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
+from numasim.files.owned_folder import owned_folder
 from numasim.reproduce.kinds import KINDS
+from numasim.reproduce.pages.report_folder import REPORT, RUNS, report_files
 from numasim.reproduce.plan.planned import PlannedTable
 from numasim.reproduce.plan.reproduction_runs import do_runs
 from numasim.reproduce.plan.setting import Setting
@@ -15,7 +17,6 @@ from numasim.reproduce.study.contents import Study
 from numasim.reproduce.table_cells import Table
 from numasim.sweep.collection import Collected
 
-RUNS = "runs"
 NOTHING = "nothing"  # is switched off
 
 
@@ -51,6 +52,8 @@ def reproduce(
 ) -> Reproduction:
     """Simulate the chosen tables of ``study``; its runs are stored in ``directory/runs`` and never repeated.
 
+    ``directory`` is new or empty, or one of an earlier reproduction.
+
     ``quick`` runs the study's smaller variant for a first look; ``machine`` simulates another machine than the study's;
     ``without`` switches mechanisms off, ``ablations`` each of them in turn, in the smaller variant.
     Raises `InputError` for a name that the study does not have, a field that no run has, a bad directory.
@@ -59,7 +62,8 @@ def reproduce(
     main = Setting(study, quick, machine, tuple(without))
     settings = _ablated(main) if ablations else {}
     wanted = [(main, study.chosen), *((each, scored(study)) for each in settings.values())]
-    (tables, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
+    with owned_folder(Path(directory), REPORT, report_files(study.chosen)):
+        (tables, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
     return Reproduction(main, tables, dict(zip(settings, rest, strict=True)), runs)
 
 

@@ -11,14 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from numasim.files.writer import output_errors
+from numasim.files.owned_folder import make_folder
 from numasim.runtime.runtime_program import Order, run_kernel
-from numasim.sweep.store.whole_files import DIRECTORY
 from numasim.validate.part_files import PartFile
-from numasim.validate.run_store import Identity, digest
+from numasim.validate.run_store import GRAPHS, Identity, digest
 from numasim.validate.validation_cells import Cell
-
-GRAPHS = "graphs"
 
 
 @dataclass(frozen=True)
@@ -45,8 +42,7 @@ def shared_recording(cell: Cell, part: PartFile, directory: Path, identity: Iden
     graph = folder / f"{program.kernel}-{digest(known)}.json"
     if graph.is_file():
         return Recording(graph, 0)
-    with output_errors(folder, DIRECTORY):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     return record(cell, part, graph)
 
 

@@ -1,4 +1,6 @@
-"""Stored runs: a file for each cell, written whole after every repeat, so that a killed validation can resume.
+"""What `numasim validate` keeps in its folder: stored runs, recorded graphs, table and page.
+
+Of the runs there is a file for each cell, written whole after every repeat, so that a killed validation can resume.
 
 A cell is identified by everything that its runs depend on: the contents of machine, strategy and runtime, the recorded
 graph, the compiled program itself, and the processor. When any of that changes, its runs are made anew.
@@ -7,6 +9,7 @@ graph, the compiled program itself, and the processor. When any of that changes,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,14 +18,29 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.files.writer import output_errors, store_bytes
+from numasim.files.owned_folder import FolderKind, make_folder
+from numasim.files.writer import store_bytes
 from numasim.parts.base import canonical_json
 from numasim.runtime.runtime_program import find_program
-from numasim.sweep.store.whole_files import DIRECTORY
 
-RUNS = "runs"
+PAGE, TABLE = "index.html", "validation.csv"
+RUNS, GRAPHS = "runs", "graphs"
+_STATE = {RUNS: re.compile(r"[0-9a-f]{32}\.json"), GRAPHS: re.compile(r"[a-z0-9_]+-[0-9a-f]{32}\.json")}
+_MARKS = {PAGE: b"Predictions of the simulator numasim held against", TABLE: b"part,kernel,parameters,"}
 
 Identity = Mapping[str, Any]
+
+
+def _earlier(folder: Path) -> tuple[str, ...] | None:
+    """The report of a version without manifests, in a folder that it kept runs or graphs in."""
+    state = (pattern.fullmatch(path.name) for name, pattern in _STATE.items() for path in (folder / name).glob("*"))
+    if not any(state):
+        return None
+    there = {name: folder / name for name in _MARKS if (folder / name).is_file()}
+    return tuple(name for name, path in there.items() if _MARKS[name] in path.read_bytes())
+
+
+VALIDATION = FolderKind("numasim validate", _STATE, _earlier)
 
 
 @dataclass
@@ -50,8 +68,7 @@ def read_runs(directory: Path, identity: Identity) -> StoredRuns:
     folder = directory / RUNS
     path = folder / f"{digest(identity)}.json"
     if not path.is_file():
-        with output_errors(folder, DIRECTORY):
-            folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         return StoredRuns(path)
     try:
         return StoredRuns(path, **json.loads(path.read_bytes()))

@@ -10,12 +10,11 @@ from itertools import groupby
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.files.writer import output_errors
+from numasim.files.owned_folder import owned_folder
 from numasim.sweep.progress import progress_bar
-from numasim.sweep.store.whole_files import DIRECTORY, locked
 from numasim.validate.cell_runs import Advance, recorded, run_cell
 from numasim.validate.comparison import Comparison, Equality, Verdict, compare, equality, judge
-from numasim.validate.run_store import StoredRuns
+from numasim.validate.run_store import PAGE, TABLE, VALIDATION, StoredRuns
 from numasim.validate.validation_cells import Part
 
 
@@ -58,10 +57,8 @@ def validate_parts(
     """
     if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
         raise InputError(f"jobs is {jobs}, and cells on real threads run alone", expected="--jobs 1")
-    with output_errors(directory, DIRECTORY):
-        directory.mkdir(parents=True, exist_ok=True)
     total = sum(len(part.cells) * part.repeats for part in parts)
-    with locked(directory), progress_bar(total, progress) as advance:
+    with owned_folder(directory, VALIDATION, (PAGE, TABLE)), progress_bar(total, progress) as advance:
         return tuple(findings_of(part, _run(part, directory, jobs, advance)) for part in parts)
 
 

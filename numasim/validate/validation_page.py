@@ -10,24 +10,24 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from numasim.files.writer import write_bytes
+from numasim.files.owned_folder import owned_folder
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.pages.report_page import TEMPLATES as SHARED_TEMPLATES
 from numasim.validate import verdict_text
 from numasim.validate.comparison_tables import validation_csv
 from numasim.validate.figure import comparison_figure
 from numasim.validate.measured_on import measurement_origin
+from numasim.validate.run_store import PAGE, TABLE, VALIDATION
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
 
-PAGE, TABLE = "index.html", "validation.csv"
 TEMPLATES = Path(__file__).with_name("templates")
 
 
 def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
     """Write table and page to ``directory``, and return the page. InputError where that cannot be done."""
-    write_bytes(directory / TABLE, validation_csv(every).encode())
-    write_bytes(directory / PAGE, page(every).encode())
+    with owned_folder(directory, VALIDATION) as folder:
+        folder.write({TABLE: validation_csv(every).encode(), PAGE: page(every).encode()})
     return directory / PAGE
 
 

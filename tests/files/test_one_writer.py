@@ -1,4 +1,4 @@
-"""Whatever numasim writes goes through its writer, in Python and in C."""
+"""Whatever numasim writes, makes and removes goes through its writer, in Python and in C."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ IN_MEMORY = {  # files that draw or pack into memory
     "numasim/sweep/store/parquet.py": "write_table",
 }
 ELSEWHERE = {  # what is opened to write, and is no file of the user's
-    "numasim/sweep/store/whole_files.py": "O_RDWR",  # the lock
     "numasim/runtime/driver/standard_streams.c": "/dev/null",
+    "numasim/validate/cell_runs.py": "recording.graph.unlink",  # in a temporary folder
 }
 
 
@@ -59,6 +59,10 @@ def test_c_writes_files_in_its_writer_alone() -> None:
         "(folder / 'x').write_bytes(b'x')",
         "path.replace(other)",
         "os.replace(a, b)",
+        "os.remove(path)",
+        "path.unlink(missing_ok=True)",
+        "folder.mkdir()",
+        "shutil.rmtree(folder)",
         "path.rename(other)",
         "shutil.copy(a, b)",
         "figure.savefig(path)",
@@ -93,7 +97,15 @@ def test_the_finder_lets_others_pass(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ['fopen(path, "w")', 'fopen(path,\n "ab")', "open(path, O_WRONLY)", "rename(a, b)", "std::ofstream(path)"]
+    "call",
+    [
+        'fopen(path, "w")',
+        'fopen(path,\n "ab")',
+        "open(path, O_WRONLY)",
+        "rename(a, b)",
+        "unlink(path)",
+        "std::ofstream(path)",
+    ],
 )
 def test_the_finder_sees_what_writes_in_c(call: str) -> None:
     assert c_writes(f"x = {call};")

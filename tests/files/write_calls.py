@@ -1,4 +1,4 @@
-"""Finds what writes files in the sources: in Python by the calls, in C and C++ by the names of functions."""
+"""Finds what writes, makes and removes files in the sources: calls in Python, names of functions in C and C++."""
 
 from __future__ import annotations
 
@@ -25,12 +25,20 @@ METHODS = {  # of paths, figures, tables and arrays, by whatever name they are c
     "hardlink_to",
     "symlink_to",
     "truncate",
+    "mkdir",
+    "makedirs",
+    "unlink",
+    "rmdir",
+    "removedirs",
+    "rmtree",
+    "chmod",
     "rename",
     "renames",
 }
 OF_MODULES = {  # (module, function), whose names mean other things elsewhere
     ("os", "replace"),
     ("os", "link"),
+    ("os", "remove"),
     ("os", "symlink"),
     ("os", "mkfifo"),
     ("os", "mknod"),
@@ -45,7 +53,7 @@ OPENERS = {"open", "fdopen", "FileIO", "GzipFile", "BZ2File", "LZMAFile", "ZipFi
 FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_APPEND", "O_TRUNC"}
 MODE = re.compile(r"[rwax]b?t?\+?b?t?")
 C_CALLS = re.compile(
-    r"\b(?:creat|mkstemp\w*|mkostemp\w*|tmpfile|freopen|rename\w*|link|symlink|std::ofstream|std::fstream)\s*\("
+    r"\b(?:creat|mkdir|unlink|remove|rmdir|mkstemp\w*|mkostemp\w*|tmpfile|freopen|rename\w*|link|symlink|std::ofstream|std::fstream)\s*\("
     r"|\b(?:fopen|fdopen)\s*\([^;]*?,\s*\"[^\"]*[wa+][^\"]*\"\s*\)"
     r"|\bopen\w*\s*\([^;]*?\bO_(?:WRONLY|RDWR|CREAT|APPEND|TRUNC)\b",
     re.DOTALL,
@@ -54,14 +62,14 @@ C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def python_writes(source: str) -> Iterator[str]:
-    """The calls in a Python source that write, or put a file in the place of another one."""
+    """The calls in a Python source that write, make or remove files and folders."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and _writes(node):
             yield f"{node.lineno}: {ast.unparse(node)}"
 
 
 def c_writes(source: str) -> list[str]:
-    """The calls in a C or C++ source that open a file to write to it, or rename one."""
+    """The calls in a C or C++ source that open a file to write to it, or make, rename or remove one."""
     plain = C_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source)
     return [f"{plain.count(chr(10), 0, found.start()) + 1}: {found[0]}" for found in C_CALLS.finditer(plain)]
 

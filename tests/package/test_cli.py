@@ -11,6 +11,7 @@ from numasim.cli import BAD_INPUT, CHECK_FAILED, NOT_BUILT, OK, main
 from numasim.engine.result import COLUMNS
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
+from numasim.files.owned_folder import MANIFEST
 from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS
 from numasim.report.figures.run_plots import RUN_PLOTS
@@ -29,6 +30,7 @@ seed: 7
 SWEEP = SPEC + "repeat: 2\nsweep:\n  strategy: [randomized, topology-aware]\n  workers: [2, 4]\n"
 SILENCE = {""} if "native" in ENGINES else {"", f"{NOT_BUILT}\n"}
 FIGURES = {f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg")}
+FIGURES_AND_MANIFEST = FIGURES | {MANIFEST}
 
 Capture = pytest.CaptureFixture[str]
 
@@ -83,14 +85,14 @@ def test_run_prints_a_summary_for_people(capsys: Capture) -> None:
 def test_run_draws_the_standard_figures_and_how_the_run_develops() -> None:
     assert main(["run", "spec.yaml", "--json", "--plot", "figures"]) == OK
     developing = {f"{name}.{kind}" for name in RUN_PLOTS for kind in ("png", "svg")}
-    assert {path.name for path in Path("figures").iterdir()} == FIGURES | developing
+    assert {path.name for path in Path("figures").iterdir()} == FIGURES_AND_MANIFEST | developing
 
 
 @pytest.mark.usefixtures("here")
 def test_a_run_of_many_tasks_leaves_out_how_it_develops(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numasim.report.trace.watched_run.MOST_TASKS", 66)
     assert main(["run", "spec.yaml", "--json", "--plot", "figures"]) == OK
-    assert {path.name for path in Path("figures").iterdir()} == FIGURES
+    assert {path.name for path in Path("figures").iterdir()} == FIGURES_AND_MANIFEST
     assert "67 tasks are too many for traces and for tables and figures over time: they are left out" in (
         capsys.readouterr().err
     )
@@ -132,7 +134,7 @@ def test_a_sweep_leaves_tables_and_figures_and_says_what_they_answer(here: Path,
     frame = SweepResult(here / "out").to_frame()
     assert len(frame) == 2 * 2 * 2
     assert frame["error"].isna().all()
-    assert {path.name for path in (here / "out" / "figures").iterdir()} == FIGURES
+    assert {path.name for path in (here / "out" / "figures").iterdir()} == FIGURES_AND_MANIFEST
 
     again = [Path(line) for line in printed(capsys, "plot", "out", "-o", "again").splitlines()]
     assert {path.name for path in again} == FIGURES

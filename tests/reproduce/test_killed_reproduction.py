@@ -9,7 +9,8 @@ from pathlib import Path
 
 from small_study import write_study
 
-from numasim.reproduce.reproduce import RUNS, reproduce
+from numasim.reproduce.pages.report_folder import RUNS
+from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.study.study import read_study
 from numasim.sweep.store.results_store import SHARDS
 

@@ -54,36 +54,36 @@ def test_the_command_prints_tables_and_scores_and_leaves_a_report(
 
 
 def test_a_part_is_done_without_ablations_and_says_how(small_study: Path, tmp_path: Path, capsys: Capture) -> None:
-    out = ran(small_study, tmp_path, capsys, "--table", "1.1", "--quick")
+    out = ran(small_study, tmp_path / "out", capsys, "--table", "1.1", "--quick")
     assert "1.3" not in out
-    page = (tmp_path / "index.html").read_text()
+    page = (tmp_path / "out" / "index.html").read_text()
     assert "numasim reproduce small --table 1.1 --quick" in page
     assert "model.cache: none" not in page
     assert "left out of the quick reproduction" in page
 
 
 def test_another_machine_is_compared_but_not_scored(small_study: Path, tmp_path: Path, capsys: Capture) -> None:
-    out = ran(small_study, tmp_path, capsys, "--machine", "opteron-8380-4s", "--table", "1.1")
+    out = ran(small_study, tmp_path / "out", capsys, "--machine", "opteron-8380-4s", "--table", "1.1")
     assert "Scores" not in out
-    assert not [row for row in scores(tmp_path) if row["table"] == "all"]
-    page = " ".join((tmp_path / "index.html").read_text().split())
+    assert not [row for row in scores(tmp_path / "out") if row["table"] == "all"]
+    page = " ".join((tmp_path / "out" / "index.html").read_text().split())
     assert "this page simulates <code>opteron-8380-4s</code>" in page
 
 
 def test_the_study_own_machine_may_be_named(small_study: Path, tmp_path: Path) -> None:
-    found = reproduce(read_study(str(small_study), ["1.1"]), tmp_path, jobs=1, machine="xeon-e5-2620-2s")
+    found = reproduce(read_study(str(small_study), ["1.1"]), tmp_path / "out", jobs=1, machine="xeon-e5-2620-2s")
     assert findings_of(found).scores
 
 
 def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path) -> None:
     (small_study / "calibrated.yaml").write_text(CALIBRATED)
-    (parameter,) = findings_of(reproduce(read_study(str(small_study), ["1.1"]), tmp_path, jobs=1)).parameters
+    (parameter,) = findings_of(reproduce(read_study(str(small_study), ["1.1"]), tmp_path / "out", jobs=1)).parameters
     assert (parameter.value, parameter.unit, parameter.field) == (90, "ns", "runtime.poll_ns")
     assert (parameter.runs, parameter.data, parameter.residual) == ("trees (large)", "table 1.1: plain s", 0.02)
 
 
 def test_ablations_are_scored_without_their_mechanism(small_study: Path, tmp_path: Path) -> None:
-    found = findings_of(reproduce(read_study(str(small_study)), tmp_path, jobs=1, ablations=True))
+    found = findings_of(reproduce(read_study(str(small_study)), tmp_path / "out", jobs=1, ablations=True))
     nothing, ablation = found.ablations
     assert (nothing.mechanism, nothing.fields) == ("nothing", "")
     assert (ablation.mechanism, ablation.fields) == ("caches", "model.cache: none")

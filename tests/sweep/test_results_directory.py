@@ -9,10 +9,11 @@ import pytest
 from toy_sweep import refuse, run_toy, sweep_toy, toy_sweep
 
 from numasim.errors import InputError
+from numasim.files.folder_lock import locked
+from numasim.files.owned_folder import MANIFEST
 from numasim.sweep.store.provenance import FILE
 from numasim.sweep.store.results_store import SHARDS, SPEC
 from numasim.sweep.store.results_tables import RESULTS
-from numasim.sweep.store.whole_files import TEMPORARY, locked
 
 
 def contents(directory: Path) -> dict[str, bytes | None]:
@@ -25,7 +26,7 @@ def contents(directory: Path) -> dict[str, bytes | None]:
 def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("mine")
     before = contents(tmp_path)
-    with pytest.raises(InputError, match=r"results: is a file; expected a directory"):
+    with pytest.raises(InputError, match=r"results: is a file; expected a new or empty folder"):
         sweep_toy(toy_sweep(), tmp_path / "results", refuse)
     assert contents(tmp_path) == before
 
@@ -52,7 +53,7 @@ def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
 def test_a_directory_with_other_files(tmp_path: Path) -> None:
     (tmp_path / SPEC).write_text("seed: 7")
     before = contents(tmp_path)
-    with pytest.raises(InputError, match="holds files that no sweep wrote; expected a new or empty directory"):
+    with pytest.raises(InputError, match=r"holds files that `numasim sweep` did not write, .* expected a new or empty"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
     assert contents(tmp_path) == before
 
@@ -76,7 +77,7 @@ def test_a_damaged_provenance(tmp_path: Path, text: str) -> None:
 def test_a_directory_in_use(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     before = contents(tmp_path)
-    with locked(tmp_path), pytest.raises(InputError, match="another sweep is writing here; expected another directory"):
+    with locked(tmp_path), pytest.raises(InputError, match="another command is writing here; expected another folder"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
     assert contents(tmp_path) == before
 
@@ -84,7 +85,7 @@ def test_a_directory_in_use(tmp_path: Path) -> None:
 def test_a_new_directory_is_made_with_its_parents_and_holds_no_leftovers(tmp_path: Path) -> None:
     results = tmp_path / "a" / "b"
     sweep_toy(toy_sweep(), results)
-    names = {SPEC, FILE, SHARDS, RESULTS, "workers.parquet", "node_pairs.parquet", "timing.parquet"}
+    names = {MANIFEST, SPEC, FILE, SHARDS, RESULTS, "workers.parquet", "node_pairs.parquet", "timing.parquet"}
     assert {path.name for path in results.iterdir()} == names
     assert (results / SPEC).read_text() == toy_sweep().text
 
@@ -141,7 +142,7 @@ def test_what_no_sweep_wrote_among_the_shards_is_refused(tmp_path: Path, name: s
 
 def test_what_a_killed_writer_left_is_cleaned_away(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(), tmp_path)
-    left = [tmp_path / f"{TEMPORARY}9-{RESULTS}", tmp_path / SHARDS / f"{TEMPORARY}9-000007-{'0' * 32}.parquet"]
+    left = [tmp_path / f".tmp-9-{RESULTS}", tmp_path / SHARDS / f".tmp-9-000007-{'0' * 32}.parquet"]
     for path in left:
         path.touch()
     assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0

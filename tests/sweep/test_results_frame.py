@@ -53,7 +53,7 @@ def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     table = tmp_path / RESULTS
     table.write_bytes(table.read_bytes()[:-50] if content is None else content)
-    with pytest.raises(InputError, match=r"results.parquet: is damaged or not a Parquet file; expected a results"):
+    with pytest.raises(InputError, match=r"results.parquet: is damaged or not a Parquet file; expected a table"):
         load(tmp_path)
 
 

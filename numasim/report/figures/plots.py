@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from numasim.errors import InputError
+from numasim.files.owned_folder import FolderKind, owned_folder
 from numasim.files.writer import require_writable, write_bytes
 from numasim.report.comparison_cells import finished
 from numasim.report.figures.bars import time_split, worker_time_split
@@ -20,6 +21,7 @@ from numasim.report.figures.heatmaps import node_bytes, node_steals
 from numasim.report.figures.style import rules
 
 DOTS_PER_INCH = 150
+USUAL_FOLDER = "figures"  # of a results directory
 NO_METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None}}
 
 
@@ -82,17 +84,36 @@ def _fix_layout(figure: Figure) -> None:
 def save_all(frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path) -> list[Path]:
     """Write every standard figure as PNG and SVG to ``directory``, made if missing, and return the paths.
 
-    A table without a finished run has no figures.
+    A table without a finished run has no figures. Raises `InputError` for a folder that holds other files.
     """
     if finished(frame).empty:
         return []
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{directory} cannot hold figures: {error.strerror}", expected="a directory") from error
-    tables = Tables(frame, workers, node_pairs)
-    return [
-        save(figure, directory / f"{name}.{kind}")
-        for name, figure in ((name, plot(name, tables)) for name in PLOTS)
-        for kind in NO_METADATA
-    ]
+    with owned_folder(directory, FIGURES) as folder:
+        return folder.write_only(standard_figures(Tables(frame, workers, node_pairs)))
+
+
+def standard_figures(tables: Tables) -> dict[str, bytes]:
+    """Return every standard figure as PNG and SVG by the name of its file; none without a finished run."""
+    return {} if finished(tables.frame).empty else as_files((name, plot(name, tables)) for name in PLOTS)
+
+
+def as_files(figures: Iterable[tuple[str, Figure]]) -> dict[str, bytes]:
+    """Return figures by name as PNG and SVG by the names of their files."""
+    return {f"{name}.{kind}": drawn(figure, kind) for name, figure in figures for kind in NO_METADATA}
+
+
+def _earlier(directory: Path) -> tuple[str, ...] | None:
+    """The figures of a sweep by a version without manifests: in their usual place in its results directory."""
+    if directory.name != USUAL_FOLDER or not (directory.parent / "provenance.json").is_file():
+        return None
+    names = (f"{name}.{kind}" for name in PLOTS for kind in NO_METADATA)
+    return tuple(name for name in names if _is_drawn_here(directory / name)) or None
+
+
+def _is_drawn_here(path: Path) -> bool:
+    """Whether a figure lacks what matplotlib writes by itself, and `NO_METADATA` leaves out."""
+    content = path.read_bytes() if path.is_file() else b""
+    return bool(content) and b"Software\0Matplotlib" not in content and b"<dc:date>" not in content
+
+
+FIGURES = FolderKind("numasim plot", earlier=_earlier)

@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 
 from numasim.engine.observe.over_time import OverTime
 from numasim.engine.result import Result
+from numasim.files.owned_folder import FolderKind, owned_folder
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
-from numasim.report.figures.plots import NO_METADATA, save
+from numasim.report.figures.plots import as_files
 from numasim.report.figures.traffic import node_traffic
 
 RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
@@ -23,9 +24,17 @@ RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
 
 
 def save_run_plots(result: Result, over_time: OverTime, directory: Path) -> list[Path]:
-    """Write every figure as PNG and SVG to ``directory``, which exists, and return the paths."""
-    return [
-        save(figure, directory / f"{name}.{kind}")
-        for name, figure in ((name, draw(result, over_time)) for name, draw in RUN_PLOTS.items())
-        for kind in NO_METADATA
-    ]
+    """Write every figure as PNG and SVG to ``directory``, made if missing, and return the paths.
+
+    Raises `InputError` for a folder that holds other files.
+    """
+    with owned_folder(directory, RUN_FIGURES) as folder:
+        return folder.write_only(run_figures(result, over_time))
+
+
+def run_figures(result: Result, over_time: OverTime) -> dict[str, bytes]:
+    """Return every figure as PNG and SVG by the name of its file."""
+    return as_files((name, draw(result, over_time)) for name, draw in RUN_PLOTS.items())
+
+
+RUN_FIGURES = FolderKind("numasim run --plot")

@@ -6,8 +6,8 @@ scores.csv         every score
 tables/*.csv       the cells of each table
 figures/*.svg
 
-Every file is whole or absent. ``tables`` and ``figures`` hold only files of this report, and the page is written
-last, so that it always fits the files beside it.
+Every file is whole or absent, and the page is written last, so that it always fits the files beside it. What an earlier
+report left of other tables is removed, unless the user has changed it (`numasim.files.owned_folder`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from numasim.files.writer import output_errors, write_bytes
+from numasim.files.owned_folder import owned_folder
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.figures.ablation_figure import ablation_figure
 from numasim.reproduce.figures.score_figure import score_figure
@@ -26,16 +26,23 @@ from numasim.reproduce.figures.table_figure import shown_groups, table_figure
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.pages import number_text, table_layout
 from numasim.reproduce.pages.csv_files import scores_csv, table_csv
+from numasim.reproduce.pages.report_folder import (
+    ABLATIONS,
+    MARKDOWN,
+    PAGE,
+    REPORT,
+    SCORE_SHEET,
+    SCORES,
+    figure_file,
+    file_stem,
+    table_file,
+)
 from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.table_cells import Role
-from numasim.sweep.store.whole_files import DIRECTORY, remove_temporaries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAGE, MARKDOWN, SCORES = "index.html", "report.md", "scores.csv"
-TABLES, FIGURES = "tables", "figures"
-SCORE_SHEET, ABLATIONS = "scores", "ablations"
 TEMPLATES = Path(__file__).with_name("templates")
 
 Advance = Callable[[], None]
@@ -46,24 +53,21 @@ def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: 
 
     ``advance`` is called after each of the `figure_count` figures. Raises `InputError` where files cannot be written.
     """
-    figures = _draw(findings, advance)
-    tables = {f"{file_stem(table.id)}.csv": table_csv(table) for table in findings.tables}
-    _fill(directory / TABLES, tables)
-    _fill(directory / FIGURES, {f"{name}.svg": picture for name, picture in figures.items()})
-    write_bytes(directory / SCORES, scores_csv(findings).encode())
-    write_bytes(directory / MARKDOWN, markdown(findings, figures).encode())
-    write_bytes(directory / PAGE, page(findings, figures).encode())
+    with owned_folder(directory, REPORT) as folder:
+        folder.write_only({name: text.encode() for name, text in _files(findings, _draw(findings, advance)).items()})
     return directory / PAGE
+
+
+def _files(findings: Findings, figures: Mapping[str, str]) -> dict[str, str]:
+    """The files of a report in the order of writing; ``figures`` are SVG texts by name."""
+    files = {table_file(file_stem(table.id)): table_csv(table) for table in findings.tables}
+    files |= {figure_file(name): picture for name, picture in figures.items()}
+    return files | {SCORES: scores_csv(findings), MARKDOWN: markdown(findings, figures), PAGE: page(findings, figures)}
 
 
 def figure_count(findings: Findings) -> int:
     """Return how many figures are drawn, including those that turn out to be empty."""
     return len(findings.tables) + bool(findings.scores) + bool(findings.ablations)
-
-
-def file_stem(table: str) -> str:
-    """Return the name of a table's files: ``table-3-4`` for 3.4; others have the name of their id."""
-    return f"table-{table.replace('.', '-')}" if table[:1].isdigit() else table
 
 
 def page(findings: Findings, figures: Mapping[str, str]) -> str:
@@ -73,7 +77,7 @@ def page(findings: Findings, figures: Mapping[str, str]) -> str:
 
 def markdown(findings: Findings, figures: Mapping[str, str]) -> str:
     """Return the report in Markdown, which links its figures."""
-    return _render("report.md.jinja", findings, {name: f"{FIGURES}/{name}.svg" for name in figures})
+    return _render("report.md.jinja", findings, {name: figure_file(name) for name in figures})
 
 
 def _draw(findings: Findings, advance: Advance) -> dict[str, str]:
@@ -95,20 +99,6 @@ def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
     for table in findings.tables:
         found[file_stem(table.id)] = lambda table=table: table_figure(table)  # type: ignore[misc]
     return found
-
-
-def _fill(folder: Path, files: Mapping[str, str]) -> None:
-    """Make ``folder`` hold ``files`` and no other file of their kinds."""
-    with output_errors(folder, DIRECTORY):
-        folder.mkdir(parents=True, exist_ok=True)
-    remove_temporaries(folder)
-    for name, text in files.items():
-        write_bytes(folder / name, text.encode())
-    with output_errors(folder, DIRECTORY):
-        for kind in {Path(name).suffix for name in files}:
-            for path in folder.glob(f"*{kind}"):
-                if path.name not in files:
-                    path.unlink()
 
 
 def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> str:

@@ -17,9 +17,9 @@ import numpy as np
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.report.answers.statistics import Estimate, mean_interval
+from numasim.reproduce.pages.report_folder import RUNS
 from numasim.reproduce.plan.planned import value
 from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.reproduce import RUNS
 from numasim.reproduce.score.contribution_effects import TIME
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.names import check_names

@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 
 from numasim.engine.result import COLUMNS
 from numasim.errors import InputError
-from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
+from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_REMEDY = "a results directory; run its sweep again, which makes the tables anew"
+_REMEDY = "a results directory; run its sweep again, which makes tables that are missing"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ def _read(file: Path) -> pa.Table:
     except FileNotFoundError as error:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=_REMEDY) from error
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError("is damaged or not a Parquet file", place=str(file), expected=_REMEDY) from error
+        expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"
+        raise InputError("is damaged or not a Parquet file", place=str(file), expected=expected) from error
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:

@@ -8,20 +8,35 @@ shards/           the runs, a file for each batch; the only source of the tables
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.files.writer import output_errors, store_bytes
+from numasim.files.owned_folder import FOLDER, MANIFEST, FolderKind, OwnedFolder, make_folder, owned_folder
+from numasim.files.writer import output_errors, store_bytes, unfinished
 from numasim.sweep.store import provenance
+from numasim.sweep.store.shard import NAME as SHARD
 from numasim.sweep.store.shard import is_whole, read_shards, shard_number
-from numasim.sweep.store.whole_files import DIRECTORY, LOCK, TEMPORARY, locked, remove_temporaries
 
 SPEC = "spec.yaml"
 SHARDS = "shards"
+RESULTS = "results.parquet"
+WORKERS = "workers.parquet"
+NODE_PAIRS = "node_pairs.parquet"
+TIMING = "timing.parquet"
+TABLES = (WORKERS, NODE_PAIRS, TIMING, RESULTS)
+
+
+def _earlier(directory: Path) -> tuple[str, ...] | None:
+    """The files of a version without manifests, next to its provenance, which `_known` reads."""
+    return (SPEC, *TABLES) if (directory / provenance.FILE).is_file() else None
+
+
+SWEEP = FolderKind("numasim sweep", {".": re.compile(re.escape(provenance.FILE)), SHARDS: SHARD}, _earlier)
 
 
 @dataclass(frozen=True)
@@ -37,7 +52,12 @@ class Identity:
 class Store:
     """An open results directory; only the holder of its lock has one."""
 
-    directory: Path
+    folder: OwnedFolder
+
+    @property
+    def directory(self) -> Path:
+        """Where it is."""
+        return self.folder.directory
 
     @property
     def shards(self) -> Path:
@@ -68,92 +88,44 @@ def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
     use or damaged; a refused directory is not changed.
     """
     _known(directory, identity)
-    with _existing(directory), locked(directory):
-        _identify(directory, identity, _known(directory, identity))
-        try:
-            _clean(directory)
-            _refuse_damaged(directory)
-            yield Store(directory)
-        finally:
-            _clean(directory)
-
-
-@contextmanager
-def _existing(directory: Path) -> Iterator[None]:
-    """Make ``directory`` and its parents; on an error those that stayed empty are removed."""
-    with output_errors(directory, DIRECTORY):
-        made = [path for path in (directory, *directory.parents) if not path.exists()]
-    try:
-        with output_errors(directory, DIRECTORY):
-            directory.mkdir(parents=True, exist_ok=True)
-        yield
-    except BaseException:
-        with suppress(OSError):
-            for path in made:
-                path.rmdir()
-        raise
+    with owned_folder(directory, SWEEP, TABLES) as folder:
+        _identify(folder, identity, _known(directory, identity))
+        _refuse_damaged(directory)
+        yield Store(folder)
 
 
 def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
-    with output_errors(directory, DIRECTORY):
-        return _refuse_foreign(directory, identity)
-
-
-def _refuse_foreign(directory: Path, identity: Identity) -> dict[str, Any] | None:
-    """Return the provenance of ``directory``, None for a new one; `InputError` if it belongs to another sweep."""
-    place = str(directory)
-    if directory.exists() and not directory.is_dir():
-        raise InputError("is a file", place=place, expected="a directory for the results")
-    known = provenance.read_provenance(directory)
-    if known is None and _holds_anything(directory):
-        expected = "a new or empty directory, or one that a sweep wrote"
-        raise InputError("holds files that no sweep wrote", place=place, expected=expected)
+    """The provenance of ``directory``, None for a new one; `InputError` if it belongs to another specification."""
+    with output_errors(directory, FOLDER):
+        known = provenance.read_provenance(directory)
+        shards = directory / SHARDS
+        if known is None and (directory / MANIFEST).is_file() and shards.is_dir() and any(shards.iterdir()):
+            expected = "the file that a sweep wrote; choose another directory"
+            raise InputError("is missing", place=str(directory / provenance.FILE), expected=expected)
     if known is not None and known["spec_hash"] != identity.spec_hash:
         expected = "a new directory, or a specification that differs only in sweep and repeat"
-        raise InputError(f"holds results of another specification, see its {SPEC}", place=place, expected=expected)
+        problem = f"holds results of another specification, see its {SPEC}"
+        raise InputError(problem, place=str(directory), expected=expected)
     return known
 
 
-def _holds_anything(directory: Path) -> bool:
-    names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
-    return any(name != LOCK and not name.startswith(TEMPORARY) for name in names)
-
-
-def _identify(directory: Path, identity: Identity, known: dict[str, Any] | None) -> None:
-    try:
-        _write_identity(directory, identity, known)
-    except BaseException:
-        if known is None:
-            for name in (SPEC, provenance.FILE):
-                (directory / name).unlink(missing_ok=True)
-        raise
-
-
-def _write_identity(directory: Path, identity: Identity, known: dict[str, Any] | None) -> None:
-    """Write provenance first: it marks the directory as this sweep's even after a kill before the next write."""
+def _identify(folder: OwnedFolder, identity: Identity, known: dict[str, Any] | None) -> None:
+    """Write the specification, and extend the provenance."""
+    folder.write({SPEC: identity.text.encode()})
     entry = provenance.extended(known, identity.spec_hash, identity.model_version)
     if entry != known:
-        store_bytes(directory / provenance.FILE, provenance.to_bytes(entry))
-    text = identity.text.encode()
-    spec = directory / SPEC
-    if not spec.is_file() or spec.read_bytes() != text:
-        store_bytes(spec, text)
-    with output_errors(directory, DIRECTORY):
-        (directory / SHARDS).mkdir(exist_ok=True)
+        store_bytes(folder.directory / provenance.FILE, provenance.to_bytes(entry))
+    make_folder(folder.directory / SHARDS)
 
 
 def _refuse_damaged(directory: Path) -> None:
     """InputError for the first file whose content does not match the hash in its name."""
-    with output_errors(directory, DIRECTORY):
-        damaged = [path for path in sorted((directory / SHARDS).iterdir()) if not is_whole(path)]
+    with output_errors(directory, FOLDER):
+        shards = [path for path in sorted((directory / SHARDS).iterdir()) if unfinished(path.name) is None]
+        damaged = [path for path in shards if not is_whole(path)]
     for path in damaged:
         raise InputError(
             "is damaged, or was not written by a sweep",
             place=str(path),
             expected="undamaged shards; delete it and run the sweep again, which repeats its runs",
         )
-
-
-def _clean(directory: Path) -> None:
-    for place in (directory, directory / SHARDS):
-        remove_temporaries(place)

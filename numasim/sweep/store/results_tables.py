@@ -15,17 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from numasim.engine.result import COLUMNS
-from numasim.files.writer import store_bytes
 from numasim.sweep.axis_columns import axis_column, named_column
 from numasim.sweep.planned_runs import PlannedRow
 from numasim.sweep.store.parquet import RUN, column_type, parquet_bytes
-from numasim.sweep.store.results_store import Store
+from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
 from numasim.sweep.store.shard import read_shards
 
-RESULTS = "results.parquet"
-WORKERS = "workers.parquet"
-NODE_PAIRS = "node_pairs.parquet"
-TIMING = "timing.parquet"
 NAMED = ("machine", "workload", "strategy")
 LEADING = ("worker", "role", "node", "node_from", "node_to")
 
@@ -37,11 +32,14 @@ def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], 
     runs = read_shards(shards, RUN.names)
     chosen = rows_of_runs(runs)
     once = [chosen[run_id] for run_id in dict.fromkeys(row.run.run_id for row in rows)]
-    _write(store.directory / WORKERS, _long_table(shards, "workers", once))
-    _write(store.directory / NODE_PAIRS, _long_table(shards, "node_pairs", once))
-    _write(store.directory / TIMING, runs.select(["run_id", "engine_s"]).take(once))
     by_row = runs.take([chosen[row.run.run_id] for row in rows])
-    _write(store.directory / RESULTS, results_table(by_row, rows, axes, spec_hash))
+    tables = {
+        WORKERS: _long_table(shards, "workers", once),
+        NODE_PAIRS: _long_table(shards, "node_pairs", once),
+        TIMING: runs.select(["run_id", "engine_s"]).take(once),
+        RESULTS: results_table(by_row, rows, axes, spec_hash),
+    }
+    store.folder.write({name: parquet_bytes(table) for name, table in tables.items()})
 
 
 def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> pa.Table:
@@ -89,7 +87,3 @@ def _place(column: str) -> tuple[int, str]:
     """First the identity columns, then the counters as in the results table, then the rest by name."""
     order = (*LEADING, *COLUMNS)
     return (order.index(column), "") if column in order else (len(order), column)
-
-
-def _write(path: Path, table: pa.Table) -> None:
-    store_bytes(path, parquet_bytes(table))

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numasim.files.writer import store_bytes
 from numasim.sweep.store.parquet import together
 
-_NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
+NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
 
 def write_shard(directory: Path, number: int, content: bytes) -> Path:
@@ -29,7 +29,7 @@ def write_shard(directory: Path, number: int, content: bytes) -> Path:
 
 def is_whole(path: Path) -> bool:
     """Return whether ``path`` has a shard's name and its content matches the hash in the name."""
-    named = _NAME.fullmatch(path.name)
+    named = NAME.fullmatch(path.name)
     return bool(named) and path.is_file() and _checksum(path.read_bytes()) == named[2]  # type: ignore[index]
 
 

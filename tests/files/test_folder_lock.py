@@ -1,3 +1,5 @@
+"""The lock of a folder."""
+
 from __future__ import annotations
 
 import os
@@ -6,18 +8,11 @@ from pathlib import Path
 import pytest
 
 from numasim.errors import InputError
-from numasim.sweep.store.whole_files import LOCK, TEMPORARY, locked, remove_temporaries
-
-
-def test_temporaries_of_killed_writers_are_removed(tmp_path: Path) -> None:
-    (tmp_path / f"{TEMPORARY}1-table").touch()
-    (tmp_path / "table").touch()
-    remove_temporaries(tmp_path)
-    assert os.listdir(tmp_path) == ["table"]
+from numasim.files.folder_lock import LOCK, locked
 
 
 def test_a_lock_excludes_and_is_given_back(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(InputError, match="another sweep is writing here"), locked(tmp_path):
+    with locked(tmp_path), pytest.raises(InputError, match="another command is writing here"), locked(tmp_path):
         pass
     with locked(tmp_path):
         assert os.listdir(tmp_path) == [LOCK]
@@ -39,5 +34,5 @@ def test_a_lock_on_a_file_that_its_holder_removed_is_refused(tmp_path: Path, mon
         return handle
 
     monkeypatch.setattr(os, "open", open_then_lose)
-    with pytest.raises(InputError, match="another sweep"), locked(tmp_path):
+    with pytest.raises(InputError, match="another command"), locked(tmp_path):
         pass

@@ -1,0 +1,269 @@
+"""The folders that commands write: which are theirs, and which of the files in them.
+
+A command writes to a folder that is new or empty, or that it wrote before; every other folder is refused and stays as
+it is. The manifest in a folder decides: it names the command and, for each file, the hashes of what the command wrote.
+A file is the command's if its contents have one of these hashes. All others are the user's, and are neither replaced
+nor removed; nor is what a symbolic link leads to.
+
+A file is entered in the manifest before it is written, and what it held before is struck out after: a kill at any
+moment leaves a folder that is recognised, and no file of the user's in the manifest. State, such as the shards of a
+sweep, is not in it: those files say themselves what they are, and are read and checked before they are replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from numasim.errors import InputError
+from numasim.files.folder_lock import LOCK, locked
+from numasim.files.writer import output_errors, store_bytes, unfinished
+
+MANIFEST = ".numasim.json"
+FORMAT = "numasim folder 1"
+FOLDER = "a folder that can be written, on a disk with free space"
+EARLIER_LOCK = ".lock"  # what versions without manifests left behind when they were killed
+
+Hashes = dict[str, list[str]]  # of the contents that a file may have, by its path in the folder
+
+
+@dataclass(frozen=True)
+class FolderKind:
+    """What a command writes to its folders.
+
+    ``state`` has the names of state files by the sub-folder that they are in, "." for the folder itself. ``earlier``
+    is given a folder without a manifest and returns the files that a version without manifests wrote there, or None
+    if none did.
+    """
+
+    command: str
+    state: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    earlier: Callable[[Path], Iterable[str] | None] = lambda _: None
+
+
+@contextmanager
+def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ()) -> Iterator[OwnedFolder]:
+    """Make or reopen ``directory`` for the command of that kind, alone until the block ends.
+
+    Raises `InputError` for a folder that is not the command's, has a file of the user's at one of ``names``, is in use
+    or cannot be written; it stays as it is. After an error in the block a new folder to which nothing was written is
+    gone again.
+    """
+    OwnedFolder(directory, kind, require_own(directory, kind)).require_free(names)
+    with _made(directory), locked(directory):
+        is_new = not (directory / MANIFEST).exists()
+        folder = OwnedFolder(directory, kind, require_own(directory, kind))
+        folder.require_free(names)
+        try:
+            folder.claim()
+            yield folder
+        except BaseException:
+            if is_new:
+                folder.give_up()
+            raise
+
+
+def make_folder(folder: Path) -> Path:
+    """Make ``folder`` and its parents where they are missing. Raises `InputError` where that cannot be done."""
+    with output_errors(folder, FOLDER):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class OwnedFolder:
+    """A folder that the command of its kind may write to: files have their paths in it, such as ``tables/a.csv``."""
+
+    def __init__(self, directory: Path, kind: FolderKind, files: Hashes) -> None:
+        self.directory = directory
+        self._command = kind.command
+        self._state = kind.state
+        self._files = files
+
+    def write(self, files: Mapping[str, bytes]) -> list[Path]:
+        """Write ``files`` in their order, each whole or not at all, and return their paths.
+
+        Raises `InputError` before anything is written if the user has a file of such a name here.
+        """
+        hashes = {name: _hash(content) for name, content in files.items()}
+        present = {name: _hash_of(self.directory / name) for name in files}
+        differing = [name for name in files if present[name] != hashes[name]]
+        self.require_free(differing)
+        self._enter({name: [each for each in dict.fromkeys((present[name], hashes[name])) if each] for name in files})
+        for name in differing:
+            make_folder((self.directory / name).parent)
+            store_bytes(self.directory / name, files[name])
+        self._enter({name: [hashes[name]] for name in files})
+        return [self.directory / name for name in files]
+
+    def write_only(self, files: Mapping[str, bytes]) -> list[Path]:
+        """`write` them, and remove the command's other files; those that the user changed are kept and named."""
+        paths = self.write(files)
+        for path in self.remove_others(files):
+            print(f"numasim: {path}: was changed after `{self._command}` wrote it, and is kept", file=sys.stderr)
+        return paths
+
+    def require_free(self, names: Iterable[str]) -> None:
+        """Raise `InputError` if there is a file of the user's at one of ``names``."""
+        for name in names:
+            for path in reversed(self._below(name)):
+                if os.path.lexists(path) and not path.is_dir():
+                    raise self._in_the_way(path, f"is a file, where `{self._command}` has a folder")
+            if os.path.lexists(self.directory / name) and not self._owns(name):
+                how = "changed after" if name in self._files else "not written by"
+                written = f"`{self._command}` wrote it" if name in self._files else f"`{self._command}`"
+                raise self._in_the_way(self.directory / name, f"was {how} {written}, which would replace it")
+
+    def remove_others(self, names: Collection[str]) -> tuple[Path, ...]:
+        """Remove the command's files other than ``names``, and return those that stay because the user changed them."""
+        others = [name for name in self._files if name not in names]
+        kept = [name for name in others if os.path.lexists(self.directory / name) and not self._remove(name)]
+        if others:
+            self._files = {name: hashes for name, hashes in self._files.items() if name in names}
+            self._save()
+        return tuple(self.directory / name for name in kept)
+
+    def claim(self) -> None:
+        """Leave the manifest, and remove what killed writers left."""
+        if not (self.directory / MANIFEST).exists():
+            self._save()
+        for folder in {".", *self._state, *(str(PurePosixPath(name).parent) for name in self._files)}:
+            self._remove_unfinished(folder)
+
+    def give_up(self) -> None:
+        """Remove the manifest where there is nothing else: then the folder is nobody's."""
+        with suppress(OSError):
+            if set(os.listdir(self.directory)) <= {MANIFEST, LOCK}:
+                (self.directory / MANIFEST).unlink()
+
+    def _owns(self, name: str) -> bool:
+        return _hash_of(self.directory / name) in self._files.get(name, ())
+
+    def _remove(self, name: str) -> bool:
+        """Remove a file of the command's; false for a file of the user's and for one behind a link."""
+        path = self.directory / name
+        if any(folder.is_symlink() for folder in self._below(name)) or not self._owns(name):
+            return False
+        with output_errors(path, FOLDER):
+            path.unlink()
+        return True
+
+    def _below(self, name: str) -> list[Path]:
+        """The sub-folders that a file is in, the innermost first."""
+        return [self.directory / parent for parent in PurePosixPath(name).parents if parent.name]
+
+    @staticmethod
+    def _in_the_way(path: Path, problem: str) -> InputError:
+        return InputError(problem, place=str(path), expected="it moved elsewhere, or deleted")
+
+    def _remove_unfinished(self, folder: str) -> None:
+        """Remove the unfinished contents of the command's files in a sub-folder."""
+        place = self.directory / folder
+        if place.is_symlink() or not place.is_dir():
+            return
+        with output_errors(place, FOLDER):
+            for entry in list(os.scandir(place)):
+                finished = unfinished(entry.name)
+                if finished and self._writes(folder, finished) and entry.is_file(follow_symlinks=False):
+                    os.unlink(entry)
+
+    def _writes(self, folder: str, name: str) -> bool:
+        """Whether the command writes files of that name to that sub-folder."""
+        pattern = self._state.get(folder)
+        return str(PurePosixPath(folder, name)) in {MANIFEST, *self._files} or bool(pattern and pattern.fullmatch(name))
+
+    def _enter(self, files: Hashes) -> None:
+        entered = {**self._files, **files}
+        if entered != self._files:
+            self._files = entered
+            self._save()
+
+    def _save(self) -> None:
+        manifest = {"format": FORMAT, "command": self._command, "files": dict(sorted(self._files.items()))}
+        store_bytes(self.directory / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+# ---- whose a folder is ----
+
+
+def require_own(directory: Path, kind: FolderKind) -> Hashes:
+    """The hashes of the command's files in ``directory``, which is its own or nobody's; `InputError` for others."""
+    place, expected = str(directory), f"a new or empty folder, or one that `{kind.command}` wrote"
+    with output_errors(directory, FOLDER):
+        if not directory.is_dir():
+            if directory.exists():
+                raise InputError("is a file", place=place, expected=expected)
+            return {}
+        names = [name for name in os.listdir(directory) if not _is_left_over(directory / name)]
+        if MANIFEST in names:
+            command, files = _manifest(directory / MANIFEST)
+            if command != kind.command:
+                raise InputError(f"is a folder that `{command}` wrote", place=place, expected=expected)
+            return files
+        earlier = kind.earlier(directory) if names else ()
+        if earlier is None:
+            text = f"holds files that `{kind.command}` did not write, {min(names)!r} for one"
+            raise InputError(text, place=place, expected=expected)
+        hashes = {name: _hash_of(directory / name) for name in earlier}
+        return {name: [found] for name, found in hashes.items() if found}
+
+
+def _is_left_over(path: Path) -> bool:
+    """Whether the path is one of what a command leaves in a folder that it was killed in before it wrote anything."""
+    if path.name == EARLIER_LOCK:
+        return path.is_file() and not path.stat().st_size
+    return path.name == LOCK or unfinished(path.name) is not None
+
+
+def _manifest(path: Path) -> tuple[str, Hashes]:
+    """The command that wrote a folder, and its files."""
+    try:
+        found = json.loads(path.read_bytes())
+        files = {str(name): [str(each) for each in hashes] for name, hashes in found["files"].items()}
+        if found["format"] == FORMAT and not path.is_symlink() and all(map(_is_inside, files)):
+            return str(found["command"]), files
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise InputError("is damaged", place=str(path), expected="the file that numasim wrote; choose another folder")
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a path leads from a folder to a file in it."""
+    return bool(name) and not name.startswith("/") and not {".", "..", ""} & set(name.split("/"))
+
+
+@contextmanager
+def _made(directory: Path) -> Iterator[None]:
+    """Make ``directory`` and its parents; after an error those that are empty are gone again."""
+    with output_errors(directory, FOLDER):
+        missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        make_folder(directory)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for path in missing:
+                path.rmdir()
+        raise
+
+
+# ---- hashes ----
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _hash_of(path: Path) -> str | None:
+    """The hash of a file's contents; None for what is not there, or is no regular file."""
+    try:
+        return _hash(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
+    except OSError:
+        return None

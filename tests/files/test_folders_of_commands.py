@@ -1,0 +1,254 @@
+"""Every command that writes a folder: what it refuses to write into, and the folders of earlier versions."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from trees import tree
+
+from numasim.cli import BAD_INPUT, OK, main
+from numasim.files.owned_folder import MANIFEST
+from numasim.sweep.store.results_store import RESULTS
+
+Capture = pytest.CaptureFixture[str]
+ENGINE = ("--engine", "reference")
+SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\nseed: 7\n"
+STUDY = """\
+title: A study of one table
+source: nobody
+machine: xeon-e5-2620-2s
+seed: 3
+repeat: 1
+scores:
+  times: {metric: mape, bound: 0.15}
+"""
+PROGRAM = """\
+all_threads: yes
+spec: {runtime: ompi, strategy: randomized}
+rows:
+  small: {workload: {name: fib, n: 6}}
+variants:
+  plain: {strategy: randomized}
+"""
+TABLE = """\
+title: Times
+source: section 1
+published: times.csv
+program: trees
+rows: program
+columns:
+  plain_s: {variant: plain, quantity: makespan_s, role: predicted, score: times}
+"""
+INPUT = {
+    "spec.yaml": SPEC,
+    "sweep.yaml": SPEC + "sweep:\n  strategy: [randomized, threshold]\n",
+    "study/study.yaml": STUDY,
+    "study/programs/trees.yaml": PROGRAM,
+    "study/tables/table-1-1.yaml": TABLE,
+    "study/published/times.csv": "program,plain_s\nsmall,0.001\n",
+}
+COMMANDS = {
+    "numasim sweep": ("sweep", "input/sweep.yaml", "--jobs", "1", "--quiet", *ENGINE, "-o"),
+    "numasim reproduce": ("reproduce", "input/study", "--jobs", "1", *ENGINE, "-o"),
+    "numasim validate": ("validate", "virtual", "--kernel", "fft", "--quick", "-o"),
+    "numasim run --plot": ("run", "input/spec.yaml", "--json", *ENGINE, "--plot"),
+    "numasim plot": ("plot", "input/results", "-o"),
+}
+MINE = ("figures/mine.svg", "tables/mine.csv", "notes.txt")
+
+
+@pytest.fixture(scope="module")
+def input_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Specifications, a study and the results of a sweep."""
+    folder = tmp_path_factory.mktemp("all") / "input"
+    for name, text in INPUT.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    sweep = ["sweep", str(folder / "sweep.yaml"), "--jobs", "1", "--quiet", *ENGINE, "-o", str(folder / "results")]
+    assert main(sweep) == OK
+    return folder
+
+
+@pytest.fixture
+def here(input_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(input_folder, tmp_path / "input")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused(command: str, place: str, folder: Path, capture: Capture) -> str:
+    """The one sentence that the command refuses the place with; nothing below ``folder`` is changed."""
+    before = tree(folder)
+    capture.readouterr()
+    assert main([*COMMANDS[command], place]) == BAD_INPUT
+    sentences = [line for line in capture.readouterr().err.splitlines() if "native engine is not built" not in line]
+    (sentence,) = sentences
+    assert tree(folder) == before
+    return sentence
+
+
+def users_folder(folder: Path) -> Path:
+    for name in MINE:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("mine")
+    return folder
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("place", ["mine", "."])
+def test_a_folder_of_the_users_is_refused(here: Path, capsys: Capture, command: str, place: str) -> None:
+    users_folder(here / place)
+    sentence = refused(command, place, here, capsys)
+    assert sentence.startswith(f"numasim: {place}: holds files that `{command}` did not write, ")
+    assert sentence.endswith(f"; expected a new or empty folder, or one that `{command}` wrote")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_place_that_is_no_folder_is_refused(here: Path, capsys: Capture, command: str) -> None:
+    (here / "file").write_text("mine")
+    assert "numasim: file: is a file; expected a new or empty folder" in refused(command, "file", here, capsys)
+    assert "numasim: file/x: cannot be written (Not a dir" in refused(command, "file/x", here, capsys)
+    assert "numasim: /proc/x: cannot be written (" in refused(command, "/proc/x", here, capsys)
+    assert "cannot be written (File name too long)" in refused(command, "n" * 256, here, capsys)
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "numasim sweep"])
+def test_a_folder_of_another_command_is_refused(here: Path, capsys: Capture, command: str) -> None:
+    sentence = refused(command, "input/results", here, capsys)
+    assert sentence.startswith("numasim: input/results: is a folder that `numasim sweep` wrote; expected a new or")
+
+
+@pytest.mark.parametrize("command", ["numasim sweep", "numasim run --plot", "numasim reproduce"])
+def test_a_command_writes_to_its_own_folder_again_and_keeps_to_it(here: Path, capsys: Capture, command: str) -> None:
+    arguments = [*COMMANDS[command], "new/out"]
+    assert main(arguments) == OK
+    users_folder(here / "new" / "out")
+    (here / "new" / "mine").write_text("mine")
+    before = tree(here)
+    assert main(arguments) == OK
+    assert tree(here) == before
+    assert "mine" not in (here / "new" / "out" / MANIFEST).read_text()
+    capsys.readouterr()
+
+
+CHANGED = {
+    "numasim sweep": RESULTS,
+    "numasim plot": "speedup.png",
+    "numasim reproduce": "tables/table-1-1.csv",
+}
+
+
+@pytest.mark.parametrize("command", CHANGED)
+def test_a_file_that_the_user_changed_is_not_replaced(here: Path, capsys: Capture, command: str) -> None:
+    arguments = [*COMMANDS[command], "out"]
+    assert main(arguments) == OK
+    path = here / "out" / CHANGED[command]
+    original = path.read_bytes()
+    path.write_bytes(b"mine")
+    sentence = refused(command, "out", here, capsys)
+    assert sentence == (
+        f"numasim: out/{CHANGED[command]}: was changed after `{command}` wrote it, which would replace it;"
+        " expected it moved elsewhere, or deleted"
+    )
+    path.unlink()
+    assert main(arguments) == OK
+    assert path.read_bytes() == original
+
+
+def test_figures_that_a_sweep_will_not_write_are_refused_before_it_runs(here: Path, capsys: Capture) -> None:
+    users_folder(here / "out" / "figures")
+    shutil.move(here / "out" / "figures", here / "aside")
+    assert main([*COMMANDS["numasim sweep"], "out"]) == OK
+    shutil.move(here / "aside", here / "out" / "figures")
+    before = tree(here)
+    more = ["--plot", "--set", "repeat=2"]
+    assert main([*COMMANDS["numasim sweep"], "out", *more]) == BAD_INPUT
+    assert "numasim: out/figures: holds files that `numasim plot` did not write" in capsys.readouterr().err
+    assert tree(here) == before
+
+
+def test_a_study_that_is_refused_leaves_no_folder(here: Path, capsys: Capture) -> None:
+    study = here / "input" / "study" / "study.yaml"
+    study.write_text(study.read_text().replace("metric: mape", "metric: maep"))
+    assert "did you mean 'mape'?" in refused("numasim reproduce", "new/out", here, capsys)
+
+
+def test_shards_without_their_provenance_are_refused(here: Path, capsys: Capture) -> None:
+    assert main([*COMMANDS["numasim sweep"], "out"]) == OK
+    (here / "out" / "provenance.json").unlink()
+    assert "out/provenance.json: is missing" in refused("numasim sweep", "out", here, capsys)
+
+
+# ---- folders of versions without manifests ----
+
+
+def without_manifests(folder: Path) -> Path:
+    """The folder as a version without manifests left it."""
+    for manifest in folder.rglob(MANIFEST):
+        manifest.unlink()
+    return folder
+
+
+@pytest.mark.parametrize("command", ["numasim sweep", "numasim reproduce"])
+def test_a_folder_of_an_earlier_version_goes_on(here: Path, capsys: Capture, command: str) -> None:
+    arguments = [*COMMANDS[command], "out"]
+    assert main(arguments) == OK
+    before = tree(here / "out")
+    users_folder(without_manifests(here / "out"))
+    (here / "out" / ".lock").touch()  # of one that was killed
+    mine = {name: entry for name, entry in tree(here / "out").items() if name not in before}
+    assert main(arguments) == OK
+    found = tree(here / "out")
+    assert {name: found[name] for name in before if name.split("/")[-1] != MANIFEST} == {
+        name: entry for name, entry in before.items() if name.split("/")[-1] != MANIFEST
+    }
+    assert {name: found[name] for name in mine} == mine
+    assert "mine" not in (here / "out" / MANIFEST).read_text()
+    capsys.readouterr()
+
+
+def test_figures_of_an_earlier_version_are_drawn_again(here: Path, capsys: Capture) -> None:
+    plot = ["plot", "input/results"]
+    assert main(plot) == OK
+    figures = here / "input" / "results" / "figures"
+    before = tree(figures)
+    (without_manifests(figures) / "mine.png").write_text("mine")
+    assert main(plot) == OK
+    assert tree(figures) == {**before, "mine.png": tree(figures)["mine.png"]}
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("index.html", lambda text: "<html>mine</html>"),
+        ("scores.csv", lambda text: "mine,too\n"),
+        ("tables/table-1-1.csv", lambda text: "a,b\n"),
+    ],
+)
+def test_what_no_earlier_version_wrote_is_not_taken_for_its_own(
+    here: Path, capsys: Capture, name: str, change: Callable[[str], str]
+) -> None:
+    assert main([*COMMANDS["numasim reproduce"], "out"]) == OK
+    path = without_manifests(here / "out") / name
+    path.write_text(change(path.read_text()))
+    sentence = refused("numasim reproduce", "out", here, capsys)
+    assert f"out/{name}: was not written by `numasim reproduce`, which would replace it" in sentence
+
+
+def test_a_validation_of_an_earlier_version_is_recognised(here: Path, capsys: Capture) -> None:
+    """By its stored runs; a page that is not its own stays in the way, and nothing is run."""
+    runs = here / "out" / "runs"
+    runs.mkdir(parents=True)
+    (runs / f"{'0' * 32}.json").write_text("{}")
+    (here / "out" / "index.html").write_text("<html>mine</html>")
+    capsys.readouterr()
+    assert main([*COMMANDS["numasim validate"], "out"]) == BAD_INPUT
+    assert "out/index.html: was not written by `numasim validate`" in capsys.readouterr().err
+    assert (here / "out" / "index.html").read_text() == "<html>mine</html>"

@@ -1,0 +1,267 @@
+"""Whose a folder is, and whose the files in it: by hand, for a command made up."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from trees import tree
+
+from numasim.errors import InputError
+from numasim.files.folder_lock import LOCK
+from numasim.files.owned_folder import MANIFEST, FolderKind, OwnedFolder, owned_folder, require_own
+
+KIND = FolderKind("numasim toil", {"shards": re.compile(r"[0-9]+\.bin")})
+OTHER = FolderKind("numasim rest")
+OURS = {"page.html": b"page", "tables/one.csv": b"1"}
+
+Capture = pytest.CaptureFixture[str]
+
+
+def written(folder: Path, files: dict[str, bytes] = OURS) -> Path:
+    with owned_folder(folder, KIND) as owned:
+        owned.write_only(files)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files below a folder, less the manifest."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def refused(folder: Path, words: str, do: Callable[[OwnedFolder], object] = lambda _: None) -> None:
+    """Opening the folder, or what is done in it, is refused, and changes nothing at all."""
+    before = tree(folder.parent)
+
+    def attempt() -> None:
+        with owned_folder(folder, KIND) as owned:
+            do(owned)
+
+    with pytest.raises(InputError, match=words):
+        attempt()
+    assert tree(folder.parent) == before
+
+
+# ---- whose a folder is ----
+
+
+def test_a_new_folder_is_made_with_its_parents(tmp_path: Path) -> None:
+    assert contents(written(tmp_path / "a" / "b")) == OURS
+
+
+def test_an_empty_folder_is_taken_and_its_own_is_taken_again(tmp_path: Path) -> None:
+    assert contents(written(tmp_path)) == OURS
+    assert contents(written(tmp_path, {**OURS, "page.html": b"other"})) == {**OURS, "page.html": b"other"}
+    assert not (tmp_path / LOCK).exists()
+
+
+@pytest.mark.parametrize("name", ["notes.txt", ".hidden", "figures", "tables/one.csv", ".lock", ".tmp-x"])
+def test_a_folder_with_anything_of_the_users_is_refused(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "mine"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_bytes(b"mine")
+    first = name.split("/", maxsplit=1)[0]
+    refused(folder, f"mine: holds files that `numasim toil` did not write, '{first}' for one; expected a new or empty")
+
+
+def test_a_folder_of_another_command_is_refused(tmp_path: Path) -> None:
+    with owned_folder(tmp_path / "rest", OTHER):
+        pass
+    refused(
+        tmp_path / "rest", "rest: is a folder that `numasim rest` wrote; expected a new or empty folder, or one that"
+    )
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"mine")
+    refused(tmp_path / "file", "file: is a file; expected a new or empty folder")
+    refused(tmp_path / "file" / "below", r"below: cannot be written \(Not a directory\)")
+
+
+def test_a_link_to_nothing_is_refused_and_one_to_a_folder_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("real")
+    refused(tmp_path / "link", r"link: cannot be written \(File exists\)")
+    (tmp_path / "real").mkdir()
+    written(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert contents(tmp_path / "real") == OURS
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    refused(tmp_path / ("n" * 256), r"cannot be written \(File name too long\)")
+    with pytest.raises(InputError, match=r"/proc/here: cannot be written"), owned_folder(Path("/proc/here"), KIND):
+        pass
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b'{"format": "numasim folder 2", "command": "numasim toil", "files": {}}',
+        b'{"format": "numasim folder 1", "command": "numasim toil"}',
+        b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"../x": []}}',
+        b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"/x": []}}',
+        b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"a": 1}}',
+    ],
+)
+def test_a_damaged_manifest_is_refused(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST).write_bytes(text)
+    refused(tmp_path / "out", f"{MANIFEST}: is damaged; expected the file that numasim wrote; choose another folder")
+
+
+def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    written(tmp_path / "theirs")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST).symlink_to(tmp_path / "theirs" / MANIFEST)
+    refused(tmp_path / "out", f"{MANIFEST}: is damaged")
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    with owned_folder(tmp_path / "out", KIND):
+        refused(tmp_path / "out", "out: another command is writing here; expected another folder")
+
+
+def test_asking_changes_nothing(tmp_path: Path) -> None:
+    assert require_own(tmp_path / "new", KIND) == {}
+    written(tmp_path / "out")
+    before = tree(tmp_path)
+    assert set(require_own(tmp_path / "out", KIND)) == set(OURS)
+    assert tree(tmp_path) == before
+
+
+def test_what_fails_before_anything_is_written_leaves_no_folder(tmp_path: Path) -> None:
+    refused(tmp_path / "a" / "b", "no", lambda _: (_ for _ in ()).throw(InputError("no")))
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", "no", lambda _: (_ for _ in ()).throw(InputError("no")))
+
+
+# ---- whose a file is ----
+
+
+def test_only_what_the_command_wrote_and_nobody_changed_is_removed(tmp_path: Path, capsys: Capture) -> None:
+    names = ("tables/gone.csv", "tables/changed.csv", "tables/same.csv", "tables/linked.csv", "tables/folder.csv")
+    folder = written(tmp_path / "out", {name: name.encode() for name in names})
+    tables = folder / "tables"
+    (tables / "gone.csv").unlink()
+    (tables / "changed.csv").write_bytes(b"mine")
+    (tables / "mine.csv").write_bytes(b"mine")
+    (tables / "linked.csv").rename(tmp_path / "moved")
+    (tables / "linked.csv").symlink_to(tmp_path / "moved")
+    (tables / "folder.csv").unlink()
+    (tables / "folder.csv").mkdir()
+    written(folder)
+    kept = ["changed.csv", "folder.csv", "linked.csv"]
+    assert capsys.readouterr().err.splitlines() == [
+        f"numasim: {tables / name}: was changed after `numasim toil` wrote it, and is kept" for name in kept
+    ]
+    assert sorted(path.name for path in tables.iterdir()) == sorted([*kept, "mine.csv", "one.csv"])
+    assert (tables / "changed.csv").read_bytes() == (tables / "mine.csv").read_bytes() == b"mine"
+    assert (tmp_path / "moved").read_bytes() == b"tables/linked.csv"
+    written(folder)
+    assert capsys.readouterr().err == "", "what is kept is the user's from then on"
+
+
+def test_nothing_is_removed_behind_a_link(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out", {"tables/old.csv": b"1"})
+    (folder / "tables").rename(tmp_path / "elsewhere")
+    (folder / "tables").symlink_to(tmp_path / "elsewhere")
+    written(folder)
+    assert sorted(path.name for path in (tmp_path / "elsewhere").iterdir()) == ["old.csv", "one.csv"]
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling link", "folder"])
+def test_a_file_of_the_users_is_not_replaced(tmp_path: Path, kind: str) -> None:
+    folder = written(tmp_path / "out", {"page.html": b"page"})
+    (folder / "tables").mkdir()
+    (tmp_path / "far").write_bytes(b"mine")
+    path = folder / "tables" / "one.csv"
+    if kind == "file":
+        path.write_bytes(b"mine")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / ("far" if kind == "link" else "none"))
+    words = (
+        "one.csv: was not written by `numasim toil`, which would replace it; expected it moved elsewhere, or deleted"
+    )
+    refused(folder, words, lambda owned: owned.write({**OURS, "page.html": b"new"}))
+    refused(folder, words, lambda owned: owned.require_free(OURS))
+
+
+def test_a_file_that_the_user_changed_is_not_replaced(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out")
+    (folder / "page.html").write_bytes(b"mine")
+    words = "page.html: was changed after `numasim toil` wrote it, which would replace it"
+    refused(folder, words, lambda owned: owned.write({"tables/two.csv": b"2", "page.html": b"new"}))
+
+
+def test_a_file_in_the_place_of_a_sub_folder_is_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out", {"page.html": b"page"})
+    (folder / "tables").write_bytes(b"mine")
+    refused(folder, "tables: is a file, where `numasim toil` has a folder", lambda owned: owned.write(OURS))
+
+
+def test_a_file_that_already_is_as_it_shall_be_is_not_touched(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out")
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    written(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
+
+
+def test_the_manifest_names_the_command_and_the_files(tmp_path: Path) -> None:
+    manifest = json.loads((written(tmp_path) / MANIFEST).read_text())
+    assert (manifest["format"], manifest["command"]) == ("numasim folder 1", "numasim toil")
+    assert list(manifest["files"]) == sorted(OURS)
+    assert {len(hashes) for hashes in manifest["files"].values()} == {1}
+
+
+# ---- what killed commands left ----
+
+
+def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out")
+    (folder / "shards").mkdir()
+    left = [f".tmp-12ab-{MANIFEST}", ".tmp-9-page.html", "tables/.tmp-1-one.csv", "shards/.tmp-1-000.bin"]
+    mine = [".tmp-9-mine", ".tmp-page.html", "tables/.tmp-1-mine.csv", "shards/.tmp-1-x.bin", "shards/1.bin"]
+    for name in (*left, *mine):
+        (folder / name).write_bytes(b"x")
+    (folder / ".tmp-8-page.html").symlink_to("page.html")
+    written(folder)
+    assert set(contents(folder)) == {*OURS, *mine, ".tmp-8-page.html"}
+
+
+@pytest.mark.parametrize("name", [LOCK, ".lock", f".tmp-9-{MANIFEST}", ".tmp-0123456789abcdef-page.html"])
+def test_a_folder_with_nothing_but_leftovers_is_taken(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    written(tmp_path)
+    assert set(OURS) <= set(contents(tmp_path))
+
+
+# ---- versions without manifests ----
+
+
+def test_a_folder_of_an_earlier_version_is_taken_with_what_it_wrote(tmp_path: Path) -> None:
+    kind = FolderKind("numasim toil", earlier=lambda folder: OURS if (folder / "state").is_file() else None)
+    files: dict[str, bytes] = {"page.html": b"older", "mine.html": b"mine", "state": b"x"}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    before = tree(tmp_path)
+    assert set(require_own(tmp_path, kind)) == {"page.html"}
+    assert tree(tmp_path) == before
+    with owned_folder(tmp_path, kind) as owned:
+        owned.write_only(OURS)
+    assert contents(tmp_path) == {**files, **OURS}
+
+
+def test_no_lock_is_left_and_no_handle(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    written(tmp_path / "out")
+    assert len(os.listdir("/proc/self/fd")) == before
