@@ -65,7 +65,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     const uint32_t node = (uint32_t)worker->base.node;
     const int32_t lock = ns_search_locks_of_queue(&pool->locks, q);
     int32_t held = NS_NO_LOCK;
-    if (!pool->tables.file->plan.words.looks_first) ns_search_locks_pass(&pool->locks, &held, lock, node);
+    if (!pool->locks.looks_first) ns_search_locks_pass(&pool->locks, &held, lock, node);
     int64_t wanted = ns_level_amount(by, ns_task_queue_length(pool->queues[q]));
     if (wanted && held != lock) {
         ns_search_locks_pass(&pool->locks, &held, lock, node);

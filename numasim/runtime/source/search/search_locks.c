@@ -20,7 +20,7 @@ static int make(ns_search_locks *self, const ns_full_plan *plan, ns_i32s locks) 
 
 int ns_search_locks_create(ns_search_locks *self, const ns_full_plan *plan) {
     const ns_plan_words *words = &plan->words;
-    *self = (ns_search_locks){.queues = plan->steal.queue_count};
+    *self = (ns_search_locks){.queues = plan->steal.queue_count, .looks_first = words->looks_first};
     self->lock = calloc(words->role.count + 1, sizeof(ns_numa_lock *));
     if (!self->lock) return NS_ERROR_MEMORY;
     self->count = (uint32_t)words->role.count;

@@ -14,6 +14,7 @@ typedef struct {
     const int32_t *level_lock; /* [steal levels][queues], or NULL */
     const int32_t *queue_lock; /* [queues], or NULL */
     uint32_t count, queues;
+    bool looks_first; /* a probe looks into a queue before it takes the queue's lock */
 } ns_search_locks;
 
 /* The locks of a plan, which lives as long: 0, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
