@@ -138,8 +138,8 @@ DEFECTS = (
     Defect(
         "a task does not wait for its other predecessors",
         "numasim/engine/reference/executor.py",
-        "if program.spawned[s] and not program.held[s]:",
-        "if program.spawned[s]:",
+        "if program.held[s] or not program.spawned[s]:",
+        "if not program.spawned[s]:",
         ("test_joins.py",),
     ),
     Defect(

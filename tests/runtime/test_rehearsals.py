@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from numasim.runtime.compile_plan import compile_plan, write
+from numasim.runtime.compile_plan import compile_plan
+from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 
 NQUEENS = {"n": 8, "cutoff": 3}
@@ -15,7 +16,7 @@ NQUEENS = {"n": 8, "cutoff": 3}
 
 def plan_for(workers: int, folder: Path) -> Path:
     path = folder / f"{workers}.plan"
-    write(compile_plan("randomized", "xeon-e5-2620-2s", workers, "bare"), 0, path)
+    write_plan(compile_plan("randomized", "xeon-e5-2620-2s", workers, "bare"), 0, path)
     return path
 
 

@@ -8,7 +8,8 @@ from typing import get_args
 
 import pytest
 
-from numasim.runtime.compile_plan import compile_plan, write
+from numasim.runtime.compile_plan import compile_plan
+from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.schema.enumerations import BarrierName, LockName
 
@@ -19,7 +20,7 @@ WORKERS, ACQUISITIONS = 4, 300
 def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
     """The kernel's counter is exact; every acquisition but the first was handed over within a node or between two."""
     plan = compile_plan("randomized", "xeon-e5-2620-2s", WORKERS, "bare")
-    write(replace(plan, words=replace(plan.words, kind=kind)), 0, tmp_path / "plan")
+    write_plan(replace(plan, words=replace(plan.words, kind=kind)), 0, tmp_path / "plan")
     (run,) = run_kernel(Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=tmp_path / "plan"), program)
     ((acquisitions, within, between, waited_ps, held_ps),) = run.words
     assert run.correct is True
@@ -31,6 +32,6 @@ def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: P
 @pytest.mark.parametrize("kind", get_args(BarrierName))
 def test_a_barrier_of_every_kind_lets_all_pass(program: Path, tmp_path: Path, kind: str) -> None:
     plan = compile_plan("randomized", "xeon-e5-2620-2s", WORKERS, "bare")
-    write(replace(plan, words=replace(plan.words, barrier=kind)), 0, tmp_path / "plan")
+    write_plan(replace(plan, words=replace(plan.words, barrier=kind)), 0, tmp_path / "plan")
     (run,) = run_kernel(Order("syncbench", {"construct": "barrier"}, plan=tmp_path / "plan"), program)
     assert run.correct is True
