@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.engine.check.too_long import require_sums
 from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
@@ -52,6 +53,7 @@ class Finished:
 def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
     """The Result of a finished run; ``makespan_ps`` does another on the same engine, for the serial time."""
     plan = run.plan
+    require_sums(finished.makespan_ps, plan.workers.workers + len(finished.producers["node"]))
     total = {name: int(finished.workers[name].sum()) if name in finished.workers else 0 for name in (*COUNTS, *TIME)}
     counters: dict[str, Any] = {
         "makespan_ps": finished.makespan_ps,

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "clock/clock.h"
+
 namespace numasim {
 
-constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;  // events are not later
+constexpr std::int64_t LATEST_PS = NS_LATEST_PS;  // events are not later
 
-[[noreturn]] inline void refuse_time() {
-    throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days");
-}
+[[noreturn]] inline void refuse_time() { throw std::overflow_error(NS_TOO_LATE); }
 
 inline std::int64_t sum_ps(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;

@@ -31,10 +31,11 @@ def noisy_ps(time_ps: int, number: int, deviation_ppm: int) -> int:
 
 
 def noisy_array_ps(time_ps: I64, numbers: U64Array, deviation_ppm: int) -> I64:
-    """`noisy_ps` on every element, for times below 2**41 ps."""
+    """`noisy_ps` on every element; whole millions and the rest apart, so that no product has more than 63 bits."""
     lanes = np.full(numbers.shape, -LANES_MEAN)
     for shift in (0, 16, 32, 48):
         lanes += (numbers >> np.uint64(shift) & np.uint64(0xFFFF)).astype(np.int64)
     noise = np.clip(np.sign(lanes) * (np.abs(lanes) * deviation_ppm // LANES_DEVIATION), LEAST_PPM, MOST_PPM)
-    noisy: I64 = time_ps * (MILLION + noise) // MILLION
+    millions, rest = np.divmod(time_ps, MILLION)
+    noisy: I64 = millions * (MILLION + noise) + rest * (MILLION + noise) // MILLION
     return noisy

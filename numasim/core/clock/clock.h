@@ -15,6 +15,7 @@ extern "C" {
 #endif
 
 #define NS_LATEST_PS (INT64_C(1) << 62) /* events are not later */
+#define NS_TOO_LATE "the simulated time exceeds 2**62 ps, fifty-three days"
 
 /* Kinds of events, in the order in which they happen within one instant. */
 enum ns_rank {

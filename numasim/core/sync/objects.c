@@ -216,7 +216,7 @@ int64_t ns_sync_open(ns_sync *self, uint32_t number) {
     if (place->complete) schedule(self, number, NS_RANK_RELEASE, place->meetings[0].opens_ps);
     for (uint32_t at = 0; at < met.count; at++) {
         const ns_arrival *party = &met.arrivals[at];
-        listener->released(listener->context, party->worker, earlier(party->leave_ps, NS_LATEST_PS));
+        listener->released(listener->context, party->worker, party->leave_ps);
     }
     met.count = 0;
     place->meetings[place->room - 1] = met;

@@ -26,7 +26,7 @@ typedef struct {
     void (*expected)(void *context, uint32_t actor, enum ns_rank rank, int64_t due_ps);
     /* `actor` had a lock or an atomic word from `start_ps` until now. May be NULL. */
     void (*held)(void *context, uint32_t object, uint32_t actor, int64_t start_ps);
-    /* A barrier has opened: `actor` leaves it at `leave_ps`, not before now. */
+    /* A barrier has opened: `actor` leaves it at `leave_ps`, not before now; the time may lie after NS_LATEST_PS. */
     void (*released)(void *context, uint32_t actor, int64_t leave_ps);
     /* `actor`, which slept for a condition, wakes `delay_ps` from now. */
     void (*woken)(void *context, uint32_t actor, int64_t delay_ps);

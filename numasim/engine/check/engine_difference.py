@@ -16,12 +16,13 @@ import numpy as np
 
 from numasim.draws import MASK
 from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.too_long import TooLongError
 from numasim.engine.observe.trace_hash import STEP_RANKS, WORDS, Listener, Rank, Records, WindowSums
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES
 from numasim.plan.run import Run
 
-Outcome = Result | str  # the text is that of a DeadlockError
+Outcome = Result | str  # the text is that of a DeadlockError or a TooLongError
 Replay = Callable[[Listener], object]
 
 COSTS = frozenset({"events"})  # the cost of a run, which engines need not agree on
@@ -133,11 +134,11 @@ def difference(
 
 
 def outcome(run: Run, engine: str, listener: Listener | None = None) -> Outcome:
-    """The result of ``run`` on ``engine``, or the text of its deadlock."""
+    """The result of ``run`` on ``engine``, or why there is none: a deadlock, or times that do not fit."""
     try:
         return ENGINES[engine](run, False, listener)[0]
-    except DeadlockError as deadlock:
-        return str(deadlock)
+    except (DeadlockError, TooLongError) as refused:
+        return str(refused)
 
 
 def disagreements(left: Outcome, right: Outcome) -> Iterator[Disagreement]:

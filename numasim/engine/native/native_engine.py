@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.too_long import TooLongError
 from numasim.engine.collect_result import Finished, collect
 from numasim.engine.native.effect_fields import effect_fields
 from numasim.engine.native.page_fields import access_fields, region_fields
@@ -46,7 +47,7 @@ def execute(
     except _engine.Deadlock as deadlock:
         raise DeadlockError(run.plan, *deadlock.args) from None
     except OverflowError as error:
-        raise InputError(str(error), expected="shorter tasks, or fewer of them") from None
+        raise TooLongError(str(error)) from None
     log = [Executed(*row) for row in found["log"].tolist()] if "log" in found else None
     return collect(run, _finished(found), makespan_ps), log
 
@@ -86,7 +87,10 @@ def _read(run: Run) -> _engine.Plan:
 @lru_cache(maxsize=2)
 def _prepared(plan: Plan, placement: Placement, first_wait_ps: int) -> _engine.Plan:
     """The same for all runs of a plan, unless they draw homes or a first wait."""
-    return _engine.Plan(_fields(plan, placement, first_wait_ps))
+    try:
+        return _engine.Plan(_fields(plan, placement, first_wait_ps))
+    except ValueError as error:
+        raise InputError(f"the plan has what the engine does not hold: {error}") from None
 
 
 @lru_cache(maxsize=2)

@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 from simpy import Environment, Event
 from simpy.core import EmptySchedule
 
+from numasim.engine.check.too_long import LATEST_PS, TooLongError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.actors import ActorEvent, Worker, priority
 
@@ -75,6 +76,8 @@ class Clock:
         """Make ``rank`` the worker's pending event."""
         w.rank = rank
         w.due = self.now + delay_ps
+        if w.due > LATEST_PS:
+            raise TooLongError
         event = w.event
         event.callbacks = self._by_rank[rank]
         self._schedule(event, w.priority[rank], delay_ps)  # type: ignore[arg-type]
@@ -114,6 +117,8 @@ class Clock:
     def schedule_actor(self, actor: Actor, rank: Rank, ident: int, due_ps: int, reaction: Reaction) -> None:
         """Schedule the event of an actor that is no worker, ordered within its instant by (``rank``, ``ident``)."""
         actor.due = due_ps
+        if due_ps > LATEST_PS:
+            raise TooLongError
         actor.event.callbacks = reaction
         self._schedule(actor.event, priority(rank, ident), due_ps - self.now)  # type: ignore[arg-type]
 

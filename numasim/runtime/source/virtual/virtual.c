@@ -292,6 +292,11 @@ static void report_words(const ns_sync *sync, ns_report *report) {
 static int report(ns_pool *pool, ns_report *report) {
     virtual_pool *self = (virtual_pool *)pool;
     ns_report *mine = &self->report;
+    if (self->now_ps > INT64_MAX / (int64_t)pool->workers) {
+        return ns_pool_fail(pool, NS_ERROR_FIELD,
+                            "the times of %u workers add up to more than 2**63 ps, a hundred and six days",
+                            pool->workers);
+    }
     mine->makespan_ps = self->now_ps;
     mine->trace_hash = self->trace_hash;
     mine->page_faults = self->pages.placed;

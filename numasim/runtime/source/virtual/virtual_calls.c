@@ -136,13 +136,17 @@ static void on_released(void *context, uint32_t actor, int64_t leave_ps) {
 }
 
 static void on_woken(void *context, uint32_t actor, int64_t delay_ps) {
-    virtual_worker *w = &((virtual_pool *)context)->workers[actor];
-    const int64_t most_ps = NS_LATEST_PS - now_of(w);
-    ns_virtual_schedule(w, NS_RANK_WAKE, delay_ps < most_ps ? delay_ps : most_ps);
+    ns_virtual_schedule(&((virtual_pool *)context)->workers[actor], NS_RANK_WAKE, delay_ps);
+}
+
+static void on_expected(void *context, uint32_t actor, enum ns_rank rank, int64_t due_ps) {
+    (void)actor;
+    (void)rank;
+    ns_virtual_require_time(context, (uint64_t)due_ps);
 }
 
 ns_sync_listener ns_virtual_listener(virtual_pool *pool) {
-    return (ns_sync_listener){.context = pool, .released = on_released, .woken = on_woken};
+    return (ns_sync_listener){.context = pool, .expected = on_expected, .released = on_released, .woken = on_woken};
 }
 
 /* ---- what is only told ---------------------------------------------------------------------------------------------

@@ -134,6 +134,8 @@ void ns_virtual_suspend(virtual_worker *w);
 void ns_virtual_await_turn(virtual_worker *w);
 /* Go on with the worker at once; the caller is the clock's fiber. */
 void ns_virtual_resume(virtual_worker *w);
+/* The time of an event; where it lies after NS_LATEST_PS, the run ends with an error at the next turn. */
+int64_t ns_virtual_require_time(virtual_pool *pool, uint64_t due_ps);
 /* Let the worker have its turn `delay_ps` from now. */
 void ns_virtual_schedule(virtual_worker *w, enum ns_rank rank, int64_t delay_ps);
 /* The phase is over when this instant is. */

@@ -89,9 +89,16 @@ bool ns_virtual_turn(virtual_pool *pool, void (*on_phase_end)(virtual_pool *pool
     return true;
 }
 
+int64_t ns_virtual_require_time(virtual_pool *pool, uint64_t due_ps) {
+    if (due_ps <= NS_LATEST_PS) return (int64_t)due_ps;
+    pool->error = ns_pool_fail(&pool->base, NS_ERROR_FIELD, "%s", NS_TOO_LATE);
+    return NS_LATEST_PS;
+}
+
 void ns_virtual_schedule(virtual_worker *w, enum ns_rank rank, int64_t delay_ps) {
+    const uint64_t due_ps = (uint64_t)now_of(w) + (uint64_t)delay_ps;
     w->rank = rank;
-    w->due_ps = now_of(w) + delay_ps;
+    w->due_ps = ns_virtual_require_time(pool_of(w), due_ps);
     w->pending = true;
     ns_clock_set(&pool_of(w)->clock, w->base.id, ns_event_key_of(w->due_ps, rank, w->base.id));
 }
@@ -104,7 +111,7 @@ void ns_virtual_end_phase(virtual_pool *pool) {
 void ns_virtual_await_turn(virtual_worker *w) {
     virtual_pool *pool = pool_of(w);
     const ns_event_key mine = ns_event_key_of(w->due_ps, w->rank, w->base.id);
-    if (pool->starting || !w->pending || mine != ns_clock_next(&pool->clock)) {
+    if (pool->starting || pool->error || !w->pending || mine != ns_clock_next(&pool->clock)) {
         ns_virtual_suspend(w);
         return;
     }
