@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
-from compiling import ADDRESSES, compile_program
+from compiling import ADDRESSES, compile_objects, compile_program
 from runtime_sources import HERE, library_sources
 
-FILE, FORMAT, OPTION = -2, -3, -8  # error codes of numasim/runtime.h
+from numasim.plan.build_plan import build_plan
+from numasim.runtime.fields_file import write_plan
+from numasim.spec.run_spec import resolve
+
+FILE, FORMAT, PROGRAM, OPTION, UNSUPPORTED = -2, -3, -5, -8, -9  # error codes of numasim/runtime.h
+SERIAL, NATIVE, EMULATED, VIRTUAL = range(4)
 MODES = 4
+REQUESTS = ("malloc", "calloc", "realloc", "aligned_alloc", "mmap", "pthread_create")
+LEAKS = {"ASAN_OPTIONS": "detect_leaks=1"}
+UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+FIB = {"name": "fib", "n": 6}
+PLANS: dict[str, dict[str, Any]] = {
+    "continuations": {"workload": FIB, "runtime": "bare"},
+    "stacks": {"workload": FIB, "runtime": {"like": "bare", "join": "help", "costs": {"push_ns": 10}}},
+    "blocking": {"workload": FIB, "runtime": {"like": "bare", "join": "own"}},
+    "halves": {"workload": FIB, "strategy": {"steal": [{"from": "others", "amount": "half"}], "refill": 1}},
+    "work first": {"workload": FIB, "strategy": {"steal": [{"from": "others"}], "spawn": "work-first"}},
+    "dependences": {
+        "workload": {"name": "random-layered", "layers": 3, "width": 3, "low_ns": 1, "high_ns": 9, "task_bytes": 5000}
+    },
+    "pages": {"workload": {"name": "strassen", "n": 8, "cutoff": 4}, "strategy": "locality-binding"},
+    "objects": {
+        "workload": {"name": "syncbench", "construct": "reduction", "repetitions": 2},
+        "strategy": {"steal": [{"from": "others", "lock": "node"}], "locks": {"kind": "cohort", "barrier": "tree"}},
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,3 +53,68 @@ def test_a_pool_that_cannot_be_made_leaves_nothing_to_trip_over(refused_pools: P
     assert (told.returncode, told.stderr) == (0, "")
     errors = [int(line.split(" ")[0]) for line in told.stdout.splitlines()]
     assert errors == [FILE, FORMAT] * MODES + [OPTION, OPTION]
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The files of `PLANS`, for three workers."""
+    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
+    folder = tmp_path_factory.mktemp("plans")
+    found = {}
+    for name, parts in PLANS.items():
+        base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": 3, "model": UNCOUPLED}
+        found[name] = folder / name.replace(" ", "-")
+        write_plan(build_plan(resolve({**base, **parts})), 7, found[name])
+    return found
+
+
+@pytest.fixture(scope="module")
+def failing_allocations(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    names = ("failing_allocations.c", "failing_allocator.c")
+    files = [*(HERE / "refused" / name for name in names), *library_sources()]
+    wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in REQUESTS)
+    objects = compile_objects(c_compiler, files, ADDRESSES)
+    program = tmp_path_factory.mktemp("failing") / "failing_allocations"
+    return compile_program(c_compiler, program, objects, (*ADDRESSES, wrapped))
+
+
+@pytest.fixture(scope="module")
+def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = [HERE / "refused" / "refused_programs.c", *library_sources()]
+    return compile_program(c_compiler, tmp_path_factory.mktemp("refused") / "refused_programs", files, ADDRESSES)
+
+
+def told_by(*command: object) -> str:
+    """What a program prints that leaks nothing and whose status is 0."""
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, env={**os.environ, **LEAKS}
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"),
+    [(NATIVE, "stacks"), (NATIVE, "objects"), (EMULATED, "pages"), *((VIRTUAL, name) for name in PLANS)],
+)
+def test_every_request_for_memory_may_fail(
+    failing_allocations: Path, plans: dict[str, Path], mode: int, name: str
+) -> None:
+    """An error code and a sentence for each, without a leak or a crash; and there are as many as is said."""
+    requests = int(told_by(failing_allocations, mode, plans[name]).splitlines()[-1].split()[0])
+    assert requests > 20
+
+
+@pytest.mark.parametrize(("mode", "least"), [(SERIAL, 5), (NATIVE, 20)])
+def test_every_request_may_fail_without_a_plan(failing_allocations: Path, mode: int, least: int) -> None:
+    assert int(told_by(failing_allocations, mode, "-").splitlines()[-1].split()[0]) >= least
+
+
+@pytest.mark.parametrize("name", [name for name in PLANS if name not in ("dependences", "objects", "pages")])
+def test_a_program_that_is_refused_leaves_nothing(refused_programs: Path, plans: dict[str, Path], name: str) -> None:
+    """Whichever step is not that of the plan's graph, the run ends with an error, and so does the next one."""
+    lines = told_by(refused_programs, plans[name]).splitlines()
+    errors = {int(line.split(" ")[0]) for line in lines}
+    assert {PROGRAM} <= errors <= {PROGRAM, UNSUPPORTED}
+    assert all(line.split(" ")[1] == line.split(" ")[0] and len(line.split(" ", 2)[2]) > 10 for line in lines)
+    assert len({line.split(" ", 2)[2] for line in lines}) > 5

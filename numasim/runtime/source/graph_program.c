@@ -103,13 +103,13 @@ static int create_words(ns_pool *pool, const ns_plan_words *words) {
 int ns_graph_program_create(ns_graph_program **self, ns_pool *pool) {
     if (pool->options.mode != NS_MODE_VIRTUAL) return NS_ERROR_UNSUPPORTED;
     ns_graph_program *made = calloc(1, sizeof *made);
-    if (!made) return NS_ERROR_MEMORY;
+    if (!made) return ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory for the program of the plan's graph");
     *made = (ns_graph_program){.pool = pool, .plan = ns_virtual_plan(pool)};
     made->ran = calloc((size_t)made->plan->graph.rows + 1, sizeof *made->ran);
     const int error = made->ran ? create_words(pool, &made->plan->words) : NS_ERROR_MEMORY;
     if (error) {
         ns_graph_program_destroy(made);
-        return error;
+        return ns_pool_fail(pool, error, "there is no memory for the program of the plan's graph");
     }
     *self = made;
     return NS_OK;

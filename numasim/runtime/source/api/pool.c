@@ -10,6 +10,11 @@ static const ns_pool_operations *const MODE[] = {
     [NS_MODE_VIRTUAL] = &ns_virtual_mode,
 };
 
+/* The error, of which the pool has at least the sentence that all errors of this code have. */
+static int with_sentence(ns_pool *pool, int error) {
+    return pool->problem[0] ? error : ns_pool_fail(pool, error, "%s", ns_error_sentence(error));
+}
+
 int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     const uint32_t modes = sizeof MODE / sizeof *MODE;
     *pool = NULL;
@@ -21,7 +26,7 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     if (error) return error;
     error = mode->open(pool, options, plan);
     if (!*pool) ns_fields_destroy(plan);
-    return error;
+    return error && *pool ? with_sentence(*pool, error) : error;
 }
 
 void ns_pool_destroy(ns_pool *pool) {
@@ -33,7 +38,8 @@ void ns_pool_destroy(ns_pool *pool) {
 
 static int run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes, bool team) {
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes};
-    return pool->mode->run(pool, &order, team);
+    const int error = pool->mode->run(pool, &order, team);
+    return error ? with_sentence(pool, error) : NS_OK;
 }
 
 int ns_pool_run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes) {

@@ -164,9 +164,9 @@ int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, n
     if (error) return error;
     error = allocate(self, workers_of(options, plan, &here), mode);
     ns_thread_pool *pool = *self;
+    if (pool) pool->plan = plan;
     if (error) goto out;
     pool->base.options = *options;
-    pool->plan = plan;
     pool->rate = ns_tick_rate_measure();
     error = fill(pool, &here);
 out:

@@ -131,12 +131,14 @@ static void destroy_worker(virtual_worker *w) {
     ns_virtual_list_free(&w->stack);
     ns_virtual_list_free(&w->outbox);
     ns_virtual_list_free(&w->agenda);
+    ns_virtual_list_free(&w->taken);
 }
 
 static void close_pool(ns_pool *pool) {
     virtual_pool *self = (virtual_pool *)pool;
     for (uint32_t id = 0; self->workers && id < pool->workers; id++) destroy_worker(&self->workers[id]);
-    for (uint32_t at = 0; at < self->spare_count; at++) ns_fiber_destroy(self->spare[at]);
+    while (self->tasks) ns_virtual_free_task(self, self->tasks); /* of a program that was refused */
+    for (uint32_t at = 0; at < self->fiber_count; at++) ns_fiber_destroy(self->fibers[at]);
     ns_fiber_destroy(self->main);
     ns_sync_destroy(self->sync);
     ns_pages_destroy(&self->pages);
@@ -146,6 +148,7 @@ static void close_pool(ns_pool *pool) {
     free(self->graph.depends);
     free(self->graph.predecessors);
     free(self->graph.held);
+    free(self->fibers);
     free(self->spare);
     free(self->workers);
     free(self->search.actors);
@@ -226,12 +229,19 @@ static void on_phase_end(virtual_pool *pool) {
     pool->phase_over = true;
 }
 
+/* False where memory is short: what was given is freed with the pool. */
+static bool can_give_roots(virtual_pool *pool, const ns_phase *phase, const ns_work_order *order) {
+    if (setjmp(pool->outside)) return false;
+    give_roots(pool, phase, order);
+    return true;
+}
+
 static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work_order *order) {
     pool->phase_over = false;
     pool->serial = phase->serial;
     pool->phase_start_ps = pool->now_ps;
     ns_page_map_start_phase(pool->pages.map, pool->phase, pool->now_ps);
-    give_roots(pool, phase, order);
+    if (!can_give_roots(pool, phase, order)) return;
     if (!pool->outstanding) ns_virtual_end_phase(pool);
     const uint32_t team = phase->serial ? 1 : pool->base.workers;
     pool->starting = true;

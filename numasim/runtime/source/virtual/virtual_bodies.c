@@ -145,7 +145,7 @@ static void finish(virtual_worker *w, virtual_task *task) {
     release_successors(w, task->row);
     if (task->future) task->future->done = 1;
     if (!--pool->outstanding) ns_virtual_end_phase(pool);
-    ns_virtual_drop(task);
+    ns_virtual_drop(pool, task);
 }
 
 /* ---- running what is on top -------------------------------------------------------------------------------------- */
@@ -167,17 +167,6 @@ static virtual_worker *run_body(virtual_task *task) {
     return w;
 }
 
-static void keep_fiber(virtual_pool *pool, ns_fiber *fiber) {
-    if (pool->spare_count == pool->spare_room) {
-        const uint32_t room = pool->spare_room ? 2 * pool->spare_room : 64;
-        ns_fiber **grown = realloc(pool->spare, room * sizeof(ns_fiber *));
-        if (!grown) return; /* its memory is lost until the process ends */
-        pool->spare = grown;
-        pool->spare_room = room;
-    }
-    pool->spare[pool->spare_count++] = fiber;
-}
-
 static void go_to_top(virtual_worker *w);
 
 /* The whole life of a fiber: one task, and behind it those that have not begun when they come to the top. Then the
@@ -193,19 +182,39 @@ static void live(void *argument) {
         task = top_of(w);
         if (task) task->base.worker = &w->base;
     } while (task && !task->begun);
-    keep_fiber(pool_of(w), fiber);
+    virtual_pool *pool = pool_of(w);
+    pool->spare[pool->spare_count++] = fiber;
     go_to_top(w);
+}
+
+static bool enlarge(ns_fiber ***fibers, uint32_t room) {
+    ns_fiber **grown = realloc(*fibers, room * sizeof(ns_fiber *));
+    if (grown) *fibers = grown;
+    return grown;
+}
+
+/* One more fiber that runs `task`, or NULL. There is room for every fiber among the spare ones, too. */
+static ns_fiber *add_fiber(virtual_pool *pool, virtual_task *task) {
+    if (pool->fiber_count == pool->fiber_room) {
+        const uint32_t room = pool->fiber_room ? 2 * pool->fiber_room : 64;
+        if (!enlarge(&pool->fibers, room) || !enlarge(&pool->spare, room)) return NULL;
+        pool->fiber_room = room;
+    }
+    ns_fiber *fiber = NULL;
+    if (ns_fiber_create(&fiber, STACK_BYTES, live, task)) return NULL;
+    pool->fibers[pool->fiber_count++] = fiber;
+    return fiber;
 }
 
 static ns_fiber *fiber_for(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
-    ns_fiber *fiber = NULL;
     if (pool->spare_count) {
-        fiber = pool->spare[--pool->spare_count];
+        ns_fiber *fiber = pool->spare[--pool->spare_count];
         ns_fiber_reuse(fiber, live, task);
-    } else if (ns_fiber_create(&fiber, STACK_BYTES, live, task)) {
-        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the stack of task %u", task->row);
+        return fiber;
     }
+    ns_fiber *fiber = add_fiber(pool, task);
+    if (!fiber) ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the stack of task %u", task->row);
     return fiber;
 }
 

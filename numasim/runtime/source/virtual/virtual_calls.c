@@ -37,7 +37,7 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     w = worker_of(callee);
     w->stack.task[w->stack.count - 1] = caller;
     caller->base.worker = &w->base;
-    ns_virtual_drop(callee);
+    ns_virtual_drop(pool_of(w), callee);
     ns_virtual_went_on(caller);
 }
 

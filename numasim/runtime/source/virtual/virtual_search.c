@@ -46,19 +46,22 @@ static inline int64_t ns_host_amount(ns_search *s, const ns_worker_state *w) {
 static inline bool ns_host_take(ns_search *s, ns_worker_state *w, bool back, int64_t count) {
     virtual_worker *worker = searcher(w);
     virtual_task *begun = NULL;
-    task_list rest = {0};
     ns_virtual_record(pool_with(s), NS_RANK_LOOK, w->id, w->target, (uint64_t)count);
     w->owed_ps += ns_take_ps(s->plan, w, w->target) + (count - 1) * s->plan->costs.move_ps;
     if (s->plan->refill == 0) begun = pop(s, w->target, back);
-    for (int64_t at = begun ? 1 : 0; at < count; at++) ns_virtual_list_push(worker, &rest, pop(s, w->target, back));
+    for (int64_t at = begun ? 1 : 0; at < count; at++) {
+        ns_virtual_list_push(worker, &worker->taken, pop(s, w->target, back));
+    }
     if (begun) {
         ns_virtual_begin(worker, begun);
     } else {
         w->fails = 0;
         ns_virtual_end_idle(worker);
     }
-    for (uint32_t at = 0; at < rest.count; at++) ns_virtual_push(worker, (uint32_t)w->own, rest.task[at]);
-    ns_virtual_list_free(&rest);
+    for (uint32_t at = 0; at < worker->taken.count; at++) {
+        ns_virtual_push(worker, (uint32_t)w->own, worker->taken.task[at]);
+    }
+    worker->taken.count = 0;
     return true;
 }
 

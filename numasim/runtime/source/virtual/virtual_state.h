@@ -10,6 +10,7 @@
 #ifndef NS_VIRTUAL_STATE_H
 #define NS_VIRTUAL_STATE_H
 
+#include <setjmp.h>
 #include <stddef.h>
 
 #include "api/operations.h"
@@ -30,10 +31,11 @@ typedef struct virtual_pool virtual_pool;
 struct virtual_task {
     ns_task base;
     virtual_task *parent;
-    uint32_t row, at;    /* in the plan's graph: its row, its next op */
-    uint32_t pending;    /* children that have not finished */
-    uint32_t references; /* the task itself until it has finished, and its children as long as they live */
-    uint32_t spawner;    /* the worker that spawned it */
+    virtual_task *before, *behind; /* among all tasks of the pool */
+    uint32_t row, at;              /* in the plan's graph: its row, its next op */
+    uint32_t pending;              /* children that have not finished */
+    uint32_t references;           /* the task itself until it has finished, and its children as long as they live */
+    uint32_t spawner;              /* the worker that spawned it */
     bool begun, waiting;
     virtual_worker *sleeper; /* that is blocked in its join */
     ns_fiber *fiber;         /* its own, or NULL */
@@ -55,11 +57,11 @@ struct virtual_worker {
     int64_t due_ps; /* time of its event, where one is pending */
     enum ns_rank rank;
     bool pending;
-    ns_fiber *fiber;     /* its own loop */
-    ns_fiber *suspended; /* what runs when its event happens */
-    task_list stack, outbox, agenda;
-    uint32_t requested; /* the lock that its search waits for */
-    int64_t step_ps;    /* the idle part of the pending step */
+    ns_fiber *fiber;                        /* its own loop */
+    ns_fiber *suspended;                    /* what runs when its event happens */
+    task_list stack, outbox, agenda, taken; /* `taken`: beside the first, by a steal */
+    uint32_t requested;                     /* the lock that its search waits for */
+    int64_t step_ps;                        /* the idle part of the pending step */
     int64_t blocked_until_ps;
     bool retired; /* the phase has ended under its search */
 };
@@ -86,9 +88,11 @@ struct virtual_pool {
     ns_report report;
     virtual_worker *workers;
     ns_search search;
-    ns_fiber *main, *running; /* the caller of ns_pool_run; the fiber that runs */
-    ns_fiber **spare;         /* [spare_room] fibers of finished tasks */
-    uint32_t spare_count, spare_room;
+    ns_fiber *main, *running;   /* the caller of ns_pool_run; the fiber that runs */
+    jmp_buf outside;            /* where the caller goes on if a phase cannot begin */
+    virtual_task *tasks;        /* all that there are, whoever holds them */
+    ns_fiber **fibers, **spare; /* [fiber_room] all fibers of tasks; those of finished ones */
+    uint32_t fiber_count, spare_count, fiber_room;
     int64_t clock_cost_ps; /* what measuring takes, of every measurement */
     bool detached;         /* tasks have fibers of their own */
     int64_t outstanding;   /* tasks of the phase that have not finished */
@@ -154,7 +158,9 @@ void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, ui
 /* The task of a row of the plan's graph. */
 virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work_order *order);
 /* One holder of a task less; one that nobody holds lets go of its parent. */
-void ns_virtual_drop(virtual_task *task);
+void ns_virtual_drop(virtual_pool *pool, virtual_task *task);
+/* Free a task, whoever holds it. */
+void ns_virtual_free_task(virtual_pool *pool, virtual_task *task);
 /* Begin `task`, that was queued or dealt: it comes on top of the stack. */
 void ns_virtual_begin(virtual_worker *w, virtual_task *task);
 void ns_virtual_end_idle(virtual_worker *w);

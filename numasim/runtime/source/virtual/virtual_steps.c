@@ -46,6 +46,7 @@ void ns_virtual_fail(virtual_worker *w, int error, const char *sentence, ...) {
     vsnprintf(pool->base.problem, sizeof pool->base.problem, sentence, arguments);
     va_end(arguments);
     pool->error = error;
+    if (pool->running == pool->main) longjmp(pool->outside, 1);
     ns_virtual_switch(pool, pool->main);
     abort(); /* nobody goes on with a run that has failed */
 }

@@ -24,13 +24,23 @@ virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work
         .arguments = task->copy,
     };
     if (order->bytes) memcpy(task->arguments, order->arguments, order->bytes);
+    virtual_pool *pool = pool_of(w);
+    task->behind = pool->tasks;
+    if (pool->tasks) pool->tasks->before = task;
+    pool->tasks = task;
     return task;
 }
 
-void ns_virtual_drop(virtual_task *task) {
+void ns_virtual_free_task(virtual_pool *pool, virtual_task *task) {
+    *(task->before ? &task->before->behind : &pool->tasks) = task->behind;
+    if (task->behind) task->behind->before = task->before;
+    free(task);
+}
+
+void ns_virtual_drop(virtual_pool *pool, virtual_task *task) {
     while (task && !--task->references) {
         virtual_task *parent = task->parent;
-        free(task);
+        ns_virtual_free_task(pool, task);
         task = parent;
     }
 }
