@@ -1,4 +1,5 @@
-"""Standard output and standard error of a command: where they take nothing more, it ends quietly or in one sentence.
+"""Standard output and standard error of a command: where they take nothing more, it ends quietly or in one sentence,
+and where their encoding lacks a character, what people read as it stands there.
 
 `numasim/runtime/driver/standard_streams.c` is the same rule in C.
 """
@@ -11,6 +12,7 @@ import sys
 from typing import Any, TextIO
 
 from numasim.errors import InputError
+from numasim.files.legible_text import LEGIBLE
 
 OUTPUT, ERRORS = 1, 2  # descriptors
 PIPE_CLOSED = 141  # the status that a shell gives to a program ended by SIGPIPE: 128 + 13
@@ -19,7 +21,7 @@ WRITABLE = "a terminal, a pipe, a file on a disk with free space, or /dev/null"
 
 def guard_standard_streams() -> None:
     """Let writing to standard output raise `InputError` where it cannot be written, and `SystemExit` with
-    `PIPE_CLOSED` where nobody reads it any more; nothing that is written to standard error fails.
+    `PIPE_CLOSED` where nobody reads it any more; nothing that is written to standard error fails, and no character.
 
     Streams that are not those of the process, as in tests and notebooks, stay as they are. Raises `InputError` where
     standard output is closed.
@@ -27,7 +29,7 @@ def guard_standard_streams() -> None:
     closed = sys.stdout is None
     _fill_descriptors()
     if sys.stderr is None:
-        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Errors(ERRORS)))
+        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Errors(ERRORS)), errors=LEGIBLE)
     sys.stderr = _guarded(sys.stderr, sys.__stderr__, _Errors(ERRORS))
     if closed:
         raise InputError("standard output is closed", expected=WRITABLE)
@@ -83,4 +85,4 @@ def _guarded(stream: TextIO, own: TextIO | None, raw: _Stream) -> TextIO:
     if stream is not own:
         return stream
     line_buffering = getattr(stream, "line_buffering", False)
-    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=line_buffering)
+    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, LEGIBLE, line_buffering=line_buffering)
