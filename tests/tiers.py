@@ -15,6 +15,7 @@ TIERS = ("unit", "equality", "theory", "system")
 
 FOLDERS = {  # the tier of a module that is not named below
     ".": "unit",
+    "bad_inputs": "system",
     "defects": "system",
     "docs": "unit",
     "engine": "unit",

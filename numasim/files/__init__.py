@@ -1,1 +1,1 @@
-"""Everything that leaves the process: files, folders that numasim owns, and the standard streams."""
+"""What enters and leaves the process: files that users name, folders that numasim owns, and the standard streams."""

@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from numasim.errors import InputError
+from numasim.files.bounded_json import read_json
+from numasim.files.file_kinds import MANIFEST as MANIFEST_KIND
 from numasim.files.folder_lock import LOCK, locked
 from numasim.files.writer import output_errors, store_bytes, unfinished
 
@@ -224,14 +226,14 @@ def _is_left_over(path: Path) -> bool:
 
 def _manifest(path: Path) -> tuple[str, Hashes]:
     """The command that wrote a folder, and its files."""
+    found = read_json(path, MANIFEST_KIND)
     try:
-        found = json.loads(path.read_bytes())
         files = {str(name): [str(each) for each in hashes] for name, hashes in found["files"].items()}
         if found["format"] == FORMAT and not path.is_symlink() and all(map(_is_inside, files)):
             return str(found["command"]), files
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         pass
-    raise InputError("is damaged", place=str(path), expected="the file that numasim wrote; choose another folder")
+    raise InputError("is damaged", place=str(path), expected=MANIFEST_KIND.name)
 
 
 def _is_inside(name: str) -> bool:

@@ -8,19 +8,26 @@ base; later ones list the objects by number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
 
 from numasim.errors import InputError
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, as_list
+from numasim.files.bounded_xml import PlacedElement as Element
+from numasim.files.bounded_xml import read_xml
+from numasim.files.file_kinds import HWLOC
+from numasim.files.whole_numbers import whole_number
+from numasim.machine.inventory import MOST_PROCESSORS, Cache, Clock, Inventory, Thread, as_list
+from numasim.parts.yaml.nodes import shown
 
 _CACHE = re.compile(r"L(\d)Cache")  # instruction caches are L1iCache
 _INSTRUCTION = "2"
-EXPECTED = "hwloc XML, as lstopo writes it"
+_FEW_DIGITS = re.compile(r"[0-9]{1,15}")
+_DISTANCE = re.compile(r"[0-9]{1,10}(\.[0-9]{0,10})?")
+WORD = 32
+_GROUP = re.compile(r"(0x)?[0-9a-fA-F]{0,8}")  # 32 bits of a bitmap
+MOST_MEMBERS = 1_000_000  # of all sets of processors together
 
 
 @dataclass(frozen=True)
@@ -38,29 +45,24 @@ class _Object:
 
 def read_hwloc_xml(path: Path) -> Inventory:
     """Read the file. InputError, with the place, where it is not XML, not hwloc's, or lacks what a machine needs."""
-    root = _parsed(path)
+    root = read_xml(path, HWLOC)
+    if root.tag != "topology":
+        problem = f"the root is <{root.tag}>"
+        raise InputError(problem, place=f"{path}:{root.line}", expected="<topology>, as lstopo writes it")
     try:
         return _inventory(root, path)
     except InputError as error:
-        raise InputError(error.problem, place=str(path), expected=error.expected) from None
+        place = f"{path}:{error.place}" if error.place else str(path)
+        raise InputError(error.problem, place=place, expected=error.expected) from None
 
 
-def _parsed(path: Path) -> Element:
-    try:
-        root = ElementTree.parse(path).getroot()
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror}", expected="hwloc XML, as lstopo writes it"
-        ) from None
-    except (ElementTree.ParseError, UnicodeError, LookupError, ValueError) as error:
-        raise InputError(f"no XML: {error}", place=str(path), expected=EXPECTED) from None
-    if root.tag != "topology":
-        raise InputError(f"the root is <{root.tag}>", place=str(path), expected="<topology>, as lstopo writes it")
-    return root
+def _refused(element: Element, problem: str, expected: str) -> InputError:
+    """An error at an element; its place is the line alone."""
+    return InputError(problem, place=str(element.line), expected=expected)
 
 
 def _inventory(root: Element, path: Path) -> Inventory:
-    objects = list(_objects(root, 0))
+    objects = _bounded(_objects(root, 0))
     if not objects:
         raise InputError("there is no object in <topology>", expected="a Machine with PU objects")
     processors = _of_type(objects, "PU")
@@ -70,7 +72,7 @@ def _inventory(root: Element, path: Path) -> Inventory:
     nodes = _of_type(objects, "NUMANode") or [objects[0]]
     return Inventory(
         origin=f"hwloc XML of version {_version(root)}, {path.name}",
-        threads=tuple(_thread(cpu, objects, nodes) for cpu in sorted(usable)),
+        threads=tuple(_threads(usable, objects, nodes)),
         caches=tuple(_caches(objects)),
         memory_bytes={node.number("os_index"): node.number("local_memory") for node in nodes},
         distance=_distances(root, objects, nodes),
@@ -85,26 +87,39 @@ def _version(root: Element) -> str:
 
 
 def _objects(parent: Element, depth: int) -> Iterator[_Object]:
-    for element in parent.findall("object"):
-        yield _Object(element, _cpus(element.get("cpuset")), depth)
+    for element in parent.children("object"):
+        yield _Object(element, _cpus(element, "cpuset"), depth)
         yield from _objects(element, depth + 1)
+
+
+def _bounded(objects: Iterable[_Object]) -> list[_Object]:
+    found, members = [], 0
+    for each in objects:
+        members += len(each.cpus)
+        if members > MOST_MEMBERS:
+            problem = f"the cpusets up to here have more than {MOST_MEMBERS:,} processors together"
+            raise _refused(each.element, problem, "a machine of fewer processors")
+        found.append(each)
+    return found
 
 
 def _number(element: Element, name: str) -> int:
     text = element.get(name, "0")
-    if not re.fullmatch(r"-?\d+", text):
-        raise InputError(f"{name} of <{element.tag}> is {text!r}", expected="a whole number")
-    return int(text)
-
-
-def _cpus(text: str | None) -> frozenset[int]:
-    """The numbers of a bitmap: 32-bit groups in hexadecimal, the highest first, empty if they are 0."""
-    words = (text or "").split(",")
     try:
-        bits = sum(int(word or "0", 16) << 32 * place for place, word in enumerate(reversed(words)))
+        return whole_number(text)
     except ValueError:
-        raise InputError(f"the cpuset {text!r} is no bitmap", expected="such as 0x0000ffff") from None
-    return frozenset(place for place, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
+        raise _refused(element, f"{name} of <{element.tag}> is {shown(text)}", "a whole number") from None
+
+
+def _cpus(element: Element, name: str) -> frozenset[int]:
+    """The numbers of a bitmap: 32-bit groups in hexadecimal, the highest first, empty if they are 0."""
+    text = element.get(name) or ""
+    words = text.split(",")
+    if len(words) > MOST_PROCESSORS // WORD or not all(map(_GROUP.fullmatch, words)):
+        expected = f"such as 0x0000ffff, with processors below {MOST_PROCESSORS:,}"
+        raise _refused(element, f"the {name} {shown(text)} is no bitmap", expected)
+    bits = ((place * WORD, int(word, 16)) for place, word in enumerate(reversed(words)) if word.strip("0x"))
+    return frozenset(first + bit for first, word in bits for bit in range(WORD) if word >> bit & 1)
 
 
 def _of_type(objects: list[_Object], *names: str) -> list[_Object]:
@@ -115,16 +130,24 @@ def _allowed(machine: _Object) -> frozenset[int]:
     """Processors that are online and may be used; cpusets contain only these unless the whole system was exported."""
     allowed = machine.cpus
     for name in ("allowed_cpuset", "online_cpuset"):
-        allowed &= _cpus(machine.element.get(name)) or allowed
+        allowed &= _cpus(machine.element, name) or allowed
     return allowed
 
 
-def _thread(cpu: int, objects: list[_Object], nodes: list[_Object]) -> Thread:
-    around = [each for each in objects if cpu in each.cpus]
+def _threads(usable: frozenset[int], objects: list[_Object], nodes: list[_Object]) -> Iterator[Thread]:
+    around: dict[int, list[_Object]] = {cpu: [] for cpu in sorted(usable)}
+    for each in objects:
+        for cpu in each.cpus & usable:
+            around[cpu].append(each)
+    return (_thread(cpu, found, nodes[0]) for cpu, found in around.items())
+
+
+def _thread(cpu: int, around: list[_Object], first: _Object) -> Thread:
+    """The hardware thread ``cpu`` in the objects ``around`` it; that of no node belongs to the ``first``."""
     core = min(min((each.cpus for each in _of_type(around, "Core")), default=frozenset({cpu})))
     socket = min(min((each.cpus for each in _of_type(around, "Package", "Socket")), default=frozenset({0})))
-    homes = [node.number("os_index") for node in nodes if cpu in node.cpus]
-    return Thread(cpu, core, socket, min(homes, default=nodes[0].number("os_index")))
+    homes = [each.number("os_index") for each in _of_type(around, "NUMANode")]
+    return Thread(cpu, core, socket, min(homes, default=first.number("os_index")))
 
 
 def _caches(objects: list[_Object]) -> Iterator[Cache]:
@@ -138,7 +161,7 @@ def _caches(objects: list[_Object]) -> Iterator[Cache]:
 
 
 def _distances(root: Element, objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
-    for matrix in root.findall("distances2"):
+    for matrix in root.children("distances2"):
         if matrix.get("type") == "NUMANode" and matrix.get("name", "NUMALatency") == "NUMALatency":
             key = "os_index" if matrix.get("indexing") == "os" else "gp_index"
             ids = {node.element.get(key): node.number("os_index") for node in nodes}
@@ -149,32 +172,29 @@ def _distances(root: Element, objects: list[_Object], nodes: list[_Object]) -> d
 
 
 def _words(matrix: Element, tag: str) -> list[str]:
-    return [word for part in matrix.findall(tag) for word in (part.text or "").split()]
+    return [word for part in matrix.children(tag) for word in (part.text or "").split()]
 
 
 def _old_distances(objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
     """Distances of version 1: an object holds those between all objects at a given depth below it."""
     for each in objects:
-        for matrix in each.element.findall("distances"):
+        for matrix in each.element.children("distances"):
             deep = each.depth + _number(matrix, "relative_depth")
             if _number(matrix, "nbobjs") == len(nodes) and all(node.depth == deep for node in nodes):
-                values = [value.get("value", "") for value in matrix.findall("latency")]
+                values = [value.get("value", "") for value in matrix.children("latency")]
                 order = [node.number("os_index") for node in nodes]
-                return _matrix(order, values, matrix.get("latency_base", "1"))
+                base = matrix.get("latency_base", "1")
+                return _matrix(order, values if _DISTANCE.fullmatch(base) else [], base)
     return {}
 
 
 def _matrix(order: list[int], values: list[str], base: str) -> dict[tuple[int, int], Decimal]:
-    pairs = [(a, b) for a in order for b in order]
-    try:
-        numbers = [Decimal(value) * Decimal(base) for value in values]
-    except InvalidOperation:
-        numbers = []
-    if len(numbers) != len(pairs) or not all(number.is_finite() and number > 0 for number in numbers):
-        raise InputError(
-            f"the distances of {len(order)} nodes are not {len(pairs)} numbers above 0", expected="a full matrix"
-        )
-    return dict(zip(pairs, numbers, strict=True))
+    count = len(order) ** 2
+    numbers = [Decimal(value) * Decimal(base) for value in values if _DISTANCE.fullmatch(value)]
+    if len(numbers) != len(values) or len(numbers) != count or not all(numbers):
+        problem = f"the distances of {len(order)} nodes are not {count} numbers above 0"
+        raise InputError(problem, expected="a full matrix")
+    return dict(zip(((a, b) for a in order for b in order), numbers, strict=True))
 
 
 def _infos(root: Element, name: str) -> Iterator[str]:
@@ -184,19 +204,19 @@ def _infos(root: Element, name: str) -> Iterator[str]:
 
 
 def _clock(root: Element) -> Clock | None:
-    base_mhz = [int(text) for text in _infos(root, "FrequencyBaseMHz") if text.isdigit()]
+    base_mhz = [int(text) for text in _infos(root, "FrequencyBaseMHz") if _FEW_DIGITS.fullmatch(text)]
     if base_mhz:
         return Clock(Decimal(max(base_mhz)) / 1000, "FrequencyBaseMHz")
     for text in _infos(root, "CPUModel"):
-        found = re.search(r"@ *(\d+\.?\d*) *GHz", text)
+        found = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", text)
         if found:
             return Clock(Decimal(found[1]), f"CPUModel {text!r}")
     return None
 
 
 def _page_bytes(root: Element) -> int | None:
-    sizes = [int(page.get("size", "0")) for page in root.iter("page_type") if page.get("size", "").isdigit()]
-    return min(filter(None, sizes), default=None)
+    sizes = (page.get("size", "") for page in root.iter("page_type"))
+    return min(filter(None, (int(size) for size in sizes if _FEW_DIGITS.fullmatch(size))), default=None)
 
 
 def _left_out(processors: list[_Object], usable: frozenset[int]) -> Iterator[str]:

@@ -8,6 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from numasim.files.whole_numbers import whole_number
+
+MOST_PROCESSORS = 65_536  # of one system; Linux itself is built for 8,192 at most
+
 
 @dataclass(frozen=True)
 class Thread:
@@ -52,11 +56,18 @@ class Inventory:
 
 
 def number_list(text: str) -> frozenset[int]:
-    """The numbers of a list as the kernel writes it: ``0-3,8``. ValueError for anything else."""
+    """The numbers of a list as the kernel writes it: ``0-3,8``.
+
+    ValueError for anything else, and for a number that is not below `MOST_PROCESSORS`.
+    """
     numbers: set[int] = set()
     for part in filter(None, (part.strip() for part in text.split(","))):
-        first, _, last = part.partition("-")
-        numbers.update(range(int(first), int(last or first) + 1))
+        first, dash, last = part.partition("-")
+        low, high = whole_number(first), whole_number(last if dash else first)
+        if not 0 <= low <= high < MOST_PROCESSORS:
+            raise ValueError(f"{part} is no range of processors")
+        if not {low, high} <= numbers:
+            numbers.update(range(low, high + 1))
     return frozenset(numbers)
 
 

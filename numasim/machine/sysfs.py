@@ -13,9 +13,15 @@ from decimal import Decimal
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, as_list, number_list
+from numasim.files.bounded_bytes import UnreadableError, read_bytes
+from numasim.files.bounded_text import read_text
+from numasim.files.file_kinds import CPU_INFO, SYSFS
+from numasim.files.whole_numbers import whole_number
+from numasim.machine.inventory import MOST_PROCESSORS, Cache, Clock, Inventory, Thread, as_list, number_list
+from numasim.parts.yaml.nodes import shown
 
 RUNNING = Path("/sys")
+_DISTANCE = re.compile(r"0*[1-9][0-9]{0,4}")
 _CGROUP_FILES = ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus")
 
 
@@ -40,9 +46,10 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
 
 
 def _text(path: Path) -> str | None:
+    """The text of a file; None where the system has none, or does not let it be read."""
     try:
-        return path.read_text().strip() or None
-    except OSError:
+        return read_text(path, SYSFS).strip() or None
+    except UnreadableError:
         return None
 
 
@@ -51,15 +58,16 @@ def _numbers(path: Path) -> frozenset[int] | None:
     try:
         return None if text is None else number_list(text)
     except ValueError:
-        raise InputError(f"{text!r} is no list of processors", place=str(path), expected="such as 0-3,8") from None
+        expected = f"a list such as 0-3,8 of numbers below {MOST_PROCESSORS:,}"
+        raise InputError(f"{shown(text)} is no list of processors", place=str(path), expected=expected) from None
 
 
 def _integer(path: Path, otherwise: int) -> int:
     text = _text(path)
     try:
-        return otherwise if text is None else int(text)
+        return otherwise if text is None else whole_number(text)
     except ValueError:
-        raise InputError(f"{text!r} is no number", place=str(path), expected="a whole number") from None
+        raise InputError(f"{shown(text)} is no number", place=str(path), expected="a whole number") from None
 
 
 def _cpu(root: Path, cpu: int) -> Path:
@@ -67,8 +75,16 @@ def _cpu(root: Path, cpu: int) -> Path:
 
 
 def _numbered(folder: Path, prefix: str) -> frozenset[int]:
-    found = (re.fullmatch(rf"{prefix}(\d+)", path.name) for path in folder.glob(f"{prefix}*"))
+    found = (re.fullmatch(rf"{prefix}([0-9]{{1,5}})", name) for name in _names(folder))
     return frozenset(int(match[1]) for match in found if match)
+
+
+def _names(folder: Path) -> list[str]:
+    """What is in a folder, sorted; nothing where it cannot be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def _online(root: Path) -> frozenset[int]:
@@ -105,8 +121,9 @@ def _thread(root: Path, cpu: int, nodes: dict[int, frozenset[int]]) -> Thread:
 def _caches(root: Path, usable: frozenset[int]) -> Iterator[Cache]:
     seen = set()
     for cpu in sorted(usable):
-        for index in sorted((_cpu(root, cpu) / "cache").glob("index*")):
-            cache = _cache(index, frozenset({cpu}))
+        folder = _cpu(root, cpu) / "cache"
+        for index in (name for name in _names(folder) if name.startswith("index")):
+            cache = _cache(folder / index, frozenset({cpu}))
             if cache.size_bytes and (cache.level, cache.threads) not in seen:
                 seen.add((cache.level, cache.threads))
                 yield cache
@@ -120,14 +137,14 @@ def _cache(index: Path, own: frozenset[int]) -> Cache:
 
 def _size_bytes(path: Path) -> int:
     text = _text(path) or "0K"
-    found = re.fullmatch(r"(\d+)([KM]?)", text)
+    found = re.fullmatch(r"([0-9]{1,12})([KM]?)", text)
     if not found:
-        raise InputError(f"{text!r} is no size of a cache", place=str(path), expected="such as 32K")
+        raise InputError(f"{shown(text)} is no size of a cache", place=str(path), expected="such as 32K")
     return int(found[1]) * {"": 1, "K": 2**10, "M": 2**20}[found[2]]
 
 
 def _memory_bytes(root: Path, node: int) -> int:
-    found = re.search(r"MemTotal:\s*(\d+) kB", _text(root / f"devices/system/node/node{node}/meminfo") or "")
+    found = re.search(r"MemTotal:\s*([0-9]{1,15}) kB", _text(root / f"devices/system/node/node{node}/meminfo") or "")
     return int(found[1]) * 1024 if found else 0
 
 
@@ -142,8 +159,9 @@ def _distances(root: Path, nodes: list[int]) -> dict[tuple[int, int], Decimal]:
     for node in nodes:
         path = root / f"devices/system/node/node{node}/distance"
         row = (_text(path) or "").split()
-        if row and (len(row) != len(nodes) or not all(value.isdigit() and int(value) for value in row)):
-            raise InputError(f"{' '.join(row)!r} is no row of distances", place=str(path), expected=f"{len(nodes)}")
+        if row and (len(row) != len(nodes) or not all(_DISTANCE.fullmatch(value) for value in row)):
+            expected = f"{len(nodes)} whole numbers above 0"
+            raise InputError(f"{shown(' '.join(row))} is no row of distances", place=str(path), expected=expected)
         distance.update({(node, other): Decimal(value) for other, value in zip(nodes, row, strict=False)})
     return distance
 
@@ -153,12 +171,19 @@ def _clock(root: Path, cpu: int, running: bool) -> Clock | None:
         khz = _integer(_cpu(root, cpu) / "cpufreq" / name, 0)
         if khz > 0:
             return Clock(Decimal(khz) / 1_000_000, f"cpufreq/{name}")
-    text = _text(Path("/proc/cpuinfo")) if running else None
-    named = re.search(r"@ *([\d.]+) *GHz", text or "")
+    text = _cpu_info() if running else None
+    named = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", text or "")
     if named:
         return Clock(Decimal(named[1]), "the model name in /proc/cpuinfo")
-    now = re.search(r"cpu MHz\s*: *([\d.]+)", text or "")
+    now = re.search(r"cpu MHz\s*: *([0-9]{1,6}\.?[0-9]{0,9})", text or "")
     return Clock(round(Decimal(now[1]) / 1000, 3), "/proc/cpuinfo, as it was then") if now else None
+
+
+def _cpu_info() -> str:
+    try:
+        return read_bytes(Path("/proc/cpuinfo"), CPU_INFO).decode(errors="replace")
+    except UnreadableError:
+        return ""
 
 
 def _left_out(root: Path, online: frozenset[int], usable: frozenset[int]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
-_BYTES = re.compile(r"(\d+)\s*([A-Za-z]*)")
+_BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
 
 
 class Model(BaseModel):
@@ -107,7 +107,7 @@ Nanoseconds = Annotated[Exact, Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)
 GigabytesPerSecond = Annotated[Exact, Field(gt=0, le=100_000)]  # 10**9 bytes per second
 Multiple = Annotated[Exact, Field(gt=0, le=1000)]  # of a given quantity
 Gigahertz = Annotated[Exact, Field(gt=0, le=100)]
-SizeText = Annotated[str, Field(pattern=r"^\d+ *(B|KiB|MiB|GiB|TiB)?$")]
+SizeText = Annotated[str, Field(pattern=r"^[0-9]{1,20} *(B|KiB|MiB|GiB|TiB)?$")]
 Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(size_bytes, json_schema_input_type=int | SizeText)]
 Whole = Annotated[int, BeforeValidator(_integer)]  # a whole number, also where it is written as 1e6
 Ppm = Annotated[Whole, Field(ge=0, le=1_000_000)]  # parts per million

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.files.bounded_bytes import is_file
 
 KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime", "sweeps": "sweep"}
 SUFFIXES = (".yaml", ".yml")
@@ -49,4 +50,4 @@ def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
 def find_spec(text: str) -> Path:
     """Return the file of a run or sweep named on the command line: a path, or the name of a shipped sweep."""
     path = Path(text)
-    return path if path.is_file() or text not in names("sweeps") else find("sweeps", text)
+    return path if is_file(path) or text not in names("sweeps") else find("sweeps", text)

@@ -25,6 +25,7 @@ _KINDS = {
     "list_type": "a list",
     "tuple_type": "a list",
     "string_type": "a text",
+    "string_unicode": "a text in UTF-8",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "int_type": "a whole number",
@@ -33,6 +34,7 @@ _KINDS = {
     "string_pattern_mismatch": "letters, digits and . _ + - that start with a letter or digit",
 }
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+_DECIMAL = re.compile(r"Decimal\('(.*)'\)")  # as pydantic writes a bound that is one
 _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DOTALL)
 
 
@@ -186,7 +188,8 @@ def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str |
 def _expected(complaint: _Complaint) -> str:
     for bound, words in _BOUNDS.items():
         if bound in complaint.context:
-            return f"{words} {complaint.context[bound]}"
+            value = _DECIMAL.fullmatch(str(complaint.context[bound]))
+            return f"{words} {value[1] if value else complaint.context[bound]}"
     return complaint.text.removeprefix("Input should be ")
 
 

@@ -40,6 +40,8 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
     """Write everything that the runtime needs of ``plan``, including its task graph, and ``seed``, which the runtime
     takes where it is given none. InputError where that cannot be done.
     """
+    if not 0 <= seed < 2**64:
+        raise InputError(f"got {seed}", path=("seed",), expected="a whole number of 64 bits, without a sign")
     write_fields(plan_fields(plan, seed), path)
 
 

@@ -9,7 +9,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numasim.errors import InputError
+from numasim.files.bounded_bytes import read_bytes
+from numasim.files.file_kinds import GRAPH
 from numasim.parts.base import canonical_json
 from numasim.workload.parameters import WorkloadFile, WorkloadParameters
 
@@ -63,10 +64,7 @@ def workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
     InputError where that file can no longer be read.
     """
     if isinstance(workload, WorkloadFile):
-        try:
-            graph = Path(workload.file).read_bytes()
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", place=workload.file) from None
+        graph = read_bytes(Path(workload.file), GRAPH)
         return canonical_json({"file": blake2b(graph, digest_size=16).hexdigest()})
     return canonical_json(workload.model_dump())
 

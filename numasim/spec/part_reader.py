@@ -6,11 +6,13 @@ In a specification ``{name: NAME, ...}`` with a shipped NAME means the same.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.files.bounded_bytes import is_file
 from numasim.parts import catalog
 from numasim.parts.validation import placed
 from numasim.parts.yaml.document import load
@@ -23,6 +25,11 @@ CATALOG = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes
 def _shipped_document(file: Path, _changed_ns: int) -> Node:
     """Return the document in a shipped file. Many runs of a process name it; it is read again only after a change."""
     return load(file)
+
+
+def _real(file: Path) -> Path:
+    """The file that a path leads to, however the path is written."""
+    return Path(os.path.realpath(file))
 
 
 @dataclass
@@ -53,12 +60,13 @@ class PartReader:
 
     def _named(self, part: str, name: Node, path: tuple[str, ...], chain: tuple[Path, ...]) -> Node:
         file = self._find(part, name, path)
-        if file in chain:
-            circle = " -> ".join(each.stem for each in (*chain[chain.index(file) :], file))
+        document = self._read(file, name)
+        here = _real(file)
+        if here in chain:
+            circle = " -> ".join(each.stem for each in (*chain[chain.index(here) :], here))
             problem = f"the {part} refers to itself in a cycle: {circle}"
             raise InputError(problem, path=path, place=str(name.place) or None, expected="a chain of like that ends")
-        document = self._read(file, name)
-        whole = self._onto(part, document, document.mapping((part,)).get("like"), (*chain, file))
+        whole = self._onto(part, document, document.mapping((part,)).get("like"), (*chain, here))
         return whole if "name" in document.mapping() else self._named_after(file, whole)
 
     @staticmethod
@@ -70,11 +78,10 @@ class PartReader:
         return found
 
     def _read(self, file: Path, name: Node) -> Node:
-        key = file.resolve()
-        if key not in self.files:
-            shipped = file.parent in map(catalog.folder, CATALOG.values()) and file.is_file()
-            self.files[key] = _shipped_document(file, file.stat().st_mtime_ns) if shipped else load(file, name.place)
-        return self.files[key]
+        if file not in self.files:
+            shipped = file.parent in map(catalog.folder, CATALOG.values()) and is_file(file)
+            self.files[file] = _shipped_document(file, file.stat().st_mtime_ns) if shipped else load(file, name.place)
+        return self.files[file]
 
     @staticmethod
     def _named_after(file: Path, whole: Node) -> Node:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
+from numasim.files.bounded_bytes import require_file
+from numasim.files.file_kinds import GRAPH
 from numasim.parts import catalog
 from numasim.parts.base import Model, PositiveCount, Seed, bytes_per_s
 from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
@@ -244,16 +246,7 @@ def _graph_file(node: Node) -> WorkloadFile:
     spec = validate(WorkloadFile, node, ("workload",))
     place = node.mapping()["file"].place
     path = place.source.folder / spec.file
-    if not path.is_file():
-        neighbours = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError(
-            f"there is no file {str(path)!r}",
-            path=("workload", "file"),
-            place=str(place) or None,
-            expected="a task graph in JSON",
-            value=path.name,
-            known=neighbours,
-        )
+    require_file(path, GRAPH, str(place) or None)
     return spec.model_copy(update={"file": str(path)})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import chain
 from typing import Annotated, Any
 
@@ -133,9 +134,10 @@ def _values(node: Node, path: tuple[Key, ...]) -> list[Node]:
 
 
 def _range(spec: RangeSpec, place: Place, path: tuple[Key, ...]) -> list[Node]:
-    count = int((spec.stop - spec.start) // spec.step) + 1 if spec.stop >= spec.start else 0
+    span = Fraction(spec.stop) - Fraction(spec.start)
+    count = span // Fraction(spec.step) + 1 if span >= 0 else 0
     if not 0 < count <= MOST_VALUES:
-        problem = f"the range from {spec.start} to {spec.stop} in steps of {spec.step} has {count} values"
+        problem = f"the range from {spec.start} to {spec.stop} in steps of {spec.step} has {count:,} values"
         raise _error(problem, path, place, f"1 to {MOST_VALUES} values")
     return [Node(spec.start + spec.step * index, place) for index in range(count)]
 

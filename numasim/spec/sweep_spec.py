@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
+from numasim.files.bounded_text import read_text
+from numasim.files.file_kinds import YAML
 from numasim.parts import catalog
 from numasim.parts.base import canonical_json
 from numasim.parts.yaml.nodes import Node, shown
@@ -64,7 +66,7 @@ def load_sweep(path: str | Path, sets: Sequence[str] = (), changes: Mapping[str,
     assignments = all_assignments(sets, changes)
     of_sweep = [each for each in assignments if each.path[0] == "sweep"]
     document = put_all(document, of_sweep)
-    text = catalog.find_spec(str(path)).read_text("utf-8-sig") + _notes(sets, changes)
+    text = read_text(catalog.find_spec(str(path)), YAML) + _notes(sets, changes)
     return expand(document, [each for each in assignments if each.path[0] != "sweep"], text)
 
 

@@ -7,6 +7,8 @@ import platform
 from pathlib import Path
 
 from numasim import __version__
+from numasim.files.bounded_bytes import is_file, read_bytes
+from numasim.files.file_kinds import CPU_INFO as KIND
 from numasim.validate.run_store import program_digest
 
 CPU_INFO = Path("/proc/cpuinfo")
@@ -25,6 +27,6 @@ def measurement_origin() -> dict[str, str | int]:
 
 def processor() -> str:
     """Return the name that the processor gives itself, else its architecture."""
-    lines = CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines() if CPU_INFO.is_file() else []
+    lines = read_bytes(CPU_INFO, KIND).decode(errors="replace").splitlines() if is_file(CPU_INFO) else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())

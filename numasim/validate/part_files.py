@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from numasim.errors import InputError
+from numasim.files.legible_text import legible_text
 from numasim.parts import catalog
 from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
 from numasim.parts.models.runtime_model import YesNo
@@ -103,7 +104,7 @@ def read_part(name: str) -> tuple[str, PartFile]:
         raise InputError(
             f"there is no part {name!r} of the validation", expected=expected, value=name, known=part_names()
         )
-    return path.stem, validate(PartFile, load(path))
+    return legible_text(path.stem), validate(PartFile, load(path))
 
 
 def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ graph, the compiled program itself, and the processor. When any of that changes,
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +18,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field, ValidationError
+
 from numasim.errors import InputError
+from numasim.files.bounded_bytes import read_bytes
+from numasim.files.bounded_json import read_json
+from numasim.files.file_kinds import OWN
+from numasim.files.file_kinds import RUNS as RUNS_FILE
 from numasim.files.owned_folder import FolderKind, make_folder
 from numasim.files.writer import store_bytes
-from numasim.parts.base import canonical_json
+from numasim.parts.base import Model, canonical_json
 from numasim.runtime.runtime_program import find_program
 
 PAGE, TABLE = "index.html", "validation.csv"
@@ -29,6 +36,16 @@ _STATE = {RUNS: re.compile(r"[0-9a-f]{32}\.json"), GRAPHS: re.compile(r"[a-z0-9_
 _MARKS = {PAGE: b"Predictions of the simulator numasim held against", TABLE: b"part,kernel,parameters,"}
 
 Identity = Mapping[str, Any]
+Counts = dict[str, dict[str, int]]
+
+
+class _Parts(Model):
+    """The file."""
+
+    predicted: Counts = Field(default_factory=dict)
+    measured: Counts = Field(default_factory=dict)
+    compared: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    moved: int = 0
 
 
 def _earlier(folder: Path) -> tuple[str, ...] | None:
@@ -37,7 +54,7 @@ def _earlier(folder: Path) -> tuple[str, ...] | None:
     if not any(state):
         return None
     there = {name: folder / name for name in _MARKS if (folder / name).is_file()}
-    return tuple(name for name, path in there.items() if _MARKS[name] in path.read_bytes())
+    return tuple(name for name, path in there.items() if _MARKS[name] in read_bytes(path, OWN))
 
 
 VALIDATION = FolderKind("numasim validate", _STATE, _earlier)
@@ -52,8 +69,8 @@ class StoredRuns:
     """
 
     path: Path
-    predicted: dict[str, dict[str, int]] = field(default_factory=dict)
-    measured: dict[str, dict[str, int]] = field(default_factory=dict)
+    predicted: Counts = field(default_factory=dict)
+    measured: Counts = field(default_factory=dict)
     compared: dict[str, dict[str, Any]] = field(default_factory=dict)
     moved: int = 0
 
@@ -67,13 +84,14 @@ def read_runs(directory: Path, identity: Identity) -> StoredRuns:
     """The runs of the cell of that identity; empty where there are none. InputError for a damaged file."""
     folder = directory / RUNS
     path = folder / f"{digest(identity)}.json"
-    if not path.is_file():
+    if not os.path.lexists(path):
         make_folder(folder)
         return StoredRuns(path)
+    found = read_json(path, RUNS_FILE)
     try:
-        return StoredRuns(path, **json.loads(path.read_bytes()))
-    except (ValueError, TypeError):
-        raise InputError("is damaged", place=str(path), expected="the file as it was written; remove it") from None
+        return StoredRuns(path, **dict(_Parts.model_validate(found, strict=True)))
+    except ValidationError:
+        raise InputError("is damaged", place=str(path), expected=RUNS_FILE.name) from None
 
 
 def digest(identity: Identity) -> str:

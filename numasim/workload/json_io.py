@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
 from numasim.errors import InputError
+from numasim.files.bounded_json import read_json
+from numasim.files.file_kinds import GRAPH
 from numasim.files.writer import write_text
+from numasim.parts.yaml.nodes import shown
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_models import GraphFile, to_file, to_workload
@@ -28,7 +31,7 @@ def write(workload: Workload, path: Path) -> None:
 
 def read(path: Path) -> Workload:
     """The checked workload in ``path``; every `InputError` names the file, and the line or the field."""
-    document = _load(path)
+    document = read_json(path, GRAPH)
     try:
         workload = to_workload(GraphFile.model_validate(document))
         validate(workload)
@@ -37,39 +40,6 @@ def read(path: Path) -> Workload:
     except InputError as problem:
         raise _placed(problem, path) from None
     return workload
-
-
-def _load(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as problem:
-        place = f"{path}:{problem.lineno}:{problem.colno}"
-        raise InputError(f"this is not JSON: {problem.msg}", place=place, expected="a task graph in JSON") from None
-    except UnicodeDecodeError:
-        raise InputError("this is not UTF-8 text", place=str(path), expected="a task graph in JSON") from None
-    except OSError as problem:
-        reason = (problem.strerror or "it cannot be read").lower()
-        raise InputError(f"the task graph cannot be read: {reason}", place=str(path)) from None
-    except RecursionError:
-        raise InputError("the JSON is nested too deeply", place=str(path), expected="a task graph in JSON") from None
-    except ValueError as problem:
-        raise InputError(str(problem), place=str(path), expected="a task graph in JSON") from None
-    except InputError as problem:
-        raise _placed(problem, path) from None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for number, key in enumerate(keys) if key in keys[:number])
-        raise InputError(f"the key {twice!r} is given twice in one object", expected="every key once")
-    return found
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise InputError(f"{text} is not allowed in a task graph", expected="a finite number")
 
 
 def _first(problem: ValidationError, document: Any) -> InputError:
@@ -86,10 +56,7 @@ def _first(problem: ValidationError, document: Any) -> InputError:
             known=known,
         )
     message = error["msg"].removeprefix("Value error, ")
-    given = (
-        error["input"] if isinstance(error["input"], str | int | float | bool | None) else type(error["input"]).__name__
-    )
-    return InputError(f"{message[0].lower()}{message[1:]}, not {given!r}", path=path)
+    return InputError(f"{message[0].lower()}{message[1:]}, not {shown(error['input'])}", path=path)
 
 
 def _placed(problem: InputError, path: Path) -> InputError:

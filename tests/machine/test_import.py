@@ -256,7 +256,7 @@ def test_other_mistakes_are_one_sentence(tmp_path: Path, capsys: Any) -> None:
     file = str(HWLOC / "v1-16em64t-4s2c2t.xml")
     for arguments, problem in (
         (["--sysfs", str(tmp_path)], "has no processors below devices/system/cpu"),
-        ([str(tmp_path / "none.xml")], "cannot be read: No such file"),
+        ([str(tmp_path / "none.xml")], "there is no file"),
         ([file, "--sysfs", root], "a file and --sysfs are given"),
         ([file, "--name", "my machine"], "name"),
     ):

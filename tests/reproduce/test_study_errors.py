@@ -54,7 +54,7 @@ MISTAKES = [
     Mistake(TABLE, "notes:", "nodes:", ("no field 'nodes'", "'notes'")),
     Mistake(TABLE, "notes:", "with: {reader: a}\nnotes:", ("no field 'reader'",)),
     Mistake(TABLE, "rows: program", "rows: programme", ("no column 'programme'", "'program'")),
-    Mistake(TABLE, "times.csv", "tims.csv", ("cannot be read", "'times.csv'"), "published/tims.csv: "),
+    Mistake(TABLE, "times.csv", "tims.csv", ("there is no file", "'times.csv'"), f"{TABLE}:3:"),
     Mistake(TIMES, "domains_s\nsmall,4,2\nlarge,9,3", "domains_s,more\nsmall,4,2,1\nlarge,9,3,1",
             ("the column 'more' of times.csv is not shown",), f"{TABLE}:6:"),
     Mistake(TIMES, "9", "nine", ("plain_s: got 'nine'", "a finite number")),

@@ -280,7 +280,7 @@ FILES = [
 COMMANDS = [
     command("missing file", "there is no file 'rnu.yaml'", ("did you mean 'run.yaml'?",), "run", "rnu.yaml"),
     command("directory", "'.' is a directory", ("expected a YAML file",), "sweep", ".", "-o", "out"),
-    command("missing folder", "there is no folder 'no'", ("an existing YAML file",), "run", "no/run.yaml"),
+    command("missing folder", "there is no folder 'no'", ("expected a YAML file",), "run", "no/run.yaml"),
     command("set without =", "--set: got 'workers'", ("field=value",), "run", "run.yaml", "--set", "workers"),
     command(
         "machine to check", "machine: there is no machine 'tilepro'", ("'tilepro64'?",), "machine", "check", "tilepro"

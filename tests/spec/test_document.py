@@ -156,18 +156,18 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
+    def refuse(*_: object, **__: object) -> int:
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "secret.yaml").write_text("a: 1")
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("numasim.files.bounded_bytes.os.open", refuse)
     with pytest.raises(InputError, match=r"cannot read .*secret.yaml.*Permission denied"):
         load(tmp_path / "secret.yaml")
 
 
 @pytest.mark.parametrize(
     ("data", "place"),
-    [(b"\xff\xfea: 1", ":1:1"), (b"a: 1\nb: \x80\n", ":2:4"), (b"\x7fELF\0\0", ":1:1"), (b"a\0b", ":1:2")],
+    [(b"\xff\xfea: 1", ":1:1"), (b"a: 1\nb: \x80\n", ":2:4"), (b"\x7fELF\0\0", ":1:5"), (b"a\0b", ":1:2")],
 )
 def test_binary_files(tmp_path: Path, data: bytes, place: str) -> None:
     path = tmp_path / "binary.yaml"
@@ -178,7 +178,7 @@ def test_binary_files(tmp_path: Path, data: bytes, place: str) -> None:
 
 
 def test_a_device_does_not_read_for_ever() -> None:
-    with pytest.raises(InputError, match="larger than 4 MiB"):
+    with pytest.raises(InputError, match="'/dev/zero' is a device; expected a YAML file"):
         load(Path("/dev/zero"))
 
 

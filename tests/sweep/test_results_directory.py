@@ -70,7 +70,7 @@ def test_results_of_another_specification(tmp_path: Path) -> None:
 def test_a_damaged_provenance(tmp_path: Path, text: str) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     (tmp_path / FILE).write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=r"provenance.json: is damaged; expected the file that a sweep wrote"):
+    with pytest.raises(InputError, match=r"provenance.json\S*: .*; expected the file that a sweep wrote"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
 
 

@@ -267,9 +267,9 @@ BAD_TEXT = {
     "empty": (b"", r":1:1: this is not JSON"),
     "not a number": (b'{"facts": {"a": NaN}}', "NaN is not allowed"),
     "key twice": (b'{"name": "a", "name": "b"}', "the key 'name' is given twice"),
-    "binary": (b"\xff\xfe\x00", "not UTF-8"),
-    "deep": (b"[" * 100_000, "nested too deeply"),
-    "long number": (b'{"facts": {"a": ' + b"9" * 5000 + b"}}", "4300"),
+    "binary": (b"\xff\xfe\x00", ":1:1: this file is not text in UTF-8"),
+    "deep": (b"[" * 100_000, "nested deeper than 100 levels"),
+    "long number": (b'{"facts": {"a": ' + b"9" * 5000 + b"}}", "4,300"),
 }
 
 
@@ -284,7 +284,7 @@ def test_bad_text_is_refused(case: str, tmp_path: Path) -> None:
 
 
 def test_unreadable_and_unwritable_places(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="there is no file"):
         read(tmp_path / "missing.json")
     with pytest.raises(InputError, match="is a directory"):
         read(tmp_path)

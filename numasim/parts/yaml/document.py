@@ -18,13 +18,15 @@ from ruamel.yaml import events as ev
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from numasim.errors import InputError
+from numasim.files.bounded_text import read_text
+from numasim.files.file_kinds import YAML as KIND
 from numasim.parts.yaml.nodes import Key, Node, Place, Source
 from numasim.parts.yaml.scalars import scalar
 
 DEEPEST = 100  # levels of nesting
 MOST_VALUES = 100_000  # aliases expanded
-MOST_BYTES = 4 * 2**20
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _TAB = re.compile(r"^ *\t", re.MULTILINE)
 
 
@@ -34,42 +36,7 @@ def load(path: Path, named_at: Place | None = None) -> Node:
     InputError when the file cannot be read, is not YAML 1.2, or exceeds the limits of this module.
     """
     source = Source(str(path), path.parent)
-    return parse(_text(_bytes(path, named_at), source), source)
-
-
-def _bytes(path: Path, named_at: Place | None) -> bytes:
-    place = str(named_at) if named_at else None
-    if path.is_dir():
-        raise InputError(f"{str(path)!r} is a directory", place=place, expected="a YAML file")
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise _missing(path, place) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {str(path)!r}: {reason}", place=place, expected="a readable YAML file") from None
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{str(path)!r} is larger than {MOST_BYTES // 2**20} MiB", place=place, expected="a YAML file")
-    return data
-
-
-def _missing(path: Path, place: str | None) -> InputError:
-    if not path.parent.is_dir():
-        return InputError(f"there is no folder {str(path.parent)!r}", place=place, expected="an existing YAML file")
-    neighbours = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
-    return InputError(
-        f"there is no file {str(path)!r}", place=place, expected="a YAML file", value=path.name, known=neighbours
-    )
-
-
-def _text(data: bytes, source: Source) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig")
-        place = _place_at(before, len(before), source)
-    raise InputError("this file is not text in UTF-8", place=str(place), expected="a YAML file")
+    return parse(read_text(path, KIND, str(named_at) if named_at else None), source)
 
 
 def _place_at(text: str, index: int, source: Source) -> Place:
@@ -80,6 +47,9 @@ def _place_at(text: str, index: int, source: Source) -> Place:
 def parse(text: str, source: Source) -> Node:
     """Return the document in ``text``; InputError as for `load`."""
     _refuse_characters(text, source)
+    if text.count("\n") + text.count(",") > MOST_VALUES:  # so that a text that is too long is not parsed up to there
+        problem = f"the document has more than {MOST_VALUES:,} lines and commas"
+        raise InputError(problem, place=source.name, expected="a shorter one")
     builder = _Builder(source)
     try:
         for event in YAML(typ="safe", pure=True).parse(io.StringIO(text)):
@@ -94,6 +64,10 @@ def parse(text: str, source: Source) -> Node:
 
 
 def _refuse_characters(text: str, source: Source) -> None:
+    if found := _HALF_A_CHARACTER.search(text):
+        raise InputError(
+            "this is not text in UTF-8", place=str(_place_at(text, found.start(), source)), expected="UTF-8"
+        )
     if found := _CONTROL.search(text):
         code = f"U+{ord(found[0]):04X}"
         place = str(_place_at(text, found.start(), source))
@@ -169,6 +143,8 @@ class _Builder:
     def scalar(self, event: ev.ScalarEvent) -> None:
         """Take a key or a scalar value."""
         self._refuse_tag(event)
+        if _HALF_A_CHARACTER.search(event.value):
+            raise self.fail("this text has half a surrogate pair", "both halves, or the character itself")
         try:
             content = scalar(event.value) if event.style is None else event.value
         except ValueError as error:

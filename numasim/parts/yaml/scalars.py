@@ -31,11 +31,13 @@ def scalar(text: str) -> Scalar:
     if _DECIMAL.fullmatch(text):
         return _number(text)
     pattern, base = _BASED.get(text[:2], (None, 10))
-    return int(text[2:], base) if pattern and pattern.fullmatch(text) else text
+    return _number(text, base) if pattern and pattern.fullmatch(text) else text
 
 
-def _number(text: str) -> int | Decimal:
-    exponent = text.lower().partition("e")[2]
+def _number(text: str, base: int = 10) -> int | Decimal:
+    exponent = text.lower().partition("e")[2] if base == 10 else ""
     if len(text) > LONGEST_NUMBER or (exponent and abs(int(exponent)) > LARGEST_EXPONENT):
         raise ValueError(f"the number {text[:20]}... is out of range" if len(text) > 20 else f"{text} is out of range")
+    if base != 10:
+        return int(text[2:], base)
     return int(text) if _INTEGER.fullmatch(text) else Decimal(text)

@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from numasim.errors import InputError
+from numasim.files.bounded_bytes import read_bytes
+from numasim.files.file_kinds import OWN
 from numasim.files.owned_folder import FolderKind, owned_folder
 from numasim.files.writer import require_writable, write_bytes
 from numasim.report.comparison_cells import finished
@@ -112,7 +114,7 @@ def _earlier(directory: Path) -> tuple[str, ...] | None:
 
 def _is_drawn_here(path: Path) -> bool:
     """Whether a figure lacks what matplotlib writes by itself, and `NO_METADATA` leaves out."""
-    content = path.read_bytes() if path.is_file() else b""
+    content = read_bytes(path, OWN) if path.is_file() else b""
     return bool(content) and b"Software\0Matplotlib" not in content and b"<dc:date>" not in content
 
 

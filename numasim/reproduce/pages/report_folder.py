@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from numasim.files.bounded_bytes import read_bytes
+from numasim.files.file_kinds import OWN
 from numasim.files.owned_folder import FolderKind
 
 PAGE, MARKDOWN, SCORES = "index.html", "report.md", "scores.csv"
@@ -60,7 +62,7 @@ def _earlier(directory: Path) -> list[str] | None:
 
 def _has_mark(directory: Path, name: str) -> bool:
     path = directory / name
-    return path.is_file() and _MARKS[name.partition("/")[0]] in path.read_bytes()
+    return path.is_file() and _MARKS[name.partition("/")[0]] in read_bytes(path, OWN)
 
 
 REPORT = FolderKind("numasim reproduce", earlier=_earlier)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from numasim.errors import InputError
+from numasim.files.bounded_text import read_text
+from numasim.files.file_kinds import CSV
+from numasim.parts.yaml.nodes import shown
+
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 
 
 @dataclass(frozen=True)
@@ -32,26 +39,40 @@ class PublishedTable:
 
     def number(self, row: int, column: str) -> float:
         """The value of ``column`` in row number ``row``. InputError where it is not a finite number."""
-        try:
-            value = float(self.rows[row][column])
-        except ValueError:
-            value = math.nan
+        text = self.rows[row][column].strip()
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):
             raise self.refuse(row, column, "a finite number")
         return value
 
     def refuse(self, row: int, column: str, expected: str) -> InputError:
         """An error at a value that should be ``expected``."""
-        return InputError(f"got {self.rows[row][column]!r}", place=self._place(row), path=(column,), expected=expected)
+        return InputError(
+            f"got {shown(self.rows[row][column])}", place=self._place(row), path=(column,), expected=expected
+        )
 
     def _place(self, row: int) -> str:
         return f"{self.path}:{self.lines[row]}"
 
 
-def read_published(path: Path) -> PublishedTable:
-    """Read a CSV file with a header. InputError where it is missing, empty or ragged."""
-    reader = csv.reader(_text(path).splitlines())
-    columns = tuple(next(reader, ()))
+def read_published(path: Path, place: str | None = None) -> PublishedTable:
+    """Read a CSV file with a header, which a document names at ``place``.
+
+    InputError where it is missing, empty, ragged or no CSV.
+    """
+    reader = csv.reader(read_text(path, CSV, place).splitlines(), strict=True)
+    try:
+        columns = tuple(next(reader, ()))
+        rows, lines = _rows(path, reader, columns)
+    except csv.Error as error:
+        raise InputError(f"no CSV: {error}", place=f"{path}:{reader.line_num}", expected=CSV.name) from None
+    if not rows or len(set(columns)) != len(columns):
+        raise InputError("is no table", place=str(path), expected="a header of different names, and rows")
+    return PublishedTable(path, columns, tuple(rows), tuple(lines))
+
+
+def _rows(path: Path, reader: Any, columns: Sequence[str]) -> tuple[list[dict[str, str]], list[int]]:
+    """The rows below the header, and their lines."""
     rows, lines = [], []
     for values in reader:
         if len(values) != len(columns):
@@ -59,17 +80,4 @@ def read_published(path: Path) -> PublishedTable:
             raise InputError(problem, place=f"{path}:{reader.line_num}", expected="a value for each column")
         rows.append(dict(zip(columns, values, strict=True)))
         lines.append(reader.line_num)
-    if not rows or len(set(columns)) != len(columns):
-        raise InputError("is no table", place=str(path), expected="a header of different names, and rows")
-    return PublishedTable(path, columns, tuple(rows), tuple(lines))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "no UTF-8"
-        neighbours = sorted(each.name for each in path.parent.glob("*.csv"))
-        raise InputError(
-            f"cannot be read ({reason})", place=str(path), expected="a CSV file", value=path.name, known=neighbours
-        ) from None
+    return rows, lines

@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from numasim.errors import InputError
+from numasim.files.bounded_bytes import is_file
+from numasim.files.legible_text import legible_text
 from numasim.parts.catalog import SUFFIXES
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import load
@@ -47,7 +49,16 @@ def read_study(name: str, tables: Collection[str] = ()) -> Study:
     ordered = {table: found[table] for table in sorted(found, key=_order)}
     check_known("table", tables, ordered)
     chosen = tuple(table for table in ordered if not tables or table in tables)
-    study = Study(folder.name, folder, file, document, programs, _parameters(folder, programs), ordered, chosen)
+    study = Study(
+        legible_text(folder.name),
+        folder,
+        file,
+        document,
+        programs,
+        _parameters(folder, programs),
+        ordered,
+        chosen,
+    )
     check_study(study)
     return study
 
@@ -58,7 +69,7 @@ def _shipped() -> Path:
 
 
 def _folder(name: str) -> Path:
-    if "/" in name or "\\" in name or (Path(name) / STUDY).is_file():
+    if "/" in name or "\\" in name or is_file(Path(name) / STUDY):
         return Path(name)
     if name in study_names():
         return _shipped() / name
@@ -86,7 +97,7 @@ def _table_id(path: Path) -> str:
 def _table(path: Path, folder: Path, study: StudyFile) -> StudyTable:
     document = load(path)
     file = validate(TableFile, document)
-    published = read_published(folder / "published" / file.published)
+    published = read_published(folder / "published" / file.published, str(document.mapping()["published"].place))
     for key in file.rows.key:
         if key not in published.columns:
             problem, place = f"{file.published} has no column {key!r}", str(document.keys["rows"])

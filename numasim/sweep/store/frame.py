@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +12,12 @@ import pyarrow.parquet as pq
 
 from numasim.engine.result import COLUMNS
 from numasim.errors import InputError
+from numasim.files.bounded_bytes import open_regular
+from numasim.files.file_kinds import TABLE
 from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_REMEDY = "a results directory; run its sweep again, which makes tables that are missing"
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,23 @@ def load(path: str | Path) -> pd.DataFrame:
     `InputError` where there is no such table, or it is damaged.
     """
     path = Path(path)
-    file = path / RESULTS if path.is_dir() else path
+    file = path / RESULTS if os.path.isdir(path) else path
     table = _read(file)
     absent = [name for name in (*COLUMNS, "error") if name not in table.column_names]
     if absent:
-        raise InputError(f"is not a results table, it lacks the column {absent[0]}", place=str(file), expected=_REMEDY)
+        raise InputError(
+            f"is not a results table, it lacks the column {absent[0]}", place=str(file), expected=TABLE.name
+        )
     return _frame(table)
 
 
 def _read(file: Path) -> pa.Table:
+    if not os.path.lexists(file):
+        raise InputError("is missing: no sweep has ended here", place=str(file), expected=TABLE.name)
     try:
-        return pq.read_table(file, partitioning=None)
-    except FileNotFoundError as error:
-        raise InputError("is missing: no sweep has ended here", place=str(file), expected=_REMEDY) from error
-    except (pa.ArrowInvalid, OSError) as error:
+        with open_regular(file, TABLE) as content:
+            return pq.read_table(content)
+    except (pa.ArrowException, OSError) as error:
         expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"
         raise InputError("is damaged or not a Parquet file", place=str(file), expected=expected) from error
 

@@ -6,6 +6,7 @@ It is a file of its own, so that it cannot change the bytes of the results.
 from __future__ import annotations
 
 import json
+import os
 import platform
 import sys
 from importlib import metadata
@@ -14,6 +15,9 @@ from typing import Any
 
 from numasim import __version__
 from numasim.errors import InputError
+from numasim.files.bounded_json import read_json
+from numasim.files.file_kinds import PROVENANCE
+from numasim.files.legible_text import legible_text
 
 FILE = "provenance.json"
 _DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")
@@ -22,14 +26,13 @@ _DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")
 def read_provenance(directory: Path) -> dict[str, Any] | None:
     """Read the provenance of ``directory``, or None where there is none. Raises `InputError` where it is damaged."""
     path = directory / FILE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return None
+    found = read_json(path, PROVENANCE)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
         return {"spec_hash": str(found["spec_hash"]), **found, "history": list(found["history"])}
     except (ValueError, KeyError, TypeError) as error:
-        expected = "the file that a sweep wrote; choose another directory"
-        raise InputError("is damaged", place=str(path), expected=expected) from error
+        raise InputError("is damaged", place=str(path), expected=PROVENANCE.name) from error
 
 
 def extended(known: dict[str, Any] | None, spec_hash: str, model_version: int) -> dict[str, Any]:
@@ -46,7 +49,7 @@ def to_bytes(provenance: dict[str, Any]) -> bytes:
 
 def _this_process(model_version: int) -> dict[str, Any]:
     return {
-        "command": sys.argv,
+        "command": [legible_text(argument) for argument in sys.argv],
         "numasim": __version__,
         "model_version": model_version,
         "python": platform.python_version(),

@@ -20,7 +20,7 @@ from numasim.files.owned_folder import FOLDER, MANIFEST, FolderKind, OwnedFolder
 from numasim.files.writer import output_errors, store_bytes, unfinished
 from numasim.sweep.store import provenance
 from numasim.sweep.store.shard import NAME as SHARD
-from numasim.sweep.store.shard import is_whole, read_shards, shard_number
+from numasim.sweep.store.shard import WHOLE, is_whole, read_shards, shard_number
 
 SPEC = "spec.yaml"
 SHARDS = "shards"
@@ -127,5 +127,5 @@ def _refuse_damaged(directory: Path) -> None:
         raise InputError(
             "is damaged, or was not written by a sweep",
             place=str(path),
-            expected="undamaged shards; delete it and run the sweep again, which repeats its runs",
+            expected=WHOLE,
         )

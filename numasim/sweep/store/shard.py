@@ -14,9 +14,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from numasim.errors import InputError
+from numasim.files.bounded_bytes import is_file, open_regular
+from numasim.files.file_kinds import TABLE
 from numasim.files.writer import store_bytes
 from numasim.sweep.store.parquet import together
 
+WHOLE = "undamaged shards; delete it and run the sweep again, which repeats its runs"
 NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
 
@@ -30,7 +34,10 @@ def write_shard(directory: Path, number: int, content: bytes) -> Path:
 def is_whole(path: Path) -> bool:
     """Return whether ``path`` has a shard's name and its content matches the hash in the name."""
     named = NAME.fullmatch(path.name)
-    return bool(named) and path.is_file() and _checksum(path.read_bytes()) == named[2]  # type: ignore[index]
+    if not named or not is_file(path):
+        return False
+    with open_regular(path, TABLE) as file:
+        return hashlib.file_digest(file, _hash).hexdigest() == named[2]
 
 
 def shard_number(path: Path) -> int:
@@ -45,9 +52,16 @@ def read_shards(paths: Iterable[Path], columns: list[str]) -> pa.Table:
 
 def _read(path: Path, columns: list[str]) -> pa.Table:
     # A shard of failed runs alone has no nested tables.
-    with pq.ParquetFile(path) as file:
-        return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
+    try:
+        with open_regular(path, TABLE) as content, pq.ParquetFile(content) as file:
+            return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
+    except (pa.ArrowException, OSError) as error:
+        raise InputError("is damaged or not a Parquet file", place=str(path), expected=WHOLE) from error
 
 
 def _checksum(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    return _hash(content).hexdigest()
+
+
+def _hash(content: bytes = b"") -> hashlib.blake2b:
+    return hashlib.blake2b(content, digest_size=16)

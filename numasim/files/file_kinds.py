@@ -1,0 +1,33 @@
+"""The kinds of files that are read, with the largest size of each.
+
+The sizes are far above what numasim writes or people write by hand, and low enough that a file at the limit is refused
+in seconds and without exhausting memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """``name`` completes the sentence "expected ..."."""
+
+    name: str
+    most_bytes: int
+
+
+YAML = FileKind("a YAML file", MIB)
+GRAPH = FileKind("a task graph in JSON", 128 * MIB)
+HWLOC = FileKind("hwloc XML, as lstopo writes it", 4 * MIB)
+SYSFS = FileKind("a file of sysfs", MIB)
+CPU_INFO = FileKind("/proc/cpuinfo", 64 * MIB)
+CSV = FileKind("a CSV file", 4 * MIB)
+PROVENANCE = FileKind("the file that a sweep wrote; choose another directory", 16 * MIB)
+RUNS = FileKind("the file as it was written; remove it", 64 * MIB)
+TRACE = FileKind("a file from numasim run --trace", 64 * GIB)
+MANIFEST = FileKind("the file that numasim wrote; choose another folder", 64 * MIB)
+OWN = FileKind("a file that numasim wrote, or another folder", 256 * MIB)
+TABLE = FileKind("a results directory; run its sweep again, which makes the tables anew", 64 * GIB)

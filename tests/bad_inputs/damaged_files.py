@@ -1,0 +1,105 @@
+"""What is wrong with a file whatever it should hold, at every place where a command reads one."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bad_input_type import BadInput, together
+from places_of_files import ALL, CSV, GRAPH, SYSFS, TABLE, TRACE, XML, YAML, Place
+
+MOST_BYTES = {YAML: 2**20, GRAPH: 2**27, XML: 2**22, SYSFS: 2**20, CSV: 2**22, TRACE: 2**36, TABLE: 2**36}
+SIZES = {2**20: "1 MiB", 2**22: "4 MiB", 2**24: "16 MiB", 2**27: "128 MiB", 2**36: "64 GiB"}
+ABSENT_IS_ALLOWED = {"provenance of a sweep", "sysfs, online", "sysfs, cpulist", "sysfs, meminfo", "program of a study",
+                     "table of a study"}  # fmt: skip
+
+
+def directory(path: Path) -> None:
+    """A directory in place of the file."""
+    path.mkdir()
+
+
+def pipe(path: Path) -> None:
+    """A named pipe into which nobody writes."""
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    """A device without end."""
+    path.symlink_to("/dev/zero")
+
+
+def loop(path: Path) -> None:
+    """A link to itself."""
+    path.symlink_to(path.name)
+
+
+def bound_socket(path: Path) -> None:
+    """A socket; its name is bound in its folder, as paths of sockets are short."""
+    before = Path.cwd()
+    os.chdir(path.parent)
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(before)
+
+
+def holding(data: bytes) -> Callable[[Path], None]:
+    """A file of these bytes."""
+    return lambda path: path.write_bytes(data) and None
+
+
+def sparse(size: int) -> Callable[[Path], None]:
+    """A file of that size, which takes no room on the disk."""
+
+    def make(path: Path) -> None:
+        with path.open("wb") as file:
+            file.truncate(size)
+
+    return make
+
+
+def placed(place: Place, name: str, damage: Callable[[Path], None], *says: str) -> BadInput:
+    """A damage at a place, in the file that is made by then, if any."""
+
+    def make(folder: Path) -> None:
+        path = folder / place.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        damage(path)
+
+    return BadInput(f"{place.name}: {name}", place.command, together(place.make, make), says)
+
+
+def damages() -> Iterator[BadInput]:
+    """Every damage at every place."""
+    for place in ALL:
+        kind = f"expected {place.kind}"
+        text = place.kind not in {TABLE}
+        packed = place.file.endswith(".gz")
+        if place.name not in ABSENT_IS_ALLOWED:
+            yield placed(place, "missing", lambda _: None, Path(place.file).name, kind)
+        yield placed(place, "directory", directory, "is a directory", kind)
+        yield placed(place, "named pipe", pipe, "is a named pipe", kind)
+        yield placed(place, "device", device, "is a device", kind)
+        yield placed(place, "socket", bound_socket, "is a socket", kind)
+        if place.kind != SYSFS and place.name != "program of a study":
+            yield placed(place, "link to itself", loop, "cannot read", kind)
+        most = MOST_BYTES.get(place.kind, 2**24)
+        if most < 2**36:  # larger than some file systems hold
+            yield placed(place, "too large", sparse(most + 1), f"is larger than {SIZES[most]}", kind)
+        if text and not packed:
+            yield placed(place, "UTF-16", holding("machine: x\n".encode("utf-16")), ":1:1: ", "not text in UTF-8", kind)
+            head = b'{"traceEvents":[' if place.kind == TRACE else b"a"
+            yield placed(place, "Latin-1", holding(head + b"\nb\xfcro\n"), ":2:2: ", "not text in UTF-8", kind)
+            yield placed(place, "zero bytes", holding(head + b"\n\0\0\0\n"), ":2:1: ", "U+0000", kind)
+        else:
+            yield placed(place, "text", holding(b"machine: x\n"), place.file, "expected ")
+        if place.kind != SYSFS:
+            yield placed(place, "empty", holding(b""), place.file, "expected ")
+
+
+DAMAGED = list(damages())

@@ -1,0 +1,62 @@
+"""What is wrong with task graphs in JSON."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+
+from bad_input_type import BadInput
+from places_of_files import ALL, GRAPH, at
+
+MANY = 60_000
+GRAPH_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
+    "cut off": ('{"tasks": [', (":1:12: ", "this is not JSON")),
+    "nested lists": ("[" * 100_000, ("nested deeper than 100 levels", "a flatter document")),
+    "nested objects": ('{"parameters": ' * 500 + "1" + "}" * 500, ("nested deeper than 100 levels",)),
+    "nested below the limit": ('{"tasks": ' + "[" * 99 + "]" * 99 + "}", ("tasks[0]: ",)),
+    "key twice": ('{"name": "a", "name": "b"}', ("the key 'name' is given twice", "every key once")),
+    "many keys twice": (
+        "{" + ",".join(f'"{i}": 0' for i in range(MANY)) + f', "{MANY - 1}": 0}}',
+        (f"the key '{MANY - 1}' is given twice",),
+    ),
+    "not a number": ('{"facts": {"a": NaN}}', ("NaN is not allowed", "a finite number")),
+    "infinity": ('{"parameters": {"a": -Infinity}}', ("-Infinity is not allowed", "a finite number")),
+    "10^400": ('{"parameters": {"a": 1e400}}', ("1e400 is out of range", "a finite number of moderate size")),
+    "5,000 digits": ('{"facts": {"a": ' + "9" * 5000 + "}}", ("thousands of digits", "at most 4,300")),
+    "half a character": ('{"name": "\\ud800"}', ("half a surrogate pair", "the character itself")),
+    "list": ("[]", ("valid dictionary", "not an empty list")),
+    "text": ('"' + "x" * 100_000 + '"', ("valid dictionary", "not 'xxx", "...")),
+    "null": ("null", ("valid dictionary", "not nothing (null)")),
+    "two values": ("{} {}", (":1:4: ", "Extra data")),
+    "comment": ("// no\n{}", (":1:1: ", "this is not JSON")),
+    "single quotes": ("{'tasks': []}", (":1:2: ", "this is not JSON")),
+    "trailing comma": ('{"tasks": [],}', (":1:", "this is not JSON")),
+    "unescaped line end": ('{"name": "a\nb"}', (":1:12: ", "Invalid control character")),
+    "tasks is a number": ('{"tasks": 3}', ("tasks: ", "valid list", "not 3")),
+    "task is a text": ('{"tasks": ["one"]}', ("tasks[0]: ", "not 'one'")),
+    "op is a mapping": ('{"tasks": [{"ops": [{}]}]}', ("tasks[0].ops[0]: ", 'an op is ["run", segment]')),
+    "op number is true": ('{"tasks": [{"ops": [["run", true]]}]}', ("tasks[0].ops[0]: ", "an op is")),
+    "op number of 2^32": ('{"tasks": [{"ops": [["run", 4294967296]]}]}', ("tasks[0].ops[0]: ", "an op is")),
+    "time of 2^62": ('{"segments": [{"compute_ps": 4611686018427387904}]}', ("segments[0].compute_ps: ", "less than")),
+    "time is text": ('{"segments": [{"compute_ps": "1"}]}', ("segments[0].compute_ps: ", "a whole number")),
+    "negative time": ('{"segments": [{"compute_ps": -1}]}', ("segments[0].compute_ps: ", "greater than or equal to 0")),
+    "region of 2^62 bytes": ('{"regions": [{"name": "a", "bytes": 4611686018427387904}]}', ("regions[0].bytes: ",)),
+    "repeats of 2^62": (
+        '{"tasks": [{}], "phases": [{"roots": [0], "repeat": 4611686018427387904}]}',
+        ("phases[0].repeat: ", "less than"),
+    ),
+    "XML": ("<graph/>", (":1:1: ", "this is not JSON")),
+    "YAML": ("tasks: []\n", (":1:1: ", "this is not JSON")),
+    "packed": (gzip.compress(b'{"tasks": []}', mtime=0), ("not text in UTF-8",)),
+}
+
+
+def bad_graphs() -> Iterator[BadInput]:
+    """Each text for the command that checks graphs, some for others."""
+    for name, (text, says) in GRAPH_TEXTS.items():
+        yield at("workload import", name, text, "given.json", *says)
+    for place in ALL:
+        if place.kind == GRAPH and place.name != "workload import":
+            for name in ("nested lists", "5,000 digits", "10^400", "half a character", "task is a text"):
+                text, says = GRAPH_TEXTS[name]
+                yield at(place.name, name, text, "given.json", *says)

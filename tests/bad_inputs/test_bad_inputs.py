@@ -1,0 +1,31 @@
+"""Bad input of every kind: status 2, one sentence with its place and remedy, nothing written, no traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bad_input_type import BadInput
+from every_bad_input import EVERY
+
+from numasim.cli import main
+
+
+@pytest.mark.parametrize("bad", EVERY, ids=str)
+def test_one_sentence_and_nothing_written(
+    bad: BadInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bad.make(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    assert main(bad.command) == 2
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("numasim: ")
+    assert shown.err.count("\n") == 1, shown.err
+    assert [text for text in bad.says if text not in shown.err] == [], shown.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_no_bad_input_has_the_name_of_another() -> None:
+    assert len({bad.name for bad in EVERY}) == len(EVERY)

@@ -1,0 +1,75 @@
+"""Files that a user names are read by `numasim.files` alone; what reads past it is listed here, with its reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
+READS = {"read_text", "read_bytes", "read_table", "ParquetFile", "loadtxt", "genfromtxt", "fromfile", "memmap"}
+OPENS = {"open", "fdopen", "GzipFile"}
+MODULES = {
+    "json.load",
+    "pickle.load",
+    "np.load",
+    "numpy.load",
+    "ElementTree.parse",
+    "expat.ParserCreate",
+    "tomllib.load",
+}
+OTHERS = {
+    ("schema/generate_c.py", "read_text"): "its own output, when the package is built",
+    ("validate/run_store.py", "read_bytes"): "the compiled program, for its digest",
+    ("sweep/store/frame.py", "read_table"): "Parquet, after the reader has found a regular file",
+    ("sweep/store/shard.py", "ParquetFile"): "Parquet whose bytes have the hash in its name",
+}
+
+
+def called(node: ast.Call) -> str:
+    """The name of what is called, with that of the module or object before it."""
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return f"{ast.unparse(function.value)}.{function.attr}"
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def writes(node: ast.Call) -> bool:
+    """Whether a call opens something to write, as a mode among its arguments says."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return any(isinstance(each, ast.Constant) and each.value in {"w", "wb", "x", "xb"} for each in given)
+
+
+def reads(source: str) -> Iterator[str]:
+    """The names of calls that may read a file."""
+    ours = {
+        alias.asname or alias.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numasim.files")
+        for alias in node.names
+    }
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or (name := called(node)) in ours:
+            continue
+        last = name.rpartition(".")[2]
+        if last in READS or name in MODULES or (last in OPENS and not writes(node)):
+            yield last
+
+
+def test_the_walk_sees_every_way_to_read() -> None:
+    source = (
+        "import json\nfrom numasim.files.bounded_text import read_text\n"
+        "a = read_text(path, YAML)\nb = path.read_text()\nc = open(path)\nd = path.open('wb')\ne = os.open(path, 0)\n"
+        "f = json.load(c)\ng = gzip.open(path, 'rt')\nh = pq.read_table(path)\n"
+    )
+    assert list(reads(source)) == ["read_text", "open", "open", "load", "open", "read_table"]
+
+
+def test_nothing_reads_a_users_file_past_the_reader() -> None:
+    found = {
+        (module.relative_to(PACKAGE).as_posix(), name)
+        for module in PACKAGE.rglob("*.py")
+        if module.parent.name != "files"
+        for name in reads(module.read_text())
+    }
+    assert found == set(OTHERS)
