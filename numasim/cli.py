@@ -1,28 +1,45 @@
 """The command line: parses, calls, prints.
 
-Exit status 0: done, 1: a check failed, 2: bad input, or what cannot be written, 141: nobody reads the output any more.
+Exit status 0: done, 1: a check failed, 2: bad input, or what cannot be written, 130: interrupted, 141: nobody reads the
+output any more.
 
 Everything heavy is imported inside the command that needs it, so that help and completion answer at once.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from numasim.errors import CheckError, InputError, NumasimError
+from numasim.errors import CheckError, InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
 
 if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
 
-OK, CHECK_FAILED, BAD_INPUT = 0, 1, 2
+OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class _Commands(TyperGroup):
+    """All commands; an interrupt is one sentence, which says what is kept."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(interrupt) from None
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Simulate work stealing on NUMA multicores.",
     no_args_is_help=True,
     add_completion=False,
@@ -38,6 +55,8 @@ app.add_typer(workload_app, name="workload")
 app.add_typer(strategy_app, name="strategy")
 app.add_typer(trace_app, name="trace")
 
+STATUSES = {InputError: BAD_INPUT, Interrupted: INTERRUPTED}
+
 Spec = Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped sweep")]
 Sets = Annotated[list[str] | None, typer.Option("--set", help="override a field: a.b=value", metavar="FIELD=VALUE")]
 EngineName = Annotated[
@@ -50,12 +69,17 @@ MANY_RUNS = 10_000  # are announced before the first is started
 NOT_BUILT = "numasim: the native engine is not built here; using the reference engine (slower)"
 
 
+def _say(text: object, *, err: bool = False) -> None:
+    """Print a line on standard output, or on standard error."""
+    print(text, file=sys.stderr if err else sys.stdout)
+
+
 def _engine(name: str | None) -> str:
     """The engine ``name``, by default the fastest one available; prints a notice if that is the reference engine."""
     from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 
     if name is None and "native" not in ENGINES:
-        typer.echo(NOT_BUILT, err=True)
+        _say(NOT_BUILT, err=True)
     return name or DEFAULT_ENGINE
 
 
@@ -94,7 +118,7 @@ def _can_be_watched(spec: RunSpec) -> bool:
     try:
         require_few_tasks(build_plan(spec))
     except InputError as error:
-        typer.echo(f"numasim: {error.problem}: they are left out", err=True)
+        _say(f"numasim: {error.problem}: they are left out", err=True)
         return False
     return True
 
@@ -209,7 +233,7 @@ def plot(
     from numasim.report.command_output import save_sweep_plots
 
     for path in save_sweep_plots(results, output or results / "figures"):
-        typer.echo(path)
+        _say(path)
 
 
 @app.command()
@@ -226,11 +250,11 @@ def calibrate(
     for file in filter(None, (output, runtime)):
         require_writable(file)  # before the measurements, not after them
     found = calibrate(quick=quick, name=name)
-    typer.echo(write_text(output, found.machine))
+    _say(write_text(output, found.machine))
     if runtime is not None:
-        typer.echo(write_text(runtime, found.runtime))
+        _say(write_text(runtime, found.runtime))
     for gap in found.gaps:
-        typer.echo(f"not measured: {gap}", err=True)
+        _say(f"not measured: {gap}", err=True)
 
 
 @app.command()
@@ -240,7 +264,7 @@ def schema(kind: Annotated[str, typer.Argument(help="run, sweep, machine, strate
 
     from numasim.spec.json_schema import json_schema
 
-    typer.echo(json.dumps(json_schema(kind), indent=2))
+    _say(json.dumps(json_schema(kind), indent=2))
 
 
 @app.command()
@@ -269,8 +293,8 @@ def trace_check(file: Path) -> None:
 
     found = lint(file)
     for problem in found.problems:
-        typer.echo(f"{file}: {problem}")
-    typer.echo(f"{file}: {found.found}")
+        _say(f"{file}: {problem}")
+    _say(f"{file}: {found.found}")
     if found.problems:
         raise CheckError(f"{file} is not a sound trace")
 
@@ -297,12 +321,16 @@ def machine_show(
     from numasim.spec.single_part import read_machine
 
     machine = build(read_machine(name))
-    typer.echo(describe(machine))
+    if picture is not None:
+        from numasim.report.figures.plots import kind_of
+
+        kind_of(picture)  # report a wrong file name before anything is printed
+    _say(describe(machine))
     if picture is not None:
         from numasim.machine.drawing import draw
         from numasim.report.figures.plots import save
 
-        typer.echo(save(draw(machine), picture))
+        _say(save(draw(machine), picture))
 
 
 @machine_app.command("import")
@@ -318,7 +346,7 @@ def machine_import(
 
     draft = import_machine(file, sysfs, name)
     draft.check()
-    typer.echo(write_text(output, draft.text()))
+    _say(write_text(output, draft.text()))
 
 
 @machine_app.command("check")
@@ -330,8 +358,8 @@ def machine_check(name: str) -> None:
 
     warnings = check(build(read_machine(name)))
     for warning in warnings:
-        typer.echo(f"warning: {warning}")
-    typer.echo(f"{name}: valid, {len(warnings)} warning{'s' if len(warnings) != 1 else ''}")
+        _say(f"warning: {warning}")
+    _say(f"{name}: valid, {len(warnings)} warning{'s' if len(warnings) != 1 else ''}")
 
 
 @workload_app.command("list")
@@ -351,7 +379,7 @@ def workload_show(
     """Describe a workload: tasks, depth, work, bytes, closed-form facts."""
     from numasim.workload.describe import describe
 
-    typer.echo(describe(_workload(text)))
+    _say(describe(_workload(text)))
 
 
 @workload_app.command("import")
@@ -360,7 +388,7 @@ def workload_import(file: Path) -> None:
     from numasim.workload.describe import describe
     from numasim.workload.json_io import read
 
-    typer.echo(describe(read(file)))
+    _say(describe(read(file)))
 
 
 @workload_app.command("export")
@@ -369,7 +397,7 @@ def workload_export(text: str, file: Path) -> None:
     from numasim.workload.json_io import write
 
     write(_workload(text), file)
-    typer.echo(file)
+    _say(file)
 
 
 @strategy_app.command("list")
@@ -378,7 +406,7 @@ def strategy_list() -> None:
     from numasim.parts import catalog
 
     for name in catalog.names("strategies"):
-        typer.echo(name)
+        _say(name)
 
 
 @strategy_app.command("show")
@@ -392,7 +420,7 @@ def strategy_show(
     """Describe the compiled plan of a worker in plain English."""
     from numasim.plan.show_strategy import show
 
-    typer.echo(show(name, machine, workers, worker, runtime))
+    _say(show(name, machine, workers, worker, runtime))
 
 
 @strategy_app.command("compile")
@@ -413,7 +441,7 @@ def strategy_compile(
 
     path = output or Path(f"{Path(name).stem}.plan")
     write_plan(compile_plan(name, machine, workers, runtime, graph), seed, path)
-    typer.echo(path)
+    _say(path)
 
 
 def _workload(text: str) -> Any:
@@ -427,7 +455,21 @@ def _print_columns(rows: Any) -> None:
     rows = list(rows)
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
-        typer.echo(f"{name:<{width}}  {text}".rstrip())
+        _say(f"{name:<{width}}  {text}".rstrip())
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let a request to terminate, as of a batch system, end a command as an interrupt from the terminal does."""
+    before = signal.getsignal(signal.SIGTERM)
+    if before is not signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -435,12 +477,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         guard_standard_streams()
         try:
-            app(list(argv) if argv is not None else None, prog_name="numasim")
+            with _termination_as_interrupt():
+                app(list(argv) if argv is not None else None, prog_name="numasim")
         finally:
             sys.stdout.flush()
     except SystemExit as leaving:  # typer prints usage errors (2) and interrupts (130)
         return int(leaving.code or OK)
     except NumasimError as error:
         print(f"numasim: {error}", file=sys.stderr)
-        return BAD_INPUT if isinstance(error, InputError) else CHECK_FAILED
+        return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), CHECK_FAILED)
     return OK

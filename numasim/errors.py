@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 
 class NumasimError(Exception):
@@ -12,6 +13,25 @@ class NumasimError(Exception):
 
 class CheckError(NumasimError):
     """A result breaks an invariant of the model: a defect of numasim, never of the input."""
+
+
+class Interrupted(NumasimError):  # noqa: N818  # nothing went wrong
+    """The user ended a command: the text says what is kept."""
+
+    def __init__(self, interrupt: KeyboardInterrupt) -> None:
+        """Say what is kept in the words of the innermost `when_interrupted` that ``interrupt`` went through."""
+        notes: list[str] = getattr(interrupt, "__notes__", [])
+        super().__init__(f"interrupted: {notes[0] if notes else 'the same command begins anew'}")
+
+
+@contextmanager
+def when_interrupted(kept: Callable[[], str]) -> Iterator[None]:
+    """Let an interrupt carry the sentence of ``kept``: what is kept, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(kept())
+        raise
 
 
 class InputError(NumasimError):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from numasim.errors import when_interrupted
 from numasim.reproduce.pages.report_page import figure_count, write_pages
 from numasim.reproduce.pages.table_text import WIDTH, legend, print_scores, print_table
 from numasim.reproduce.reproduce import Reproduction
@@ -24,6 +25,7 @@ def report(found: Reproduction, directory: Path) -> None:
     console.print()
     if findings.scores:
         print_scores(findings.scores, console)
-    with progress_bar(figure_count(findings), wanted=True, what="figures") as advance:
+    kept = when_interrupted(lambda: f"all runs are kept in {directory}; the same command draws and writes the pages")
+    with kept, progress_bar(figure_count(findings), wanted=True, what="figures") as advance:
         page = write_pages(findings, directory, lambda: advance(1))
     console.print(f"report: {page}", highlight=False, soft_wrap=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numasim.errors import when_interrupted
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.batch_dispatch import Dispatch
@@ -20,6 +21,8 @@ from numasim.sweep.progress import progress_bar
 from numasim.sweep.store.results_store import Identity, Store, open_store
 from numasim.sweep.store.results_tables import write_tables
 from numasim.sweep.workers import chosen_workers
+from numasim.workload import json_io
+from numasim.workload.parameters import WorkloadFile
 
 if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
@@ -61,6 +64,7 @@ def run_sweep(
 
 
 def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, progress: bool) -> SweepOutcome:
+    _check_graphs(sweep)
     rows = plan_rows(sweep)
     identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text)
     with open_store(directory, identity) as store:
@@ -70,12 +74,25 @@ def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, p
     return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, complete)
 
 
+def _check_graphs(sweep: SweepSpec) -> None:
+    """InputError for a task graph that is wrong: each is read before anything is written, and once more by its runs."""
+    workloads = (cell.spec.workload for cell in sweep.cells)
+    for file in dict.fromkeys(workload.file for workload in workloads if isinstance(workload, WorkloadFile)):
+        json_io.read(Path(file))
+
+
+def _kept(directory: Path, count: int, missing: int) -> str:
+    return f"{count - missing:,} of {count:,} runs are kept in {directory}; the same command continues"
+
+
 def do_missing(
     runs: Sequence[PlannedRun], store: Store, task: Task, workers: Workers, progress: bool
 ) -> tuple[Dispatch, bool]:
     """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all of them have ended."""
     missing = missing_runs(runs, store.finished())
+    count = len({run.run_id for run in runs})
     with progress_bar(len(missing), progress) as advance:
         dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)
-        dispatch.do(missing)
+        with when_interrupted(lambda: _kept(store.directory, count, len(missing) - dispatch.executed)):
+            dispatch.do(missing)
     return dispatch, dispatch.executed == len(missing)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from numasim.errors import InputError
+from numasim.errors import InputError, when_interrupted
 from numasim.files.owned_folder import owned_folder
 from numasim.sweep.progress import progress_bar
 from numasim.validate.cell_runs import Advance, recorded, run_cell
@@ -58,8 +58,21 @@ def validate_parts(
     if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
         raise InputError(f"jobs is {jobs}, and cells on real threads run alone", expected="--jobs 1")
     total = sum(len(part.cells) * part.repeats for part in parts)
-    with owned_folder(directory, VALIDATION, (PAGE, TABLE)), progress_bar(total, progress) as advance:
+    done: list[int] = []
+    kept = when_interrupted(lambda: f"{sum(done)} of {total} runs are kept in {directory}; the same command continues")
+    with owned_folder(directory, VALIDATION, (PAGE, TABLE)), kept, progress_bar(total, progress) as show:
+        advance = _both(done.append, show)
         return tuple(findings_of(part, _run(part, directory, jobs, advance)) for part in parts)
+
+
+def _both(count: Advance, show: Advance) -> Advance:
+    """Tell both how many runs there are more; the second may only be called by one thread at a time."""
+
+    def advance(more: int) -> None:
+        count(more)
+        show(more)
+
+    return advance
 
 
 def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[StoredRuns]:

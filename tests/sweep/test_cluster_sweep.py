@@ -246,9 +246,9 @@ class Threads:
 def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_was_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client, now = Threads(), 0.0
+    client, now, may_come = Threads(), 0.0, True
     monkeypatch.setattr(cluster.time, "monotonic", lambda: now)
-    workers = cluster.ClusterWorkers(client, "tcp://head:1")
+    workers = cluster.ClusterWorkers(client, "tcp://head:1", lambda: may_come)
     now = 1000.0
     assert workers.slots() == 1
     client.threads = 0
@@ -258,6 +258,34 @@ def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_
     now += 1
     with pytest.raises(InputError, match=r"no worker for 120 s; .* finished runs are kept"):
         workers.require_any()
+    client.threads = 1
+    workers.require_any()
+    client.threads, may_come = 0, False
+    with pytest.raises(InputError, match=r"all workers of this cluster have died; expected the same command again"):
+        workers.require_any()
+
+
+def test_a_local_cluster_whose_workers_are_all_killed_is_given_up(tmp_path: Path) -> None:
+    results, limits = tmp_path / "out", {"sweep": "{workers: [2, 3]}", "repeat": 100_000}
+    fields = {"machine": "xeon-e5-2620-2s", "workload": "{name: fib, n: 8}", "strategy": "ring", **limits}
+    (tmp_path / "sweep.yaml").write_text("".join(f"{name}: {value}\n" for name, value in fields.items()))
+    command = [sys.executable, "-m", "numasim", "sweep", "sweep.yaml", "--cluster", "local:1", "-o", "out"]
+    process = subprocess.Popen(
+        [*command, "--engine", "reference"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    wait_until(lambda: shards(results) > 0, process)
+    for number in everyone_below(process.pid):
+        os.kill(number, signal.SIGKILL)
+    _, said = process.communicate(timeout=WAIT_S)
+    assert process.returncode == cli.BAD_INPUT
+    assert "all workers of this cluster have died; expected the same command again" in said.splitlines()[-1]
+
+
+def everyone_below(number: int) -> list[int]:
+    """The processes that a process has started with any of its threads, and theirs."""
+    tasks = Path(f"/proc/{number}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return children + [each for child in children for each in everyone_below(child)]
 
 
 def test_without_distributed_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S = 5.0
+LOOK_AGAIN_S = 0.1
 FIRST_WORKER_S = 30.0  # the longest time that a cluster may be without workers before a sweep
 ANY_WORKER_S = 120.0  # and during it, when a batch system may start new ones
 CLOSE_S = 5.0
-LOGGERS = ("distributed", "distributed.client", "tornado.application")  # the last one tells of cancelled requests
+CANCELLED = ("tornado.application", "asyncio")  # which tell of cancelled requests
+LOGGERS = ("distributed", "distributed.client", *CANCELLED)
 
 
 @contextmanager
@@ -40,8 +42,8 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     """
     address = parse_address(text)
     _require_distributed()
-    with _silence(), _scheduler_of(address) as scheduler, _client(scheduler) as client:
-        workers = ClusterWorkers(client, scheduler)
+    with _silence(), _scheduler_of(address) as (scheduler, more_may_come), _client(scheduler) as client:
+        workers = ClusterWorkers(client, scheduler, more_may_come)
         workers.require_first()
         _require_agreement(client, scheduler, engine)
         yield workers
@@ -50,10 +52,11 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
 class ClusterWorkers:
     """The present workers of a scheduler, which may change."""
 
-    def __init__(self, client: Client, scheduler: str) -> None:
-        """``scheduler`` is its name in messages."""
+    def __init__(self, client: Client, scheduler: str, more_may_come: Callable[[], bool]) -> None:
+        """``scheduler`` is its name in messages; ``more_may_come`` says whether workers may still join."""
         self._client = client
         self._scheduler = scheduler
+        self._more_may_come = more_may_come
         self._last_seen_s = time.monotonic()
 
     def slots(self) -> int:
@@ -69,18 +72,24 @@ class ClusterWorkers:
         return self._executor()
 
     def require_any(self) -> None:
-        """Raise `InputError` where there has been no worker for a long time."""
-        if not self._threads() and time.monotonic() - self._last_seen_s > ANY_WORKER_S:
-            raise self._without_workers(ANY_WORKER_S)
+        """Raise `InputError` where there has been no worker for a long time, or none can come any more."""
+        self._require_worker_within(ANY_WORKER_S)
 
     def require_first(self) -> None:
         """Wait for a worker. Raises `InputError` where none comes."""
-        from distributed import TimeoutError as Late
+        while not self._require_worker_within(FIRST_WORKER_S):
+            time.sleep(LOOK_AGAIN_S)
 
-        try:
-            self._client.wait_for_workers(1, timeout=FIRST_WORKER_S)
-        except Late:
-            raise self._without_workers(FIRST_WORKER_S) from None
+    def _require_worker_within(self, patience_s: float) -> bool:
+        """Whether there is a worker; `InputError` where there has been none for that long, or none can come."""
+        if self._threads():
+            return True
+        if not self._more_may_come():
+            remedy = "the same command again, which continues with the runs that are not finished"
+            raise InputError("all workers of this cluster have died", place=self._scheduler, expected=remedy)
+        if time.monotonic() - self._last_seen_s > patience_s:
+            raise self._without_workers(patience_s)
+        return False
 
     def _threads(self) -> int:
         with _scheduler_errors(self._scheduler):
@@ -197,16 +206,16 @@ def _require_distributed() -> None:
 
 
 @contextmanager
-def _scheduler_of(address: LocalCluster | SchedulerAddress) -> Iterator[str]:
-    """Give the address of a scheduler that answers."""
+def _scheduler_of(address: LocalCluster | SchedulerAddress) -> Iterator[tuple[str, Callable[[], bool]]]:
+    """Give the address of a scheduler that answers, and a function that says whether workers may still join it."""
     if isinstance(address, SchedulerAddress):
         require_scheduler(address.text)
-        yield address.text
+        yield address.text, lambda: True
         return
     from numasim.sweep.cluster.local_cluster import local_cluster
 
-    with local_cluster(address.count) as scheduler:
-        yield scheduler
+    with local_cluster(address.count) as found:
+        yield found
 
 
 @contextmanager

@@ -10,8 +10,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,8 +22,10 @@ LONELY_S = 10  # time that a worker waits for a scheduler
 
 
 @contextmanager
-def local_cluster(count: int) -> Iterator[str]:
-    """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting."""
+def local_cluster(count: int) -> Iterator[tuple[str, Callable[[], bool]]]:
+    """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting, and a
+    function that says whether the process that starts them again when they die is alive.
+    """
     from distributed import LocalCluster
 
     status_page = {"dashboard_address": f"{HOST}:0"}  # which it always starts; its usual port may be in use
@@ -32,9 +34,10 @@ def local_cluster(count: int) -> Iterator[str]:
         address: str = scheduler.scheduler_address
         workers = _start_workers(address, count, Path(scratch))
         try:
-            yield address
+            yield address, lambda: workers.poll() is None
         finally:
-            os.killpg(workers.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # they have died
+                os.killpg(workers.pid, signal.SIGKILL)
             workers.wait()
 
 

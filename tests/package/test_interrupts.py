@@ -1,0 +1,93 @@
+"""An interrupt, or a request to terminate, ends a command with one line: what is kept, and how to go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numasim.cli import INTERRUPTED, OK, main
+from numasim.engine.simulate import simulate_spec
+from numasim.validate import run_validation
+from numasim.validate.run_validation import validate_parts
+from numasim.validate.validation_cells import part_of
+
+SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\n"
+SWEEP = SPEC + "repeat: 3\nsweep: {workers: [2, 4]}\n"
+PART = """\
+title: Small
+mode: virtual
+costs: model
+machine: xeon-e5-2620-2s
+runtime: bare
+kernels: [{kernel: fib, set: {n: 5}}]
+strategies: [randomized, ring]
+workers: [2]
+"""
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    (tmp_path / "part.yaml").write_text(PART)
+    return tmp_path
+
+
+def interrupted_at(call: int, function: Callable[..., Any], number: int = signal.SIGINT) -> Callable[..., Any]:
+    """``function``, but its call number ``call`` is met by a signal."""
+    calls = 0
+
+    def instead(*arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            os.kill(os.getpid(), number)
+        return function(*arguments, **options)
+
+    return instead
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_sweep_says_how_many_runs_it_keeps_and_continues(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    command = ["sweep", "sweep.yaml", "-o", "out", "--jobs", "1", "--engine", "reference", "--quiet"]
+    with monkeypatch.context() as patch:
+        patch.setattr("numasim.engine.simulate.simulate_spec", interrupted_at(5, simulate_spec, number))
+        assert main(command) == INTERRUPTED
+    assert capsys.readouterr().err == (
+        "numasim: interrupted: 4 of 6 runs are kept in out; the same command continues\n"
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr("numasim.engine.simulate.simulate_spec", interrupted_at(3, simulate_spec, number))
+        assert main(command) == OK  # two runs were left
+    assert Path("out/results.parquet").exists()
+
+
+def test_a_run_says_that_it_begins_anew(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr("numasim.api.simulate_spec", interrupted_at(1, simulate_spec))
+    assert main(["run", "spec.yaml", "--engine", "reference"]) == INTERRUPTED
+    assert capsys.readouterr().err == "numasim: interrupted: the same command begins anew\n"
+
+
+def test_a_validation_says_how_many_runs_it_keeps(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_part: Any, _directory: Path, _jobs: int, advance: Callable[[int], None]) -> None:
+        advance(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_validation, "_run", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        validate_parts([part_of("./part.yaml")], here / "out")
+    assert caught.value.__notes__ == [f"1 of 2 runs are kept in {here / 'out'}; the same command continues"]
+
+
+def test_the_handler_of_a_request_to_terminate_is_the_callers_again() -> None:
+    assert main(["strategy", "list"]) == OK
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
