@@ -1,6 +1,9 @@
-"""Seed each defect of the table into a copy of the package and show that the engine's tests catch it.
+"""Seed each defect of the tables into a copy of the package and show that the engine's tests catch it.
 
-    python verification/seed_defects.py [WORDS]    # all defects, or those whose names contain WORDS
+    python verification/seed_defects.py [--native] [WORDS]    # all defects, or those whose names contain WORDS
+
+Without --native the defects are those of the reference engine, which its tests run alone. With it they are in C and
+C++: after each the compiled engine is built again, without optimisation, and the same tests run on it.
 
 Exit status 1 where a defect is not caught. The working tree is never touched.
 """
@@ -17,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from defect_table import DEFECTS, Defect
+from native_defects import NATIVE_DEFECTS
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "configs", "tests/engine", "pyproject.toml")
@@ -28,13 +32,31 @@ class SandboxError(Exception):
 
 
 def copy_to(folder: Path) -> None:
-    """Copy what the tests of the reference engine need, in which the defects are; the native one would hide them."""
+    """Copy what the tests of the engines need, without the compiled engine, which would hide the reference one."""
     for name in COPIED:
         source, target = REPOSITORY / name, folder / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "_engine*.so"))
         else:
             shutil.copy2(source, target)
+
+
+def build(folder: Path) -> None:
+    """Build the compiled engine of the copy in place, or only what has changed since it was built last."""
+    made, native = folder / "build", folder / "numasim" / "native"
+    if not made.exists():
+        options = ("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1", "-DCMAKE_C_FLAGS=-O1")
+        _command("cmake", "-G", "Ninja", "-S", native, "-B", made, f"-DPython_EXECUTABLE={sys.executable}", *options)
+    _command("cmake", "--build", made)
+    for module in made.glob("_engine*.so"):
+        shutil.copy2(module, native)
+
+
+def _command(*words: str | Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
+    if done.returncode:
+        raise SandboxError(done.stdout + done.stderr)
 
 
 def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
@@ -47,6 +69,7 @@ def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
         "-x",
         "-p",
         "no:cacheprovider",
+        "--hypothesis-profile=ci",  # which draws the same examples each time, and knows no deadline
         *(f"tests/engine/{t}" for t in tests),
     ]
     # without byte code a source that was changed twice within a second cannot be mistaken for the one before
@@ -60,40 +83,50 @@ def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
     return found[1] if found else None
 
 
-def catch(defect: Defect) -> str | None:
-    """Seed one defect into a fresh copy; the test that caught it, or None."""
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        copy_to(folder)
-        file = folder / defect.file
-        source = file.read_text()
-        if source.count(defect.old) != 1:
-            raise SandboxError(f"{defect.file} holds {source.count(defect.old)} times, not once: {defect.old}")
-        file.write_text(source.replace(defect.old, defect.new))
+def catch(defect: Defect, folder: Path, native: bool = False) -> str | None:
+    """Seed one defect into the copy in ``folder``, and take it out again; the test that caught it, or None."""
+    file = folder / defect.file
+    source = file.read_text()
+    if source.count(defect.old) != 1:
+        raise SandboxError(f"{defect.file} holds {source.count(defect.old)} times, not once: {defect.old}")
+    file.write_text(source.replace(defect.old, defect.new))
+    try:
+        if native:
+            build(folder)
         return failing_test(folder, defect.tests)
+    finally:
+        file.write_text(source)
 
 
-def passes_without_defect(defects: Sequence[Defect]) -> None:
+def passes_without_defect(defects: Sequence[Defect], folder: Path) -> None:
     """SandboxError unless all tests of ``defects`` pass in an untouched copy."""
-    with TemporaryDirectory() as name:
-        copy_to(Path(name))
-        failed = failing_test(Path(name), sorted({test for defect in defects for test in defect.tests}))
+    failed = failing_test(folder, sorted({test for defect in defects for test in defect.tests}))
     if failed:
         raise SandboxError(f"without any defect, {failed} fails")
 
 
-def main(words: str = "") -> int:
+def main(*arguments: str) -> int:
     """Print one line a defect."""
-    chosen = [defect for defect in DEFECTS if words in defect.name]
-    passes_without_defect(chosen)
+    native = "--native" in arguments
+    words = " ".join(word for word in arguments if word != "--native")
+    chosen = [defect for defect in (NATIVE_DEFECTS if native else DEFECTS) if words in defect.name]
     survivors = 0
-    for defect in chosen:
-        caught_by = catch(defect)
-        survivors += caught_by is None
-        print(f"{'caught ' if caught_by else 'MISSED '} {defect.name}\n         {caught_by or defect.file}", flush=True)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_to(folder)
+        if native:
+            build(folder)
+        passes_without_defect(chosen, folder)
+        for defect in chosen:
+            caught_by = catch(defect, folder, native)
+            survivors += caught_by is None
+            print(
+                f"{'caught ' if caught_by else 'MISSED '} {defect.name}\n         {caught_by or defect.file}",
+                flush=True,
+            )
     print(f"{len(chosen) - survivors} of {len(chosen)} defects caught")
     return 1 if survivors else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(" ".join(sys.argv[1:])))
+    sys.exit(main(*sys.argv[1:]))

@@ -65,6 +65,16 @@ def test_block_pays_what_is_owed_before_it_sleeps(engine: str) -> None:
     assert seen.of_worker("parked_ps") == [0, 0]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("sockets", "ends_ns"), [(1, 100 + 1000 + 500 + 10), (2, 300 + 1000 + 1300 + 10)])
+def test_block_is_woken_over_the_distance_between_the_two_workers(engine: str, sockets: int, ends_ns: int) -> None:
+    """A thief finds the only child after one probe, and wakes the parent, which works for 10 ns more."""
+    work = graph(task(task(1000 * NS), WAIT, 10 * NS))
+    how = runtime(join="block", costs={"wake_ns": 500, "wake_remote_ns": 1300})
+    seen = run(work, how=how, machine=toy(sockets, 2 // sockets), engine=engine)
+    assert seen["makespan_ps"] == ends_ns * NS
+
+
 def test_block_on_one_worker_is_a_deadlock_that_is_named() -> None:
     with pytest.raises(DeadlockError, match=r"3 tasks are left at 0 ps .*join 'block', 1 workers"):
         run(FORK, workers=1, how=runtime(join="block"))

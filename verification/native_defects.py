@@ -1,0 +1,165 @@
+"""Defects in C and C++ that `verification/seed_defects.py --native` seeds, each with tests that have to catch it."""
+
+from __future__ import annotations
+
+from defect_table import Defect
+
+LOCKS = "numasim/core/sync/locks.c"
+BARRIERS = "numasim/core/sync/barriers.c"
+OBJECTS = "numasim/core/sync/objects.c"
+CACHES = "numasim/native/memory/caches.cpp"
+PAGES = "numasim/core/memory/page_map.c"
+THIEF = "numasim/core/search/thief.h"
+PROBES = "numasim/core/search/probes.h"
+PLACING = "numasim/core/execution/placing.h"
+EXECUTOR = "numasim/native/engine/executor.cpp"
+
+NATIVE_DEFECTS = (
+    Defect(
+        "a parked waiter of a mutex does not pay for its wake-up",
+        LOCKS,
+        "delay += rules->futex_ps + (wakes_remotely ? rules->wake_remote_ps : rules->wake_ps);",
+        "delay += rules->futex_ps + (wakes_remotely ? 0 : 0);",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "a ticket lock's waiters read nothing",
+        LOCKS,
+        "ns_saturate(transfer_ps(self, 0) + others / 2)",
+        "ns_saturate(transfer_ps(self, 0) + others * 0)",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "a cohort stays on its node one time too often",
+        LOCKS,
+        "(*run < batch || other == self->count)",
+        "(*run <= batch || other == self->count)",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "a lock is granted while another holds it",
+        OBJECTS,
+        "    if (lock->busy) return true;\n",
+        "    if (lock->promised) return true;\n",
+        ("test_locks.py",),
+    ),
+    Defect(
+        "the master of a flag barrier does not read the flags",
+        BARRIERS,
+        "now = ns_sum(later(now, written), ns_line_move(transfers, line, master));",
+        "now = later(now, written);",
+        ("test_barriers.py",),
+    ),
+    Defect(
+        "readers of a barrier's line take it from each other",
+        BARRIERS,
+        "        line->owner = writer;\n",
+        "",
+        ("test_barriers.py",),
+    ),
+    Defect(
+        "a chunk is in a cache that has no room for its size",
+        CACHES,
+        "time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes",
+        "time_[domain] - copy.stamp <= sizes_.llc_bytes",
+        ("test_caches.py",),
+    ),
+    Defect(
+        "a write leaves the copies of other domains where they are",
+        CACHES,
+        "            for (std::size_t domain = 0; domain < sizes_.domains; ++domain) copies[domain].bytes = 0;\n",
+        "",
+        ("test_caches.py",),
+    ),
+    Defect(
+        "a dirty chunk that was read elsewhere stays dirty with its writer",
+        CACHES,
+        "        dirty = owner(place);\n",
+        "",
+        ("test_caches.py",),
+    ),
+    Defect(
+        "a page is placed on node 0 instead of its first toucher's",
+        PAGES,
+        "room(self, wanted, pages) + 1",
+        "room(self, wanted * 0, pages) + 1",
+        ("test_memory.py",),
+    ),
+    Defect(
+        "the last pages of a region count as a whole granule",
+        PAGES,
+        "return left < pages ? left : pages;",
+        "return left < pages ? pages : pages;",
+        ("test_pages.py", "test_memory.py"),
+    ),
+    Defect(
+        "remote and local probes cost alike",
+        PROBES,
+        "ns_is_remote(plan, w, q) ? costs->probe_far_ps : costs->probe_near_ps",
+        "ns_is_remote(plan, w, q) ? costs->probe_near_ps : costs->probe_near_ps",
+        ("test_search.py",),
+    ),
+    Defect(
+        "time that a probe still had to go counts although the phase is over",
+        PROBES,
+        "const int64_t cut_ps = left_ps < idle_ps ? left_ps : idle_ps;",
+        "const int64_t cut_ps = left_ps < idle_ps ? 0 : 0;",
+        ("test_phases.py",),
+    ),
+    Defect(
+        "the back-off does not grow",
+        THIEF,
+        "ns_backoff_wait_ps(&s->plan->backoff, ++w->fails, probed)",
+        "ns_backoff_wait_ps(&s->plan->backoff, 1 + 0 * ++w->fails, probed)",
+        ("test_search.py",),
+    ),
+    Defect(
+        "a probe that has its lock finds nothing any more",
+        THIEF,
+        "    const int64_t count = ns_found(s, w);\n    if (!count) ns_host_release",
+        "    const int64_t count = 0 * ns_found(s, w);\n    if (!count) ns_host_release",
+        ("test_search_locks.py",),
+    ),
+    Defect(
+        "a join costs its line only",
+        PLACING,
+        "return plan->costs.join_ps + ns_line_ps(plan, w, spawner);",
+        "return ns_line_ps(plan, w, spawner);",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a blocked join is woken as if it were near",
+        PLACING,
+        "return sleeper->node != w->node ? plan->costs.wake_remote_ps : plan->costs.wake_ps;",
+        "return sleeper->node != w->node ? plan->costs.wake_ps : plan->costs.wake_ps;",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "nobody can steal roots",
+        PLACING,
+        "return serial || kind == NS_ROW_IMPLICIT || is_first;",
+        "return serial || kind == NS_ROW_IMPLICIT || is_first || true;",
+        ("test_plain_dags.py",),
+    ),
+    Defect(
+        "a released task is put into a queue by whoever should begin it",
+        PLACING,
+        "return plan->begins_released && is_free;",
+        "return plan->begins_released && is_free && false;",
+        ("test_plain_dags.py",),
+    ),
+    Defect(
+        "a join opens with one child to go",
+        EXECUTOR,
+        "    if (--parent.pending != 0) return;\n",
+        "    if (--parent.pending > 1) return;\n",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "the longest chain ends where a child is spawned",
+        "numasim/native/longest_chains.cpp",
+        "if (code == WAIT) task.now_ps = std::max(task.now_ps, task.joined_ps);",
+        "if (code == WAIT) task.now_ps = std::max(task.now_ps, task.now_ps);",
+        ("test_run_bounds.py",),
+    ),
+)
