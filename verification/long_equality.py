@@ -5,13 +5,14 @@
 
 Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. With
 ``--cells`` the plans are those of the registries instead: every workload family under every shipped strategy on every
-shipped machine. A process that dies or needs more than a minute for one plan counts as a difference. Exit status 0
-where all plans are equal, else 1.
+shipped machine. A process that dies or needs more than a minute of processor time for one plan, however busy the
+machine is, counts as a difference. Exit status 0 where all plans are equal, else 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections import Counter
@@ -46,6 +47,7 @@ def numbered(seed: int | None, number: int) -> RandomRun:
 def serve(pipe: Connection, seed: int | None, numbers: range) -> None:
     """Judge plans and send a verdict for each."""
     for number in numbers:
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # ends this process, wherever it is
         pipe.send((number, judge(numbered(seed, number))))
     pipe.close()
 
@@ -56,7 +58,6 @@ class Share:
 
     seed: int | None
     numbers: range
-    begun_s: float = field(init=False)
     process: BaseProcess = field(init=False)
     pipe: Connection = field(init=False)
 
@@ -68,7 +69,6 @@ class Share:
         self.process = WORKERS.Process(target=serve, args=(sending, self.seed, self.numbers), daemon=True)
         self.process.start()
         sending.close()
-        self.begun_s = time.monotonic()
 
     def receive(self) -> tuple[int, Verdict]:
         """The verdict on the plan at hand, also on one that ends its process."""
@@ -76,35 +76,32 @@ class Share:
             answer: tuple[int, Verdict] = self.pipe.recv()
         except EOFError:
             self.process.join()
-            return self.give_up(f"the process died with exit status {self.process.exitcode}")
+            return self._leave_out(_fate(self.process.exitcode))
         self.numbers = self.numbers[1:]
-        self.begun_s = time.monotonic()
         return answer
 
-    def give_up(self, reason: str) -> tuple[int, Verdict]:
-        """Leave out the plan at hand."""
-        self.process.kill()
+    def _leave_out(self, reason: str) -> tuple[int, Verdict]:
+        """The verdict on the plan at hand, with which a process has died; another one goes on behind it."""
         number, self.numbers = self.numbers[0], self.numbers[1:]
         if self.numbers:
             self._start()
         return number, Verdict(("mode: died",), reason)
 
-    @property
-    def is_late(self) -> bool:
-        """Whether the plan at hand takes too long."""
-        return time.monotonic() - self.begun_s > PATIENCE_S
+
+def _fate(status: int | None) -> str:
+    if status == -signal.SIGPROF:
+        return f"it takes more than {PATIENCE_S} s of processor time"
+    return f"the process died with exit status {status}"
 
 
 def verdicts(seed: int | None, plans: int, jobs: int) -> Iterator[tuple[int, Verdict]]:
     """(number, verdict) of every plan, in the order in which they are done."""
     shares = [Share(seed, range(first, plans, jobs)) for first in range(min(jobs, plans))]
     while shares:
-        ready = wait([share.pipe for share in shares], timeout=1)
+        ready = wait([share.pipe for share in shares])
         for share in shares:
             if share.pipe in ready:
                 yield share.receive()
-            elif share.is_late:
-                yield share.give_up(f"it takes longer than {PATIENCE_S} s")
         shares = [share for share in shares if share.numbers]
 
 
