@@ -297,6 +297,25 @@ def test_what_another_writes_is_written_back_by_it(model: str, engine: str) -> N
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+@pytest.mark.parametrize(("others", "hit"), [(3, CHUNK), (4, 0)])
+def test_a_chunk_is_found_if_it_fits_beside_what_came_since(others: int, hit: int, model: str, engine: str) -> None:
+    """A cache of four chunks: one of them, some others, and the first one again."""
+    steps = ((0, read(0, CHUNK)), (0, read(CHUNK, others * CHUNK)), (0, read(0, CHUNK)))
+    assert cached(in_turn(*steps), model, engine)["bytes_cache"] == hit
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+def test_a_dirty_chunk_belongs_to_whoever_read_it_last(model: str, engine: str) -> None:
+    """Its writer, whose cache it has left, fetches it back from the cache of its reader."""
+    leave = (0, read(CHUNK, 4 * CHUNK))
+    seen = cached(in_turn((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model, engine)
+    assert seen["bytes_c2c"] == 2 * CHUNK
+    assert seen.result.traffic["cache"].tolist() == [[0, CHUNK], [CHUNK, 0]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("mode", "kind"), [(Mode.WRITE, "ownership"), (Mode.READ_WRITE, "read")])
 def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str, engine: str) -> None:
     seen = cached(in_turn((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share", engine)
