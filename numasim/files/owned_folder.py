@@ -56,21 +56,23 @@ def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ())
     """Make or reopen ``directory`` for the command of that kind, alone until the block ends.
 
     Raises `InputError` for a folder that is not the command's, has a file of the user's at one of ``names``, is in use
-    or cannot be written; it stays as it is. After an error in the block a new folder to which nothing was written is
-    gone again.
+    or cannot be written; it stays as it is. After an error in the block a folder without a manifest, in which nothing
+    has come about, is as it was; a new one is gone again.
     """
     OwnedFolder(directory, kind, require_own(directory, kind)).require_free(names)
     with _made(directory), locked(directory):
-        is_new = not (directory / MANIFEST).exists()
+        before = _names(directory)
         folder = OwnedFolder(directory, kind, require_own(directory, kind))
         folder.require_free(names)
         try:
             folder.claim()
             yield folder
         except BaseException:
-            if is_new:
-                folder.give_up()
+            if MANIFEST not in before:
+                folder.give_up(before)
             raise
+        finally:
+            folder.remove_unfinished()  # of a writer that was interrupted at its end
 
 
 def make_folder(folder: Path) -> Path:
@@ -136,13 +138,17 @@ class OwnedFolder:
         """Leave the manifest, and remove what killed writers left."""
         if not (self.directory / MANIFEST).exists():
             self._save()
+        self.remove_unfinished()
+
+    def remove_unfinished(self) -> None:
+        """Remove what writers of the command's files left that did not come to their end."""
         for folder in {".", *self._state, *(str(PurePosixPath(name).parent) for name in self._files)}:
             self._remove_unfinished(folder)
 
-    def give_up(self) -> None:
-        """Remove the manifest where there is nothing else: then the folder is nobody's."""
+    def give_up(self, before: frozenset[str]) -> None:
+        """Remove the manifest where there is nothing but it and what was there ``before``."""
         with suppress(OSError):
-            if set(os.listdir(self.directory)) <= {MANIFEST, LOCK}:
+            if _names(self.directory) <= before | {MANIFEST}:
                 (self.directory / MANIFEST).unlink()
 
     def _owns(self, name: str) -> bool:
@@ -215,6 +221,10 @@ def require_own(directory: Path, kind: FolderKind) -> Hashes:
             raise InputError(text, place=place, expected=expected)
         hashes = {name: _hash_of(directory / name) for name in earlier}
         return {name: [found] for name, found in hashes.items() if found}
+
+
+def _names(directory: Path) -> frozenset[str]:
+    return frozenset(os.listdir(directory)) - {LOCK}
 
 
 def _is_left_over(path: Path) -> bool:

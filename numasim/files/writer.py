@@ -71,9 +71,11 @@ def writing(path: Path) -> Iterator[BinaryIO]:
             yield file
         return
     temporary = os.path.join(os.path.dirname(end), temporary_name(os.path.basename(end)))
-    file = _opened(path, temporary, os.O_CREAT | os.O_EXCL)
+    with output_errors(path, FILE):
+        if os.path.lexists(temporary):
+            raise _error(errno.EEXIST)
     try:
-        with file:
+        with _opened(path, temporary, os.O_CREAT | os.O_EXCL) as file:
             with output_errors(path, FILE):
                 _make_like(file.fileno(), known)
             yield file

@@ -217,16 +217,17 @@ def test_an_open_descriptor_is_written_to_where_it_is(writer: Writer, tmp_path: 
 
 
 def test_standard_output_is_written_to_in_turn(writer: Writer, tmp_path: Path) -> None:
+    """By a link of its own to what /dev/stdout is, so that nobody minds if it is replaced."""
+    (tmp_path / "link").symlink_to("/proc/self/fd/1")
     with (tmp_path / "out").open("wb") as out:
-        done = subprocess.run(
-            writer.command("/dev/stdout"), cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run(writer.command("link"), cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     text = (tmp_path / "out").read_text()
     _, end = json.JSONDecoder().raw_decode(text)
     assert text[:end].startswith('{"format":"numasim task graph 1"')
     assert text[end:].strip(), "what the program prints comes behind the graph"
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "out"]
+    assert (tmp_path / "link").is_symlink()
 
 
 def test_a_descriptor_that_is_not_open_is_refused(writer: Writer, tmp_path: Path) -> None:

@@ -261,6 +261,15 @@ def test_a_folder_of_an_earlier_version_is_taken_with_what_it_wrote(tmp_path: Pa
     assert contents(tmp_path) == {**files, **OURS}
 
 
+def test_a_folder_of_an_earlier_version_that_is_refused_later_stays_as_it_was(tmp_path: Path) -> None:
+    kind = FolderKind("numasim toil", earlier=lambda _: OURS)
+    (tmp_path / "page.html").write_bytes(b"older")
+    before = tree(tmp_path)
+    with pytest.raises(InputError, match="no"), owned_folder(tmp_path, kind):
+        raise InputError("no")
+    assert tree(tmp_path) == before
+
+
 def test_no_lock_is_left_and_no_handle(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     written(tmp_path / "out")
