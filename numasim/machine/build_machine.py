@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -10,28 +10,33 @@ import numpy as np
 from numasim.machine.routing import find_routes
 from numasim.machine.topology import Caches, Clock, Coherence, IntArray, Links, Machine, Smt
 from numasim.parts.base import bytes_per_s, ps
+from numasim.parts.models.caches_model import cache_domains
 from numasim.parts.models.interconnect import DirectedLink
-from numasim.parts.models.machine_model import LONE, MachineSpec
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.nodes_model import LONE
 from numasim.parts.unit_factors import GIGA
 
 
 def build(spec: MachineSpec) -> Machine:
     """Build the machine that ``spec`` describes. All arrays are read-only."""
-    node_of_core = np.repeat(np.arange(spec.node_count), spec.nodes.cores)
-    socket_of_node = np.repeat(np.arange(spec.sockets), spec.nodes.per_socket)
+    nodes = spec.node_shapes
+    kinds = [kind for node in nodes for kind in node.kinds]
+    kind_of_core = np.repeat(np.arange(len(kinds)), [kind.count for kind in kinds])
+    core_of_thread, sibling_of_thread = _threads(np.array([kind.threads_per_core for kind in kinds])[kind_of_core])
     links = _links(spec)
     return Machine(
         name=spec.name,
         page_bytes=spec.page,
         line_bytes=spec.line,
-        socket_of_node=_frozen(socket_of_node),
-        node_of_core=_frozen(node_of_core),
-        llc_of_core=_frozen(_LLC_DOMAIN[spec.caches.llc_scope](node_of_core, socket_of_node)),
-        core_of_thread=_frozen(np.tile(np.arange(len(node_of_core)), spec.nodes.threads_per_core)),
-        sibling_of_thread=_frozen(np.repeat(np.arange(spec.nodes.threads_per_core), len(node_of_core))),
-        memory_bytes=_frozen(np.full(spec.node_count, spec.nodes.memory)),
-        imc_bytes_per_s=_frozen(np.full(spec.node_count, bytes_per_s(spec.nodes.imc_bandwidth_gbs))),
-        latency_ps=_frozen(_latency_ps(spec, links)),
+        socket_of_node=_frozen([node.socket for node in nodes]),
+        node_of_core=_frozen(np.repeat(np.arange(len(nodes)), [node.cores for node in nodes])),
+        llc_of_core=_frozen(cache_domains(spec.caches, nodes)),
+        speed_of_core=_frozen(np.array([kind.speed_ppm for kind in kinds])[kind_of_core]),
+        core_of_thread=_frozen(core_of_thread),
+        sibling_of_thread=_frozen(sibling_of_thread),
+        memory_bytes=_frozen([node.memory for node in nodes]),
+        imc_bytes_per_s=_frozen([bytes_per_s(node.imc_bandwidth_gbs or Decimal(0)) for node in nodes]),
+        latency_ps=_frozen(_with_nearest_memory(_latency_ps(spec, links), [node.memory for node in nodes])),
         links=links,
         caches=_caches(spec),
         coherence=_coherence(spec),
@@ -41,12 +46,11 @@ def build(spec: MachineSpec) -> Machine:
     )
 
 
-_LLC_DOMAIN: dict[str, Callable[[IntArray, IntArray], IntArray]] = {
-    "socket": lambda node_of_core, socket_of_node: socket_of_node[node_of_core],
-    "node": lambda node_of_core, socket_of_node: node_of_core,
-    "core": lambda node_of_core, socket_of_node: np.arange(len(node_of_core)),
-    "none": lambda node_of_core, socket_of_node: np.arange(len(node_of_core)),
-}
+def _threads(threads_of_core: IntArray) -> tuple[IntArray, IntArray]:
+    """([threads] core, [threads] number among those of its core): all first threads of cores, then all second ones."""
+    siblings = range(int(threads_of_core.max()))
+    cores = [np.flatnonzero(threads_of_core > sibling) for sibling in siblings]
+    return np.concatenate(cores), np.repeat(siblings, [len(some) for some in cores])
 
 
 def _frozen(values: object) -> IntArray:
@@ -90,6 +94,13 @@ def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
     travelled = np.concatenate(([0], np.cumsum(links.latency_ps[links.route])))
     latency_ps = ps(base_ns) + np.diff(travelled[links.route_ptr]).reshape(spec.node_count, spec.node_count)
     np.fill_diagonal(latency_ps, ps(local_ns))
+    return latency_ps
+
+
+def _with_nearest_memory(latency_ps: IntArray, memory: Sequence[int]) -> IntArray:
+    """The latencies, where that of a node without memory to itself is that to its nearest memory."""
+    without = np.flatnonzero(np.array(memory) == 0)
+    latency_ps[without, without] = latency_ps[without][:, np.array(memory) > 0].min(axis=1)
     return latency_ps
 
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from numasim.machine.topology import IntArray, Machine
+from numasim.parts.models.nodes_model import LONE
+from numasim.parts.number_lists import as_list
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
 MATRIX_NODES = 16  # up to this many nodes the latencies are printed as a matrix
@@ -21,6 +23,7 @@ def describe(machine: Machine) -> str:
         for name, text in (
             ("machine", machine.name),
             ("shape", shape(machine)),
+            *((("nodes" if not at else ""), text) for at, text in enumerate(nodes(machine))),
             ("caches", caches(machine)),
             ("memory", memory(machine)),
             ("clock", clock(machine)),
@@ -45,20 +48,51 @@ def shape(machine: Machine) -> str:
     )
 
 
+def nodes(machine: Machine) -> list[str]:
+    """Give the socket, cores and memory of every node, alike ones together; nothing where all nodes are alike."""
+    texts = [_node(machine, node) for node in range(machine.nodes)]
+    alike = {text: [node for node, other in enumerate(texts) if other == text] for text in dict.fromkeys(texts)}
+    plain = len({text.partition(", ")[2] for text in texts}) == 1 and (machine.speed_of_core == LONE).all()
+    return [] if plain else [f"{as_list(numbers)}: {text}" for text, numbers in alike.items()]
+
+
+def _node(machine: Machine, node: int) -> str:
+    held = size(int(machine.memory_bytes[node])) + " of memory" if machine.memory_bytes[node] else "no memory"
+    return f"socket {machine.socket_of_node[node]}, {core_kinds(machine, node) or 'no cores'}, {held}"
+
+
+def core_kinds(machine: Machine, node: int) -> str:
+    """Count the cores of a node by kind, such as ``8 cores x 2 threads + 16 cores at 62 %``; nothing if it has none."""
+    threads = np.bincount(machine.core_of_thread, minlength=machine.cores)
+    kinds: dict[tuple[int, int], int] = {}
+    for core in np.flatnonzero(machine.node_of_core == node).tolist():
+        kind = int(threads[core]), int(machine.speed_of_core[core])
+        kinds[kind] = kinds.get(kind, 0) + 1
+    return " + ".join(_kind(count, *kind) for kind, count in kinds.items())
+
+
+def _kind(count: int, threads: int, speed_ppm: int) -> str:
+    several = f" x {threads} threads" if threads > 1 else ""
+    slower = f" at {_short(Fraction(speed_ppm, 10_000))} %" if speed_ppm != LONE else ""
+    return f"{count} core{'s' * (count != 1)}{several}{slower}"
+
+
 def caches(machine: Machine) -> str:
     """Give the cache sizes and the cores that share the last level."""
     sizes = machine.caches
     private = ", ".join(f"{name} {size(b)}" for name, b in (("L1", sizes.l1_bytes), ("L2", sizes.l2_bytes)) if b)
     if not sizes.llc_bytes:
         return f"{private or 'none'}; no shared cache"
-    sharers = machine.cores // (int(machine.llc_of_core.max()) + 1)
-    whose = f"shared by {sharers} cores" if sharers > 1 else "for each core"
+    sharers = np.bincount(machine.llc_of_core)
+    whose = f"shared by {_span(sharers, str)} cores" if sharers.max() > 1 else "for each core"
     return "; ".join(part for part in (private, f"last level {size(sizes.llc_bytes)} {whose}") if part)
 
 
 def memory(machine: Machine) -> str:
-    """Give each node's memory and the bandwidth of its controller."""
-    return f"{_span(machine.memory_bytes, size)} and {_span(machine.imc_bytes_per_s, rate)} a node"
+    """Give the memory of each node that has some and the bandwidth of its controller."""
+    has_memory = machine.memory_bytes > 0
+    sizes, rates = machine.memory_bytes[has_memory], machine.imc_bytes_per_s[has_memory]
+    return f"{_span(sizes, size)} and {_span(rates, rate)} a node"
 
 
 def clock(machine: Machine) -> str:
@@ -69,14 +103,16 @@ def clock(machine: Machine) -> str:
 
 
 def latency(machine: Machine) -> str:
-    """Give the ranges of local and remote latency and of their ratio, the NUMA factor."""
+    """Give the ranges of local and remote latency and of their ratio, the NUMA factor, where cores read memory."""
     local = machine.latency_ps.diagonal()
-    if machine.nodes == 1:
-        return f"local {_span(local, time)}"
-    other = ~np.eye(machine.nodes, dtype=bool)
+    reads, holds = machine.cores_of_node > 0, machine.memory_bytes > 0
+    local_text = f"local {_span(local[reads], time)}"
+    other = ~np.eye(machine.nodes, dtype=bool) & reads[:, None] & holds
+    if not other.any():
+        return local_text
     factor = (machine.latency_ps / np.maximum(local, 1)[:, None])[other]
     factors = sorted({f"{value:.2f}" for value in (factor.min(), factor.max())})
-    return f"local {_span(local, time)}, remote {_span(machine.latency_ps[other], time)}, factor {' to '.join(factors)}"
+    return f"{local_text}, remote {_span(machine.latency_ps[other], time)}, factor {' to '.join(factors)}"
 
 
 def links(machine: Machine) -> str:

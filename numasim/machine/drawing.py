@@ -1,5 +1,7 @@
 """A machine as a picture: sockets, NUMA nodes with cores, caches, memory controller and memory, and the links.
 
+A node is shown without what it does not have, be it cores or memory.
+
 Colours are the palette of Okabe and Ito, which readers with any colour vision can tell apart.
 """
 
@@ -11,7 +13,8 @@ import numpy as np
 
 from numasim.machine import description
 from numasim.machine.drawing_grid import Layout, Points, lay_out
-from numasim.machine.topology import Machine
+from numasim.machine.topology import IntArray, Machine
+from numasim.parts.models.nodes_model import LONE
 
 Box = tuple[float, float, float, float]  # left, bottom, width, height in inches
 
@@ -20,12 +23,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SKY, ORANGE, YELLOW, GREEN, BLUE, VERMILION = "#56B4E9", "#E69F00", "#F0E442", "#009E73", "#0072B2", "#D55E00"
+PALE = "#CFE9F8"  # a tint of the colour of cores, for slower ones
 GREY, WHITE, BLACK = "#ECECEC", "#FFFFFF", "#000000"
 HEADER, FOOTER, EDGE = 1.2, 0.3, 0.1  # inches
 BAR, GAP = 0.27, 0.06  # inches, heights of the bars and squares in a node
 LEAST_WIDTH = 7.5  # room for the heading and the legend
 LARGEST_CORE = 0.55
 MOST_CORES = 16  # cores that are drawn one by one; more are shown as a number
+MOST_CACHES = 12  # last-level caches of a node that are drawn one by one
+SHORT = 28  # characters that fit beside the name of a node
 MOST_ALIKE, MOST_LABELS = 4, 12  # links that carry a label; of more links the heading gives the range
 
 
@@ -105,13 +111,19 @@ def _draw_node(axes: Axes, machine: Machine, layout: Layout, node: int) -> None:
     _text(axes, x + EDGE, top, f"node {node}", 8.5, ha="left", weight="bold")
     cores = np.nonzero(machine.node_of_core == node)[0]
     if len(cores) <= MOST_CORES:
-        _text(axes, x + EDGE + width, top, _core_count(machine, len(cores)), 7.5, ha="right")
-    _draw_memory(axes, machine, node, (x + EDGE, y + EDGE, width, BAR))
+        kinds = description.core_kinds(machine, node) or "no cores"
+        _text(axes, x + EDGE + width, top, kinds, 7.5 if len(kinds) < SHORT else 6, ha="right")
+    if machine.memory_bytes[node]:
+        _draw_memory(axes, machine, node, (x + EDGE, y + EDGE, width, BAR))
+    else:
+        _text(axes, x + layout.width / 2, y + EDGE + BAR / 2, "no memory", 7.5)
     level = y + EDGE + BAR + GAP
+    if not len(cores):
+        return
     if machine.caches.llc_bytes:
-        _draw_bar(axes, (x + EDGE, level, width, BAR), GREEN, _llc_text(machine, int(cores[0])), WHITE)
+        _draw_last_level(axes, machine, cores, (x + EDGE, level, width, BAR))
         level += BAR + GAP
-    _draw_cores(axes, machine, len(cores), (x + EDGE, level, width, top - 0.16 - level))
+    _draw_cores(axes, machine, node, cores, (x + EDGE, level, width, top - 0.16 - level))
 
 
 def _draw_memory(axes: Axes, machine: Machine, node: int, box: Box) -> None:
@@ -127,23 +139,36 @@ def _draw_bar(axes: Axes, box: Box, fill: str, text: str, colour: str = BLACK) -
     _text(axes, box[0] + box[2] / 2, box[1] + box[3] / 2, text, 7.5, color=colour)
 
 
-def _core_count(machine: Machine, cores: int) -> str:
-    per_core = machine.threads // machine.cores
-    return f"{cores} core{'s' * (cores != 1)}" + (f" x {per_core} threads" if per_core > 1 else "")
+def _draw_last_level(axes: Axes, machine: Machine, cores: IntArray, box: Box) -> None:
+    """Draw the last-level caches of a node's cores side by side, and a text across them."""
+    x, y, width, height = box
+    domains = np.unique(machine.llc_of_core[cores])
+    alone = len(domains) == len(cores) > 1  # each core has its own: one bar for all
+    pieces = 1 if alone else min(len(domains), MOST_CACHES)
+    for piece in range(pieces):
+        _box(axes, (x + width * piece / pieces, y, width / pieces, height), GREEN)
+    plain = {"boxstyle": "square,pad=0.1", "facecolor": GREEN, "edgecolor": "none"} if pieces > 1 else None
+    _text(axes, x + width / 2, y + height / 2, _llc_text(machine, domains), 7.5, color=WHITE, bbox=plain)
 
 
-def _llc_text(machine: Machine, core: int) -> str:
-    domain = machine.llc_of_core == machine.llc_of_core[core]
-    nodes = len(set(machine.node_of_core[domain].tolist()))
-    whose = ", each core" if domain.sum() == 1 else ", whole socket" if nodes > 1 else ""
-    return f"last-level cache {description.size(machine.caches.llc_bytes)}{whose}"
+def _llc_text(machine: Machine, domains: IntArray) -> str:
+    sharers = np.isin(machine.llc_of_core, domains)
+    nodes = len(set(machine.node_of_core[sharers].tolist()))
+    each = int(np.bincount(machine.llc_of_core)[domains].max()) == 1
+    whose = ", each core" if each else ", not of this node alone" if nodes > 1 else ""
+    if nodes > 1 and len(set(machine.socket_of_node[machine.node_of_core[sharers]].tolist())) == 1:
+        whose = ", whole socket" if len(domains) == 1 else whose
+    count = f"{len(domains)} x " if len(domains) > 1 and not each else ""
+    return f"{count}last-level cache {description.size(machine.caches.llc_bytes)}{whose}"
 
 
-def _draw_cores(axes: Axes, machine: Machine, cores: int, box: Box) -> None:
+def _draw_cores(axes: Axes, machine: Machine, node: int, numbers: IntArray, box: Box) -> None:
     """Draw cores as squares, each cut into its hardware threads, or, if there are many, one block with their number."""
+    cores = len(numbers)
     if cores > MOST_CORES:
-        _draw_bar(axes, box, SKY, _core_count(machine, cores))
+        _draw_bar(axes, box, SKY, description.core_kinds(machine, node))
         return
+    threads = np.bincount(machine.core_of_thread, minlength=machine.cores)
     left, bottom, width, height = box
     rows = max((r for r in range(1, 5) if cores % r == 0), key=lambda r: min(width * r / cores, height / r))
     columns = cores // rows
@@ -152,11 +177,12 @@ def _draw_cores(axes: Axes, machine: Machine, cores: int, box: Box) -> None:
     top = bottom + (height + side * rows) / 2
     for core in range(cores):
         x, y = left + core % columns * side, top - (core // columns + 1) * side
-        _draw_core(axes, x + GAP / 2, y + GAP / 2, side - GAP, machine.threads // machine.cores)
+        fill = SKY if machine.speed_of_core[numbers[core]] == LONE else PALE
+        _draw_core(axes, x + GAP / 2, y + GAP / 2, side - GAP, int(threads[numbers[core]]), fill)
 
 
-def _draw_core(axes: Axes, x: float, y: float, side: float, threads: int) -> None:
-    _box(axes, (x, y, side, side), SKY)
+def _draw_core(axes: Axes, x: float, y: float, side: float, threads: int, fill: str) -> None:
+    _box(axes, (x, y, side, side), fill)
     for cut in range(1, threads):
         at = x + side * cut / threads
         axes.plot([at, at], [y, y + side], color=BLACK, linewidth=0.6, linestyle=":", zorder=4)
@@ -243,6 +269,8 @@ def _draw_legend(axes: Axes, machine: Machine, layout: Layout) -> None:
     entries = [("core", SKY), ("memory controller (IMC)", ORANGE), ("memory", YELLOW)]
     if machine.caches.llc_bytes:
         entries.insert(1, ("last-level cache", GREEN))
+    if (machine.speed_of_core < LONE).any():
+        entries.insert(1, ("slower core", PALE))
     shown = entries if layout.detailed else [("node", SKY)]
     handles: list[Patch | Line2D] = [Patch(facecolor=fill, edgecolor=BLACK, label=name) for name, fill in shown]
     if len(machine.links.source):

@@ -39,7 +39,7 @@ def lay_out(machine: Machine) -> Layout:
     mesh = mesh_shape(machine)
     rows, columns = mesh or _grid(machine)
     node = np.arange(machine.nodes)
-    row, column = (node // columns, node % columns) if mesh else (node % rows, node // rows)
+    row, column = (node // columns, node % columns) if mesh else _by_socket(machine, rows)
     width, height, gap_x, gap_y, detailed = _sizes(machine.nodes)
     x = MARGIN + width / 2 + column * (width + gap_x)
     y = MARGIN + height / 2 + (rows - 1 - row) * (height + gap_y)
@@ -67,7 +67,23 @@ def _pairs(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np
     return np.column_stack((a.ravel(), b.ravel()))
 
 
+def _by_socket(machine: Machine, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """([nodes] row, [nodes] column): column by column, or a column for each socket where these have unlike sizes."""
+    place = np.empty(machine.nodes, np.int64)
+    place[np.argsort(machine.socket_of_node, kind="stable")] = np.arange(machine.nodes)
+    if not _is_uneven(machine):
+        return place % rows, place // rows
+    first = np.searchsorted(np.sort(machine.socket_of_node), machine.socket_of_node)
+    return place - first, machine.socket_of_node
+
+
+def _is_uneven(machine: Machine) -> bool:
+    return len(set(np.bincount(machine.socket_of_node).tolist())) > 1
+
+
 def _grid(machine: Machine) -> tuple[int, int]:
+    if _is_uneven(machine):
+        return int(np.bincount(machine.socket_of_node).max()), machine.sockets
     per_socket = machine.nodes // machine.sockets
     if machine.nodes > 8:
         rows = math.isqrt(machine.nodes)

@@ -68,7 +68,10 @@ def _rank_in_node(machine: Machine) -> IntArray:
 
 
 def numa_even_cores_first(machine: Machine, workers: int) -> IntArray:
-    """Worker i on node i mod M; within a node every core gets a worker before any sibling thread does."""
+    """Worker i on node i mod M; within a node every core gets a worker before any sibling thread does.
+
+    Nodes that have no hardware thread left are passed over.
+    """
     return np.lexsort((_node_of_thread(machine), _rank_in_node(machine)))[:workers]
 
 
@@ -90,19 +93,38 @@ def os_order(machine: Machine, workers: int) -> IntArray:
 def numa_spread(machine: Machine, workers: int) -> IntArray:
     """Cut the W workers into even blocks: worker i on node floor(i * M / W), cores before siblings.
 
-    Neighbouring workers share a node, and the nodes' loads differ by at most one worker.
+    Neighbouring workers share a node, and the nodes' loads differ by at most one worker. Only nodes with cores count
+    among the M; a node with fewer hardware threads than its block gets as many workers as it has threads, and the other
+    nodes share the remaining ones likewise.
     """
-    node = np.arange(workers) * machine.nodes // workers
+    threads_of_node = np.bincount(_node_of_thread(machine), minlength=machine.nodes)
+    node = np.repeat(np.arange(machine.nodes), _even_blocks(threads_of_node, workers))
     node_of_thread = _node_of_thread(machine)
     by_node = np.lexsort((_rank_in_node(machine), node_of_thread))
     first = np.searchsorted(node_of_thread[by_node], np.arange(machine.nodes))
     return np.asarray(by_node[first[node] + _rank_within(node)], np.int64)
 
 
+def _even_blocks(room: IntArray, workers: int) -> IntArray:
+    """[nodes] how many of the workers each node gets, if it has ``room`` for so many."""
+    block = np.zeros(len(room), np.int64)
+    open_nodes, left = np.flatnonzero(room), workers
+    while left:
+        share = np.bincount(np.arange(left) * len(open_nodes) // left, minlength=len(open_nodes))
+        full = share > room[open_nodes]
+        block[open_nodes] = np.minimum(share, room[open_nodes])
+        if not full.any():
+            break
+        left -= int(room[open_nodes[full]].sum())
+        open_nodes = open_nodes[~full]
+    return block
+
+
 def scatter(machine: Machine, workers: int) -> IntArray:
     """Worker i on socket i mod S; within a socket round robin over its nodes, then cores before siblings.
 
-    Differs from `numa-even-cores-first` only where a socket has several nodes.
+    Sockets and nodes that have no hardware thread left are passed over. Differs from `numa-even-cores-first` only where
+    a socket has several nodes.
     """
     node = _node_of_thread(machine)
     node_in_socket = _rank_within(machine.socket_of_node)

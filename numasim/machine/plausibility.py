@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.machine.description import size, time
 from numasim.machine.topology import Machine
@@ -18,10 +19,16 @@ def check(machine: Machine) -> list[str]:
     return [warning for rule in RULES for warning in rule(machine)]
 
 
+def _reads(machine: Machine) -> npt.NDArray[np.bool_]:
+    """[nodes, nodes] whether the row's node has cores to read memory that the column's node has."""
+    return (machine.cores_of_node > 0)[:, None] & (machine.memory_bytes > 0)
+
+
 def asymmetric_latency(machine: Machine) -> Iterator[str]:
     """Yield the node pairs whose latencies differ by more than 5 % between the directions."""
-    latency = machine.latency_ps
-    for a, b in zip(*np.nonzero(np.triu(abs(latency - latency.T) > ASYMMETRY * latency)), strict=True):
+    latency, mutual = machine.latency_ps, _reads(machine) & _reads(machine).T
+    uneven = (abs(latency - latency.T) > ASYMMETRY * latency) & mutual
+    for a, b in zip(*np.nonzero(np.triu(uneven)), strict=True):
         yield (
             f"node {a} reads node {b} in {time(latency[a, b])}, but node {b} reads node {a} in {time(latency[b, a])}"
         )
@@ -30,13 +37,16 @@ def asymmetric_latency(machine: Machine) -> Iterator[str]:
 def remote_below_local(machine: Machine) -> Iterator[str]:
     """Yield the node pairs where another node's memory is faster than local memory."""
     latency = machine.latency_ps
-    for a, b in zip(*np.nonzero(latency < latency.diagonal()[:, None]), strict=True):
+    faster = (latency < latency.diagonal()[:, None]) & _reads(machine)
+    for a, b in zip(*np.nonzero(faster), strict=True):
         yield (f"node {a} reads node {b} in {time(latency[a, b])}, faster than its own memory in {time(latency[a, a])}")
 
 
 def triangle_inequality(machine: Machine) -> Iterator[str]:
     """Yield the node pairs whose latency exceeds the sum of the latencies over a third node."""
     latency = machine.latency_ps
+    if not _reads(machine).all():
+        return  # a way over a node without cores or memory is none
     for a in range(machine.nodes):
         around = latency[a][:, None] + latency
         best = around.argmin(axis=0)

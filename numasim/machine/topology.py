@@ -1,11 +1,13 @@
 """A machine as frozen arrays: sockets, NUMA nodes with one memory controller each, cores, hardware threads, links.
 
-Models section 2.1 of the model. Times are integer picoseconds, bandwidths integer bytes per second.
+Models section 2.1 of the model. Nodes may be without cores or without memory. Times are integer picoseconds, bandwidths
+integer bytes per second.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,7 +72,8 @@ class Smt:
 class Machine:
     """One machine with ids dense from zero.
 
-    A hardware thread's id is in operating-system order: all first threads of the cores, then all second ones.
+    A hardware thread's id is in operating-system order: all first threads of the cores, then all second ones. Where a
+    node has no memory, its latency to itself is that to its nearest memory.
     """
 
     name: str
@@ -79,10 +82,11 @@ class Machine:
     socket_of_node: IntArray  # [nodes]
     node_of_core: IntArray  # [cores]
     llc_of_core: IntArray  # [cores] last-level-cache domain
+    speed_of_core: IntArray  # [cores] of computing, in ppm of the speed to which compute times refer
     core_of_thread: IntArray  # [threads]
     sibling_of_thread: IntArray  # [threads] 0 for a core's first thread, 1 for its second, ...
-    memory_bytes: IntArray  # [nodes]
-    imc_bytes_per_s: IntArray  # [nodes]
+    memory_bytes: IntArray  # [nodes] 0: none
+    imc_bytes_per_s: IntArray  # [nodes] 0 where there is no memory
     latency_ps: IntArray  # [nodes, nodes]: a load by a core of the row's node from memory of the column's node
     links: Links
     caches: Caches
@@ -110,6 +114,24 @@ class Machine:
     def threads(self) -> int:
         """Number of hardware threads."""
         return len(self.core_of_thread)
+
+    @property
+    def cache_domains(self) -> int:
+        """Number of cache domains: of last-level caches, or of cores where there is no such cache."""
+        return int(self.llc_of_core.max()) + 1
+
+    @cached_property
+    def cores_of_node(self) -> IntArray:
+        """[nodes] the number of cores of each node."""
+        return np.bincount(self.node_of_core, minlength=self.nodes)
+
+    @cached_property
+    def home_of_node(self) -> IntArray:
+        """[nodes] where memory lives that is wanted on each node: there, or on the nearest node with memory."""
+        latency_ps = self.latency_ps.astype(np.int64)
+        latency_ps[:, self.memory_bytes == 0] = np.iinfo(np.int64).max
+        has_memory = self.memory_bytes > 0
+        return np.where(has_memory, np.arange(self.nodes), latency_ps.argmin(axis=1))
 
     def hops(self, a: int, b: int) -> int:
         """Count the links on the route from node a to node b."""

@@ -49,14 +49,14 @@ def build_plan(spec: RunSpec) -> Plan:
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
-    task_ps = _known_task_ps(workload, machine) if runtime.backoff.first_ns == "task" else None
+    task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
     return completed(
         machine=machine,
         workers=workers,
         workload=workload,
         steal=steal,
-        words=place_words(spec.strategy, steal, workers, workload.words),
+        words=place_words(spec.strategy, steal, machine, workers, workload.words),
         placement=placement_rules(spec.strategy.placement, machine, workers, workload),
         costs=costs_ps(runtime.costs),
         join=runtime.join,
@@ -93,9 +93,9 @@ def costs_ps(spec: CostSpec) -> Costs:
     return Costs(line=spec.line, faults_per_s=spec.faults_per_s, fault_alpha_ppm=ppm(spec.fault_alpha), **times)
 
 
-def _known_task_ps(workload: Workload, machine: Machine) -> int | None:
-    """The mean duration of a task, None where each run draws durations."""
-    return None if draws_durations(workload) else mean_task_ps(workload, int(machine.latency_ps[0, 0]))
+def _known_task_ps(workload: Workload, machine: Machine, node: int) -> int | None:
+    """The mean duration of a task whose bytes are all local to ``node``, None where each run draws durations."""
+    return None if draws_durations(workload) else mean_task_ps(workload, int(machine.latency_ps[node, node]))
 
 
 @dataclass(frozen=True)

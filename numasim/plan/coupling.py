@@ -1,4 +1,4 @@
-"""Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks, noise.
+"""Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks, slow cores, noise.
 
 Where nothing does, the duration of a segment depends on its node alone and is known before the run
 (`numasim.plan.segment_times`); elsewhere segment durations are computed at run time by a flow-level model
@@ -44,8 +44,12 @@ def _clock(plan: Plan) -> bool:
     return plan.effects.clock == "turbo" and len(plan.machine.clock.active) > 0
 
 
+def _kinds_of_cores(plan: Plan) -> bool:
+    return bool((plan.machine.speed_of_core[plan.workers.core] < MILLION).any())
+
+
 def _noise(plan: Plan) -> bool:
     return plan.effects.task_noise_ppm > 0 or plan.effects.worker_spread_ppm > 0
 
 
-EFFECTS: tuple[Callable[[Plan], bool], ...] = (_memory, _address_space, _shared_cores, _clock, _noise)
+EFFECTS: tuple[Callable[[Plan], bool], ...] = (_memory, _address_space, _shared_cores, _clock, _kinds_of_cores, _noise)

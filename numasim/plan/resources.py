@@ -4,7 +4,8 @@ A resource has a capacity in bytes per second (the address space: page faults pe
 a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
 there. Where a part of each controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of
 all other nodes together share what is left: a second resource, which only they use beside the controller itself. What
-programs beside the simulated one use of a controller or link is no part of its capacity: theirs is served first.
+programs beside the simulated one use of a controller or link is no part of its capacity: theirs is served first. A node
+without memory has a controller that nothing uses, of one byte per second, so that the first ids are those of nodes.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def resources_of(plan: Plan) -> Resources:
     machine, share_ppm = plan.machine, plan.effects.local_share_ppm
     listed = tuple(_listed(plan))
     first = {resource.kind: at for at, resource in reversed(list(enumerate(listed)))}
-    domains = int(machine.llc_of_core.max()) + 1
+    domains = machine.cache_domains
     port = first.get(ResourceKind.CACHE, -1)
     nodes = range(machine.nodes)
 
@@ -97,7 +98,7 @@ def _listed(plan: Plan) -> Iterator[Resource]:
     machine, share_ppm = plan.machine, plan.effects.local_share_ppm
     links, background = machine.links, plan.effects.background
     used, used_of_links = dict(background.nodes), dict(background.links)
-    controllers = [rate - used.get(node, 0) for node, rate in enumerate(machine.imc_bytes_per_s.tolist())]
+    controllers = [max(1, rate) - used.get(node, 0) for node, rate in enumerate(machine.imc_bytes_per_s.tolist())]
     for node, rate in enumerate(controllers):
         yield Resource(ResourceKind.CONTROLLER, f"controller {node}", rate)
     if share_ppm:
@@ -107,7 +108,7 @@ def _listed(plan: Plan) -> Iterator[Resource]:
     for a, b, rate in zip(links.source.tolist(), links.target.tolist(), links.bytes_per_s.tolist(), strict=True):
         yield Resource(ResourceKind.LINK, f"link {a} to {b}", rate - used_of_links.get((a, b), 0))
     if machine.caches.llc_bytes_per_s:
-        for domain in range(int(machine.llc_of_core.max()) + 1):
+        for domain in range(machine.cache_domains):
             yield Resource(ResourceKind.CACHE, f"cache {domain}", machine.caches.llc_bytes_per_s)
     if plan.costs.faults_per_s:
         yield Resource(ResourceKind.FAULTS, "address space", plan.costs.faults_per_s)

@@ -28,7 +28,8 @@ class Run:
         known_ps = self.plan.steal.backoff.first_ps
         if known_ps is not None:
             return known_ps
-        return mean_task_ps(self.plan.workload, int(self.plan.machine.latency_ps[0, 0]), self.seed)
+        node = self.plan.workers.node[0]
+        return mean_task_ps(self.plan.workload, int(self.plan.machine.latency_ps[node, node]), self.seed)
 
     def unfolded(self) -> Run:
         """The same run of the plan with a row for every task; InputError where they do not fit in memory."""

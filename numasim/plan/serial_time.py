@@ -83,18 +83,23 @@ def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
 
 
 def alone(plan: Plan) -> Plan:
-    """The same graph on worker 0 alone, depth first, without overhead and synchronisation, all bytes local."""
+    """The same graph on worker 0 alone, depth first, without overhead and synchronisation.
+
+    All bytes are local, and the core is of the fastest kind.
+    """
     first = WorkerMap(*(getattr(plan.workers, name)[:1] for name in ("thread", "core", "llc", "node", "socket")))
     strategy = StrategySpec.model_validate(DEPTH_FIRST)
-    local = PlacementSpec(policy="bind", node=int(first.node[0]))
+    local = PlacementSpec(policy="bind", node=int(plan.machine.home_of_node[first.node[0]]))
     work = _graph_alone(plan.workload)
     steal = compile_strategy(strategy, RuntimeSpec(), plan.machine, first)
+    fastest = np.full(plan.machine.cores, MILLION)
     return replace(
         plan,
+        machine=replace(plan.machine, speed_of_core=fastest),
         workers=first,
         workload=work,
         steal=steal,
-        words=place_words(strategy, steal, first, work.words),
+        words=place_words(strategy, steal, plan.machine, first, work.words),
         placement=placement_rules(local, plan.machine, first, work),
         costs=NO_COSTS,
         join="continuation",

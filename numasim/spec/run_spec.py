@@ -21,6 +21,7 @@ from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.number_lists import as_list
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
@@ -270,8 +271,16 @@ def _check(spec: RunSpec, document: Node) -> None:
 
 def _check_placement(spec: RunSpec, document: Node) -> None:
     nodes = spec.machine.node_count
+    with_memory = [number for number, node in enumerate(spec.machine.node_shapes) if node.memory]
     for policy in spec.strategy.placement.policies:
         for node in policy.named_nodes:
+            if node < nodes and node not in with_memory:
+                raise InputError(
+                    f"node {node} of machine {spec.machine.name!r} has no memory",
+                    path=("strategy", "placement"),
+                    place=str(document.mapping()["strategy"].place) or None,
+                    expected=f"one of nodes {as_list(with_memory)}",
+                )
             if node >= nodes:
                 raise InputError(
                     f"there is no node {node} on machine {spec.machine.name!r}",
@@ -299,7 +308,12 @@ def _check_node_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
                 path=path,
                 expected=f"0 to {machine.node_count - 1}",
             )
-        _check_something_left(gbs, machine.nodes.imc_bandwidth_gbs, f"the controller of node {node}", path)
+        bandwidth_gbs = machine.node_shapes[node].imc_bandwidth_gbs
+        if bandwidth_gbs is None:
+            raise InputError(
+                f"node {node} of machine {machine.name!r} has no memory", path=path, expected="nodes with memory"
+            )
+        _check_something_left(gbs, bandwidth_gbs, f"the controller of node {node}", path)
 
 
 def _check_link_loads(machine: MachineSpec, background: BackgroundSpec) -> None:

@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from numasim.machine.topology import WorkerMap
+from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.steal_plan import StealPlan
@@ -69,7 +69,7 @@ class SyncPlaces:
 
 
 def place_words(
-    spec: StrategySpec, steal: StealPlan, workers: WorkerMap, declared: Sequence[SyncObject] = ()
+    spec: StrategySpec, steal: StealPlan, machine: Machine, workers: WorkerMap, declared: Sequence[SyncObject] = ()
 ) -> SyncPlaces:
     """Give every synchronisation object its kind and its home; ``declared`` are those of the program."""
     owners = [word.owner % workers.workers for word in declared]
@@ -78,7 +78,8 @@ def place_words(
     level_lock = table.of_levels(spec, steal)
     queue_lock = table.of_queues(spec, steal)
     locks, strategy_words = spec.locks, len(names) - len(declared)
-    node = workers.node if locks.home == "owner" else np.full(workers.workers, workers.node[0])
+    own = machine.home_of_node[workers.node]
+    node = own if locks.home == "owner" else np.full(workers.workers, own[0])
     return SyncPlaces(
         names=tuple(names),
         role=_frozen([word.role for word in declared] + [Role.LOCK] * strategy_words, np.uint8),

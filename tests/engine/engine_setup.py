@@ -127,7 +127,7 @@ def plan_of(
         workers=places,
         workload=work,
         steal=steal,
-        words=place_words(strategy, steal, places, work.words),
+        words=place_words(strategy, steal, machine, places, work.words),
         placement=placement_rules(strategy.placement, machine, places, work),
         costs=costs_ps(effective.costs),
         join=effective.join,

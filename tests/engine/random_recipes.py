@@ -20,6 +20,7 @@ from random_grammar import (
     strategy_document,
 )
 from random_graphs import Document, graph_document, happens, workload_of
+from unlike_machines import unlike
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
@@ -110,12 +111,14 @@ def _workload(given: Document, folded: bool) -> Workload:
 
 @lru_cache(maxsize=256)
 def machine_from(recipe: str) -> Machine:
-    """The toy machine of a shape, with other times where the recipe gives them."""
+    """The toy machine of a shape, with other times and unlike nodes where the recipe gives them."""
     given = json.loads(recipe)
     usual = machine_spec(**given["shape"]).model_dump(by_alias=True, exclude_none=True)
     nodes = {**usual["nodes"], **given["times"].get("nodes", {})}
     document = {**usual, **given["times"], "nodes": nodes}
-    return build(MachineSpec.model_validate(with_effects(document, given["effects"]) if given["effects"] else document))
+    if given["effects"]:
+        document = with_effects(document, given["effects"])
+    return build(MachineSpec.model_validate(unlike(document, given["nodes"]) if "nodes" in given else document))
 
 
 def machine_document(chance: Random) -> Document:

@@ -145,4 +145,4 @@ def test_levels_without_a_lock_have_none() -> None:
     strategy = stealing({"from": "own-node"}, {"from": "other-nodes", "lock": "worker"})
     plan = plan_of(LEAVES, 2, strategy)
     assert plan.words.level_lock.tolist() == [[-1, -1], [0, 1]]
-    assert place_words(shipped_strategy("randomized"), plan.steal, plan.workers).search is False
+    assert place_words(shipped_strategy("randomized"), plan.steal, plan.machine, plan.workers).search is False

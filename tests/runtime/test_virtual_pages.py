@@ -15,6 +15,7 @@ from parts_library import PlanFile, Toucher, library
 
 from engine_setup import plan_of, runtime, seeded, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
+from unlike_machines import with_unlike_nodes  # isort: skip
 from task_graphs import Access, Run, graph, phase, task  # isort: skip
 
 from numasim.engine.observe.trace_hash import Trace
@@ -61,10 +62,14 @@ class Pages:
         self.file.close()
 
 
-def random_plan(chance: Random) -> Plan:
+def random_plan(chance: Random, unlike_nodes: bool = False) -> Plan:
     """Tasks that move bytes, under any placement; some are dispatched to where their data is."""
     while True:
         machine = machine_document(chance)
+        if unlike_nodes:
+            machine = with_unlike_nodes(machine, chance)
+            for node in machine["nodes"]:
+                node["cores"] = sum(kind["count"] for kind in node.get("cores", ()))  # of one kind: nothing is coupled
         recipe = {"machine": {**machine, "effects": {}}, **chance.choice((placed_parts, located_parts))(chance)}
         threads = machine_from(json.dumps(recipe["machine"])).threads
         recipe |= {"workers": chance.randint(1, min(8, threads)), "seed": chance.getrandbits(64)}
@@ -111,6 +116,13 @@ def test_equal_to_the_reference_engine(seed: int) -> None:
     chance = Random(seed)
     for _ in range(12):
         assert_equal_to_the_reference_engine(chance, random_plan(chance), starts=12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_where_nodes_are_without_cores_or_memory(seed: int) -> None:
+    chance = Random(f"unlike {seed}")
+    for _ in range(12):
+        assert_equal_to_the_reference_engine(chance, random_plan(chance, unlike_nodes=True), starts=12)
 
 
 @pytest.mark.parametrize("policy", ["first-touch", "next-touch", "deferred", "interleave"])

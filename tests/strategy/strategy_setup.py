@@ -53,6 +53,7 @@ def toy_machine(nodes: int = 2, nodes_a_socket: int = 1, latency_ps: Any = None)
         socket_of_node=node // nodes_a_socket,
         node_of_core=node,
         llc_of_core=node,
+        speed_of_core=np.full(nodes, 10**6),
         core_of_thread=node,
         sibling_of_thread=np.zeros(nodes, np.int64),
         memory_bytes=np.full(nodes, 2**20),

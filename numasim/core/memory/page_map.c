@@ -166,6 +166,7 @@ static int64_t overhead_ps(const ns_page_map *self, ns_page_touch touch) {
 ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher toucher, int64_t *bytes,
                                 int64_t *moved) {
     const ns_full_plan *plan = self->plan;
+    const int32_t node = memory_of(self)->home_of_node.at[toucher.node];
     const uint32_t region = plan->accesses.region.at[access];
     const bool places = plan->accesses.writes.at[access] || plan->memory.stages.at[self->stage].reads_place;
     const uint16_t *home = self->home + self->first[region];
@@ -177,14 +178,14 @@ ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher t
     for (walk piece = walk_of(plan, access); walk_next(&piece);) {
         if (marked && marked[piece.unit]) {
             marked[piece.unit] = 0;
-            touch.migrated += migrate(self, region, piece.unit, toucher.node, moved);
+            touch.migrated += migrate(self, region, piece.unit, node, moved);
         }
         if (self->windows && was_scanned(self, region, piece.unit, scans) && home[piece.unit]) {
             touch.faults += pages_of(plan, region, piece.unit);
-            touch.migrated += hint(self, region, piece.unit, toucher.node, moved);
+            touch.migrated += hint(self, region, piece.unit, node, moved);
         }
-        if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, toucher.node);
-        bytes[home[piece.unit] ? home[piece.unit] - 1 : toucher.node] += piece.bytes;
+        if (places && !home[piece.unit]) touch.placed += place(self, region, piece.unit, node);
+        bytes[home[piece.unit] ? home[piece.unit] - 1 : node] += piece.bytes;
     }
     touch.faults += touch.placed;
     touch.overhead_ps = overhead_ps(self, touch);

@@ -62,7 +62,7 @@ def _caches(plan: Plan) -> Fields:
         "l2_bytes": caches.l2_bytes if cached else -1,
         "llc_hit_ps": caches.llc_hit_ps,
         "llc_remote_hit_ps": caches.llc_remote_hit_ps,
-        "llc_domains": int(plan.machine.llc_of_core.max()) + 1,
+        "llc_domains": plan.machine.cache_domains,
         "llc_domain": plan.workers.llc.astype(np.uint32),
     }
 
@@ -100,6 +100,7 @@ def _speeds(plan: Plan) -> Fields:
         "clock_active": _steps(clock.active if turbo else ()),
         "clock_hz": _steps(clock.hz if turbo else ()),
         "clock_base_hz": clock.base_hz,
+        "core_ppm": plan.machine.speed_of_core[plan.workers.core],
         "worker_spread_ppm": effects.worker_spread_ppm,
     }
 

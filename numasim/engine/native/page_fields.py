@@ -48,6 +48,7 @@ def region_fields(placement: Placement, page_bytes: int) -> Fields:
         "home": home,
         "stages": [_stage(placement, stage) for stage in placement.stages],
         "free_pages": NOTHING if capacity is None else capacity.free,
+        "home_of_node": placement.home_of_node.astype(np.int32),
         "nodes_by_distance": NOTHING if capacity is None else capacity.order.ravel(),
     }
 

@@ -112,7 +112,7 @@ Speed Speeds::speed_of(std::uint32_t worker) const {
         shared = shared * (now_[mate] == Activity::POLLS ? rules_.polling_ppm : rules_.executing_ppm) / MILLION;
     }
     const std::int64_t clocked = shared * clock_ppm_[rules_.socket[worker]] / MILLION;
-    const std::int64_t compute = clocked * own_ppm_[worker] / MILLION;
+    const std::int64_t compute = clocked * rules_.core_ppm[worker] / MILLION * own_ppm_[worker] / MILLION;
     const std::int64_t memory = (rules_.slows_memory ? shared : MILLION) * own_ppm_[worker] / MILLION;
     return {std::max<std::int64_t>(1, compute), std::max<std::int64_t>(1, memory)};
 }

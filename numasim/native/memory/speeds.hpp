@@ -1,5 +1,5 @@
-// How fast each worker computes: shared cores, clocks that fall with load, workers unlike each other (model 2.6;
-// engine/reference/memory/speeds.py).
+// How fast each worker computes: shared cores, clocks that fall with load, cores of several kinds, workers unlike each
+// other (model 2.6; engine/reference/memory/speeds.py).
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@ latencies of the links on the route.
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Annotated, Literal
+from collections import Counter
+from functools import cached_property
 
 from pydantic import Field, model_validator
 
@@ -16,14 +16,13 @@ from numasim.errors import InputError
 from numasim.parts.base import (
     Bytes,
     Count,
-    GigabytesPerSecond,
     Gigahertz,
     Label,
     Model,
     Nanoseconds,
     PositiveCount,
-    Ppm,
 )
+from numasim.parts.models.caches_model import CachesSpec, cache_domains
 from numasim.parts.models.interconnect import (
     DirectedLink,
     LinkSpec,
@@ -33,42 +32,18 @@ from numasim.parts.models.interconnect import (
     check_routes,
     directed_links,
 )
+from numasim.parts.models.nodes_model import (
+    MAX_NODES,
+    Nodes,
+    NodeShape,
+    NodesSpec,
+    Speed,
+    check_nodes,
+    node_shapes,
+)
 from numasim.parts.models.sources import check_source_fields
 
-MAX_NODES = 1024
-MAX_THREADS = 65_536
-LONE = 1_000_000  # ppm: the speed of a hardware thread whose siblings are idle
-
-Speed = Annotated[Ppm, Field(ge=1)]
 Row = tuple[Nanoseconds, ...]
-
-
-class NodesSpec(Model):
-    """The NUMA nodes, all alike: each has its cores, its memory and one memory controller (IMC)."""
-
-    per_socket: PositiveCount = Field(1, le=MAX_NODES)
-    cores: PositiveCount = Field(le=MAX_THREADS, description="cores of one node")
-    threads_per_core: PositiveCount = Field(1, le=8, description="hardware threads of one core")
-    memory: Bytes = Field(description="memory of one node, such as 16GiB")
-    imc_bandwidth_gbs: GigabytesPerSecond = Field(description="sustained bandwidth of one node's memory controller")
-
-
-class CachesSpec(Model):
-    """Cache sizes; ``llc_scope`` says which cores share one last-level cache (LLC)."""
-
-    l1: Bytes = Field(0, description="first-level data cache of one core")
-    l2: Bytes = Field(0, description="second-level cache of one core")
-    llc: Bytes = Field(0, description="one last-level cache beyond the second level")
-    llc_scope: Literal["socket", "node", "core", "none"] = "none"
-    llc_hit_ns: Nanoseconds = Decimal(0)
-    llc_remote_hit_ns: Nanoseconds = Decimal(0)
-    llc_bandwidth_gbs: GigabytesPerSecond | None = Field(None, description="of one last-level cache; default no limit")
-
-    @model_validator(mode="after")
-    def _scope_fits_size(self) -> CachesSpec:
-        if (self.llc > 0) != (self.llc_scope != "none"):
-            raise ValueError("llc and llc_scope go together: a size with socket, node or core; no size with none")
-        return self
 
 
 class CoherenceSpec(Model):
@@ -112,7 +87,7 @@ class MachineSpec(Model):
 
     name: Label
     sockets: PositiveCount = Field(le=MAX_NODES)
-    nodes: NodesSpec
+    nodes: Nodes
     caches: CachesSpec
     latency_ns: tuple[Row, ...] | None = Field(
         None, description="measured: row is the reading core's node, column the memory's"
@@ -135,15 +110,20 @@ class MachineSpec(Model):
     line: Bytes = 64
     sources: dict[str, str] = Field(default_factory=dict)
 
+    @cached_property
+    def node_shapes(self) -> tuple[NodeShape, ...]:
+        """Every NUMA node, in the order of their numbers."""
+        return node_shapes(self.sockets, self.nodes)
+
     @property
     def node_count(self) -> int:
         """Number of NUMA nodes of the whole machine."""
-        return self.sockets * self.nodes.per_socket
+        return len(self.node_shapes)
 
     @property
     def threads(self) -> int:
         """Number of hardware threads of the whole machine."""
-        return self.node_count * self.nodes.cores * self.nodes.threads_per_core
+        return sum(node.threads for node in self.node_shapes)
 
     def directed_links(self) -> list[DirectedLink]:
         """Every link in each of its directions, the mesh's first, then in file order."""
@@ -151,7 +131,8 @@ class MachineSpec(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> MachineSpec:
-        _check_size(self)
+        check_nodes(self.sockets, self.nodes)
+        cache_domains(self.caches, self.node_shapes)
         _check_pages(self)
         check_mesh(self.mesh, self.node_count)
         links = self.directed_links()
@@ -162,19 +143,6 @@ class MachineSpec(Model):
         _check_turbo(self)
         check_source_fields(self.sources, self)
         return self
-
-
-def _check_size(spec: MachineSpec) -> None:
-    if spec.node_count > MAX_NODES:
-        raise InputError(
-            f"{spec.sockets} sockets of {spec.nodes.per_socket} nodes are {spec.node_count} nodes",
-            path=("nodes",),
-            expected=f"at most {MAX_NODES} nodes",
-        )
-    if spec.threads > MAX_THREADS:
-        raise InputError(
-            f"the machine has {spec.threads} hardware threads", path=("nodes",), expected=f"at most {MAX_THREADS}"
-        )
 
 
 def _check_pages(spec: MachineSpec) -> None:
@@ -218,16 +186,20 @@ def _check_needed(spec: MachineSpec) -> None:
             path=("coherence",),
             expected="the time of one cache line from socket to socket",
         )
-    if spec.nodes.threads_per_core > 1 and spec.smt is None:
+    most = max(kind.threads_per_core for node in spec.node_shapes for kind in node.kinds)
+    if most > 1 and spec.smt is None:
         raise InputError(
-            f"cores with {spec.nodes.threads_per_core} hardware threads need smt",
-            path=("nodes", "threads_per_core"),
+            f"cores with {most} hardware threads need smt",
+            path=("nodes", "threads_per_core") if isinstance(spec.nodes, NodesSpec) else ("nodes",),
             expected="smt: {busy_ppm, poll_ppm}, a thread's speed beside a busy and a polling sibling",
         )
 
 
 def _check_turbo(spec: MachineSpec) -> None:
-    cores = spec.nodes.per_socket * spec.nodes.cores
+    cores_of: Counter[int] = Counter()
+    for node in spec.node_shapes:
+        cores_of[node.socket] += node.cores
+    cores = max(cores_of.values())
     active, ghz = 0, None
     for index, step in enumerate(spec.clock.turbo):
         if step.active <= active or (ghz is not None and step.ghz > ghz):

@@ -50,7 +50,7 @@ def loads_of(machine: Machine, result: Result) -> Loads:
     served, carried = moved.sum(axis=0), link_bytes(machine, result)
 
     def percent(amount: npt.NDArray[np.int64], rate: npt.NDArray[np.int64]) -> F64:
-        return 100 * amount * PS_PER_S / (rate.astype(np.float64) * makespan_ps)
+        return 100 * amount * PS_PER_S / (np.maximum(1, rate).astype(np.float64) * makespan_ps)
 
     away = served - np.diag(moved)
     return Loads(

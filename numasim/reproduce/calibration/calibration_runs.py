@@ -33,7 +33,8 @@ def serial_ps(run: PlannedRun) -> int:
 def mean_task_ns(run: PlannedRun) -> int:
     """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` uses it."""
     plan = build_plan(run.spec)
-    total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[0, 0]), run.seed)
+    node = plan.workers.node[0]
+    total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[node, node]), run.seed)
     return total_ps // plan.workload.tasks // PS_PER_NS
 
 

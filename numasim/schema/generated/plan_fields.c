@@ -314,6 +314,8 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
                 ns_plan_reader_leave(reader, before);
             }
         }
+        if (!ns_read_i32s(reader, "home_of_node", (int64_t)plan->nodes, &plan->memory.home_of_node)) return false;
+        if (!ns_require_i32s(reader, "home_of_node", plan->memory.home_of_node, 0, (int64_t)plan->nodes - 1)) return false;
         if (!ns_read_i64s(reader, "free_pages", NS_ANY_SIZE, &plan->memory.free_pages)) return false;
         if (!ns_require_i64s(reader, "free_pages", plan->memory.free_pages, -NS_LONGEST_PS, NS_LONGEST_PS)) return false;
         if (!ns_read_i64s(reader, "nodes_by_distance", (int64_t)plan->memory.free_pages.count * (int64_t)plan->nodes, &plan->memory.by_distance)) return false;
@@ -479,6 +481,8 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             if (!ns_read_integer(reader, "clock_base_hz", 1, NS_MOST_HZ, &value)) return false;
             plan->effects.speeds.clock_base_hz = (int64_t)value;
         }
+        if (!ns_read_i64s(reader, "core_ppm", (int64_t)plan->workers, &plan->effects.speeds.core_ppm)) return false;
+        if (!ns_require_i64s(reader, "core_ppm", plan->effects.speeds.core_ppm, 1, NS_MILLION)) return false;
         {
             int64_t value;
             if (!ns_read_integer(reader, "worker_spread_ppm", 0, NS_MILLION, &value)) return false;

@@ -62,6 +62,7 @@ typedef struct ns_memory {
     ns_u8s dynamic; /* [regions] whether pages are placed or moved while the program runs */
     ns_node_lists home; /* of dynamic regions before the run */
     ns_stage_list stages; /* by phase; the first one is in force before the run */
+    ns_i32s home_of_node; /* [nodes] where memory lives that is wanted on a node: another one if that has no memory */
     ns_i64s free_pages; /* [nodes] empty where memory is not looked at */
     ns_i64s by_distance; /* [nodes, nodes] the nodes from each one on, nearest first; empty likewise */
 } ns_memory;
@@ -151,6 +152,7 @@ typedef struct ns_speed_rules {
     ns_i64s clock_active; /* [steps] empty where the clock is fixed */
     ns_i64s clock_hz; /* [steps] */
     int64_t clock_base_hz;
+    ns_i64s core_ppm; /* [workers] speed of computing of each worker's core */
     int64_t worker_spread_ppm;
 } ns_speed_rules;
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.placement_model import ChangeSpec, PageRule, PlacementSpec, PolicySpec
+from numasim.parts.number_lists import as_list
 from numasim.strategy.placement.byte_spans import Spans
 from numasim.strategy.placement.capacity import Capacity
 from numasim.strategy.placement.homes import NO_HOME, Homes, on_one, require_tabulated
@@ -66,6 +67,7 @@ class Placement:
     stages: tuple[Stage, ...]
     granule: int
     capacity: Capacity | None
+    home_of_node: I64  # [nodes] where pages live that are wanted on a node, such as by a worker there that touches them
 
     def home_of_page(self, region: int, page: int) -> int:
         """Return the node of a page before the run, or -1 where it has none."""
@@ -193,6 +195,7 @@ def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workl
         stages=_stages(spec, ground, work, dynamic),
         granule=spec.granule_pages(machine.page_bytes),
         capacity=capacity,
+        home_of_node=machine.home_of_node,
     )
 
 
@@ -204,6 +207,12 @@ def _check(spec: PlacementSpec, machine: Machine, work: Workload) -> None:
                 f"machine {machine.name!r} has no node {node}",
                 path=("placement",),
                 expected=f"a node from 0 to {machine.nodes - 1}",
+            )
+        if not machine.memory_bytes[node]:
+            raise InputError(
+                f"node {node} of machine {machine.name!r} has no memory",
+                path=("placement",),
+                expected=f"one of nodes {as_list(np.flatnonzero(machine.memory_bytes).tolist())}",
             )
     if _moving(spec):
         _refuse_ranges(work, _moving(spec)[0])
@@ -240,7 +249,7 @@ def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region
     """The homes of a region that is placed before the run; worker 0 touches fresh memory of ranges then."""
     policy = POLICIES[spec.policy]
     if ranged and policy.by_touch and not region.initialised:
-        return on_one(int(ground.workers.node[0]), ground.page_bytes)
+        return on_one(int(ground.home_of_worker[0]), ground.page_bytes)
     return policy.homes(spec, ground, number, region)
 
 

@@ -6,6 +6,9 @@ before its parallel part; fresh memory is placed by the workers that touch it:
 - first-touch, and those that differ from it by their `PageRule` alone: worker 0 initialises;
 - parallel-first-touch: page p of n is initialised by worker floor(p * P / n);
 - first-touch-init: page p of n is initialised by task t = floor(p * T / n) of T, which worker t mod P executes.
+
+Memory that is wanted on a node without memory lives on the nearest node that has some; formulas deal pages to nodes
+with memory alone.
 """
 
 from __future__ import annotations
@@ -47,23 +50,27 @@ class Ground:
         """Bytes of a page."""
         return self.machine.page_bytes
 
+    @property
+    def home_of_worker(self) -> I64:
+        """[workers] the node on which memory lives that the worker touches first."""
+        return self.machine.home_of_node[self.workers.node]
+
     def pages(self, region: Region) -> int:
         """The number of pages of the region, the last one possibly in part."""
         return -(-region.bytes // self.page_bytes)
 
 
 def _by_master(_spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
-    return on_one(int(ground.workers.node[0]), ground.page_bytes)
+    return on_one(int(ground.home_of_worker[0]), ground.page_bytes)
 
 
 def _by_workers(_spec: PolicySpec, ground: Ground, _number: int, region: Region) -> Homes:
-    nodes = np.asarray(ground.workers.node, np.int64)
-    return in_blocks(nodes, max(1, ground.pages(region)), ground.page_bytes)
+    return in_blocks(ground.home_of_worker, max(1, ground.pages(region)), ground.page_bytes)
 
 
 def _by_tasks(spec: PolicySpec, ground: Ground, _number: int, region: Region) -> Homes:
     assert spec.tasks is not None  # the specification sees to it
-    nodes = np.asarray(ground.workers.node, np.int64)
+    nodes = ground.home_of_worker
     executed_on = nodes[np.arange(spec.tasks) % len(nodes)]
     return in_blocks(executed_on, max(1, ground.pages(region)), ground.page_bytes)
 
@@ -78,7 +85,7 @@ def _bind(spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Ho
 
 
 def _block(_spec: PolicySpec, ground: Ground, _number: int, region: Region) -> Homes:
-    return in_blocks(np.arange(ground.machine.nodes), max(1, ground.pages(region)), ground.page_bytes)
+    return in_blocks(_nodes_with_memory(ground), max(1, ground.pages(region)), ground.page_bytes)
 
 
 def _random(spec: PolicySpec, ground: Ground, number: int, region: Region) -> Homes:
@@ -93,7 +100,11 @@ def _hash_home(spec: PolicySpec, ground: Ground, _number: int, _region: Region) 
 
 
 def _home_set(spec: PolicySpec, ground: Ground) -> I64:
-    return np.arange(ground.machine.nodes) if spec.nodes is None else np.array(spec.nodes, np.int64)
+    return _nodes_with_memory(ground) if spec.nodes is None else np.array(spec.nodes, np.int64)
+
+
+def _nodes_with_memory(ground: Ground) -> I64:
+    return np.flatnonzero(ground.machine.memory_bytes)
 
 
 @dataclass(frozen=True)

@@ -246,5 +246,5 @@ CACHES: dict[str, Callable[[int, int], Cache]] = {  # of the size and number of 
 
 def cache_of(plan: Plan) -> Cache:
     """The last-level caches of the plan's machine; a machine without any finds nothing."""
-    llc_bytes, domains = plan.machine.caches.llc_bytes, int(plan.machine.llc_of_core.max()) + 1
+    llc_bytes, domains = plan.machine.caches.llc_bytes, plan.machine.cache_domains
     return CACHES[plan.effects.cache](llc_bytes, domains) if llc_bytes else NoCache()

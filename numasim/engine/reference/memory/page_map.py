@@ -104,6 +104,7 @@ class PageMap:
         self._unit_pages = [placement.unit_pages(r) for r in range(len(self._pages))]
         self._homes = {r: self._by_unit(r, placement.page_homes(r)) for r in np.flatnonzero(placement.dynamic).tolist()}
         self._marked = {r: np.zeros(len(homes), bool) for r, homes in self._homes.items()}
+        self._home_of_node = placement.home_of_node.tolist()
         self._free = None if placement.capacity is None else placement.capacity.free.copy()
         self._region = accesses.region.tolist()
         columns = (accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
@@ -119,8 +120,9 @@ class PageMap:
 
     def touch(self, access: int, node: int) -> Touch:
         """Walk an access that a worker on ``node`` makes now: what it finds unplaced is placed, what is to migrate goes
-        to ``node``.
+        to ``node``, or where memory lives that is wanted there.
         """
+        node = self._home_of_node[node]
         region = self._region[access]
         tally = Tally(np.zeros(self._nodes, np.int64))
         if region not in self._homes:

@@ -1,10 +1,11 @@
-"""How fast each worker computes: shared cores, clocks that fall with load, workers unlike each other (model 2.6).
+"""How fast each worker computes: shared cores, clocks that fall with load, cores of several kinds, workers unlike each
+other (model 2.6).
 
-Speeds are in ppm of a worker alone on its core at the machine's highest clock, to which compute times refer. A worker
-that is slower than others is so in all that it does, since it is the system that takes time from it. Else memory is as
-fast at any clock; only who shares a core may have to wait longer, if so wished. A worker
-executes while it has work in hand, overheads included; it polls while it searches or backs off, and rests while it
-sleeps in a join or has no part in a serial phase.
+Speeds are in ppm of a worker alone on a core of the fastest kind at the machine's highest clock, to which compute times
+refer. A worker that is slower than others is so in all that it does, since it is the system that takes time from it.
+Else memory is as fast at any clock and for every kind of core; only who shares a core may have to wait longer, if so
+wished. A worker executes while it has work in hand, overheads included; it polls while it searches or backs off, and
+rests while it sleeps in a join or has no part in a serial phase.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class Speeds:
             list(zip(clock.active.tolist(), clock.hz.tolist(), strict=True)) if turbo else []
         )
         self._base_hz = clock.base_hz
+        self._core_ppm = plan.machine.speed_of_core[plan.workers.core].tolist()
         self._own = [_own_ppm(plan, seed, w) for w in range(len(core))]
 
     def of_all(self, activity: Sequence[Activity]) -> list[Speed]:
@@ -69,7 +71,7 @@ class Speeds:
         shared = MILLION
         for mate in self._mates[w]:
             shared = shared * self._beside[activity[mate]] // MILLION
-        compute = shared * clock_ppm // MILLION * self._own[w] // MILLION
+        compute = shared * clock_ppm // MILLION * self._core_ppm[w] // MILLION * self._own[w] // MILLION
         memory = (shared if self._slows_memory else MILLION) * self._own[w] // MILLION
         return Speed(max(1, compute), max(1, memory))
 

@@ -1,0 +1,105 @@
+"""The caches of a machine in YAML, and which cores share one last-level cache (model 2.1).
+
+Cores are numbered node by node. A machine without last-level caches has a cache domain for each core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import count
+from typing import Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from numasim.errors import InputError
+from numasim.parts.base import Bytes, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
+from numasim.parts.models.nodes_model import NodeShape
+from numasim.parts.number_lists import as_list, number_list
+
+
+class CachesSpec(Model):
+    """Cache sizes, and which cores share one last-level cache (LLC).
+
+    It is said by ``llc_scope``, as a number of neighbouring cores, or cache by cache.
+    """
+
+    l1: Bytes = Field(0, description="first-level data cache of one core")
+    l2: Bytes = Field(0, description="second-level cache of one core")
+    llc: Bytes = Field(0, description="one last-level cache beyond the second level")
+    llc_scope: Literal["socket", "node", "core", "none"] = "none"
+    cores_per_llc: PositiveCount | None = Field(None, description="cores of a node in a row that share one, if not all")
+    llc_cores: tuple[str, ...] | None = Field(None, description="cores of each, such as ['0-3,8', '4-7,9']")
+    llc_hit_ns: Nanoseconds = Decimal(0)
+    llc_remote_hit_ns: Nanoseconds = Decimal(0)
+    llc_bandwidth_gbs: GigabytesPerSecond | None = Field(None, description="of one last-level cache; default no limit")
+
+    @model_validator(mode="after")
+    def _sharers_fit_size(self) -> CachesSpec:
+        ways = (self.llc_scope != "none") + (self.cores_per_llc is not None) + (self.llc_cores is not None)
+        if ways != (1 if self.llc else 0):
+            raise ValueError(
+                "llc and its cores go together: a size with one of llc_scope (socket, node or core), cores_per_llc or "
+                "llc_cores; none of them without a size"
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The contents without the ways to say who shares a cache that are not used."""
+        contents: dict[str, Any] = contents_of(self)
+        unused = [name for name in ("cores_per_llc", "llc_cores") if getattr(self, name) is None]
+        return {name: value for name, value in contents.items() if name not in unused}
+
+
+def cache_domains(caches: CachesSpec, nodes: Sequence[NodeShape]) -> list[int]:
+    """The cache domain of every core; InputError where ``caches`` does not say it for each core once."""
+    if caches.llc_cores is not None:
+        return _listed(caches.llc_cores, sum(node.cores for node in nodes))
+    if caches.cores_per_llc is not None:
+        return _in_rows(caches.cores_per_llc, nodes)
+    if caches.llc_scope in ("none", "core"):
+        return list(range(sum(node.cores for node in nodes)))
+    units = [node.socket if caches.llc_scope == "socket" else at for at, node in enumerate(nodes)]
+    unit_of_core = [unit for unit, node in zip(units, nodes, strict=True) for _ in range(node.cores)]
+    dense = {unit: number for number, unit in enumerate(sorted(set(unit_of_core)))}
+    return [dense[unit] for unit in unit_of_core]
+
+
+def _in_rows(cores: int, nodes: Sequence[NodeShape]) -> list[int]:
+    domains: list[int] = []
+    fresh = count()
+    for number, node in enumerate(nodes):
+        if node.cores % cores:
+            raise InputError(
+                f"node {number} has {node.cores} cores, of which not every {cores} share a last-level cache",
+                path=("caches", "cores_per_llc"),
+                expected="a divisor of the cores of every node, or llc_cores with the cores of each cache",
+            )
+        domains += [domain for _ in range(node.cores // cores) for domain in [next(fresh)] * cores]
+    return domains
+
+
+def _listed(caches: Sequence[str], cores: int) -> list[int]:
+    domain: dict[int, int] = {}
+    for number, text in enumerate(caches):
+        path = ("caches", "llc_cores", number)
+        try:
+            listed = number_list(text)
+        except ValueError:
+            raise InputError(f"{text!r} is no list of cores", path=path, expected="such as 0-3,8") from None
+        if not listed or max(listed) >= cores:
+            problem = f"there is no core {max(listed)}" if listed else "no core is listed"
+            raise InputError(problem, path=path, expected=f"some of the cores 0 to {cores - 1}")
+        if twice := sorted(listed & domain.keys()):
+            raise InputError(
+                f"core {twice[0]} has two last-level caches", path=path, expected="every core in one of the lists"
+            )
+        domain.update(dict.fromkeys(listed, number))
+    if missing := sorted(set(range(cores)) - domain.keys()):
+        raise InputError(
+            f"cores {as_list(missing)} have no last-level cache",
+            path=("caches", "llc_cores"),
+            expected="every core in one of the lists",
+        )
+    return [domain[core] for core in range(cores)]

@@ -1,0 +1,165 @@
+"""The NUMA nodes of a machine in YAML: all alike, or one by one with their sockets, kinds of cores and memory.
+
+Models the nodes of model 2.1. A mapping is the short form for nodes that are all alike. A list has an entry for every
+node, or for several alike ones in a row, and says which socket each is on: a node may be without cores, such as memory
+behind CXL or high-bandwidth memory (HBM) beside the processor, or without memory; its cores may be of several kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, Tag
+
+from numasim.errors import InputError
+from numasim.parts.base import Bytes, CheckedModel, Count, GigabytesPerSecond, Model, PositiveCount, Ppm
+from numasim.parts.models.runtime_model import shape
+
+MAX_NODES = 1024
+MAX_THREADS = 65_536
+MAX_SIBLINGS = 8
+LONE = 1_000_000  # ppm: the speed of a hardware thread whose siblings are idle, and of the machine's fastest cores
+
+Speed = Annotated[Ppm, Field(ge=1)]
+Siblings = Annotated[PositiveCount, Field(le=MAX_SIBLINGS)]
+SocketNumber = Annotated[Count, Field(lt=MAX_NODES)]
+
+
+def _by_form(sentence: str) -> Discriminator:
+    """Choose the branch of a union of which one is a list; ``sentence`` is the error when no branch fits."""
+
+    def form(value: Any) -> str:
+        return "list" if isinstance(value, list | tuple) else shape(value)
+
+    return Discriminator(form, custom_error_type="shape", custom_error_message=sentence)
+
+
+class NodesSpec(Model):
+    """The NUMA nodes, all alike: each has its cores, its memory and one memory controller (IMC)."""
+
+    per_socket: PositiveCount = Field(1, le=MAX_NODES)
+    cores: PositiveCount = Field(le=MAX_THREADS, description="cores of one node")
+    threads_per_core: PositiveCount = Field(1, le=MAX_SIBLINGS, description="hardware threads of one core")
+    memory: Bytes = Field(description="memory of one node, such as 16GiB")
+    imc_bandwidth_gbs: GigabytesPerSecond = Field(description="sustained bandwidth of one node's memory controller")
+
+
+class CoresSpec(Model):
+    """Cores of one kind: how many, with how many hardware threads, and how fast they compute."""
+
+    count: PositiveCount = Field(le=MAX_THREADS)
+    threads_per_core: Siblings = Field(1, description="hardware threads of one core")
+    speed_ppm: Speed = Field(LONE, description="of computing, in ppm of the speed to which compute times refer")
+
+
+class NodeSpec(CheckedModel):
+    """One NUMA node, or ``count`` alike ones in a row on one socket; a node without memory has no bandwidth."""
+
+    count: PositiveCount = Field(1, le=MAX_NODES, description="alike nodes in a row")
+    socket: SocketNumber
+    cores: Annotated[
+        Annotated[Count, Field(le=MAX_THREADS), Tag("number")] | Annotated[tuple[CoresSpec, ...], Tag("list")],
+        _by_form("a number of cores, or a list of kinds such as {count: 8, threads_per_core: 2}, is needed here"),
+    ] = Field(0, description="cores of one node, or its kinds of cores in the order of their numbers")
+    threads_per_core: Siblings | None = Field(None, description="hardware threads of one core, where cores is a number")
+    memory: Bytes = Field(0, description="memory of one node, such as 16GiB")
+    imc_bandwidth_gbs: GigabytesPerSecond | None = Field(
+        None, description="sustained bandwidth of one node's memory controller"
+    )
+
+    @property
+    def kinds(self) -> tuple[CoresSpec, ...]:
+        """The cores of one node by kind."""
+        if not isinstance(self.cores, int):
+            return self.cores
+        return (CoresSpec(count=self.cores, threads_per_core=self.threads_per_core or 1),) if self.cores else ()
+
+    def _problems(self) -> Iterator[str]:
+        if not self.kinds and not self.memory:
+            yield "a node has cores, memory or both"
+        if self.threads_per_core is not None and not (isinstance(self.cores, int) and self.cores):
+            yield "threads_per_core goes with a number of cores; kinds of cores have their own"
+        if (self.memory > 0) != (self.imc_bandwidth_gbs is not None):
+            yield "memory and imc_bandwidth_gbs go together: a node with memory has a controller, one without has none"
+
+
+Nodes = Annotated[
+    Annotated[NodesSpec, Tag("mapping")]
+    | Annotated[tuple[NodeSpec, ...], Field(min_length=1, max_length=MAX_NODES), Tag("list")],
+    _by_form("nodes are a mapping, where all are alike, or a list with an entry for every node or run of alike nodes"),
+]
+
+
+@dataclass(frozen=True)
+class NodeShape:
+    """One node of a machine; ``imc_bandwidth_gbs`` is None where it has no memory."""
+
+    socket: int
+    kinds: tuple[CoresSpec, ...]
+    memory: int
+    imc_bandwidth_gbs: Decimal | None
+
+    @property
+    def cores(self) -> int:
+        """Number of its cores."""
+        return sum(kind.count for kind in self.kinds)
+
+    @property
+    def threads(self) -> int:
+        """Number of its hardware threads."""
+        return sum(kind.count * kind.threads_per_core for kind in self.kinds)
+
+
+def node_shapes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> tuple[NodeShape, ...]:
+    """Every node of a machine, in the order of their numbers."""
+    if isinstance(nodes, NodesSpec):
+        kinds = (CoresSpec(count=nodes.cores, threads_per_core=nodes.threads_per_core),)
+        alike = [NodeShape(socket, kinds, nodes.memory, nodes.imc_bandwidth_gbs) for socket in range(sockets)]
+        return tuple(node for node in alike for _ in range(nodes.per_socket))
+    given = [(NodeShape(node.socket, node.kinds, node.memory, node.imc_bandwidth_gbs), node.count) for node in nodes]
+    return tuple(node for node, count in given for _ in range(count))
+
+
+def check_nodes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> None:
+    """Refuse more nodes or threads than can be simulated, sockets without cores, and machines without memory."""
+    if isinstance(nodes, NodesSpec):
+        count, threads = sockets * nodes.per_socket, nodes.cores * nodes.threads_per_core
+        if count > MAX_NODES:
+            raise InputError(
+                f"{sockets} sockets of {nodes.per_socket} nodes are {count} nodes",
+                path=("nodes",),
+                expected=f"at most {MAX_NODES} nodes",
+            )
+        _check_threads(count * threads)
+        return
+    count = sum(node.count for node in nodes)
+    if count > MAX_NODES:
+        raise InputError(f"the machine has {count} nodes", path=("nodes",), expected=f"at most {MAX_NODES} nodes")
+    _check_threads(sum(shape.threads for shape in node_shapes(sockets, nodes)))
+    _check_sockets(sockets, nodes)
+    for needed, there in (("cores", any(node.kinds for node in nodes)), ("memory", any(node.memory for node in nodes))):
+        if not there:
+            raise InputError(f"no node has {needed}", path=("nodes",), expected=f"at least one node with {needed}")
+
+
+def _check_threads(threads: int) -> None:
+    if threads > MAX_THREADS:
+        raise InputError(
+            f"the machine has {threads} hardware threads", path=("nodes",), expected=f"at most {MAX_THREADS}"
+        )
+
+
+def _check_sockets(sockets: int, nodes: tuple[NodeSpec, ...]) -> None:
+    for index, node in enumerate(nodes):
+        if node.socket >= sockets:
+            raise InputError(
+                f"there is no socket {node.socket}", path=("nodes", index, "socket"), expected=f"0 to {sockets - 1}"
+            )
+    empty = sorted(set(range(sockets)) - {node.socket for node in nodes if node.kinds})
+    if empty:
+        raise InputError(
+            f"socket {empty[0]} has no node with cores", path=("nodes",), expected=f"one on each of {sockets} sockets"
+        )

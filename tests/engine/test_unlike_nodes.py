@@ -1,0 +1,148 @@
+"""Machines whose nodes are unlike each other, on every engine: who works, where memory lives, how fast cores are."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from engine_setup import ENGINES, NS, SEED, machine_spec, observe, plan_of, stealing
+from equality import judge
+from random_recipes import RandomRun, plan_from, random_recipe
+from task_graphs import WAIT, Access, Run, graph, task
+from unlike_machines import with_unlike_nodes
+
+from numasim.engine.result import Result
+from numasim.engine.simulate import simulate
+from numasim.errors import InputError
+from numasim.machine.build_machine import build
+from numasim.machine.topology import Machine
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.plan import Plan
+from numasim.workload.graph import Mode, Region
+
+PAGE = 4096
+BOUND = {"policy": "bind", "node": 1}
+MEMORY = {"memory": "1GiB", "imc_bandwidth_gbs": 10}
+DATA = Region("data", 8 * PAGE, initialised=False)
+ENGINE_NAMES = list(ENGINES)
+FROM_OTHERS = stealing({"from": "others"})
+
+
+def of_nodes(*nodes: dict[str, Any]) -> Machine:
+    """The toy machine on one socket with these nodes: 100 ns to the own memory, 100 more for another's."""
+    usual = machine_spec(nodes=sum(node.get("count", 1) for node in nodes)).model_dump(by_alias=True, exclude_none=True)
+    return build(MachineSpec.model_validate({**usual, "nodes": [{"socket": 0, **node} for node in nodes]}))
+
+
+FAR_MEMORY = of_nodes({"cores": 2, **MEMORY}, {**MEMORY}, {"cores": 2})  # the second has no cores, the third no memory
+
+
+def touching(placement: Any, workers: int = 4) -> Plan:
+    """Sixteen tasks, each of which writes half a page."""
+    tasks = [task(Run(1000 * NS, (Access(0, at * PAGE // 2, PAGE // 2, mode=Mode.WRITE),))) for at in range(16)]
+    strategy = stealing(mapping="contiguous", placement=placement)
+    return plan_of(graph(task(*tasks, WAIT), regions=(DATA,)), workers, strategy, machine=FAR_MEMORY)
+
+
+def results(plan: Plan) -> list[Result]:
+    return [simulate(plan, SEED, engine) for engine in ENGINE_NAMES]
+
+
+@pytest.mark.parametrize("placement", ["interleave", "block", BOUND, "hash-home", "first-touch"])
+def test_a_node_without_cores_holds_memory_and_is_never_asked_for_work(placement: Any) -> None:
+    for result in results(touching(placement)):
+        served, asked = result.node_bytes.sum(axis=0), result.node_attempts
+        assert asked.sum() > 0
+        assert not asked[1].any()
+        assert not asked[:, 1].any()
+        assert not result.node_bytes[1].any()
+        assert not served[2], "there is no memory"
+        assert served[1] == {"interleave": 8 * PAGE, "block": 8 * PAGE, "first-touch": 0}.get(str(placement), served[1])
+        if isinstance(placement, dict):
+            assert served.tolist() == [0, 16 * PAGE, 0]
+
+
+def test_memory_that_a_node_without_memory_touches_first_is_on_the_nearest_that_has_some() -> None:
+    """One worker on the third node: all its pages are on the first one, which is as near as the second."""
+    machine = of_nodes({"cores": 1, **MEMORY}, {**MEMORY}, {"cores": 1})
+    write = task(Run(0, (Access(0, 0, PAGE, mode=Mode.WRITE),)))
+    plan = plan_of(graph(write, regions=(DATA,)), 2, stealing(mapping="contiguous"), machine=machine)
+    assert machine.home_of_node.tolist() == [0, 1, 0]
+    assert machine.latency_ps[2].tolist() == [200_000, 200_000, 200_000]
+    for engine in ENGINE_NAMES:
+        result = simulate(plan, SEED, engine)
+        assert result.node_bytes.sum() == result.node_bytes[:, 0].sum() == 2 * PAGE
+
+
+@pytest.mark.parametrize("placement", [{"policy": "bind", "node": 2}, {"policy": "interleave", "nodes": [0, 2]}])
+def test_memory_on_a_node_without_memory_is_refused(placement: Any) -> None:
+    with pytest.raises(InputError, match=r"node 2 of machine 'toy' has no memory; expected one of nodes 0-1"):
+        touching(placement)
+
+
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
+def test_a_core_of_half_the_speed_computes_twice_as_long_and_waits_no_longer(engine: str) -> None:
+    """Worker 0 is on the fast core, worker 1 on the slow one; each has a task of 1000 ns, nothing else costs time."""
+    kinds = [{"count": 1}, {"count": 1, "speed_ppm": 500_000}]
+    machine = of_nodes({"cores": kinds, **MEMORY})
+    plan = plan_of(graph(task(task(1000 * NS), task(1000 * NS), WAIT)), 2, FROM_OTHERS, machine=machine)
+    seen = observe(plan, engine)
+    durations = {worker: end - start for worker, _, start, end in seen.stretches if end > start}
+    assert plan.coupled
+    assert durations == {0: 1000 * NS, 1: 2000 * NS}
+    assert seen["serial_ps"] == 2000 * NS, "on the fast core"
+    reads = [task(Run(0, (Access(0, 0, PAGE),))) for _ in range(2)]
+    work = graph(task(*reads, WAIT), regions=(Region("data", PAGE, initialised=True),))
+    waits = plan_of(work, 2, FROM_OTHERS, machine=machine)
+    stretches = observe(waits, engine).stretches
+    assert {worker for worker, _, _, _ in stretches} == {0, 1}
+    assert {end - start for _, _, start, end in stretches} == {PAGE // 64 * 100 * NS // 10}, "ten misses at a time"
+
+
+def test_workers_on_fast_cores_alone_are_not_coupled() -> None:
+    machine = of_nodes({"cores": [{"count": 2}, {"count": 2, "speed_ppm": 500_000}], **MEMORY})
+    plans = [plan_of(graph(task(1)), workers, machine=machine, effects=NO_EFFECTS) for workers in (2, 3)]
+    assert [plan.coupled for plan in plans] == [False, True]
+
+
+def test_a_run_on_listed_nodes_that_are_alike_is_that_of_the_short_form() -> None:
+    alike = [of_nodes({"count": 2, "cores": 2, **MEMORY}), build(machine_spec(nodes=2, cores=2))]
+    plans = [plan_of(graph(task(*[task(500 * NS + at) for at in range(9)], WAIT)), 4, machine=each) for each in alike]
+    for engine in ENGINE_NAMES:
+        one, other = (simulate(plan, SEED, engine) for plan in plans)
+        assert one.counters == other.counters
+        assert np.array_equal(one.node_attempts, other.node_attempts)
+
+
+def unlike_run(number: int) -> RandomRun | None:
+    chance = Random(f"unlike nodes {number}")
+    recipe = random_recipe(chance)
+    recipe["model"].pop("background", None)  # others can use no controller where there is no memory
+    recipe["machine"] = with_unlike_nodes(recipe["machine"], chance)
+    nodes = recipe["machine"]["nodes"]
+    threads = sum(kind["count"] * kind["threads_per_core"] for node in nodes for kind in node.get("cores", ()))
+    recipe["workers"] = chance.randint(1, min(8, threads))
+    try:
+        return RandomRun(plan_from(recipe), recipe["seed"], recipe)
+    except InputError:
+        return None
+
+
+@pytest.mark.parametrize("shard", range(4))
+def test_engines_agree_on_random_runs_on_unlike_nodes(shard: int) -> None:
+    runs = [run for number in range(shard, 160, 4) if (run := unlike_run(number))]
+    assert len(runs) >= 10
+    problems = [(run, problem) for run in runs if (problem := judge(run).problem)]
+    assert not problems
+
+
+def test_the_random_runs_have_all_that_is_unlike() -> None:
+    plans = [run.plan for number in range(160) if (run := unlike_run(number))]
+    assert any((plan.machine.cores_of_node == 0).any() for plan in plans)
+    assert any((plan.machine.memory_bytes == 0).any() for plan in plans)
+    assert any((plan.machine.speed_of_core[plan.workers.core] < 10**6).any() for plan in plans)
+    assert any(plan.placement.dynamic.any() and (plan.machine.memory_bytes == 0).any() for plan in plans)
+    assert any(plan.effects != Effects() for plan in plans)
