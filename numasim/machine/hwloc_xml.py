@@ -18,7 +18,8 @@ from numasim.files.bounded_xml import PlacedElement as Element
 from numasim.files.bounded_xml import read_xml
 from numasim.files.file_kinds import HWLOC
 from numasim.files.whole_numbers import whole_number
-from numasim.machine.inventory import MOST_PROCESSORS, Cache, Clock, Inventory, Thread, as_list
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread
+from numasim.parts.number_lists import MOST_PROCESSORS, as_list
 from numasim.parts.yaml.nodes import shown
 
 _CACHE = re.compile(r"L(\d)Cache")  # instruction caches are L1iCache
@@ -70,15 +71,19 @@ def _inventory(root: Element, path: Path) -> Inventory:
     if not usable:
         raise InputError("there is no PU that may be used", expected="at least one")
     nodes = _of_type(objects, "NUMANode") or [objects[0]]
+    speeds, speed_source = _speeds(root, usable)
     return Inventory(
         origin=f"hwloc XML of version {_version(root)}, {path.name}",
         threads=tuple(_threads(usable, objects, nodes)),
         caches=tuple(_caches(objects)),
-        memory_bytes={node.number("os_index"): node.number("local_memory") for node in nodes},
+        memory_bytes=_memory_bytes(objects[0], nodes),
         distance=_distances(root, objects, nodes),
         clock=_clock(root),
         page_bytes=_page_bytes(root),
-        remarks=tuple(_left_out(processors, usable)),
+        remarks=tuple(_left_out(objects, processors, usable)),
+        beside=_beside(nodes, usable),
+        speeds=speeds,
+        speed_source=speed_source,
     )
 
 
@@ -139,15 +144,50 @@ def _threads(usable: frozenset[int], objects: list[_Object], nodes: list[_Object
     for each in objects:
         for cpu in each.cpus & usable:
             around[cpu].append(each)
-    return (_thread(cpu, found, nodes[0]) for cpu, found in around.items())
+    return (_thread(cpu, found, nodes) for cpu, found in around.items())
 
 
-def _thread(cpu: int, around: list[_Object], first: _Object) -> Thread:
-    """The hardware thread ``cpu`` in the objects ``around`` it; that of no node belongs to the ``first``."""
+def _thread(cpu: int, around: list[_Object], nodes: list[_Object]) -> Thread:
+    """The hardware thread ``cpu`` in the objects ``around`` it."""
     core = min(min((each.cpus for each in _of_type(around, "Core")), default=frozenset({cpu})))
     socket = min(min((each.cpus for each in _of_type(around, "Package", "Socket")), default=frozenset({0})))
-    homes = [each.number("os_index") for each in _of_type(around, "NUMANode")]
-    return Thread(cpu, core, socket, min(homes, default=first.number("os_index")))
+    return Thread(cpu, core, socket, _home(cpu, nodes))
+
+
+def _home(cpu: int, nodes: list[_Object]) -> int:
+    """The node of a processor: memory behind CXL and HBM lists the processors near it as well, of which it has none."""
+    homes = [(len(node.cpus), node.number("os_index")) for node in nodes if cpu in node.cpus]
+    if not homes:
+        raise InputError(f"processor {cpu} is on no NUMANode", expected="every PU in the cpuset of one")
+    return min(homes)[1]
+
+
+def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:
+    """The memory of each node; that of nodes that may not be used is none."""
+    allowed = _cpus(machine.element, "allowed_nodeset")
+    sizes = {node.number("os_index"): node.number("local_memory") for node in nodes}
+    return {node: size if node in allowed or not allowed else 0 for node, size in sizes.items()}
+
+
+def _beside(nodes: list[_Object], usable: frozenset[int]) -> dict[int, int]:
+    """For nodes without processors of their own, the node of the first processor near them."""
+    homes = {cpu: _home(cpu, nodes) for cpu in usable}
+    used = set(homes.values())
+    alone = [node for node in nodes if node.number("os_index") not in used and node.cpus & usable]
+    return {node.number("os_index"): homes[min(node.cpus & usable)] for node in alone}
+
+
+_SPEEDS = {"LinuxCapacity": "the capacities there", "FrequencyMaxMHz": "their highest clocks there"}
+
+
+def _speeds(root: Element, usable: frozenset[int]) -> tuple[dict[int, int], str]:
+    """({processor: its speed}, of what), from the kinds of processors that version 2.4 and later list."""
+    kinds = [(_cpus(kind, "cpuset") & usable, kind) for kind in root.children("cpukind")]
+    for name, source in _SPEEDS.items():
+        found = [(cpus, text) for cpus, kind in kinds for text in _infos(kind, name) if _FEW_DIGITS.fullmatch(text)]
+        if found:
+            return {cpu: int(text) for cpus, text in found for cpu in cpus}, source
+    return {}, ""
 
 
 def _caches(objects: list[_Object]) -> Iterator[Cache]:
@@ -155,7 +195,7 @@ def _caches(objects: list[_Object]) -> Iterator[Cache]:
         found = _CACHE.fullmatch(each.element.get("type", ""))
         old = each.element.get("type") == "Cache" and each.element.get("cache_type") != _INSTRUCTION
         size_bytes = each.number("cache_size")
-        if (found or old) and size_bytes:
+        if found or old:
             level = int(found[1]) if found else each.number("depth")
             yield Cache(level, size_bytes, each.number("cache_linesize"), each.cpus)
 
@@ -219,7 +259,9 @@ def _page_bytes(root: Element) -> int | None:
     return min(filter(None, (int(size) for size in sizes if _FEW_DIGITS.fullmatch(size))), default=None)
 
 
-def _left_out(processors: list[_Object], usable: frozenset[int]) -> Iterator[str]:
+def _left_out(objects: list[_Object], processors: list[_Object], usable: frozenset[int]) -> Iterator[str]:
     lost = frozenset(pu.number("os_index") for pu in processors) - usable
     if lost:
         yield f"processors {as_list(lost)} are offline or may not be used and are left out"
+    if _of_type(objects, "MemCache"):
+        yield "caches on the side of memory are left out"

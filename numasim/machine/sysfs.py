@@ -17,11 +17,15 @@ from numasim.files.bounded_bytes import UnreadableError, read_bytes
 from numasim.files.bounded_text import read_text
 from numasim.files.file_kinds import CPU_INFO, SYSFS
 from numasim.files.whole_numbers import whole_number
-from numasim.machine.inventory import MOST_PROCESSORS, Cache, Clock, Inventory, Thread, as_list, number_list
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread
+from numasim.parts.number_lists import MOST_PROCESSORS, as_list, number_list
 from numasim.parts.yaml.nodes import shown
 
 RUNNING = Path("/sys")
 _DISTANCE = re.compile(r"0*[1-9][0-9]{0,4}")
+_GROUP = re.compile(r"[0-9a-fA-F]{1,8}")
+BLANK = " \t\n\0"  # copies made with some tools end in a zero byte
+_CGROUP_NODE_FILES = ("fs/cgroup/cpuset.mems.effective", "fs/cgroup/cpuset/cpuset.effective_mems")
 _CGROUP_FILES = ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus")
 
 
@@ -33,22 +37,25 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
     if not usable:
         raise InputError(f"{root}: none of the processors {as_list(online)} may be used", expected="at least one")
     nodes = _nodes(root)
+    speeds, speed_source = _speeds(root, usable)
     return Inventory(
         origin="the running system" if running else f"sysfs at {root}",
         threads=tuple(_thread(root, cpu, nodes) for cpu in sorted(usable)),
         caches=tuple(_caches(root, usable)),
-        memory_bytes={node: _memory_bytes(root, node) for node in nodes} or _whole_memory(running),
+        memory_bytes=_memories(root, nodes, running) or _whole_memory(running),
         distance=_distances(root, sorted(nodes)),
         clock=_clock(root, min(usable), running),
         page_bytes=os.sysconf("SC_PAGE_SIZE") if running else None,
         remarks=tuple(_left_out(root, online, usable)),
+        speeds=speeds,
+        speed_source=speed_source,
     )
 
 
 def _text(path: Path) -> str | None:
     """The text of a file; None where the system has none, or does not let it be read."""
     try:
-        return read_text(path, SYSFS).strip() or None
+        return read_text(path, SYSFS).strip(BLANK) or None
     except UnreadableError:
         return None
 
@@ -60,6 +67,34 @@ def _numbers(path: Path) -> frozenset[int] | None:
     except ValueError:
         expected = f"a list such as 0-3,8 of numbers below {MOST_PROCESSORS:,}"
         raise InputError(f"{shown(text)} is no list of processors", place=str(path), expected=expected) from None
+
+
+def _processors(folder: Path, *names: str) -> frozenset[int] | None:
+    """The processors in the first of the files that is there: a list, or a bitmap, which is all that old kernels give.
+
+    The list of bitmap ``core_cpus`` is ``core_cpus_list``, that of ``cpumap`` is ``cpulist``.
+    """
+    for name in names:
+        base = name.removesuffix("map")
+        found = _numbers(folder / (f"{base}list" if base != name else f"{name}_list"))
+        found = found or _bitmap(folder / name)
+        if found is not None:
+            return found
+    return None
+
+
+def _bitmap(path: Path) -> frozenset[int] | None:
+    """The numbers of a bitmap: 32-bit groups in hexadecimal, the highest first."""
+    text = _text(path)
+    if text is None:
+        return None
+    groups = text.replace("\n", "").split(",")
+    if len(groups) > MOST_PROCESSORS // 32 or not all(map(_GROUP.fullmatch, groups)):
+        raise InputError(f"{shown(text)} is no bitmap", place=str(path), expected="such as 00000000,0000000f")
+    bits = 0
+    for group in groups:
+        bits = bits << 32 | int(group, 16)
+    return frozenset(number for number in range(bits.bit_length()) if bits >> number & 1)
 
 
 def _integer(path: Path, otherwise: int) -> int:
@@ -90,6 +125,7 @@ def _names(folder: Path) -> list[str]:
 def _online(root: Path) -> frozenset[int]:
     folder = root / "devices/system/cpu"
     online = _numbers(folder / "online") or _numbered(folder, "cpu")
+    online = frozenset(cpu for cpu in online if _integer(_cpu(root, cpu) / "online", 1))
     if not online:
         raise InputError(
             f"{root} has no processors below devices/system/cpu", expected="/sys, or a copy of another system's"
@@ -108,14 +144,44 @@ def _nodes(root: Path) -> dict[int, frozenset[int]]:
     """The processors of each node."""
     folder = root / "devices/system/node"
     online = _numbers(folder / "online") or _numbered(folder, "node")
-    return {node: _numbers(folder / f"node{node}/cpulist") or frozenset() for node in sorted(online)}
+    return {node: _processors(folder / f"node{node}", "cpumap") or frozenset() for node in sorted(online)}
+
+
+def _memories(root: Path, nodes: dict[int, frozenset[int]], running: bool) -> dict[int, int]:
+    """The memory of each node; that of nodes that may not be used is none."""
+    allowed = frozenset(nodes)
+    for name in _CGROUP_NODE_FILES:
+        allowed &= _numbers(root / name) or allowed
+    if running:
+        told = re.search(r"^Mems_allowed_list:\s*(\S+)$", _text(Path("/proc/self/status")) or "", re.MULTILINE)
+        allowed &= number_list(told[1]) if told else allowed
+    return {node: _memory_bytes(root, node) if node in allowed else 0 for node in nodes}
+
+
+_SPEEDS = {"cpu_capacity": "the capacities there", "cpufreq/cpuinfo_max_freq": "their highest clocks there"}
+
+
+def _speeds(root: Path, usable: frozenset[int]) -> tuple[dict[int, int], str]:
+    """({processor: its speed}, of what): the capacities that Arm kernels give, else the highest clocks."""
+    for name, source in _SPEEDS.items():
+        speeds = {cpu: _integer(_cpu(root, cpu) / name, 0) for cpu in usable}
+        if all(speeds.values()):
+            return speeds, source
+    return {}, ""
 
 
 def _thread(root: Path, cpu: int, nodes: dict[int, frozenset[int]]) -> Thread:
     topology = _cpu(root, cpu) / "topology"
-    siblings = _numbers(topology / "core_cpus_list") or _numbers(topology / "thread_siblings_list") or {cpu}
-    home = next((node for node, cpus in nodes.items() if cpu in cpus), min(nodes, default=0))
-    return Thread(cpu, min(siblings), max(_integer(topology / "physical_package_id", 0), 0), home)
+    siblings = _processors(topology, "core_cpus", "thread_siblings") or {cpu}
+    return Thread(cpu, min(siblings), max(_integer(topology / "physical_package_id", 0), 0), _home(root, cpu, nodes))
+
+
+def _home(root: Path, cpu: int, nodes: dict[int, frozenset[int]]) -> int:
+    homes = sorted(node for node, cpus in nodes.items() if cpu in cpus)
+    if nodes and len(homes) != 1:
+        where = f"nodes {as_list(homes)}" if homes else "no node"
+        raise InputError(f"{root}: processor {cpu} is on {where}", expected="every processor on one node")
+    return homes[0] if homes else 0
 
 
 def _caches(root: Path, usable: frozenset[int]) -> Iterator[Cache]:
@@ -124,15 +190,18 @@ def _caches(root: Path, usable: frozenset[int]) -> Iterator[Cache]:
         folder = _cpu(root, cpu) / "cache"
         for index in (name for name in _names(folder) if name.startswith("index")):
             cache = _cache(folder / index, frozenset({cpu}))
-            if cache.size_bytes and (cache.level, cache.threads) not in seen:
+            if cache is not None and (cache.level, cache.threads) not in seen:
                 seen.add((cache.level, cache.threads))
                 yield cache
 
 
-def _cache(index: Path, own: frozenset[int]) -> Cache:
-    size_bytes = 0 if _text(index / "type") == "Instruction" else _size_bytes(index / "size")
-    threads = _numbers(index / "shared_cpu_list") or own
-    return Cache(_integer(index / "level", 0), size_bytes, _integer(index / "coherency_line_size", 0), threads)
+def _cache(index: Path, own: frozenset[int]) -> Cache | None:
+    """The cache, None for one of instructions and one without level."""
+    level = _integer(index / "level", 0)
+    if _text(index / "type") == "Instruction" or not level:
+        return None
+    threads = _processors(index, "shared_cpu_map") or own
+    return Cache(level, _size_bytes(index / "size"), _integer(index / "coherency_line_size", 0), threads)
 
 
 def _size_bytes(path: Path) -> int:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST = 2**20  # more than any system has processors
+from numasim.files.whole_numbers import whole_number
+
+MOST_PROCESSORS = 65_536  # of one system; Linux itself is built for 8,192 at most
 
 
 def number_list(text: str) -> frozenset[int]:
-    """The numbers of a list as the kernel writes it: ``0-3,8``. ValueError for anything else."""
-    numbers: set[int] = set()
+    """The numbers of a list as the kernel writes it: ``0-3,8``.
+
+    ValueError for anything else, and for a number that is not below `MOST_PROCESSORS`.
+    """
+    bits = 0
     for part in filter(None, (part.strip() for part in text.split(","))):
-        first, dash, last = (each.strip() for each in part.partition("-"))
-        low, high = int(first), int(last if dash else first)
-        if not low <= high < MOST:
-            raise ValueError(f"{part} is no range of numbers below {MOST}")
-        numbers.update(range(low, high + 1))
-    return frozenset(numbers)
+        first, dash, last = part.partition("-")
+        low, high = whole_number(first), whole_number(last if dash else first)
+        if not 0 <= low <= high < MOST_PROCESSORS:
+            raise ValueError(f"{part} is no range of processors")
+        bits |= (1 << high + 1) - (1 << low)
+    return frozenset(number for number in range(bits.bit_length()) if bits >> number & 1)
 
 
 def as_list(numbers: Iterable[int]) -> str:

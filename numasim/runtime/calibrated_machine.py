@@ -56,7 +56,7 @@ def _put_bandwidth(draft: Draft, probe: Probe) -> None:
     if matrix is None:
         return
     own = [matrix[node][node] for node in range(len(matrix))]
-    draft.put("nodes.imc_bandwidth_gbs", _middle(own), f"measured: {method} from its memory; {_sure(own)}")
+    draft.put_bandwidth(_middle(own), f"measured: {method} from its memory; {_sure(own)}")
     if len(matrix) > 1:
         for link in draft.values["links"]:
             a, b = link["between"]

@@ -1,16 +1,21 @@
-"""Whatever a system says of itself, the draft of its machine is valid, and keeps what a machine file can keep."""
+"""Whatever a system says of itself, the draft of its machine is valid and exact, or refused in a sentence."""
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.draft import LOCAL_NS, draft_machine
 from numasim.machine.inventory import Cache, Inventory, Thread
+from numasim.machine.topology import Machine
+from numasim.parts.number_lists import number_list
 
 MOST_THREADS_OF_A_CORE = 8  # of any processor, and in a machine file
 
@@ -48,16 +53,105 @@ def test_an_even_system_is_kept_whole(made: tuple[Inventory, tuple[int, int, int
     assert (spec.sockets, spec.nodes.per_socket, spec.nodes.cores, spec.nodes.threads_per_core) == shape
     assert machine.threads == len(inventory.threads)
     assert spec.caches.llc_scope == "socket"
-    assert draft.remarks[1:] == []
+    assert len(draft.remarks[1:]) == (draft.nodes != tuple(range(spec.node_count))), "which nodes they are"
     distance = [[inventory.distance[a, b] for b in draft.nodes] for a in draft.nodes]
     expected = [[int(LOCAL_NS * far * 100) for far in row] for row in distance]
     assert machine.latency_ps.tolist() == expected
 
 
-@given(st.lists(st.tuples(*(st.integers(0, most) for most in (4, 2, 3))), min_size=1, max_size=MOST_THREADS_OF_A_CORE))
-def test_any_system_becomes_a_machine(places: list[tuple[int, int, int]]) -> None:
-    """Cores and sockets that lie across nodes, nodes of different sizes: all are remarked, none is refused."""
+PLACES = st.lists(st.tuples(*(st.integers(0, most) for most in (4, 2, 3))), min_size=1, max_size=MOST_THREADS_OF_A_CORE)
+
+
+def draft_of(places: list[tuple[int, int, int]], caches: tuple[Cache, ...] = ()) -> Machine:
     threads = tuple(Thread(at, core, socket, node) for at, (core, socket, node) in enumerate(places))
-    caches = tuple(Cache(2, 2**20, 0, frozenset({thread.id, 0})) for thread in threads)
-    spec = draft_machine(Inventory("a test", threads, caches, {}, {}, None, None, ()), "any").check()
-    assert spec.node_count == len({thread.node for thread in threads})
+    return build(draft_machine(Inventory("a test", threads, caches, {}, {}, None, None, ()), "any").check())
+
+
+@given(PLACES)
+def test_any_system_is_kept_exactly_unless_a_core_lies_across_nodes(places: list[tuple[int, int, int]]) -> None:
+    """Sockets that lie across nodes and nodes of different sizes are no obstacle."""
+    node_of = {core: node for core, _, node in places}
+    if any(node_of[core] != node for core, _, node in places):
+        with pytest.raises(InputError, match=r"a test: core \d has threads on nodes \d"):
+            draft_of(places)
+        return
+    machine = draft_of(places)
+    cores = Counter(node_of.values())
+    assert (machine.nodes, machine.cores, machine.threads) == (len(cores), len(node_of), len(places))
+    assert machine.cores_of_node.tolist() == [cores[node] for node in _in_order(places)]
+
+
+def _in_order(places: list[tuple[int, int, int]]) -> list[int]:
+    """Nodes by their sockets; if one lies across sockets, each is one."""
+    sockets: dict[int, set[int]] = {}
+    for _, socket, node in places:
+        sockets.setdefault(node, set()).add(socket)
+    wide = any(len(held) > 1 for held in sockets.values())
+    return sorted(sockets, key=lambda node: (0 if wide else min(sockets[node]), node))
+
+
+SIX = [(core, 0, core // 3) for core in range(6)]  # six cores on two nodes
+
+
+def caches(level: int, *sharers: str, size_bytes: int = 2**20) -> tuple[Cache, ...]:
+    return tuple(Cache(level, size_bytes, 64, number_list(text)) for text in sharers)
+
+
+@pytest.mark.parametrize(
+    ("given_caches", "domains"),
+    [
+        (caches(3, "0-2", "3-5"), [0, 0, 0, 1, 1, 1]),
+        (caches(3, "0,2", "1", "3-5,77"), [0, 1, 0, 2, 2, 2]),  # of which processor 77 may not be used
+        (caches(2, "0-3", "4,5"), [0, 0, 0, 0, 1, 1]),  # across nodes
+        (caches(3, "0-2", "3-5") + caches(4, "0-5"), [0] * 6),
+        (caches(3, *"012345"), [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_last_level_caches_are_kept(given_caches: tuple[Cache, ...], domains: list[int]) -> None:
+    machine = draft_of(SIX, given_caches)
+    assert machine.llc_of_core.tolist() == domains
+    assert machine.caches.llc_bytes == 2**20
+
+
+def test_a_second_level_of_each_core_is_no_last_level_cache() -> None:
+    assert draft_of(SIX, caches(2, *"012345")).caches.llc_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("given_caches", "problem"),
+    [
+        (caches(3, "0-2"), "cores 3-5 have no cache of level 3, which others have"),
+        (caches(3, "0-3", "3-5"), "core 3 has several caches of level 3"),
+        (caches(3, "0-2") + caches(3, "3-5", size_bytes=2**19), "have 524288 to 1048576 bytes"),
+        (caches(3, "0-5", size_bytes=0), "the size of a cache of level 3, the last one, is not said"),
+    ],
+)
+def test_last_level_caches_that_no_machine_file_has_are_refused(given_caches: tuple[Cache, ...], problem: str) -> None:
+    with pytest.raises(InputError) as refused:
+        draft_of(SIX, given_caches)
+    assert problem in str(refused.value)
+    assert str(refused.value).startswith("a test: ")
+    assert "; expected " in str(refused.value)
+
+
+def test_a_core_of_whose_threads_a_cache_serves_some_is_refused() -> None:
+    with pytest.raises(InputError, match="processors 1 are outside the last-level cache of their core"):
+        draft_of([(0, 0, 0), (0, 0, 0), (1, 0, 0)], caches(3, "0", "2"))
+
+
+@pytest.mark.parametrize(
+    ("speeds", "ppm", "remarks"),
+    [
+        ([1000, 1000, 1000], [10**6] * 3, 0),
+        ([1000, 900, 1000], [10**6] * 3, 1),  # favoured cores
+        ([446, 1024, 1024], [446 * 10**6 // 1024, 10**6, 10**6], 1),
+        ([5000, 5200, 3900], [10**6, 10**6, 750_000], 2),
+        ([1000, 0, 0], [10**6] * 3, 1),  # not said for all
+    ],
+)
+def test_kinds_of_cores_have_their_speeds(speeds: list[int], ppm: list[int], remarks: int) -> None:
+    threads = tuple(Thread(at, at, 0, 0) for at in range(3))
+    said = Inventory("a test", threads, (), {}, {}, None, None, (), {}, dict(enumerate(speeds)), "their clocks")
+    draft = draft_machine(said, "kinds")
+    assert build(draft.check()).speed_of_core.tolist() == ppm
+    assert len(draft.remarks) == 1 + remarks

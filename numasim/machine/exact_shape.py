@@ -1,0 +1,269 @@
+"""The shape of a system as a machine file says it: its nodes, cores, hardware threads and last-level caches, exactly.
+
+What a machine of model 2.1 cannot say about them is refused by name. Remarks tell what else differs from the system.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from typing import NamedTuple
+
+from numasim.errors import InputError
+from numasim.machine.inventory import Cache, Inventory, Thread
+from numasim.parts.models.nodes_model import LONE, MAX_SIBLINGS
+from numasim.parts.number_lists import as_list
+
+ALIKE_SPEEDS = Decimal("0.9")  # of the fastest of a kind; favoured cores are at most a tenth faster than their like
+ALIKE_MEMORY = Decimal("0.875")  # of the largest node's; firmware keeps more of some nodes' memory than of others'
+
+
+class Kind(NamedTuple):
+    """What distinguishes cores: their hardware threads and their speed in ppm of the fastest one's."""
+
+    threads: int
+    speed_ppm: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the system by its ``number`` there; its cores in ascending order, by the numbers of first threads."""
+
+    number: int
+    socket: int
+    cores: tuple[int, ...]
+    kinds: tuple[Kind, ...]  # [cores]
+    memory_bytes: int | None  # None: not said; 0: none
+
+    @property
+    def runs(self) -> list[tuple[Kind, int]]:
+        """Cores of one kind in a row, and how many they are."""
+        return [(kind, len(list(alike))) for kind, alike in groupby(self.kinds)]
+
+
+@dataclass(frozen=True)
+class LastLevel:
+    """The last-level caches: their level and size, and the cores of each, numbered as in the machine file."""
+
+    level: int
+    size_bytes: int
+    cores: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The nodes in the order of the machine file, those with cores first; what shares a last-level cache."""
+
+    nodes: tuple[Node, ...]
+    last_level: LastLevel | None
+    remarks: tuple[str, ...]
+
+    @property
+    def sockets(self) -> int:
+        """Number of sockets."""
+        return len({node.socket for node in self.nodes})
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all nodes are alike, have cores of one full-speed kind, and are as many on each socket in a row."""
+        first, sockets = self.nodes[0], [node.socket for node in self.nodes]
+        kinds = {kind for node in self.nodes for kind in node.kinds}
+        per_socket = len(sockets) // self.sockets
+        return (
+            all(node.cores and len(node.cores) == len(first.cores) for node in self.nodes)
+            and len(kinds) == 1
+            and next(iter(kinds)).speed_ppm == LONE
+            and _alike_memory([node.memory_bytes for node in self.nodes])
+            and sockets == [socket for socket in range(self.sockets) for _ in range(per_socket)]
+        )
+
+
+def shape_of(inventory: Inventory) -> Shape:
+    """Find the shape of a system with at least one hardware thread; InputError where a machine file cannot say it."""
+    try:
+        return _shape(inventory)
+    except InputError as error:
+        raise InputError(f"{inventory.origin}: {error.problem}", expected=error.expected) from None
+
+
+def _shape(inventory: Inventory) -> Shape:
+    cores = _cores(inventory)
+    speeds, said_of_speeds = _speeds(inventory, cores)
+    home = {core: _one_node(core, held) for core, held in cores.items()}
+    socket, said_of_sockets = _sockets(cores, home)
+    alone, empty = _without_processors(inventory, set(home.values()))
+    order = [*sorted(set(home.values()), key=lambda node: (socket[node], node)), *alone]
+    for node in alone:
+        socket[node] = socket[_nearest(inventory, node, order)]
+    dense = {old: new for new, old in enumerate(dict.fromkeys(socket[node] for node in order))}
+    nodes = []
+    for node in order:
+        mine = tuple(sorted(core for core, its in home.items() if its == node))
+        kinds = tuple(Kind(len(cores[core]), speeds[core]) for core in mine)
+        nodes.append(Node(node, dense[socket[node]], mine, kinds, _memory(inventory, node)))
+    last_level = _last_level(inventory, [core for node in nodes for core in node.cores])
+    remarks = (*said_of_sockets, *empty, *said_of_speeds, *_unlike_caches(inventory, last_level))
+    return Shape(tuple(nodes), last_level, remarks)
+
+
+def _cores(inventory: Inventory) -> dict[int, list[Thread]]:
+    cores: dict[int, list[Thread]] = {}
+    for thread in inventory.threads:
+        cores.setdefault(thread.core, []).append(thread)
+    for core, threads in cores.items():
+        if len(threads) > MAX_SIBLINGS:
+            raise InputError(
+                f"core {core} has {len(threads)} hardware threads", expected=f"at most {MAX_SIBLINGS} of one core"
+            )
+    return cores
+
+
+def _one_node(core: int, threads: Sequence[Thread]) -> int:
+    nodes = sorted({thread.node for thread in threads})
+    if len(nodes) > 1:
+        raise InputError(f"core {core} has threads on nodes {as_list(nodes)}", expected="every core on one node")
+    return nodes[0]
+
+
+def _sockets(cores: dict[int, list[Thread]], home: dict[int, int]) -> tuple[dict[int, int], list[str]]:
+    """(socket by node, remarks); where a node spans several sockets, every node is taken as one."""
+    sockets: dict[int, set[int]] = {}
+    for core, threads in cores.items():
+        sockets.setdefault(home[core], set()).update(thread.socket for thread in threads)
+    wide = sorted(node for node, held in sockets.items() if len(held) > 1)
+    if wide:
+        return {node: node for node in sockets}, [
+            f"node {wide[0]} spans several sockets; each node is taken as a socket"
+        ]
+    return {node: min(held) for node, held in sockets.items()}, []
+
+
+def _without_processors(inventory: Inventory, used: set[int]) -> tuple[list[int], list[str]]:
+    """(nodes that have memory alone, remarks about those that have neither)."""
+    others = sorted(inventory.memory_bytes.keys() - used)
+    known = any(inventory.memory_bytes.values())
+    alone = [node for node in others if inventory.memory_bytes[node] or not known]
+    empty = [node for node in others if node not in alone]
+    said = [f"nodes {as_list(empty)} have neither processors nor memory to use and are left out"] if empty else []
+    return alone, said
+
+
+def _memory(inventory: Inventory, node: int) -> int | None:
+    return inventory.memory_bytes.get(node, 0) if any(inventory.memory_bytes.values()) else None
+
+
+def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
+    """The node with processors to whose socket one without any is counted: the one said, else the nearest."""
+    if node in inventory.beside:
+        return inventory.beside[node]
+    with_processors = {thread.node for thread in inventory.threads}
+    far = Decimal("Infinity")
+    return min(
+        (each for each in order if each in with_processors),
+        key=lambda each: (inventory.distance.get((each, node), far), each),
+    )
+
+
+def _alike_memory(sizes: Sequence[int | None]) -> bool:
+    known = [size for size in sizes if size is not None]
+    return len(known) in (0, len(sizes)) and (not known or (min(known) > 0 and min(known) >= ALIKE_MEMORY * max(known)))
+
+
+# ---- cores of several kinds
+
+
+def _speeds(inventory: Inventory, cores: dict[int, list[Thread]]) -> tuple[dict[int, int], list[str]]:
+    """(speed of each core in ppm of the fastest one's, remarks)."""
+    speeds = {core: max(inventory.speeds.get(thread.id, 0) for thread in held) for core, held in cores.items()}
+    alike = dict.fromkeys(cores, LONE)
+    if not all(speeds.values()):
+        said = [f"the speeds of some cores are not said by {inventory.speed_source}; all are taken alike"]
+        return alike, said if any(speeds.values()) else []
+    kind, most = _kinds_by_speed(set(speeds.values())), max(speeds.values())
+    remarks = []
+    if len(set(kind.values())) > 1:
+        source = inventory.speed_source
+        remarks.append(f"cores are of several kinds; their speeds are assumed to be in proportion to {source}")
+    if len(set(kind.values())) < len(kind):
+        remarks.append("cores whose speeds differ by at most a tenth, as favoured cores' do, are taken alike")
+    return {core: kind[speed] * LONE // most for core, speed in speeds.items()}, remarks
+
+
+def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
+    """The speed of the kind to which cores of each speed belong: the highest that is more by at most a tenth."""
+    kind: dict[int, int] = {}
+    fastest = 0
+    for speed in sorted(speeds, reverse=True):
+        if speed < ALIKE_SPEEDS * fastest or not fastest:
+            fastest = speed
+        kind[speed] = fastest
+    return kind
+
+
+# ---- caches
+
+
+def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
+    """The last-level caches that usable cores have: those of the highest level, where it is shared or above the second.
+
+    InputError if they are not of one size, or if cores have none, several, or a part of one.
+    """
+    core_of = {thread.id: thread.core for thread in inventory.threads}
+    found = [(cache, _cores_of(cache, core_of)) for cache in inventory.caches]
+    found = [(cache, cores) for cache, cores in found if cores]
+    level = max((cache.level for cache, _ in found), default=0)
+    last = [(cache, cores) for cache, cores in found if cache.level == level]
+    if level < 2 or (level == 2 and all(len(cores) == 1 for _, cores in last)):
+        return None
+    _check_sizes(level, [cache for cache, _ in last])
+    _check_sharers(level, last, core_of, order)
+    place = {core: at for at, core in enumerate(order)}
+    domains = sorted(tuple(sorted(place[core] for core in cores)) for _, cores in last)
+    return LastLevel(level, last[0][0].size_bytes, tuple(domains))
+
+
+def _cores_of(cache: Cache, core_of: dict[int, int]) -> frozenset[int]:
+    return frozenset(core_of[thread] for thread in cache.threads if thread in core_of)
+
+
+def _check_sizes(level: int, caches: Sequence[Cache]) -> None:
+    sizes = sorted({cache.size_bytes for cache in caches})
+    if not sizes[0]:
+        raise InputError(f"the size of a cache of level {level}, the last one, is not said", expected="its size")
+    if len(sizes) > 1:
+        raise InputError(
+            f"the caches of level {level}, the last one, have {sizes[0]} to {sizes[-1]} bytes",
+            expected="last-level caches of one size",
+        )
+
+
+def _check_sharers(
+    level: int, last: Sequence[tuple[Cache, frozenset[int]]], core_of: dict[int, int], order: Sequence[int]
+) -> None:
+    often = Counter(core for _, cores in last for core in cores)
+    several = sorted(core for core, times in often.items() if times > 1)
+    missing = sorted(set(order) - often.keys())
+    every = "every core with one last-level cache"
+    if several:
+        raise InputError(f"core {several[0]} has several caches of level {level}, the last one", expected=every)
+    if missing:
+        raise InputError(f"cores {as_list(missing)} have no cache of level {level}, which others have", expected=every)
+    for cache, cores in last:
+        outside = {thread for thread, core in core_of.items() if core in cores} - cache.threads
+        if outside:
+            raise InputError(
+                f"processors {as_list(outside)} are outside the last-level cache of their core", expected=every
+            )
+
+
+def _unlike_caches(inventory: Inventory, last_level: LastLevel | None) -> Iterator[str]:
+    """Remarks on levels below the last one whose caches differ in size: a machine file has one size for each."""
+    usable = {thread.id for thread in inventory.threads}
+    for level in (1, 2):
+        if last_level is None or level < last_level.level:
+            sizes = {cache.size_bytes for cache in inventory.caches if cache.level == level and cache.threads & usable}
+            if len(sizes) > 1:
+                yield f"the caches of level {level} have unlike sizes; the most frequent one is taken everywhere"

@@ -1,0 +1,148 @@
+"""Counts of what may be used of a system, from hwloc's XML or a sysfs tree, by bit masks alone.
+
+It shares no code and no approach with the readers of numasim, which relate sets of processors: here a processor is a
+bit of a whole number, and what has no bit in common with the allowed ones does not count.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+
+class Counts(NamedTuple):
+    """What a system has."""
+
+    cores: int
+    threads: int
+    nodes: int
+    caches: int
+
+
+def counted_in_xml(path: Path) -> Counts:
+    root = ElementTree.parse(path).getroot()
+    top = root.find("object")
+    assert top is not None
+    allowed = mask(top, "cpuset")
+    for limit in ("allowed_cpuset", "online_cpuset"):
+        allowed &= mask(top, limit) or allowed
+    threads = sum(1 << int(pu.get("os_index", "")) for pu in of_type(root, "PU")) & allowed
+    cores = [mask(core, "cpuset") & threads for core in of_type(root, "Core")]
+    in_cores = 0
+    for core in cores:
+        in_cores |= core
+    caches = [cache for cache in root.iter("object") if cache.get("cache_size") and cache.get("cache_type") != "2"]
+    levels = {(int(cache.get("depth", "")), mask(cache, "cpuset") & threads) for cache in caches if memory_side(cache)}
+    return Counts(
+        cores=len([core for core in cores if core]) + (threads & ~in_cores).bit_count(),
+        threads=threads.bit_count(),
+        nodes=nodes_in_xml(root, top, threads),
+        caches=last_level(levels, cores or [1 << at for at in range(threads.bit_length())]),
+    )
+
+
+def memory_side(cache: Element) -> bool:
+    return cache.get("type") != "MemCache"
+
+
+def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
+    allowed = mask(top, "allowed_nodeset") or -1
+    nodes = []
+    for node in of_type(root, "NUMANode"):
+        may_be_used = allowed >> int(node.get("os_index", "")) & 1
+        nodes.append((mask(node, "cpuset") & threads, int(node.get("local_memory", "0")) * may_be_used))
+    if not any(memory for _, memory in nodes):
+        return len(nodes) or 1
+    used = [cpus for cpus, memory in nodes if memory]
+    alone = {cpus for cpus, memory in nodes if cpus and not memory and not any(cpus & other for other in used)}
+    return len(used) + len(alone)
+
+
+def last_level(levels: set[tuple[int, int]], cores: list[int]) -> int:
+    """How many caches of the highest level there are, if it is above the second or cores share one."""
+    levels = {(level, cpus) for level, cpus in levels if cpus}
+    highest = max((level for level, _ in levels), default=0)
+    last = [cpus for level, cpus in levels if level == highest]
+    shared = any(sum(1 for core in cores if core & cpus) > 1 for cpus in last)
+    return len(last) if highest > 2 or (highest == 2 and shared) else 0
+
+
+def of_type(root: Element, kind: str) -> list[Element]:
+    return root.findall(f".//object[@type='{kind}']")
+
+
+def mask(element: Element, name: str) -> int:
+    return bits(element.get(name, "0"))
+
+
+def bits(text: str) -> int:
+    """Groups of 32 bits, the highest first, of which some may be short or empty."""
+    value = 0
+    for group in text.split(","):
+        value = value << 32 | int(group or "0", 16)
+    return value
+
+
+def counted_in_sysfs(root: Path) -> Counts:
+    system = root / "devices/system"
+    named = [int(Path(path).name[3:]) for path in glob.glob(f"{system}/cpu/cpu[0-9]*")]
+    threads = sum(1 << cpu for cpu in named if word(system / f"cpu/cpu{cpu}/online") != "0")
+    if listed := word(system / "cpu/online"):
+        threads &= bits_of_list(listed)
+    for limit in ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus"):
+        threads &= bits_of_list(word(root / limit)) or threads
+    usable = [cpu for cpu in named if threads >> cpu & 1]
+    beside = [around(system / f"cpu/cpu{cpu}/topology", 1 << cpu, "core_cpus", "thread_siblings") for cpu in usable]
+    cores = {cpus & threads for cpus in beside}
+    levels = set()
+    for cpu in usable:
+        for index in glob.glob(f"{system}/cpu/cpu{cpu}/cache/index*"):
+            cache = Path(index)
+            if word(cache / "type") != "Instruction" and word(cache / "level"):
+                sharers = around(cache, 1 << cpu, "shared_cpu", "shared_cpu_map")
+                levels.add((int(word(cache / "level")), sharers & threads))
+    return Counts(len(cores), threads.bit_count(), nodes_in_sysfs(root, threads), last_level(levels, list(cores)))
+
+
+def nodes_in_sysfs(root: Path, threads: int) -> int:
+    system = root / "devices/system/node"
+    numbers = [int(Path(path).name[4:]) for path in glob.glob(f"{system}/node[0-9]*")]
+    if listed := word(system / "online"):
+        numbers = [number for number in numbers if bits_of_list(listed) >> number & 1]
+    allowed = -1
+    for limit in ("fs/cgroup/cpuset.mems.effective", "fs/cgroup/cpuset/cpuset.effective_mems"):
+        allowed &= bits_of_list(word(root / limit)) or allowed
+    found = []
+    for number in numbers:
+        total = re.search(r"MemTotal:\s*(\d+)", word(system / f"node{number}/meminfo"))
+        memory = int(total[1]) * (allowed >> number & 1) if total else 0
+        found.append((around(system / f"node{number}", 0, "cpu", "cpumap") & threads, memory))
+    if not any(memory for _, memory in found):
+        return len(found) or 1
+    return sum(1 for cpus, memory in found if cpus or memory)
+
+
+def word(path: Path) -> str:
+    return path.read_text().replace("\0", "").strip() if path.is_file() else ""
+
+
+def around(folder: Path, otherwise: int, *names: str) -> int:
+    """The bits in the first file that says any, as a list or as a mask; those of a mask of zeros are ``otherwise``."""
+    for name in names:
+        if text := word(folder / f"{name}_list") or word(folder / f"{name}list"):
+            return bits_of_list(text)
+        if text := word(folder / name):
+            return bits(text) or otherwise
+    return otherwise
+
+
+def bits_of_list(text: str) -> int:
+    value = 0
+    for part in filter(None, text.split(",")):
+        low, _, high = part.partition("-")
+        value |= (1 << int(high or low) + 1) - (1 << int(low))
+    return value
