@@ -32,6 +32,7 @@ LARGEST_CORE = 0.55
 MOST_CORES = 16  # cores that are drawn one by one; more are shown as a number
 MOST_CACHES = 12  # last-level caches of a node that are drawn one by one
 SHORT = 28  # characters that fit beside the name of a node
+LETTERS = 14.5  # of the heading in an inch
 MOST_ALIKE, MOST_LABELS = 4, 12  # links that carry a label; of more links the heading gives the range
 
 
@@ -82,7 +83,8 @@ def _draw_heading(axes: Axes, machine: Machine, left: float) -> None:
         f"links: {description.links(machine)}",
     ]
     for index, line in enumerate(lines):
-        _text(axes, left, top - 0.52 - 0.2 * index, line, 8.5, ha="left")
+        room = axes.get_figure().get_figwidth() * LETTERS  # type: ignore[union-attr]
+        _text(axes, left, top - 0.52 - 0.2 * index, line, 8.5 * min(1, room / len(line)), ha="left")
 
 
 def _draw_sockets(axes: Axes, machine: Machine, layout: Layout) -> None:

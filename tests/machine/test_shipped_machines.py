@@ -22,6 +22,11 @@ SHAPES = {  # sockets, nodes, cores, hardware threads used by the papers' progra
     "xeon-6130-2s": (2, 2, 32, 64),
     "opteron-6161-2s": (2, 4, 24, 24),
     "synthetic-16x64": (16, 16, 1024, 1024),
+    "epyc-9654-2s": (2, 2, 192, 384),
+    "epyc-9654-2s-nps4": (2, 8, 192, 384),
+    "xeon-max-9480-2s": (2, 4, 112, 224),
+    "xeon-8480-2s-cxl": (2, 3, 112, 224),
+    "altra-q80-30-2s": (2, 2, 160, 160),
 }
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 CACHES = {  # second level a core, last level, bytes; as printed, but for the X7560 of LAWS (see the file)
@@ -126,3 +131,25 @@ def test_arrays_are_read_only(shipped: dict[str, MachineSpec]) -> None:
     machine = build(shipped["xeon-e5-2620-2s"])
     with pytest.raises(ValueError, match="read-only"):
         machine.latency_ps[0, 0] = 1
+
+
+@pytest.mark.parametrize(("name", "of_a_node"), [("epyc-9654-2s", 12), ("epyc-9654-2s-nps4", 3)])
+def test_the_epyc_has_a_last_level_cache_for_every_eight_cores(
+    machines: dict[str, Machine], name: str, of_a_node: int
+) -> None:
+    machine = machines[name]
+    assert machine.cache_domains == 24
+    assert np.bincount(machine.llc_of_core).tolist() == [8] * 24
+    assert 24 * machine.caches.llc_bytes == 768 * MIB
+    for node in range(machine.nodes):
+        assert len(set(machine.llc_of_core[machine.node_of_core == node].tolist())) == of_a_node
+
+
+@pytest.mark.parametrize(("name", "alone"), [("xeon-max-9480-2s", [2, 3]), ("xeon-8480-2s-cxl", [2])])
+def test_memory_without_cores_is_farther_than_the_own(
+    machines: dict[str, Machine], name: str, alone: list[int]
+) -> None:
+    machine = machines[name]
+    assert np.flatnonzero(machine.cores_of_node == 0).tolist() == alone
+    assert (machine.latency_ps[0, alone] > machine.latency_ps[0, 0]).all()
+    assert (machine.memory_bytes > 0).all()
