@@ -64,6 +64,7 @@ MODULES = {
     "machine/test_drawing.py": "system",
     "machine/test_hwloc_topologies.py": "system",
     "machine/test_import.py": "system",
+    "machine/test_import_to_run.py": "system",
     "native/test_binding_fuzz.py": "system",
     "native/test_extension.py": "system",
     "package/test_imports.py": "unit",
