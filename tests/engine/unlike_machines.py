@@ -28,7 +28,7 @@ def with_unlike_nodes(machine: Document, chance: Random) -> Document:
 
 
 def _kinds(chance: Random) -> list[Document]:
-    speeds = chance.sample((1_000_000, 600_000, 333_333, 1), chance.randint(1, 2))
+    speeds = chance.sample((1_000_000, 600_000, 333_333, 1000), chance.randint(1, 2))
     return [
         {"count": chance.randint(1, 2), "threads_per_core": chance.randint(1, 2), "speed_ppm": speed}
         for speed in speeds
