@@ -14,7 +14,7 @@ from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.files.bounded_bytes import UnreadableError, read_bytes
-from numasim.files.bounded_text import read_text
+from numasim.files.bounded_text import text_of
 from numasim.files.file_kinds import CPU_INFO, SYSFS
 from numasim.files.whole_numbers import whole_number
 from numasim.machine.inventory import Cache, Clock, Inventory, Thread
@@ -24,7 +24,6 @@ from numasim.parts.yaml.nodes import shown
 RUNNING = Path("/sys")
 _DISTANCE = re.compile(r"0*[1-9][0-9]{0,4}")
 _GROUP = re.compile(r"[0-9a-fA-F]{1,8}")
-BLANK = " \t\n\0"  # copies made with some tools end in a zero byte
 _CGROUP_NODE_FILES = ("fs/cgroup/cpuset.mems.effective", "fs/cgroup/cpuset/cpuset.effective_mems")
 _CGROUP_FILES = ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus")
 
@@ -55,7 +54,8 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
 def _text(path: Path) -> str | None:
     """The text of a file; None where the system has none, or does not let it be read."""
     try:
-        return read_text(path, SYSFS).strip(BLANK) or None
+        data = read_bytes(path, SYSFS).rstrip(b"\0")  # in which copies made with some tools end
+        return text_of(data, str(path), SYSFS.name).strip() or None
     except UnreadableError:
         return None
 
