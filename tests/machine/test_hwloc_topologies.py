@@ -82,7 +82,7 @@ def test_bitmaps_of_old_kernels_say_the_same_as_lists(name: str, tmp_path: Path)
         numbers = [int(word) for word in found.read_text().replace("\n", "").split(",") if word]
         bits = f"{sum(1 << number for number in numbers):016x}"
         name_of_map = {"core_cpus_list": "thread_siblings", "shared_cpu_list": "shared_cpu_map", "cpulist": "cpumap"}
-        put(found.parent, name_of_map[found.name], f"{bits[:8]},{bits[8:]}\0")
+        (found.parent / name_of_map[found.name]).write_text(f"{bits[:8]},{bits[8:]}\n\0")
         found.unlink()
     assert counts(imported(root)) == before == counted(root)
 
