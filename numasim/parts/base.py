@@ -17,6 +17,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
+from numasim.schema.enumerations import MOST_BYTES
 
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -75,6 +76,12 @@ def _whole_ps(value: Decimal) -> Decimal:
     return value
 
 
+def _one_at_least(value: Decimal) -> Decimal:
+    if value * GIGA < 1:
+        raise ValueError("at least one a second, which is 1e-9, is needed here")
+    return value
+
+
 def _decimal(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError("a number is needed here")
@@ -104,11 +111,11 @@ def _integer(value: Any) -> Any:
 
 Exact = Annotated[Decimal, BeforeValidator(_decimal)]  # a finite number, digit by digit as it is written
 Nanoseconds = Annotated[Exact, Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)]  # >= 0, exact to 1 ps
-GigabytesPerSecond = Annotated[Exact, Field(gt=0, le=100_000)]  # 10**9 bytes per second
+GigabytesPerSecond = Annotated[Exact, Field(gt=0, le=100_000), AfterValidator(_one_at_least)]  # 10**9 bytes per second
 Multiple = Annotated[Exact, Field(gt=0, le=1000)]  # of a given quantity
-Gigahertz = Annotated[Exact, Field(gt=0, le=100)]
+Gigahertz = Annotated[Exact, Field(gt=0, le=100), AfterValidator(_one_at_least)]
 SizeText = Annotated[str, Field(pattern=r"^[0-9]{1,20} *(B|KiB|MiB|GiB|TiB)?$")]
-Bytes = Annotated[int, Field(ge=0, le=2**60), BeforeValidator(size_bytes, json_schema_input_type=int | SizeText)]
+Bytes = Annotated[int, Field(ge=0, le=MOST_BYTES), BeforeValidator(size_bytes, json_schema_input_type=int | SizeText)]
 Whole = Annotated[int, BeforeValidator(_integer)]  # a whole number, also where it is written as 1e6
 Ppm = Annotated[Whole, Field(ge=0, le=1_000_000)]  # parts per million
 Count = Annotated[Whole, Field(ge=0, le=2**48)]

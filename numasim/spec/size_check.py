@@ -37,8 +37,13 @@ class Distances:
     @classmethod
     def of(cls, spec: MachineSpec) -> Distances:
         """Those of the machine that ``spec`` describes."""
-        machine = build(spec)
-        return cls(int(machine.latency_ps.max()), machine.nodes)
+        return cls.on(build(spec))
+
+    @classmethod
+    def on(cls, machine: Machine) -> Distances:
+        """Those of ``machine``, where a hit in a cache may take longer than a miss."""
+        hits_ps = machine.caches.llc_hit_ps, machine.caches.llc_remote_hit_ps
+        return cls(max(int(machine.latency_ps.max()), *hits_ps), machine.nodes)
 
 
 def check_distances(machine: MachineSpec, distances: Distances) -> None:
@@ -65,7 +70,7 @@ def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, dis
 def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
     """InputError for a program, read from a file or grown by draws, that exceeds what the engines hold."""
     totals = totals_of(work)
-    distances = Distances(int(machine.latency_ps.max()), machine.nodes)
+    distances = Distances.on(machine)
     if problem := excess(totals) or too_long(totals, distances, mlp_ppm):
         raise InputError(f"{work.name!r} {problem}", path=("workload",), expected="a smaller program")
 

@@ -110,6 +110,13 @@ RUNS = [
     run("FFT of no power of two", 2, "workload: {name: fft, n: 100}", 26, "a power of two", "64 or 128", "got 100"),
     run("times in reverse", 2, "workload: {name: independent, tasks: 4, low_ns: 9, high_ns: 3}", 11, "swap them"),
     run("missing graph", 2, "workload: {file: grpah.json}", 18, "no file 'grpah.json'", "a task graph in JSON"),
+    run(
+        "faults beyond the engines",
+        5,
+        "runtime: {like: ompi, costs: {faults_per_s: 281474976710656}}",
+        45,
+        "faults_per_s: got 281474976710656; expected at most 140737488355328",
+    ),
     run("unknown cost", 5, "runtime: {like: ompi, costs: {puhs_ns: 3}}", 31, "'puhs_ns'", "did you mean 'push_ns'?"),
     run("missing strategy file", 3, "strategy: ./machin.yaml", 11, "no file 'machin.yaml'", "mean 'machine.yaml'?"),
     run("strategy is a folder", 3, "strategy: ../", 11, "is a directory", "expected a YAML file"),
@@ -152,6 +159,13 @@ SIZES = [
     ),
 ]
 STRATEGIES = [
+    steal(
+        "iterations beyond the engines",
+        "{steal: [{from: others, iterations: [0, 4294967296]}]}",
+        51,
+        "got 4294967296",
+        "at most 4294967295",
+    ),
     steal("misspelt key", "{stael: [{from: others}]}", 12, "no field 'stael'", "did you mean 'steal'?"),
     steal("misspelt queue set", "{steal: [{from: othres}]}", 27, "got 'othres'", "did you mean 'others'?"),
     steal("misspelt condition", "{steal: [{from: others, if: anounced}]}", 39, "got 'anounced'", "mean 'announced'?"),
@@ -193,6 +207,28 @@ STRATEGIES = [
     ),
 ]
 MACHINES = [
+    machine(
+        "less than a byte a second",
+        6,
+        "links: [{between: [0, 1], bandwidth_gbs: 1e-10}]",
+        42,
+        "bandwidth_gbs: at least one a second, which is 1e-9, is needed here, got",
+    ),
+    machine("less than a cycle a second", 8, "clock: {base_ghz: 1e-30}", 19, "base_ghz: at least one a second"),
+    machine(
+        "links beyond the engines",
+        6,
+        "links: [{between: [0, 1], bandwidth_gbs: 100000, count: 64}]",
+        9,
+        "the parallel links from node 0 to node 1 have 6400000 GB/s together; expected at most 140737 GB/s",
+    ),
+    Bad(
+        "page beyond the engines",
+        "machine.yaml:3:1",
+        ("page: a page of 8589934592 bytes is too large", "at most 4294967296 bytes"),
+        {"machine.yaml": edited(MACHINE, 2, "sockets: 2\npage: 8GiB")},
+    ),
+    machine("cache beyond the engines", 4, "caches: {l2: 1025TiB}", 14, "at most 1125899906842624"),
     machine("NaN latency", 5, "latency_ns: [[77.3, .nan], [122.8, 75.0]]", 21, ".nan is not a finite number"),
     machine("endless latency", 5, "latency_ns: [[77.3, .inf], [122.8, 75.0]]", 21, ".inf is not a finite number"),
     machine(

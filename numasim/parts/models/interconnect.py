@@ -14,6 +14,8 @@ from pydantic import Field, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
+from numasim.parts.unit_factors import GIGA
+from numasim.schema.enumerations import MOST_UNITS_PER_S
 
 Path = tuple[str | int, ...]
 
@@ -99,6 +101,7 @@ def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
     first: dict[tuple[int, int], Path] = {}
     for link in links:
         _check_ends(link, nodes)
+        _check_bandwidth(link)
         if (link.source, link.target) in first:
             raise InputError(
                 f"the link from node {link.source} to node {link.target} is given twice",
@@ -118,6 +121,16 @@ def _check_ends(link: DirectedLink, nodes: int) -> None:
     if link.source == link.target:
         raise InputError(
             f"a link leads from node {link.source} to itself", path=link.path, expected="two different nodes"
+        )
+
+
+def _check_bandwidth(link: DirectedLink) -> None:
+    most_gbs = MOST_UNITS_PER_S // GIGA
+    if link.bandwidth_gbs > most_gbs:
+        raise InputError(
+            f"the parallel links from node {link.source} to node {link.target} have {link.bandwidth_gbs} GB/s together",
+            path=link.path,
+            expected=f"at most {most_gbs} GB/s",
         )
 
 

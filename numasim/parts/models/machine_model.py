@@ -42,6 +42,7 @@ from numasim.parts.models.nodes_model import (
     node_shapes,
 )
 from numasim.parts.models.sources import check_source_fields
+from numasim.schema.enumerations import MOST_PAGE_BYTES
 
 Row = tuple[Nanoseconds, ...]
 
@@ -149,6 +150,10 @@ def _check_pages(spec: MachineSpec) -> None:
     for field, size in (("page", spec.page), ("line", spec.line)):
         if size < 1 or size & (size - 1):
             raise InputError(f"{size} bytes is no power of two", path=(field,), expected="a size such as 64B or 4KiB")
+    if spec.page > MOST_PAGE_BYTES:
+        raise InputError(
+            f"a page of {spec.page} bytes is too large", path=("page",), expected=f"at most {MOST_PAGE_BYTES} bytes"
+        )
     if spec.line > spec.page:
         raise InputError(f"a line of {spec.line} bytes is larger than a page", path=("line",))
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
 from numasim.parts.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount
-from numasim.schema.enumerations import JoinKind, ProducerKind
+from numasim.schema.enumerations import MOST_UNITS_PER_S, JoinKind, ProducerKind
 
 __all__ = [
     "MAX_TASKS",
@@ -115,7 +115,7 @@ class CostSpec(Model):
     wake_ns: Nanoseconds = Decimal(0)
     wake_remote_ns: Nanoseconds = Decimal(0)  # a sleeper on another node
     fault_ns: Nanoseconds = Decimal(0)
-    faults_per_s: Count = 0  # limit of the address space lock; 0: no limit
+    faults_per_s: Annotated[Count, Field(le=MOST_UNITS_PER_S)] = 0  # limit of the address space lock; 0: no limit
     fault_alpha: Fraction = Decimal(0)  # its loss for each further node with page faults
     migrate_ns: Nanoseconds = Decimal(0)  # the migration of a page to another node
     signal_ns: Nanoseconds = Decimal(0)  # letting one waiter of a condition pass, without the transfer of its line

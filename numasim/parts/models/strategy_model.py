@@ -31,6 +31,7 @@ MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-or
 BY_LENGTH = ("longest", "shortest")
 COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
 LAST_ITERATION = 2**32 - 1
+Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
 
 
 class Grammar(Model):
@@ -177,7 +178,7 @@ class LevelSpec(Grammar, CheckedModel):
     leave: Annotated[Count, Field(lt=COMPARABLE)] = 0
     lock: UnitName | None = None  # the unit of the probed queue whose lock is held during the search
     who: Literal["head"] | None = None
-    iterations: tuple[Count, Literal["last"] | Count] = (0, "last")
+    iterations: tuple[Iteration, Literal["last"] | Iteration] = (0, "last")
     chance: Chance | None = None
 
     @property
