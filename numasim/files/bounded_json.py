@@ -46,7 +46,7 @@ def parse_json(
             parse_float=decimal or finite_number,
         )
         if _HALF_A_CHARACTER.search(text):
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(found, ensure_ascii=False, default=str).encode()
     except json.JSONDecodeError as error:
         place = f"{name}:{max(line, 1) + error.lineno - 1}:{error.colno}"
         raise InputError(f"this is not JSON: {error.msg}", place=place, expected=expected) from None

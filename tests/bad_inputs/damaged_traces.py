@@ -59,6 +59,7 @@ TRACE_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "key twice": (event().replace('"pid": 1', '"pid": 1, "pid": 2'), (":2: ", "'pid' is given twice")),
     "nested": (HEAD + "[" * 5000 + TAIL, (":2: ", "nested deeper than 100 levels")),
     "half a character": (event(name="\ud800"), (":2: ", "half a surrogate pair")),
+    "half a character and a fraction": (event(name="\ud800", ts=1.5), (":2: ", "half a surrogate pair")),
     "name without arguments": (event(ph="M", name="thread_name"), (":2: args: this field is missing", "a mapping")),
     "name of a number": (event(ph="M", name="thread_name", args={"name": 3}), (":2: name: got 3", "a text")),
     "counter without values": (event(ph="C"), (":2: args: this field is missing", "a mapping")),

@@ -66,7 +66,7 @@ def _read(file: Path) -> pa.Table:
     try:
         with open_regular(file, TABLE) as content:
             return pq.read_table(content)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"
         raise InputError("is damaged or not a Parquet file", place=str(file), expected=expected) from error
 

@@ -55,7 +55,7 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
     try:
         with open_regular(path, TABLE) as content, pq.ParquetFile(content) as file:
             return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise InputError("is damaged or not a Parquet file", place=str(path), expected=WHOLE) from error
 
 
