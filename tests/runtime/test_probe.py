@@ -42,7 +42,7 @@ NANOSECONDS = {
     "spawn_join",
     "join_nothing",
 }
-BETWEEN_CORES = {"line_transfer", "wake", "lock_contended", "page_fault_together"}
+BETWEEN_CORES = {"line_transfer", "wake", "wake_call", "lock_contended", "page_fault_together"}
 LOCKS = set(get_args(LockName))
 
 

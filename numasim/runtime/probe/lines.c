@@ -141,5 +141,7 @@ void ns_probe_wakes(ns_probe *self) {
         probe_wake(self, &topology->cpu[0], cpu);
         seen = cpu->node;
     }
-    if (topology->core_count == 1) ns_probe_miss(self, "wake", NULL, NS_PROBE_ONE_CORE);
+    if (topology->core_count > 1) return;
+    ns_probe_miss(self, "wake", NULL, NS_PROBE_ONE_CORE);
+    ns_probe_miss(self, "wake_call", NULL, NS_PROBE_ONE_CORE);
 }
