@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +99,13 @@ class Result:
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 
     @property
+    def words(self) -> dict[str, npt.NDArray[Any]]:
+        """``sync_objects`` under its name of version 0.1.0, with the name that its first column had there."""
+        advice = "Result.words is called Result.sync_objects now, and its column 'word' is 'object'"
+        warnings.warn(advice, FutureWarning, 2)
+        return {"word" if name == "object" else name: column for name, column in self.sync_objects.items()}
+
+    @property
     def worker_count(self) -> int:
         """The number of workers, without producers."""
         return int((self.workers["role"] == "worker").sum())
@@ -112,7 +120,7 @@ class Result:
         c = self.counters
         row = {**self.identity, **c}
         row["speedup"] = ratio(c["serial_ps"], c["makespan_ps"])
-        workers = len(self.workers["work_local_ps"]) if "workers" not in self.identity else self.identity["workers"]
+        workers = self.identity.get("workers", self.worker_count)
         row["efficiency"] = ratio(c["serial_ps"], c["makespan_ps"] * workers)
         row["steal_miss_ratio"] = ratio(c["steal_false"], c["steal_attempts"])
         row["steal_remote_ratio"] = ratio(c["steal_attempts_remote"], c["steal_attempts"])

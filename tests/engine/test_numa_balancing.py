@@ -139,10 +139,10 @@ def test_numbers_are_those_of_linux_unless_they_are_given() -> None:
     assert (spec.rule.scan_bytes, spec.rule.migrate_after) == (256 * 2**20, 2)
 
 
-def test_the_identity_is_that_of_the_scans_and_without_them_as_it_was() -> None:
+def test_the_identity_is_that_of_the_scans_and_without_them_names_none() -> None:
     first_touch = (
-        '{"changes":[],"grain":null,"granule":16,"node":null,"nodes":null,"overflow":"none","policy":"first-touch",'
-        '"tasks":null,"touch_on_read":true}'
+        '{"changes":[],"grain":null,"granule":"64KiB","node":null,"nodes":null,"overflow":"none",'
+        '"policy":"first-touch","tasks":null,"touch_on_read":true}'
     )
     assert canonical_json(PlacementSpec(policy="first-touch").model_dump()) == first_touch
 

@@ -99,22 +99,22 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "problem"),
     [
-        b"",
-        b"[]",
-        b"\xff",
-        b'{"format": "numasim folder 2", "command": "numasim toil", "files": {}}',
-        b'{"format": "numasim folder 1", "command": "numasim toil"}',
-        b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"../x": []}}',
-        b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"/x": []}}',
-        b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"a": 1}}',
+        (b"", ":1:1: this is not JSON: Expecting value"),
+        (b"[]", ": is damaged"),
+        (b"\xff", ":1:1: this file is not text in UTF-8"),
+        (b'{"format": "numasim folder 2", "command": "numasim toil", "files": {}}', ": is damaged"),
+        (b'{"format": "numasim folder 1", "command": "numasim toil"}', ": is damaged"),
+        (b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"../x": []}}', ": is damaged"),
+        (b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"/x": []}}', ": is damaged"),
+        (b'{"format": "numasim folder 1", "command": "numasim toil", "files": {"a": 1}}', ": is damaged"),
     ],
 )
-def test_a_damaged_manifest_is_refused(tmp_path: Path, text: bytes) -> None:
+def test_a_damaged_manifest_is_refused(tmp_path: Path, text: bytes, problem: str) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / MANIFEST).write_bytes(text)
-    refused(tmp_path / "out", f"{MANIFEST}: is damaged; expected the file that numasim wrote; choose another folder")
+    refused(tmp_path / "out", f"{MANIFEST}{problem}; expected the file that numasim wrote; choose another folder")
 
 
 def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:

@@ -91,6 +91,16 @@ def test_a_call_as_in_version_0_1_runs_with_the_seed_0_and_one_line_of_advice(ol
     assert found.counters["trace_hash"] == ns.simulate(plan, 0).counters["trace_hash"]
 
 
+def test_synchronisation_objects_have_their_old_name_for_a_version() -> None:
+    spec = {**SPEC, "workload": {"name": "syncbench", "construct": "lock"}}
+    result = ns.simulate(build_plan(resolve(spec)), 0)
+    with pytest.warns(FutureWarning, match=r"Result\.words is called Result\.sync_objects now") as told:
+        found = result.words
+    assert [warning.filename for warning in told] == [__file__]
+    assert list(found) == ["word", *list(result.sync_objects)[1:]]
+    assert found["word"].tolist() == result.sync_objects["object"].tolist() != []
+
+
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     """With smaller programs than a reader's, so that it takes seconds."""
     (example,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import tracemalloc
@@ -276,7 +277,12 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def peak_bytes(rows: Rows, plan: Plan) -> int:
-    """What writing the rows of a run allocates at most; they come in batches of one size."""
+    """What writing the rows of a run allocates at most; they come in batches of one size.
+
+    No garbage is collected meanwhile, neither that of other tests.
+    """
+    gc.collect()
+    gc.disable()
     tracemalloc.start()
     try:
         writer = TraceWriter(plan, lambda _: None)
@@ -286,6 +292,7 @@ def peak_bytes(rows: Rows, plan: Plan) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+        gc.enable()
 
 
 def test_a_run_ten_times_as_long_takes_no_more_memory() -> None:
