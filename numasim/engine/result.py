@@ -120,7 +120,7 @@ class Result:
         c = self.counters
         row = {**self.identity, **c}
         row["speedup"] = ratio(c["serial_ps"], c["makespan_ps"])
-        workers = self.identity.get("workers", self.worker_count)
+        workers = self.identity.get("workers") or self.worker_count
         row["efficiency"] = ratio(c["serial_ps"], c["makespan_ps"] * workers)
         row["steal_miss_ratio"] = ratio(c["steal_false"], c["steal_attempts"])
         row["steal_remote_ratio"] = ratio(c["steal_attempts_remote"], c["steal_attempts"])
