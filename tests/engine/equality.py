@@ -15,6 +15,7 @@ from random_recipes import RandomRun
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.check.engine_difference import Outcome, difference, disagreements
 from numasim.engine.check.invariants import violations
+from numasim.engine.check.too_long import TooLongError
 from numasim.engine.collect_result import collect
 from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.observe.watch import COLUMNS
@@ -31,6 +32,7 @@ from numasim.workload.sync_parameters import Role
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
+REFUSALS = (DeadlockError, TooLongError)  # all engines have to end so, in the same words
 MOST_EVENTS = 60_000
 MOST_WATCHED_EVENTS = 8_000
 
@@ -66,7 +68,7 @@ def judge(random: RandomRun) -> Verdict:
     except EndlessError:
         return Verdict((*labels, "mode: given up"))
     broken = [] if isinstance(expected, str) else violations(random.plan, expected, log)
-    ended = "deadlock" if isinstance(expected, str) else str(expected.counters["mode"])
+    ended = "refused" if isinstance(expected, str) else str(expected.counters["mode"])
     problems = [*broken, *_differences(random, expected, log), *_differences_of_watches(random)]
     return Verdict((*labels, f"mode: {ended}"), "\n".join(problems) or None)
 
@@ -76,8 +78,8 @@ def _patiently(run: Run) -> tuple[Outcome, Log | None]:
     engine = ImpatientEngine(run, Trace(), keep_log=True)
     try:
         engine.run()
-    except DeadlockError as deadlock:
-        return str(deadlock), None
+    except REFUSALS as refused:
+        return str(refused), None
     return collect(run, finished(engine), makespan_ps), engine.ledger.log
 
 
@@ -95,8 +97,8 @@ def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Itera
 def _on(engine: str, run: Run) -> tuple[Outcome, Log | None]:
     try:
         return ENGINES[engine](run, True, None)
-    except DeadlockError as deadlock:
-        return str(deadlock), None
+    except REFUSALS as refused:
+        return str(refused), None
 
 
 def _is_eager(found: Outcome) -> bool:
@@ -124,9 +126,9 @@ def _differences_of_watches(random: RandomRun) -> Iterator[str]:
 
 
 def watched(run: Run, engine: str) -> Rows:
-    """[n, COLUMNS] what ``engine`` tells a watch of ``run``, up to a deadlock if there is one."""
+    """[n, COLUMNS] what ``engine`` tells a watch of ``run``, up to where it is refused if it is."""
     batches: list[Rows] = []
-    with suppress(DeadlockError):
+    with suppress(*REFUSALS):
         if engine == REFERENCE:
             watching = ImpatientEngine(run, Trace(watcher=batches.append))
             watching.most_events = MOST_WATCHED_EVENTS

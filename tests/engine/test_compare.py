@@ -65,8 +65,8 @@ def test_a_deadlock_differs_from_a_result_and_from_another_deadlock(register: di
     stuck = "1 tasks are left"
     result = outcome(RUN, "reference")
     assert not list(disagreements(stuck, stuck))
-    assert [each.name for each in disagreements(stuck, "2 tasks are left")] == ["deadlock"]
-    assert "deadlock" in {each.name for each in disagreements(stuck, result)}
+    assert [each.name for each in disagreements(stuck, "2 tasks are left")] == ["refused"]
+    assert "refused" in {each.name for each in disagreements(stuck, result)}
 
 
 def test_costs_of_the_run_are_no_difference() -> None:

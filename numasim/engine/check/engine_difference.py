@@ -156,7 +156,7 @@ def disagreements(left: Outcome, right: Outcome) -> Iterator[Disagreement]:
 def comparable(found: Outcome) -> dict[str, Any]:
     """The quantities of an outcome that engines have to agree on, by name."""
     if isinstance(found, str):
-        return {"deadlock": found}
+        return {"refused": found}
     return {
         **{name: value for name, value in found.counters.items() if name not in COSTS},
         **{f"workers.{name}": column for name, column in found.workers.items()},
@@ -167,7 +167,6 @@ def comparable(found: Outcome) -> dict[str, Any]:
         **{f"traffic.{kind}": pairs for kind, pairs in found.traffic.items()},
         "node_pages": found.node_pages,
         "passed_items": found.passed_items,
-        **{f"traffic.{kind}": moved for kind, moved in found.traffic.items()},
     }
 
 

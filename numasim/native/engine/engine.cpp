@@ -1,6 +1,7 @@
 #include "engine/engine.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace numasim {
 
@@ -15,11 +16,15 @@ Engine::Engine(const Plan& plan, std::uint64_t seed, const Listener* listener, W
 
 // ---- events -------------------------------------------------------------------------------------------------------
 
+// A listener and a watch are told what has happened also where the run is refused.
 void Engine::run() {
     try {
         go_through_events();
         executor_.memory.sum_traffic();
     } catch (const Deadlock&) {
+        executor_.run.recorder.flush();
+        throw;
+    } catch (const std::overflow_error&) {
         executor_.run.recorder.flush();
         throw;
     }
