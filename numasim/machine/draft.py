@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.machine.exact_shape import Kind, LastLevel, Node, Shape, shape_of
 from numasim.machine.inventory import Inventory
+from numasim.machine.links_by_distance import links_of
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import LONE, MAX_NODES
 from numasim.parts.number_lists import as_list
@@ -210,31 +212,20 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
         return
     distance = [[_relative(inventory, a, b) for b in nodes] for a in nodes]
     far = "in proportion to the distances there" if inventory.distance else f"{FAR} times as much"
-    matrix = [[round(LOCAL_NS * each, 1) for each in row] for row in distance]
+    matrix = [[_to_tenths(Fraction(LOCAL_NS) * each) for each in row] for row in distance]
     draft.put("latency_ns", matrix, f"assumed: {LOCAL_NS} ns on the own node, elsewhere {far}")
-    links = [{"between": [a, b], "bandwidth_gbs": LINK_GBS} for a, b in _links(distance)]
+    links = [{"between": [a, b], "bandwidth_gbs": LINK_GBS} for a, b in links_of(distance)]
     draft.put("links", links, "assumed: nodes are linked unless a route over a third is as short by these distances")
 
 
-def _relative(inventory: Inventory, a: int, b: int) -> Decimal:
+def _relative(inventory: Inventory, a: int, b: int) -> Fraction:
     """Distances relative to the local distance."""
     local = inventory.distance.get((a, a), Decimal(10))
-    return inventory.distance.get((a, b), local * (1 if a == b else FAR)) / local
+    return Fraction(inventory.distance.get((a, b), local * (1 if a == b else FAR))) / Fraction(local)
 
 
-def _links(distance: list[list[Decimal]]) -> Iterator[tuple[int, int]]:
-    """Pairs of nodes without an equally short route over a third; they join all nodes.
-
-    The shortest pair across any cut is kept.
-    """
-    count = len(distance)
-    more = [[max(distance[a][b], distance[b][a]) - 1 for b in range(count)] for a in range(count)]
-    least = Decimal("0.1")  # firmware that makes all distances equal leaves every pair linked
-    more = [[max(value, least) for value in row] for row in more]
-    for a in range(count):
-        for b in range(a + 1, count):
-            if not any(more[a][c] + more[c][b] <= more[a][b] for c in range(count) if c not in (a, b)):
-                yield a, b
+def _to_tenths(value: Fraction) -> Decimal:
+    return Decimal(round(10 * value)).scaleb(-1)
 
 
 def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:

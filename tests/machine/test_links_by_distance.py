@@ -1,0 +1,82 @@
+"""Which nodes distances link: the sets of nodes against the plain form, and by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numasim.machine.links_by_distance import LEAST, links_of
+
+Matrix = list[list[Fraction]]
+
+
+def plainly(distance: Sequence[Sequence[Fraction]]) -> list[tuple[int, int]]:
+    """Every pair for which no third node makes the two parts of the route as short as the whole."""
+    nodes = range(len(distance))
+
+    def further(a: int, b: int) -> Fraction:
+        return max(distance[a][b] - 1, distance[b][a] - 1, LEAST)
+
+    return [
+        (a, b)
+        for a, b in combinations(nodes, 2)
+        if not any(further(a, c) + further(c, b) <= further(a, b) for c in nodes if c not in (a, b))
+    ]
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> Matrix:
+    """Distances of firmware, relative to those of each node to itself, which may be unlike."""
+    count = draw(st.integers(1, 9))
+    values = draw(st.lists(st.integers(1, 60), min_size=1, max_size=6))
+    local = draw(st.lists(st.sampled_from([10, 10, 10, 17, 11]), min_size=count, max_size=count))
+    far = st.sampled_from(values)
+    return [[Fraction(1) if a == b else Fraction(draw(far), local[a]) for b in range(count)] for a in range(count)]
+
+
+@given(matrices())
+def test_links_are_those_of_the_plain_form(distance: Matrix) -> None:
+    assert list(links_of(distance)) == plainly(distance)
+
+
+@given(matrices())
+def test_links_join_all_nodes(distance: Matrix) -> None:
+    joined = [{node} for node in range(len(distance))]
+    for a, b in links_of(distance):
+        group = joined[a] | joined[b]
+        for node in group:
+            joined[node] = group
+    assert joined[0] == set(range(len(distance)))
+
+
+def of(*rows: str) -> Matrix:
+    """Distances as firmware has them: 10 is local."""
+    return [[Fraction(int(word), 10) for word in row.split()] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("distance", "links"),
+    [
+        (of("10"), []),
+        (of("10 20", "20 10"), [(0, 1)]),
+        (of("10 20 30", "20 10 20", "30 20 10"), [(0, 1), (1, 2)]),  # 20 more by node 1, and 20 more
+        (of("10 20 29", "20 10 20", "29 20 10"), [(0, 1), (0, 2), (1, 2)]),
+        (of("10 20 20", "20 10 30", "29 20 10"), [(0, 1), (0, 2), (1, 2)]),  # 19 from node 2 to 0, the longer way
+        (of("10 10 10", "10 10 10", "10 10 10"), [(0, 1), (0, 2), (1, 2)]),
+        (of("10 9 12", "9 10 11", "12 11 10"), [(0, 1), (1, 2)]),  # one more from 0 to 1, at least, and one to 2
+    ],
+)
+def test_by_hand(distance: Matrix, links: list[tuple[int, int]]) -> None:
+    assert list(links_of(distance)) == links
+
+
+def test_a_row_of_a_thousand_nodes() -> None:
+    """Only neighbours are linked. Comparing every pair with every third node would take half a billion steps."""
+    count = 1000
+    distance = [[Fraction(10 + abs(a - b), 10) for b in range(count)] for a in range(count)]
+    assert list(links_of(distance)) == [(a, a + 1) for a in range(count - 1)]
