@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,4 +114,60 @@ TREES = {
     "a node without processors": Tree(sockets=2, memory_nodes=1),
     "a control group": Tree(sockets=2, cores=4, allowed="1-2,4-6"),
     "a control group on one node": Tree(sockets=2, cores=4, allowed="4-7"),
+}
+
+
+# ---- what other kernels and control groups make of a tree
+
+
+def leave(root: Path) -> None:
+    """Nothing else."""
+
+
+def write_bitmaps(root: Path) -> None:
+    """As kernels before they had lists; some copies end in a zero byte."""
+    for found in [*root.rglob("core_cpus_list"), *root.rglob("shared_cpu_list"), *root.rglob("node*/cpulist")]:
+        numbers = [int(word) for word in found.read_text().replace("\n", "").split(",") if word]
+        bits = f"{sum(1 << number for number in numbers):016x}"
+        name_of_map = {"core_cpus_list": "thread_siblings", "shared_cpu_list": "shared_cpu_map", "cpulist": "cpumap"}
+        (found.parent / name_of_map[found.name]).write_text(f"{bits[:8]},{bits[8:]}\n\0")
+        found.unlink()
+
+
+def list_nothing(root: Path) -> None:
+    """Which processors and nodes are online is told by their folders alone."""
+    (root / "devices/system/cpu/online").unlink()
+    (root / "devices/system/node/online").unlink()
+
+
+def take_offline(root: Path) -> None:
+    """Processor 1 is listed, and says of itself that it is offline."""
+    put(root, "devices/system/cpu/cpu0/online", "1")
+    put(root, "devices/system/cpu/cpu1/online", "0")
+
+
+def forbid_memory(root: Path) -> None:
+    """The memory of node 0 alone may be used."""
+    put(root, "fs/cgroup/cpuset.mems.effective", "0")
+
+
+def forbid_memory_of_old(root: Path) -> None:
+    """The same by the first version of control groups."""
+    put(root, "fs/cgroup/cpuset/cpuset.effective_mems", "0")
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "as it is": leave,
+    "bitmaps": write_bitmaps,
+    "no lists of what is online": list_nothing,
+    "a processor says that it is offline": take_offline,
+    "memory that may not be used": forbid_memory,
+    "memory that may not be used, by the first control groups": forbid_memory_of_old,
+}
+DAMAGED = {  # in the tree "a node without memory", whose processors are 0-1 and 2-3
+    "a processor on no node": ("devices/system/node/node0/cpulist", "1"),
+    "processors on two nodes": ("devices/system/node/node1/cpulist", "0-3"),
+    "a list backwards": ("devices/system/node/node0/cpulist", "0,9-5"),
+    "no bitmap": ("devices/system/node/node0/cpumap", "0x3"),
+    "a bitmap that is too wide": ("devices/system/node/node0/cpumap", "1" + ",00000000" * 2048),
 }

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sysfs_trees import RING, TREES, Tree, put
+from sysfs_trees import CHANGES, DAMAGED, RING, TREES, Tree, put
 
+from numasim.errors import InputError
 from numasim.machine.sysfs import read_sysfs
 
 BAD_INPUT = 2
@@ -33,9 +34,11 @@ def groups(cpus: list[dict[str, int]], member: str) -> set[frozenset[int]]:
     return {frozenset(cpu["id"] for cpu in cpus if cpu[member] == value) for value in {cpu[member] for cpu in cpus}}
 
 
+@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", TREES)
-def test_both_readers_of_sysfs_see_the_same(name: str, program: Path, tmp_path: Path) -> None:
+def test_both_readers_of_sysfs_see_the_same(name: str, change: str, program: Path, tmp_path: Path) -> None:
     root = TREES[name].write(tmp_path)
+    CHANGES[change](root)
     seen, inventory = topology(program, "--root", root), read_sysfs(root)
     threads = [vars(thread) for thread in inventory.threads]
     ids = [node["id"] for node in seen["nodes"]]
@@ -57,6 +60,27 @@ def test_both_readers_of_sysfs_see_the_same(name: str, program: Path, tmp_path: 
             len(same.threads & usable),
         )
     assert caches == {}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_both_readers_of_sysfs_refuse_the_same(name: str, program: Path, tmp_path: Path) -> None:
+    file, text = DAMAGED[name]
+    root = TREES["a node without memory"].write(tmp_path)
+    put(root, file.replace("cpumap", "cpulist"), "")
+    put(root, file, text)
+    with pytest.raises(InputError):
+        read_sysfs(root)
+    assert "damaged" in refusal(program, "--root", root)
+
+
+def test_a_bitmap_of_several_groups(program: Path, tmp_path: Path) -> None:
+    """Processors 0 and 69: bit 5 of the highest of three groups, after which some kernels begin a new line."""
+    put(tmp_path, "devices/system/cpu/online", "0,69")
+    put(tmp_path, "devices/system/node/online", "0-1")
+    put(tmp_path, "devices/system/node/node0/cpumap", "00000000,00000000,00000001")
+    put(tmp_path, "devices/system/node/node1/cpumap", "20,\n00000000,00000000")
+    seen = topology(program, "--root", tmp_path)
+    assert [(cpu["id"], cpu["node"]) for cpu in seen["cpus"]] == [(0, 0), (69, 1)]
 
 
 def test_a_machine_of_eight_nodes(program: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 /* Threads and memory in their places, by the kernel's own calls: no library is needed for them. */
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,7 +8,7 @@
 #include "numasim/runtime.h"
 #include "platform/topology_build.h"
 
-enum { BIND = 2, OF_ADDRESS = 3 }; /* MPOL_BIND; MPOL_F_NODE | MPOL_F_ADDR */
+enum { BIND = 2, OF_ADDRESS = 3, ALLOWED = 4 }; /* MPOL_BIND; MPOL_F_NODE | MPOL_F_ADDR; MPOL_F_MEMS_ALLOWED */
 
 int ns_cpu_pin(uint32_t cpu) {
     cpu_set_t *mask = CPU_ALLOC(NS_SET_BITS);
@@ -37,6 +38,12 @@ int ns_node_allocate(void **memory, uint32_t node, size_t bytes) {
 
 void ns_node_release(void *memory, size_t bytes) {
     if (memory) munmap(memory, bytes);
+}
+
+void ns_topology_memory(ns_set *self) {
+    memset(self, 0, sizeof *self);
+    const long failed = syscall(SYS_get_mempolicy, NULL, self->word, (unsigned long)NS_SET_BITS, NULL, ALLOWED);
+    if (failed || !ns_set_count(self)) memset(self, 0xFF, sizeof *self);
 }
 
 int64_t ns_node_of_page(const void *address) {

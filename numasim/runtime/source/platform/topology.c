@@ -10,16 +10,17 @@ int ns_topology_detect(ns_topology *self) {
 #ifdef NUMASIM_HWLOC
     return ns_topology_read_hwloc(self);
 #else
-    ns_set usable;
-    ns_topology_affinity(&usable);
-    return ns_topology_read_sysfs(self, "/sys", &usable);
+    ns_set mine, memory;
+    ns_topology_affinity(&mine);
+    ns_topology_memory(&memory);
+    return ns_topology_read_sysfs(self, "/sys", &mine, &memory);
 #endif
 }
 
 int ns_topology_read(ns_topology *self, const char *root) {
     ns_set all;
     memset(&all, 0xFF, sizeof all);
-    return ns_topology_read_sysfs(self, root, &all);
+    return ns_topology_read_sysfs(self, root, &all, &all);
 }
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */

@@ -25,6 +25,10 @@ uint32_t ns_set_first(const ns_set *self); /* NS_SET_BITS where it is empty */
 /* Read a list such as 0-3,8: 0 or NS_ERROR_FORMAT. */
 int ns_set_parse(ns_set *self, const char *text);
 
+/* Read a bitmap: groups of 32 bits in hexadecimal, the highest first, such as 00000001,0000ffff: 0 or NS_ERROR_FORMAT.
+ */
+int ns_set_parse_bitmap(ns_set *self, const char *text);
+
 /* Room for so many processors and nodes, all zero, distances those of alike nodes: 0 or NS_ERROR_MEMORY. */
 int ns_topology_create(ns_topology *self, const char *source, uint32_t cpu_count, uint32_t node_count);
 
@@ -35,8 +39,11 @@ int ns_topology_finish(ns_topology *self);
 /* The processors that this process may run on. */
 void ns_topology_affinity(ns_set *self);
 
-/* The readers. */
-int ns_topology_read_sysfs(ns_topology *self, const char *root, const ns_set *usable);
+/* The nodes whose memory this process may use; all where the kernel does not say. */
+void ns_topology_memory(ns_set *self);
+
+/* The readers; `mine` and `memory` are the processors and the nodes' memory that may be used. */
+int ns_topology_read_sysfs(ns_topology *self, const char *root, const ns_set *mine, const ns_set *memory);
 #ifdef NUMASIM_HWLOC
 int ns_topology_read_hwloc(ns_topology *self);
 #endif

@@ -52,3 +52,32 @@ int ns_set_parse(ns_set *self, const char *text) {
     }
     return NS_OK;
 }
+
+/* The 32 bits in hexadecimal at `*text`, which is moved behind them; -1 where there are none, or more. */
+static int64_t parse_group(const char **text) {
+    int64_t value = 0;
+    uint32_t digits = 0;
+    for (; isxdigit((unsigned char)**text) && digits <= 8; ++*text, digits++) {
+        const int symbol = tolower((unsigned char)**text);
+        value = value * 16 + (symbol <= '9' ? symbol - '0' : symbol - 'a' + 10);
+    }
+    return digits && digits <= 8 ? value : -1;
+}
+
+/* Make room for a lower group; false where the highest one would be lost. */
+static bool shift_by_group(ns_set *self) {
+    const bool fits = self->word[WORDS - 1] >> 32 == 0;
+    for (uint32_t at = WORDS; at-- > 0;) self->word[at] = self->word[at] << 32 | (at ? self->word[at - 1] >> 32 : 0);
+    return fits;
+}
+
+int ns_set_parse_bitmap(ns_set *self, const char *text) {
+    memset(self, 0, sizeof *self);
+    for (;; text++) {
+        const int64_t group = parse_group(&text);
+        if (group < 0 || !shift_by_group(self)) return NS_ERROR_FORMAT;
+        self->word[0] |= (uint64_t)group;
+        if (*text != ',') return *text && *text != '\n' ? NS_ERROR_FORMAT : NS_OK;
+        if (text[1] == '\n') text++; /* as old kernels break long ones */
+    }
+}

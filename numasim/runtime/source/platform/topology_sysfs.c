@@ -1,14 +1,20 @@
 /* A topology from sysfs: devices/system/cpu, devices/system/node, and the control group at fs/cgroup.
- * numasim/machine/sysfs.py reads the same for machine files.
+ *
+ * Of processors, cores, sockets, nodes, memory and distances numasim/machine/sysfs.py reads the same for machine files,
+ * and refuses the same: processors on no node or on several. It reads more: the clock, the speeds of unlike cores, and
+ * the caches of all processors; here the first processor's are printed, and of the others only the last level counts.
  */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "numasim/runtime.h"
 #include "platform/topology_build.h"
 
 enum { PATH_BYTES = 4096, LIST_BYTES = 65536, CACHES = 16 };
+
+#define NOWHERE UINT32_MAX /* on no node yet */
 
 typedef struct {
     const char *root;
@@ -17,19 +23,43 @@ typedef struct {
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Read the file below the root whose name is formatted so. NS_ERROR_FILE where there is none, or it is empty. */
-__attribute__((format(printf, 2, 3))) static int read_text(tree *self, const char *name, ...) {
-    char below[256], path[PATH_BYTES];
+/* The path of a file or folder below the root whose name is formatted so. */
+__attribute__((format(printf, 3, 0))) static void put_path(const tree *self, char *path, const char *name,
+                                                           va_list arguments) {
+    char below[256];
+    vsnprintf(below, sizeof below, name, arguments);
+    snprintf(path, PATH_BYTES, "%s/%s", self->root, below);
+}
+
+__attribute__((format(printf, 2, 3))) static bool exists(const tree *self, const char *name, ...) {
+    char path[PATH_BYTES];
     va_list arguments;
     va_start(arguments, name);
-    vsnprintf(below, sizeof below, name, arguments);
+    put_path(self, path, name, arguments);
     va_end(arguments);
-    snprintf(path, sizeof path, "%s/%s", self->root, below);
+    return access(path, F_OK) == 0;
+}
+
+/* Read a file. NS_ERROR_FILE where there is none, or it is empty. */
+__attribute__((format(printf, 2, 3))) static int read_text(tree *self, const char *name, ...) {
+    char path[PATH_BYTES];
+    va_list arguments;
+    va_start(arguments, name);
+    put_path(self, path, name, arguments);
+    va_end(arguments);
     FILE *file = fopen(path, "r");
     const size_t size = file ? fread(self->text, 1, sizeof self->text - 1, file) : 0;
     self->text[size] = 0;
     if (file) fclose(file);
-    return size && self->text[0] != '\n' ? NS_OK : NS_ERROR_FILE;
+    return self->text[0] && self->text[0] != '\n' ? NS_OK : NS_ERROR_FILE;
+}
+
+/* Read the set in the file `list` of a folder, else in the bitmap `map`, which is all that old kernels give.
+ * NS_ERROR_FILE where there is neither. */
+static int read_set(tree *self, ns_set *set, const char *folder, const char *list, const char *map) {
+    if (!read_text(self, "%s/%s", folder, list)) return ns_set_parse(set, self->text);
+    if (!read_text(self, "%s/%s", folder, map)) return ns_set_parse_bitmap(set, self->text);
+    return NS_ERROR_FILE;
 }
 
 static int read_number(const tree *self, uint32_t *value) {
@@ -42,32 +72,57 @@ static int read_number(const tree *self, uint32_t *value) {
 
 /* ---- processors -------------------------------------------------------------------------------------------------- */
 
-static int read_usable(tree *self, const ns_set *mine, ns_set *usable) {
-    static const char *const GROUP[] = {"fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus"};
-    int error = read_text(self, "devices/system/cpu/online");
-    if (!error) error = ns_set_parse(usable, self->text);
-    if (error) return error;
-    ns_set_keep(usable, mine);
-    for (size_t at = 0; at < sizeof GROUP / sizeof *GROUP; at++) {
-        ns_set allowed;
-        if (read_text(self, "%s", GROUP[at])) continue;
-        if (ns_set_parse(&allowed, self->text)) return NS_ERROR_FORMAT;
-        ns_set_keep(usable, &allowed);
+/* The `kind`, cpu or node, that are online: those that are listed, else those that have a folder. */
+static int read_online(tree *self, ns_set *online, const char *kind) {
+    if (!read_text(self, "devices/system/%s/online", kind)) {
+        const int error = ns_set_parse(online, self->text);
+        if (error || ns_set_count(online)) return error;
     }
-    return ns_set_count(usable) ? NS_OK : NS_ERROR_UNSUPPORTED;
+    memset(online, 0, sizeof *online);
+    for (uint32_t id = 0; id < NS_SET_BITS; id++) {
+        if (exists(self, "devices/system/%s/%s%u", kind, kind, id)) ns_set_add(online, id);
+    }
+    return NS_OK;
+}
+
+/* Keep what the control group allows, by the file of either version of control groups. */
+static int keep_allowed(tree *self, ns_set *set, const char *file, const char *old_file) {
+    const char *const files[] = {file, old_file};
+    for (size_t at = 0; at < sizeof files / sizeof *files; at++) {
+        ns_set allowed;
+        if (read_text(self, "fs/cgroup/%s", files[at])) continue;
+        if (ns_set_parse(&allowed, self->text)) return NS_ERROR_FORMAT;
+        ns_set_keep(set, &allowed);
+    }
+    return NS_OK;
+}
+
+/* A processor may be listed and say of itself that it is offline. */
+static int read_usable(tree *self, const ns_set *mine, ns_set *usable) {
+    ns_set listed;
+    int error = read_online(self, &listed, "cpu");
+    memset(usable, 0, sizeof *usable);
+    for (uint32_t id = 0; id < NS_SET_BITS && !error; id++) {
+        uint32_t online = 1;
+        if (!ns_set_has(&listed, id)) continue;
+        if (!read_text(self, "devices/system/cpu/cpu%u/online", id)) error = read_number(self, &online);
+        if (online) ns_set_add(usable, id);
+    }
+    if (!error && !ns_set_count(usable)) error = NS_ERROR_FILE;
+    ns_set_keep(usable, mine);
+    if (!error) error = keep_allowed(self, usable, "cpuset.cpus.effective", "cpuset/cpuset.effective_cpus");
+    return error ? error : ns_set_count(usable) ? NS_OK : NS_ERROR_UNSUPPORTED;
 }
 
 /* A core is known by the first of its hardware threads. */
 static int read_core(tree *self, ns_cpu *cpu) {
-    ns_set siblings;
-    cpu->core = cpu->id;
-    if (read_text(self, "devices/system/cpu/cpu%u/topology/core_cpus_list", cpu->id) &&
-        read_text(self, "devices/system/cpu/cpu%u/topology/thread_siblings_list", cpu->id)) {
-        return NS_OK;
-    }
-    if (ns_set_parse(&siblings, self->text)) return NS_ERROR_FORMAT;
-    if (ns_set_count(&siblings)) cpu->core = ns_set_first(&siblings);
-    return NS_OK;
+    char folder[64];
+    ns_set siblings = {0};
+    snprintf(folder, sizeof folder, "devices/system/cpu/cpu%u/topology", cpu->id);
+    int error = read_set(self, &siblings, folder, "core_cpus_list", "core_cpus");
+    if (error == NS_ERROR_FILE) error = read_set(self, &siblings, folder, "thread_siblings_list", "thread_siblings");
+    cpu->core = ns_set_count(&siblings) ? ns_set_first(&siblings) : cpu->id;
+    return error == NS_ERROR_FILE ? NS_OK : error;
 }
 
 static int read_socket(tree *self, ns_cpu *cpu) {
@@ -90,26 +145,25 @@ static int read_bytes(tree *self, int64_t *bytes) {
     return NS_OK;
 }
 
-/* The cache `index` of a processor; `bytes` stays 0 for one of instructions. NS_ERROR_FILE where there is none. */
+/* The cache `index` of a processor; `bytes` stays 0 for one of instructions, and where there is none. */
 static int read_cache(tree *self, uint32_t cpu, uint32_t index, const ns_set *usable, shared_cache *found) {
-    ns_set sharing;
+    char folder[64];
+    ns_set sharing = {0};
     *found = (shared_cache){.first = cpu, .cache.cpu_count = 1};
-    if (read_text(self, "devices/system/cpu/cpu%u/cache/index%u/level", cpu, index)) return NS_ERROR_FILE;
+    snprintf(folder, sizeof folder, "devices/system/cpu/cpu%u/cache/index%u", cpu, index);
+    if (read_text(self, "%s/level", folder)) return NS_OK;
     if (read_number(self, &found->cache.level)) return NS_ERROR_FORMAT;
-    if (!read_text(self, "devices/system/cpu/cpu%u/cache/index%u/type", cpu, index) && self->text[0] == 'I')
-        return NS_OK;
-    if (!read_text(self, "devices/system/cpu/cpu%u/cache/index%u/coherency_line_size", cpu, index) &&
-        read_number(self, &found->cache.line_bytes)) {
+    if (!found->cache.level || (!read_text(self, "%s/type", folder) && self->text[0] == 'I')) return NS_OK;
+    if (!read_text(self, "%s/coherency_line_size", folder) && read_number(self, &found->cache.line_bytes))
         return NS_ERROR_FORMAT;
-    }
-    if (!read_text(self, "devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list", cpu, index)) {
-        if (ns_set_parse(&sharing, self->text)) return NS_ERROR_FORMAT;
+    const int error = read_set(self, &sharing, folder, "shared_cpu_list", "shared_cpu_map");
+    if (error && error != NS_ERROR_FILE) return error;
+    if (ns_set_count(&sharing)) {
         found->first = ns_set_first(&sharing);
         ns_set_keep(&sharing, usable);
         found->cache.cpu_count = ns_set_count(&sharing);
     }
-    if (read_text(self, "devices/system/cpu/cpu%u/cache/index%u/size", cpu, index)) return NS_OK;
-    return read_bytes(self, &found->cache.bytes);
+    return read_text(self, "%s/size", folder) ? NS_OK : read_bytes(self, &found->cache.bytes);
 }
 
 static void keep_level(ns_topology *topology, const ns_cache *cache) {
@@ -123,7 +177,6 @@ static int read_caches(tree *self, ns_topology *topology, ns_cpu *cpu, const ns_
     for (uint32_t index = 0; index < CACHES; index++) {
         shared_cache found;
         const int error = read_cache(self, cpu->id, index, usable, &found);
-        if (error == NS_ERROR_FILE) break;
         if (error) return error;
         if (!found.cache.bytes) continue;
         if (found.cache.level >= last) cpu->cache = found.first;
@@ -150,28 +203,38 @@ static int read_distances(tree *self, ns_topology *topology, uint32_t node) {
     return text[strspn(text, " \n")] ? NS_ERROR_FORMAT : NS_OK;
 }
 
-static int read_node(tree *self, ns_topology *topology, uint32_t node) {
-    const uint32_t id = topology->node[node].id;
-    if (!read_text(self, "devices/system/node/node%u/meminfo", id)) {
-        const char *total = strstr(self->text, "MemTotal:");
-        topology->node[node].memory_bytes = total ? (int64_t)strtoll(total + sizeof "MemTotal:", NULL, 10) * 1024 : 0;
-    }
-    if (!read_text(self, "devices/system/node/node%u/cpulist", id)) {
-        ns_set cpus;
-        if (ns_set_parse(&cpus, self->text)) return NS_ERROR_FORMAT;
-        for (uint32_t at = 0; at < topology->cpu_count; at++) {
-            if (ns_set_has(&cpus, topology->cpu[at].id)) topology->cpu[at].node = node;
-        }
-    }
-    return read_distances(self, topology, node);
+/* The memory of a node; that of one whose memory may not be used is none. */
+static void read_memory(tree *self, ns_node *node, const ns_set *memory) {
+    if (!ns_set_has(memory, node->id) || read_text(self, "devices/system/node/node%u/meminfo", node->id)) return;
+    const char *total = strstr(self->text, "MemTotal:");
+    node->memory_bytes = total ? (int64_t)strtoll(total + sizeof "MemTotal:", NULL, 10) * 1024 : 0;
 }
 
-/* A kernel that knows no nodes has all in one. */
-static int read_online_nodes(tree *self, ns_set *nodes) {
-    if (!read_text(self, "devices/system/node/online")) return ns_set_parse(nodes, self->text);
-    memset(nodes, 0, sizeof *nodes);
-    ns_set_add(nodes, 0);
-    return NS_OK;
+/* Every processor is on one node at most. */
+static int read_processors(tree *self, ns_topology *topology, uint32_t node) {
+    char folder[64];
+    ns_set cpus = {0};
+    snprintf(folder, sizeof folder, "devices/system/node/node%u", topology->node[node].id);
+    const int error = read_set(self, &cpus, folder, "cpulist", "cpumap");
+    for (uint32_t at = 0; at < topology->cpu_count; at++) {
+        if (!ns_set_has(&cpus, topology->cpu[at].id)) continue;
+        if (topology->cpu[at].node != NOWHERE) return NS_ERROR_FORMAT;
+        topology->cpu[at].node = node;
+    }
+    return error == NS_ERROR_FILE ? NS_OK : error;
+}
+
+static int read_nodes(tree *self, ns_topology *topology, const ns_set *memory) {
+    int error = NS_OK;
+    for (uint32_t node = 0; node < topology->node_count && !error; node++) {
+        read_memory(self, &topology->node[node], memory);
+        error = read_processors(self, topology, node);
+        if (!error) error = read_distances(self, topology, node);
+    }
+    for (uint32_t at = 0; at < topology->cpu_count && !error; at++) {
+        if (topology->cpu[at].node == NOWHERE) error = NS_ERROR_FORMAT;
+    }
+    return error;
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
@@ -179,7 +242,7 @@ static int read_online_nodes(tree *self, ns_set *nodes) {
 static int fill(tree *self, ns_topology *topology, const ns_set *usable, const ns_set *nodes) {
     uint32_t cpus = 0, count = 0;
     for (uint32_t id = 0; id < NS_SET_BITS; id++) {
-        if (ns_set_has(usable, id)) topology->cpu[cpus++].id = id;
+        if (ns_set_has(usable, id)) topology->cpu[cpus++] = (ns_cpu){.id = id, .node = NOWHERE};
         if (ns_set_has(nodes, id)) topology->node[count++].id = id;
     }
     int error = NS_OK;
@@ -189,21 +252,35 @@ static int fill(tree *self, ns_topology *topology, const ns_set *usable, const n
         if (!error) error = read_socket(self, cpu);
         if (!error) error = read_caches(self, topology, cpu, usable);
     }
-    for (uint32_t node = 0; node < count && !error; node++) error = read_node(self, topology, node);
+    return error;
+}
+
+/* A kernel that knows no nodes has all in one. */
+static void put_all_on_one_node(ns_topology *topology) {
+    for (uint32_t at = 0; at < topology->cpu_count; at++) topology->cpu[at].node = 0;
+}
+
+static int read_all(tree *self, ns_topology *topology, const ns_set *mine, const ns_set *mine_of_memory) {
+    ns_set usable, nodes, memory = *mine_of_memory;
+    int error = read_usable(self, mine, &usable);
+    if (!error) error = read_online(self, &nodes, "node");
+    if (!error) error = keep_allowed(self, &memory, "cpuset.mems.effective", "cpuset/cpuset.effective_mems");
+    if (error) return error;
+    const bool has_nodes = ns_set_count(&nodes);
+    if (!has_nodes) ns_set_add(&nodes, 0);
+    error = ns_topology_create(topology, "sysfs", ns_set_count(&usable), ns_set_count(&nodes));
+    if (!error) error = fill(self, topology, &usable, &nodes);
+    if (!error && has_nodes) error = read_nodes(self, topology, &memory);
+    if (!error && !has_nodes) put_all_on_one_node(topology);
     return error ? error : ns_topology_finish(topology);
 }
 
-int ns_topology_read_sysfs(ns_topology *self, const char *root, const ns_set *mine) {
-    ns_set usable, nodes;
+int ns_topology_read_sysfs(ns_topology *self, const char *root, const ns_set *mine, const ns_set *memory) {
     *self = (ns_topology){0};
     tree *files = malloc(sizeof *files);
     if (!files) return NS_ERROR_MEMORY;
     files->root = root;
-    int error = read_usable(files, mine, &usable);
-    if (!error) error = read_online_nodes(files, &nodes);
-    if (!error && !ns_set_count(&nodes)) error = NS_ERROR_FORMAT;
-    if (!error) error = ns_topology_create(self, "sysfs", ns_set_count(&usable), ns_set_count(&nodes));
-    if (!error) error = fill(files, self, &usable, &nodes);
+    const int error = read_all(files, self, mine, memory);
     if (error) ns_topology_destroy(self);
     free(files);
     return error;
