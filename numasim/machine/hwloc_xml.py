@@ -71,17 +71,19 @@ def _inventory(root: Element, path: Path) -> Inventory:
     if not usable:
         raise InputError("there is no PU that may be used", expected="at least one")
     nodes = _of_type(objects, "NUMANode") or [objects[0]]
+    memory_bytes = _memory_bytes(objects[0], nodes)
+    homes = _homes(usable, nodes, memory_bytes)
     speeds, speed_source = _speeds(root, usable)
     return Inventory(
         origin=f"hwloc XML of version {_version(root)}, {path.name}",
-        threads=tuple(_threads(usable, objects, nodes)),
+        threads=tuple(_threads(objects, homes)),
         caches=tuple(_caches(objects)),
-        memory_bytes=_memory_bytes(objects[0], nodes),
+        memory_bytes=memory_bytes,
         distance=_distances(root, objects, nodes),
         clock=_clock(root),
         page_bytes=_page_bytes(root),
         remarks=tuple(_left_out(objects, processors, usable)),
-        beside=_beside(nodes, usable),
+        beside=_beside(nodes, homes),
         speeds=speeds,
         speed_source=speed_source,
     )
@@ -139,27 +141,36 @@ def _allowed(machine: _Object) -> frozenset[int]:
     return allowed
 
 
-def _threads(usable: frozenset[int], objects: list[_Object], nodes: list[_Object]) -> Iterator[Thread]:
-    around: dict[int, list[_Object]] = {cpu: [] for cpu in sorted(usable)}
+def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int, int]) -> dict[int, int]:
+    """The node of each processor: of those that list it the one of fewest processors, which has memory if one has.
+
+    Memory behind CXL and HBM lists the processors near it as well, of which it has none.
+    """
+    nearest = sorted(
+        (len(node.cpus), not memory_bytes[node.number("os_index")], node.number("os_index"), node.cpus)
+        for node in nodes
+    )  # fmt: skip
+    homes: dict[int, int] = {}
+    for *_, number, cpus in nearest:
+        homes |= dict.fromkeys(cpus & usable - homes.keys(), number)
+    if lost := usable - homes.keys():
+        raise InputError(f"processor {min(lost)} is on no NUMANode", expected="every PU in the cpuset of one")
+    return homes
+
+
+def _threads(objects: list[_Object], homes: dict[int, int]) -> Iterator[Thread]:
+    around: dict[int, list[_Object]] = {cpu: [] for cpu in sorted(homes)}
     for each in objects:
-        for cpu in each.cpus & usable:
+        for cpu in each.cpus & homes.keys():
             around[cpu].append(each)
-    return (_thread(cpu, found, nodes) for cpu, found in around.items())
+    return (_thread(cpu, found, homes[cpu]) for cpu, found in around.items())
 
 
-def _thread(cpu: int, around: list[_Object], nodes: list[_Object]) -> Thread:
+def _thread(cpu: int, around: list[_Object], home: int) -> Thread:
     """The hardware thread ``cpu`` in the objects ``around`` it."""
     core = min(min((each.cpus for each in _of_type(around, "Core")), default=frozenset({cpu})))
     socket = min(min((each.cpus for each in _of_type(around, "Package", "Socket")), default=frozenset({0})))
-    return Thread(cpu, core, socket, _home(cpu, nodes))
-
-
-def _home(cpu: int, nodes: list[_Object]) -> int:
-    """The node of a processor: memory behind CXL and HBM lists the processors near it as well, of which it has none."""
-    homes = [(len(node.cpus), node.number("os_index")) for node in nodes if cpu in node.cpus]
-    if not homes:
-        raise InputError(f"processor {cpu} is on no NUMANode", expected="every PU in the cpuset of one")
-    return min(homes)[1]
+    return Thread(cpu, core, socket, home)
 
 
 def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:
@@ -169,12 +180,11 @@ def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:
     return {node: size if node in allowed or not allowed else 0 for node, size in sizes.items()}
 
 
-def _beside(nodes: list[_Object], usable: frozenset[int]) -> dict[int, int]:
+def _beside(nodes: list[_Object], homes: dict[int, int]) -> dict[int, int]:
     """For nodes without processors of their own, the node of the first processor near them."""
-    homes = {cpu: _home(cpu, nodes) for cpu in usable}
     used = set(homes.values())
-    alone = [node for node in nodes if node.number("os_index") not in used and node.cpus & usable]
-    return {node.number("os_index"): homes[min(node.cpus & usable)] for node in alone}
+    near = {node.number("os_index"): node.cpus & homes.keys() for node in nodes}
+    return {node: homes[min(cpus)] for node, cpus in near.items() if cpus and node not in used}
 
 
 _SPEEDS = {"LinuxCapacity": "the capacities there", "FrequencyMaxMHz": "their highest clocks there"}

@@ -50,16 +50,17 @@ def memory_side(cache: Element) -> bool:
 
 
 def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
+    """Those with memory, and those that are the nearest to some processor, as no node with memory is as near."""
     allowed = mask(top, "allowed_nodeset") or -1
     nodes = []
     for node in of_type(root, "NUMANode"):
         may_be_used = allowed >> int(node.get("os_index", "")) & 1
-        nodes.append((mask(node, "cpuset") & threads, int(node.get("local_memory", "0")) * may_be_used))
+        nodes.append((mask(node, "cpuset"), int(node.get("local_memory", "0")) * may_be_used))
     if not any(memory for _, memory in nodes):
         return len(nodes) or 1
     used = [cpus for cpus, memory in nodes if memory]
-    alone = {cpus for cpus, memory in nodes if cpus and not memory and not any(cpus & other for other in used)}
-    return len(used) + len(alone)
+    alone = {cpus for cpus, memory in nodes if cpus & threads and not memory}
+    return len(used) + len([cpus for cpus in alone if not any(other and not other & ~cpus for other in used)])
 
 
 def last_level(levels: set[tuple[int, int]], cores: list[int]) -> int:

@@ -1,18 +1,20 @@
-"""Every topology that hwloc's test suite has is imported exactly, or refused in a sentence: never rounded.
+"""Every topology is imported exactly, or refused in a sentence: never rounded.
 
-The files here are a few of those. NUMASIM_TOPOLOGIES names a folder with more: XML files of hwloc anywhere below it,
-and unpacked copies of sysfs, each a folder `sys`; such as a clone of hwloc with the archives of `tests/hwloc/linux`
-unpacked.
+The files here are of real machines, and of made-up ones as lstopo writes them. NUMASIM_TOPOLOGIES names a folder with
+more: XML files of hwloc anywhere below it, and unpacked copies of sysfs, each a folder `sys`; such as a clone of hwloc
+with the archives of `tests/hwloc/linux` unpacked.
 """
 
 from __future__ import annotations
 
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
 from counted import Counts, counted_in_sysfs, counted_in_xml
-from sysfs_trees import TREES, put
+from synthetic_topologies import ARCHIVE, names
+from sysfs_trees import CHANGES, DAMAGED, TREES, put, write_bitmaps
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
@@ -21,6 +23,12 @@ from numasim.machine.topology import Machine
 from numasim.parts.models.sources import unsourced
 
 HERE = Path(__file__).parent / "hwloc"
+REFUSED = {  # what a machine file cannot say
+    "smt-9": "core 0 has 9 hardware threads; expected at most 8",
+    "last-level-of-each-thread": "core 0 has several caches of level 3, the last one; expected ",
+    "nodes-of-threads": "core 0 has threads on nodes 0-1; expected ",
+    "memory-lost": "processor 4 is on no NUMANode; expected ",
+}
 
 
 def topologies(folder: Path) -> list[Path]:
@@ -55,6 +63,34 @@ def test_the_topologies_here_are_imported_exactly(path: Path) -> None:
     assert counts(imported(path)) == counted(path)
 
 
+@pytest.fixture(scope="module")
+def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the made-up systems."""
+    folder = tmp_path_factory.mktemp("synthetic")
+    with tarfile.open(ARCHIVE) as archive:
+        for member in archive:
+            found = archive.extractfile(member)
+            assert found is not None
+            (folder / Path(member.name).name).write_bytes(found.read())
+    return folder
+
+
+def test_the_made_up_systems_are_those_listed(synthetic: Path) -> None:
+    assert sorted(path.stem for path in synthetic.iterdir()) == sorted(names())
+
+
+@pytest.mark.parametrize("name", names())
+def test_made_up_systems_are_imported_exactly_or_refused(name: str, synthetic: Path) -> None:
+    path = synthetic / f"{name}.xml"
+    problem = REFUSED.get(name.partition("-")[2])
+    if problem is None:
+        assert counts(imported(path)) == counted(path)
+        return
+    with pytest.raises(InputError) as refused:
+        imported(path)
+    assert problem in str(refused.value)
+
+
 @pytest.mark.parametrize("path", more_topologies(), ids=str)
 def test_more_topologies_are_imported_exactly_or_refused(path: Path) -> None:
     try:
@@ -67,36 +103,36 @@ def test_more_topologies_are_imported_exactly_or_refused(path: Path) -> None:
     assert counts(machine) == counted(path)
 
 
+@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", TREES)
-def test_made_up_copies_of_sysfs_are_imported_exactly(name: str, tmp_path: Path) -> None:
+def test_made_up_copies_of_sysfs_are_imported_exactly(name: str, change: str, tmp_path: Path) -> None:
     root = TREES[name].write(tmp_path / "sys")
+    CHANGES[change](root)
     assert counts(imported(root)) == counted(root)
 
 
 @pytest.mark.parametrize("name", TREES)
 def test_bitmaps_of_old_kernels_say_the_same_as_lists(name: str, tmp_path: Path) -> None:
-    """Kernels had bitmaps before they had lists; some copies end in a zero byte."""
     root = TREES[name].write(tmp_path / "sys")
     before = counts(imported(root))
-    for found in [*root.rglob("core_cpus_list"), *root.rglob("shared_cpu_list"), *root.rglob("node*/cpulist")]:
-        numbers = [int(word) for word in found.read_text().replace("\n", "").split(",") if word]
-        bits = f"{sum(1 << number for number in numbers):016x}"
-        name_of_map = {"core_cpus_list": "thread_siblings", "shared_cpu_list": "shared_cpu_map", "cpulist": "cpumap"}
-        (found.parent / name_of_map[found.name]).write_text(f"{bits[:8]},{bits[8:]}\n\0")
-        found.unlink()
-    assert counts(imported(root)) == before == counted(root)
+    write_bitmaps(root)
+    assert counts(imported(root)) == before
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "problem"),
+    ("name", "problem"),
     [
-        ("devices/system/node/node0/cpulist", "1", "processor 0 is on no node"),
-        ("devices/system/node/node1/cpulist", "0-3", "processor 0 is on nodes 0-1"),
-        ("devices/system/node/node0/cpulist", "0,9-5", "'0,9-5' is no list of processors"),
+        ("a processor on no node", "processor 0 is on no node"),
+        ("processors on two nodes", "processor 0 is on nodes 0-1"),
+        ("a list backwards", "'0,9-5' is no list of processors"),
+        ("no bitmap", "'0x3' is no bitmap"),
+        ("a bitmap that is too wide", "is no bitmap"),
     ],
 )
-def test_processors_on_no_node_or_several_are_refused(file: str, text: str, problem: str, tmp_path: Path) -> None:
+def test_processors_on_no_node_or_several_are_refused(name: str, problem: str, tmp_path: Path) -> None:
+    file, text = DAMAGED[name]
     root = TREES["a node without memory"].write(tmp_path / "sys")
+    put(root, file.replace("cpumap", "cpulist"), "")
     put(root, file, text)
     with pytest.raises(InputError) as refused:
         imported(root)
