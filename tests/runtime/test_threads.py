@@ -11,6 +11,7 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from numasim.parts import catalog
 from numasim.runtime.compile_plan import compile_plan
 from numasim.runtime.fields_file import plan_fields, write_fields, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
+from numasim.schema.enumerations import LockName
 
 MACHINE = "xeon-e5-2620-2s"
 FIB_12_CALLS = 465  # 2 F(13) - 1
@@ -302,6 +304,15 @@ def test_workers_that_sleep_keep_no_task_for_themselves(watched: Path, plans: Pa
     workers, strategy, *full = case.split()
     plan = plan_file(plans, strategy, "continuation", int(workers))
     assert told([watched / "sleepers", workers, plan, *full]) == ""
+
+
+@pytest.mark.parametrize("kind", get_args(LockName))
+@QUEUES
+def test_a_probe_fails_where_somebody_has_the_queues_lock(watched: Path, plans: Path, kind: str, runtime: str) -> None:
+    path = plans / f"locked-{kind}.yaml"
+    queues = "queues: {deque: {per: worker, lock: yes}}"
+    path.write_text(f"name: locked-{kind}\nlike: randomized\n{queues}\nlocks: {{kind: {kind}}}\n")
+    assert told([watched / "held_queue", plan_file(plans, str(path), "help", 2, runtime)]) == ""
 
 
 @pytest.mark.parametrize("workers", ["1", "2", "5"])

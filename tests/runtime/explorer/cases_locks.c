@@ -8,7 +8,7 @@ enum { BATCH = 1 };
 static struct lock_case {
     ns_numa_lock *lock;
     ns_atomic_u32 *counter; /* incremented in two steps under the lock */
-    uint32_t *run;          /* entries in a row of node 0 while node 1 waits */
+    uint32_t *run;          /* entries in a row of node 0 while node 1 waits; successful tries */
 } it;
 
 static void make(const char *kind) {
@@ -47,6 +47,42 @@ static void four(void) {
     ns_explore_require(ns_atomic_u32_load(it.counter, memory_order_relaxed) == 4, "each of four increments counts");
 }
 
+/* Take the lock if it is to be had at once. */
+static void try_once(uint32_t id) {
+    if (!ns_numa_lock_try_acquire(it.lock, id % 2)) return;
+    increment();
+    ++*it.run;
+    ns_numa_lock_release(it.lock, id % 2);
+}
+
+static void enter_or_try(uint32_t id) {
+    if (id < 2)
+        enter_once(id);
+    else
+        try_once(id);
+}
+
+/* One thread has the lock so often that it comes back to where it began, while the other looks. */
+static void enter_thrice_or_try(uint32_t id) {
+    for (uint32_t round = 0; round < 3 && id == 0; round++) enter(id, round);
+    if (id == 1) try_once(id);
+}
+
+static void require_tries(uint32_t entries) {
+    ns_explore_require(*it.run <= 1 && ns_atomic_u32_load(it.counter, memory_order_relaxed) == entries + *it.run,
+                       "who tries has the lock alone, or not at all");
+}
+
+static void tried_by_one(void) { require_tries(2); }
+
+static void tried_by_other(void) { require_tries(3); }
+
+static void tried_by_all(void) {
+    ns_explore_require(*it.run >= 1, "one of those that try gets the lock");
+    ns_explore_require(ns_atomic_u32_load(it.counter, memory_order_relaxed) == *it.run,
+                       "who tries has the lock alone, or not at all");
+}
+
 /* The word where threads arrive: the first one of the lock's own. */
 static ns_atomic_pointer *door(void) { return (ns_atomic_pointer *)(void *)((char *)it.lock + NS_LINE_BYTES); }
 
@@ -81,9 +117,12 @@ static void enter_by_node(uint32_t id) {
     static void make_##kind(void) { make(#kind); }
 NS_EACH_LOCK_KIND(OF_KIND)
 
-#define CASES(kind, constant)                                    \
-    {"lock/" #kind "/three", 3, make_##kind, enter_once, three}, \
-        {"lock/" #kind "/twice", 2, make_##kind, enter_twice, four},
+#define CASES(kind, constant)                                                              \
+    {"lock/" #kind "/three", 3, make_##kind, enter_once, three},                           \
+        {"lock/" #kind "/twice", 2, make_##kind, enter_twice, four},                       \
+        {"lock/" #kind "/tried", 3, make_##kind, enter_or_try, tried_by_one},              \
+        {"lock/" #kind "/looked at", 2, make_##kind, enter_thrice_or_try, tried_by_other}, \
+        {"lock/" #kind "/all try", 3, make_##kind, try_once, tried_by_all},
 
 const ns_explore_case NS_LOCK_CASES[] = {
     NS_EACH_LOCK_KIND(CASES){"lock/ticket/order", 3, make_ticket, enter_in_order, three},

@@ -1,5 +1,6 @@
 /* Real threads on locks, conditions and barriers; exit status 1 and a sentence where a count is not exact. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,20 @@ static void *count(void *argument) {
     member *self = argument;
     for (int round = 0; round < ROUNDS; round++) {
         ns_numa_lock_acquire(self->all->lock, node_of(self));
+        self->all->counter++;
+        ns_numa_lock_release(self->all->lock, node_of(self));
+    }
+    return NULL;
+}
+
+/* Half of them wait for the lock, the others try until they have it. */
+static void *count_by_trying(void *argument) {
+    member *self = argument;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (self->id < THREADS / 2)
+            ns_numa_lock_acquire(self->all->lock, node_of(self));
+        else
+            while (!ns_numa_lock_try_acquire(self->all->lock, node_of(self))) sched_yield();
         self->all->counter++;
         ns_numa_lock_release(self->all->lock, node_of(self));
     }
@@ -121,6 +136,9 @@ static bool try_lock(const char *kind, uint32_t spins) {
         return false;
     run(&all, count);
     bool exact = is("counted", kind, all.counter, (int64_t)THREADS * ROUNDS);
+    all.counter = 0;
+    run(&all, count_by_trying);
+    exact &= is("counted by trying", kind, all.counter, (int64_t)THREADS * ROUNDS);
     run(&all, exchange);
     exact &= is("taken", kind, all.taken, ITEMS) & is("left", kind, all.items, 0) & is("at once", kind, all.most, 1);
     all.counter = 0;

@@ -25,6 +25,7 @@
 #ifndef NUMASIM_LOCKS_H
 #define NUMASIM_LOCKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -52,6 +53,7 @@ typedef struct ns_numa_lock ns_numa_lock;
 int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options);
 void ns_numa_lock_destroy(ns_numa_lock *self);
 void ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node);
+bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node); /* false, without the lock, where others have it */
 void ns_numa_lock_release(ns_numa_lock *self, uint32_t node);
 
 /* The name of kind number `at`, from 0; NULL behind the last. */

@@ -53,6 +53,22 @@ static void name_thief(const ns_thread_worker *worker, uint32_t q) {
     ns_atomic_u32_store(&pool->worker[robbed]->thief, worker->base.id + 1, memory_order_relaxed);
 }
 
+/* How many tasks a probe of queue `q` by `level` is to take, now. */
+static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q) {
+    return ns_level_amount(&pool->tables.steal.level[level], ns_task_queue_length(pool->queues[q]));
+}
+
+/* How many tasks a probe is to take that has come to queue `q`, whose lock it takes into `*held` if that is more than
+ * none: it looks again under a lock that it has seen tasks without, and is fruitless where somebody has that lock, as
+ * in core/search/thief.h. */
+static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
+    const int32_t lock = ns_search_locks_of_queue(&pool->locks, q);
+    if (!pool->locks.looks_first) ns_search_locks_pass(&pool->locks, held, lock, node);
+    const int64_t wanted = wanted_now(pool, level, q);
+    if (!wanted || *held == lock) return wanted;
+    return ns_search_locks_try(&pool->locks, held, lock, node) ? wanted_now(pool, level, q) : 0;
+}
+
 /* Probe queue `q` by `level`: the first task of those that it takes, or NULL. */
 static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -63,14 +79,8 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
     const uint32_t node = (uint32_t)worker->base.node;
-    const int32_t lock = ns_search_locks_of_queue(&pool->locks, q);
     int32_t held = NS_NO_LOCK;
-    if (!pool->locks.looks_first) ns_search_locks_pass(&pool->locks, &held, lock, node);
-    int64_t wanted = ns_level_amount(by, ns_task_queue_length(pool->queues[q]));
-    if (wanted && held != lock) {
-        ns_search_locks_pass(&pool->locks, &held, lock, node);
-        wanted = ns_level_amount(by, ns_task_queue_length(pool->queues[q]));
-    }
+    const int64_t wanted = look(pool, level, q, node, &held);
     const uint8_t end = attempt ? queue->steal_end : queue->own_end;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;

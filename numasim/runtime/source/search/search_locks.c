@@ -37,6 +37,12 @@ void ns_search_locks_destroy(ns_search_locks *self) {
     free(self->lock);
 }
 
+bool ns_search_locks_try(const ns_search_locks *self, int32_t *held, int32_t lock, uint32_t node) {
+    if (!ns_numa_lock_try_acquire(self->lock[lock], node)) return false;
+    *held = lock;
+    return true;
+}
+
 void ns_search_locks_pass(const ns_search_locks *self, int32_t *held, int32_t next, uint32_t node) {
     if (*held == next) return;
     if (*held != NS_NO_LOCK) ns_numa_lock_release(self->lock[*held], node);

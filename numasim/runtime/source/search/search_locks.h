@@ -29,6 +29,9 @@ static inline int32_t ns_search_locks_of_queue(const ns_search_locks *self, uint
     return self->queue_lock ? self->queue_lock[queue] : NS_NO_LOCK;
 }
 
+/* Hold `lock`, where `held` is none, if nobody else has it; whether it is held. From `node`. */
+bool ns_search_locks_try(const ns_search_locks *self, int32_t *held, int32_t lock, uint32_t node);
+
 /* Hold `next` instead of `held`; either may be NS_NO_LOCK, or they may be the same. From `node`. */
 void ns_search_locks_pass(const ns_search_locks *self, int32_t *held, int32_t next, uint32_t node);
 

@@ -45,18 +45,42 @@ static place *take_place(clh_lock *self) {
     }
 }
 
-static void acquire(ns_numa_lock *base, uint32_t node) {
-    (void)node;
-    clh_lock *self = (clh_lock *)base;
-    place *mine = take_place(self);
-    /* release: who comes next sees that the place is taken, not that it was left long ago; acquire: likewise here */
-    place *before = ns_atomic_pointer_exchange(&self->tail, mine, memory_order_acq_rel);
+/* The lock is that of `mine`, which is behind `before`, once that was left. */
+static void follow(clh_lock *self, place *before, place *mine) {
     if (before) {
         ns_wait_for(&before->state, LEFT); /* acquires what the last holder did */
         /* relaxed: nobody else reads it any more, and who takes it needs no more than to know that it is free */
         ns_atomic_u32_store(&before->state, FREE, memory_order_relaxed);
     }
     self->held = mine;
+}
+
+static void acquire(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    clh_lock *self = (clh_lock *)base;
+    place *mine = take_place(self);
+    /* release: who comes next sees that the place is taken, not that it was left long ago; acquire: likewise here */
+    place *before = ns_atomic_pointer_exchange(&self->tail, mine, memory_order_acq_rel);
+    follow(self, before, mine);
+}
+
+/* Nobody has the lock where the last place was left. Between that look and the swap others may have had the lock, and
+ * the last of them the same place again: that one, and nobody else, is waited for. */
+static bool try_acquire(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    clh_lock *self = (clh_lock *)base;
+    place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* as above */
+    /* relaxed: only says when to try */
+    if (before && ns_atomic_u32_load(&before->state, memory_order_relaxed) != LEFT) return false;
+    place *mine = take_place(self);
+    void *tail = before;
+    const bool swapped = ns_atomic_pointer_compare_exchange(&self->tail, &tail, mine, memory_order_acq_rel,
+                                                            memory_order_relaxed); /* as above */
+    if (swapped)
+        follow(self, before, mine);
+    else
+        ns_atomic_u32_store(&mine->state, FREE, memory_order_relaxed); /* relaxed: as in take_place */
+    return swapped;
 }
 
 static void release(ns_numa_lock *base, uint32_t node) {
@@ -66,4 +90,4 @@ static void release(ns_numa_lock *base, uint32_t node) {
 }
 
 const ns_numa_lock_operations ns_lock_clh = {
-    .name = "clh", .bytes = sizeof(clh_lock), .acquire = acquire, .release = release};
+    .name = "clh", .bytes = sizeof(clh_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};

@@ -27,6 +27,20 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     mine->run = 0;
 }
 
+/* Who finds the queue of its node empty finds no lock of all nodes in it: that comes with a hand-over. */
+static bool try_acquire(ns_numa_lock *base, uint32_t node) {
+    cohort_lock *self = (cohort_lock *)base;
+    cohort *mine = self->cohorts[node];
+    if (!ns_mcs_try_acquire(&mine->queue)) return false;
+    if (!ns_mcs_try_acquire(&self->all)) {
+        ns_mcs_release(&mine->queue);
+        return false;
+    }
+    mine->has_all = true;
+    mine->run = 0;
+    return true;
+}
+
 static void release(ns_numa_lock *base, uint32_t node) {
     cohort_lock *self = (cohort_lock *)base;
     cohort *mine = self->cohorts[node];
@@ -63,4 +77,5 @@ const ns_numa_lock_operations ns_lock_cohort = {.name = "cohort",
                                                 .open = open_cohorts,
                                                 .close = close_cohorts,
                                                 .acquire = acquire,
+                                                .try_acquire = try_acquire,
                                                 .release = release};

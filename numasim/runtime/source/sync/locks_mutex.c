@@ -32,6 +32,11 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
         ns_futex_wait(&self->state, HELD_AND_WANTED);
 }
 
+static bool try_acquire(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    return take((mutex_lock *)base);
+}
+
 static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
     mutex_lock *self = (mutex_lock *)base;
@@ -41,4 +46,4 @@ static void release(ns_numa_lock *base, uint32_t node) {
 }
 
 const ns_numa_lock_operations ns_lock_mutex = {
-    .name = "mutex", .bytes = sizeof(mutex_lock), .acquire = acquire, .release = release};
+    .name = "mutex", .bytes = sizeof(mutex_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};

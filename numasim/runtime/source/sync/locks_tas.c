@@ -17,6 +17,12 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     while (ns_atomic_u32_exchange(&self->held, 1, memory_order_acquire)) ns_patience_rest(&patience);
 }
 
+static bool try_acquire(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    /* acquire: as above */
+    return !ns_atomic_u32_exchange(&((tas_lock *)base)->held, 1, memory_order_acquire);
+}
+
 static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
     /* release: what was done under the lock is seen by its next holder */
@@ -24,4 +30,4 @@ static void release(ns_numa_lock *base, uint32_t node) {
 }
 
 const ns_numa_lock_operations ns_lock_tas = {
-    .name = "tas", .bytes = sizeof(tas_lock), .acquire = acquire, .release = release};
+    .name = "tas", .bytes = sizeof(tas_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};

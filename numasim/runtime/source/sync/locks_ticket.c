@@ -18,6 +18,15 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     ns_wait_for(&self->served, ns_atomic_u32_fetch_add(&self->drawn, 1, memory_order_relaxed));
 }
 
+static bool try_acquire(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    ticket_lock *self = (ticket_lock *)base;
+    /* acquire: pairs with the release by the last holder; relaxed: as above */
+    const uint32_t served = ns_atomic_u32_load(&self->served, memory_order_acquire);
+    uint32_t drawn = served; /* where nobody has the lock, or waits */
+    return ns_atomic_u32_compare_exchange(&self->drawn, &drawn, served + 1, memory_order_relaxed, memory_order_relaxed);
+}
+
 static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
     ticket_lock *self = (ticket_lock *)base;
@@ -27,4 +36,4 @@ static void release(ns_numa_lock *base, uint32_t node) {
 }
 
 const ns_numa_lock_operations ns_lock_ticket = {
-    .name = "ticket", .bytes = sizeof(ticket_lock), .acquire = acquire, .release = release};
+    .name = "ticket", .bytes = sizeof(ticket_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};

@@ -9,17 +9,17 @@ typedef struct {
 
 _Static_assert(offsetof(ttas_lock, held) == NS_LINE_BYTES, "the word that is written is apart from what all read");
 
-static void acquire(ns_numa_lock *base, uint32_t node) {
+static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     ttas_lock *self = (ttas_lock *)base;
+    /* relaxed: only says when to try; acquire: pairs with the release by the last holder */
+    return !ns_atomic_u32_load(&self->held, memory_order_relaxed) &&
+           !ns_atomic_u32_exchange(&self->held, 1, memory_order_acquire);
+}
+
+static void acquire(ns_numa_lock *base, uint32_t node) {
     ns_patience patience = {0};
-    for (;;) {
-        /* relaxed: only says when to try; acquire: pairs with the release by the last holder */
-        if (!ns_atomic_u32_load(&self->held, memory_order_relaxed) &&
-            !ns_atomic_u32_exchange(&self->held, 1, memory_order_acquire))
-            return;
-        ns_patience_rest(&patience);
-    }
+    while (!try_acquire(base, node)) ns_patience_rest(&patience);
 }
 
 static void release(ns_numa_lock *base, uint32_t node) {
@@ -29,4 +29,4 @@ static void release(ns_numa_lock *base, uint32_t node) {
 }
 
 const ns_numa_lock_operations ns_lock_ttas = {
-    .name = "ttas", .bytes = sizeof(ttas_lock), .acquire = acquire, .release = release};
+    .name = "ttas", .bytes = sizeof(ttas_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};

@@ -42,12 +42,15 @@ static void queue_up(ns_mcs *self) {
     move_in(self, &mine);
 }
 
-void ns_mcs_acquire(ns_mcs *self) {
+bool ns_mcs_try_acquire(ns_mcs *self) {
     void *tail = NULL;
     /* acquire: pairs with the release by the last holder; release: the place in the lock is empty again */
-    if (!ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
-                                            memory_order_relaxed))
-        queue_up(self);
+    return ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
+                                              memory_order_relaxed);
+}
+
+void ns_mcs_acquire(ns_mcs *self) {
+    if (!ns_mcs_try_acquire(self)) queue_up(self);
 }
 
 void ns_mcs_release(ns_mcs *self) {

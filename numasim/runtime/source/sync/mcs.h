@@ -21,6 +21,7 @@ typedef struct {
 _Static_assert(sizeof(ns_mcs) == 2 * NS_LINE_BYTES, "who comes does not disturb the holder");
 
 void ns_mcs_acquire(ns_mcs *self);
+bool ns_mcs_try_acquire(ns_mcs *self); /* false where somebody has it */
 void ns_mcs_release(ns_mcs *self);
 
 /* Whether anybody waits; only the holder may ask. */

@@ -45,4 +45,6 @@ void ns_numa_lock_destroy(ns_numa_lock *self) {
 
 void ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node) { self->operations->acquire(self, node); }
 
+bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node) { return self->operations->try_acquire(self, node); }
+
 void ns_numa_lock_release(ns_numa_lock *self, uint32_t node) { self->operations->release(self, node); }

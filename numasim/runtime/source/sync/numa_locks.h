@@ -14,6 +14,7 @@ typedef struct {
     int (*open)(ns_numa_lock *self);   /* NULL: all zero is a free lock; else 0 or NS_ERROR_MEMORY */
     void (*close)(ns_numa_lock *self); /* NULL: nothing to free */
     void (*acquire)(ns_numa_lock *self, uint32_t node);
+    bool (*try_acquire)(ns_numa_lock *self, uint32_t node);
     void (*release)(ns_numa_lock *self, uint32_t node);
 } ns_numa_lock_operations;
 
