@@ -55,27 +55,39 @@ def test_a_pool_that_cannot_be_made_leaves_nothing_to_trip_over(refused_pools: P
     assert errors == [FILE, FORMAT] * MODES + [OPTION, OPTION]
 
 
+def write_plan_of(name: str, workers: int, folder: Path) -> Path:
+    """The file of one of `PLANS`."""
+    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
+    base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": workers, "model": UNCOUPLED}
+    path = folder / name.replace(" ", "-")
+    write_plan(build_plan(resolve({**base, **PLANS[name]})), 7, path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The files of `PLANS`, for three workers."""
-    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
     folder = tmp_path_factory.mktemp("plans")
-    found = {}
-    for name, parts in PLANS.items():
-        base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": 3, "model": UNCOUPLED}
-        found[name] = folder / name.replace(" ", "-")
-        write_plan(build_plan(resolve({**base, **parts})), 7, found[name])
-    return found
+    return {name: write_plan_of(name, 3, folder) for name in PLANS}
+
+
+def compile_failing(compiler: str, program: Path) -> Path:
+    """The program of that name in refused/, whose requests for memory go through the failing allocator."""
+    names = (f"{program.name}.c", "failing_allocator.c")
+    files = [*(HERE / "refused" / name for name in names), *library_sources()]
+    wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in REQUESTS)
+    objects = compile_objects(compiler, files, ADDRESSES)
+    return compile_program(compiler, program, objects, (*ADDRESSES, wrapped))
 
 
 @pytest.fixture(scope="module")
 def failing_allocations(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    names = ("failing_allocations.c", "failing_allocator.c")
-    files = [*(HERE / "refused" / name for name in names), *library_sources()]
-    wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in REQUESTS)
-    objects = compile_objects(c_compiler, files, ADDRESSES)
-    program = tmp_path_factory.mktemp("failing") / "failing_allocations"
-    return compile_program(c_compiler, program, objects, (*ADDRESSES, wrapped))
+    return compile_failing(c_compiler, tmp_path_factory.mktemp("failing") / "failing_allocations")
+
+
+@pytest.fixture(scope="module")
+def failing_runs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_failing(c_compiler, tmp_path_factory.mktemp("failing") / "failing_runs")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +99,12 @@ def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) 
 def told_by(*command: object) -> str:
     """What a program prints that leaks nothing and whose status is 0."""
     done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, check=False, env={**os.environ, **LEAKS}
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **LEAKS},
+        timeout=1800,  # of what would never end
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-2000:] + done.stderr[-4000:]
     return done.stdout
@@ -108,6 +125,17 @@ def test_every_request_for_memory_may_fail(
 @pytest.mark.parametrize(("mode", "least"), [(SERIAL, 5), (NATIVE, 20)])
 def test_every_request_may_fail_without_a_plan(failing_allocations: Path, mode: int, least: int) -> None:
     assert int(told_by(failing_allocations, mode, "-").splitlines()[-1].split()[0]) >= least
+
+
+WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves")  # to execute tasks
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("name", WAYS)
+def test_every_request_may_fail_while_threads_run(failing_runs: Path, tmp_path: Path, name: str, workers: int) -> None:
+    """A run does all or nothing, whatever fails, and the next one does all; nothing leaks, and all ends."""
+    plan = "-" if name == "lanes" else write_plan_of(name, workers, tmp_path)
+    assert int(told_by(failing_runs, workers, plan).splitlines()[-1].split()[0]) >= 20
 
 
 @pytest.mark.parametrize("name", [name for name in PLANS if name not in ("dependences", "objects", "pages")])

@@ -141,7 +141,10 @@ int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t 
     while (!error && self->count < count) {
         self->object[self->count] = NULL;
         error = make_object(self, &self->object[self->count], &described[self->count]);
-        self->count++;
+        if (error)
+            destroy_object(self->object[self->count]); /* the next run makes it */
+        else
+            self->count++;
     }
     return error;
 }

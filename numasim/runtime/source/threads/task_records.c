@@ -76,13 +76,17 @@ typedef struct {
 } long_task;
 _Static_assert(sizeof(long_task) <= NS_INLINED_BYTES, "it fits a record");
 
+static void free_long(const long_task *task) {
+    free(task->accesses);
+    free(task->arguments);
+}
+
 static void run_long(ns_task *self, void *whole) {
     const long_task task = *(const long_task *)whole;
     for (uint32_t at = 0; at < task.access_count; at++) ns_thread_touch(self, &task.accesses[at]);
     task.body(self, task.arguments);
     ns_join(self);
-    free(task.accesses);
-    free(task.arguments);
+    free_long(&task);
     /* release: a thread that sees the future done sees what its task did */
     if (task.future) ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
 }
@@ -120,4 +124,9 @@ ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *
     made->parent = parent;
     made->slot = NULL;
     return made;
+}
+
+void ns_thread_task_discard(ns_thread_worker *worker, ns_thread_task *task) {
+    if (task->body == run_long) free_long((const long_task *)(const void *)task->inlined);
+    ns_thread_record_free(worker, task);
 }

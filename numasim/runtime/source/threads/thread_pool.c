@@ -67,7 +67,17 @@ static void *work(void *argument) {
 
 /* ---- a run, seen by who asks for it ------------------------------------------------------------------------------ */
 
-/* A root for each worker, or for the first. The workers sleep: what is theirs can be written. */
+static int forget_roots(ns_thread_pool *pool) {
+    for (uint32_t id = 0; id < pool->base.workers; id++) {
+        ns_thread_worker *worker = pool->worker[id];
+        if (worker->agenda) ns_thread_task_discard(worker, worker->agenda);
+        worker->agenda = NULL;
+    }
+    return NS_ERROR_MEMORY;
+}
+
+/* A root for each worker, or for the first; none where memory is short. The workers sleep: what is theirs can be
+ * written. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const uint32_t roots = team ? pool->base.workers : 1;
     ns_thread_task_reset(&pool->origin);
@@ -76,7 +86,7 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
     for (uint32_t id = 0; id < roots; id++) {
         ns_thread_worker *worker = pool->worker[id];
         worker->agenda = ns_thread_task_create(worker, &pool->origin, order);
-        if (!worker->agenda) return NS_ERROR_MEMORY;
+        if (!worker->agenda) return forget_roots(pool);
     }
     return NS_OK;
 }

@@ -1,0 +1,132 @@
+/* Runs on threads in which the n-th request for memory fails, for every n in turn: each ends with an error code and a
+ * sentence, before it has begun, or does all that it was to do; and the same pool then runs the same program.
+ *
+ * Run as `failing_runs WORKERS PLAN`, where a dash is no plan. Prints how many requests were let fail, and what is
+ * wrong.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failing_allocator.h"
+#include "numasim/runtime.h"
+
+enum { DEPTH = 3, LONG_BYTES = 200, MANY = 150, INDICES = 20, OBJECT_BYTES = 10000 };
+
+/* Nodes of a binary tree, many leaves, the indices of a loop, a future: in a run; and in a team of as many workers. */
+enum { OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + 1 };
+
+static int problems;
+static _Atomic int64_t done; /* steps of the program */
+static int64_t under_lock;   /* the same, counted under a lock of the pool */
+static char memory[OBJECT_BYTES];
+static int64_t object, lock, barrier;
+
+static void complain(int64_t nth, const char *what, int64_t found) {
+    printf("request %lld: %s (%lld)\n", (long long)nth, what, (long long)found);
+    problems++;
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------- */
+
+static void step(ns_task *self) {
+    done++;
+    ns_word_lock(self, (uint32_t)lock);
+    under_lock++;
+    ns_word_unlock(self, (uint32_t)lock);
+}
+
+typedef struct {
+    char bytes[LONG_BYTES]; /* more than fits a record */
+    int depth;
+} node;
+
+static void grow(ns_task *self, void *arguments) {
+    const node *mine = arguments;
+    step(self);
+    if (!mine->depth) return;
+    const node child = {.depth = mine->depth - 1};
+    const ns_access access = {.object = (uint32_t)object, .row_bytes = 100, .rows = 1, .passes = 1, .mode = NS_READ};
+    ns_spawn(self, grow, &child, sizeof child);
+    ns_spawn_with(self, grow, &child, sizeof child, &access, 1);
+    ns_join(self);
+}
+
+static void leaf(ns_task *self, void *arguments) {
+    (void)arguments;
+    step(self);
+}
+
+static void loop(ns_task *self, void *arguments, int64_t first, int64_t last) {
+    (void)arguments;
+    for (int64_t at = first; at < last; at++) step(self);
+}
+
+static void run_all(ns_task *self, void *arguments) {
+    ns_future future;
+    ns_future_spawn(self, &future, leaf, NULL, 0);
+    for (int child = 0; child < MANY; child++) ns_spawn(self, leaf, NULL, 0);
+    ns_call(self, grow, arguments);
+    ns_parallel_for(self, 0, INDICES, 1, loop, NULL);
+    ns_future_get(self, &future);
+    ns_join(self);
+}
+
+static void take_part(ns_task *self, void *arguments) {
+    ns_word_arrive(self, (uint32_t)barrier);
+    grow(self, arguments);
+}
+
+/* ---- with requests that fail ------------------------------------------------------------------------------------- */
+
+static int describe(ns_pool *pool, uint32_t workers) {
+    object = ns_object_register(pool, "memory", memory, sizeof memory);
+    if (object < 0) return (int)object;
+    lock = ns_word_create(pool, "lock", NS_WORD_LOCK, 0, 1);
+    if (lock < 0) return (int)lock;
+    barrier = ns_word_create(pool, "barrier", NS_WORD_BARRIER, 0, workers);
+    return barrier < 0 ? (int)barrier : NS_OK;
+}
+
+/* One run: it has done all, or nothing, and then says why. */
+static void run(ns_pool *pool, int64_t nth, ns_body *body, int64_t steps) {
+    const node root = {.depth = DEPTH};
+    done = under_lock = 0;
+    const int error = (body == take_part ? ns_pool_team : ns_pool_run)(pool, body, &root, sizeof root);
+    if (error && error != NS_ERROR_MEMORY) complain(nth, "another error", error);
+    if (error && !request_has_failed()) complain(nth, ns_pool_problem(pool), error);
+    if (error && strlen(ns_pool_problem(pool)) < 10) complain(nth, "an error without a sentence", error);
+    if (done != (error ? 0 : steps)) complain(nth, "steps done", done);
+    if (under_lock != done) complain(nth, "steps counted under a lock", under_lock);
+}
+
+/* Whether the request number `nth` came up. */
+static bool attempt(const ns_pool_options *options, int64_t nth) {
+    ns_pool *pool = NULL;
+    int error = ns_pool_create(&pool, options);
+    if (error) complain(nth, "no pool", error);
+    fail_request(nth);
+    error = error ? error : describe(pool, options->workers);
+    const int64_t of_team = (int64_t)options->workers * ((2 << DEPTH) - 1);
+    for (int time = 0; !error && time < 2; time++) {
+        run(pool, nth, take_part, of_team);
+        run(pool, nth, run_all, OF_RUN);
+        if (time == 0 && !request_has_failed()) break;
+    }
+    const bool failed = request_has_failed();
+    fail_request(0);
+    if (error && error != NS_ERROR_MEMORY) complain(nth, "another error", error);
+    ns_pool_destroy(pool);
+    return failed;
+}
+
+int main(int count, char **arguments) {
+    if (count != 3) return 2;
+    const char *plan = strcmp(arguments[2], "-") == 0 ? NULL : arguments[2];
+    const ns_pool_options options = {.mode = NS_MODE_NATIVE, .plan = plan, .workers = (uint32_t)atoi(arguments[1])};
+    int64_t nth = 1;
+    while (attempt(&options, nth)) nth++;
+    printf("%lld requests\n", (long long)(nth - 1));
+    return problems ? 1 : 0;
+}
