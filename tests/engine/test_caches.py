@@ -133,6 +133,17 @@ def test_share_finds_what_fits_with_all_that_came_since() -> None:
         assert walk(cache, 0, (0,)).hit == hit
 
 
+@pytest.mark.parametrize(("again", "hit"), [(3, CHUNK), (2, 0), (1, 0)])
+def test_share_lets_what_comes_to_the_front_push_the_others_back_by_its_age(again: int, hit: int) -> None:
+    """Of four chunks that fill the cache the first has three behind it, and so just fits. The newest comes to the front
+    for nothing, the one before it like a quarter of a chunk that is brought in, the one before that like half a chunk.
+    """
+    cache = ShareCache(4 * CHUNK, 1)
+    walk(cache, 0, range(4))
+    assert walk(cache, 0, (again,)).hit == CHUNK
+    assert walk(cache, 0, (0,)).hit == hit
+
+
 def test_share_finds_no_more_of_a_chunk_than_was_brought_in() -> None:
     cache = ShareCache(4 * CHUNK, 1)
     assert [walk(cache, 0, (0,), size * PART).hit for size in (1, 5, 4, 9)] == [0, PART, 4 * PART, 5 * PART]
