@@ -1,0 +1,116 @@
+"""The fields of programs of tasks, and of ranges of items that are never materialised (model 3)."""
+
+from __future__ import annotations
+
+from numasim.schema.enumerations import Deal, Kind, Op
+from numasim.schema.field_kinds import I64, U8, U32, Array, Arrays, Computed, Flag, Integer, Listed, Structure, Value
+from numasim.schema.usual_fields import times
+
+GRAPH = Structure(
+    "ns_graph",
+    "Graph",
+    "Programs of tasks in CSR form (numasim/workload/graph.py). A folded graph has one row for all equal subtrees.",
+    (
+        Integer(name="rows", high="MOST_ROWS"),
+        Flag(name="folded"),
+        Array(name="op_code", type=U8, shape="ops", high=str(int(max(Op))), note="Op"),
+        Array(name="op_arg", type=U32, shape="ops", size="len(op_code)"),
+        Array(name="op_ptr", type=I64, shape="rows + 1", size="rows + 1", points_into="len(op_code)"),
+        Array(name="kind", type=U8, shape="rows", size="rows", high=str(int(max(Kind))), note="Kind"),
+        Array(name="segment_kernel", type=U8, shape="segments", size="segments", member="kernel"),
+        Array(name="parent", type=I64, shape="rows", size="rows", low="-1", high="rows - 1", when="not folded"),
+        Array(name="successor", type=U32, shape="edges", high="rows - 1", when="not folded"),
+        Array(
+            name="successor_ptr",
+            type=I64,
+            shape="rows + 1",
+            size="rows + 1",
+            points_into="len(successor)",
+            when="not folded",
+        ),
+        Computed(name="tasks", c_type="int64_t", note="ids of tasks are below this"),
+        Computed(name="size", c_type="ns_i64s", note="[rows] tasks in the subtree of each row, itself included"),
+        Computed(
+            name="child",
+            c_type="ns_i64s",
+            note="[ops] id of the task that an op spawns or calls, less that of its parent, where the graph is folded",
+        ),
+        Computed(
+            name="segment",
+            c_type="ns_u32s",
+            note="[ops] likewise: number of the op's segment, or of its child's first one, less that of its task",
+        ),
+        Computed(name="subtree_segments", c_type="ns_u32s", note="[rows] likewise: segments of the subtree"),
+    ),
+    checked=True,
+)
+PHASE = Structure(
+    "ns_phase",
+    "Phase",
+    "A part of the program after which all workers meet.",
+    (
+        Array(name="roots", type=I64, shape="roots", high="rows - 1", note="rows"),
+        Integer(name="family", low="-1", high="len(families) - 1", note="-1: none"),
+        Value(name="deal", of=Deal),
+        Flag(name="serial"),
+        Integer(name="repeat", high="MOST_ITEMS"),
+        Computed(name="ids", c_type="ns_i64s", note="[roots] ids of the roots"),
+        Computed(name="segments", c_type="ns_u32s", note="[roots] number of their first segment"),
+    ),
+)
+SEGMENT_TIMES = Structure(
+    "ns_segment_times",
+    "SegmentTimes",
+    "Times of segments by node, where they are known before the run; those of a node without workers are empty.",
+    (
+        Integer(name="segments", high="MOST_ITEMS"),
+        Arrays(
+            name="total_ps", type=I64, shape="nodes, segments", count="nodes", size="segments", low="0",
+            high="LONGEST_PS", member="total",
+        ),
+        Arrays(
+            name="local_ps", type=I64, shape="nodes, segments", count="nodes", size="segments", low="0",
+            high="LONGEST_PS", member="local",
+        ),
+        Array(
+            name="traffic",
+            type=I64,
+            shape="segments, nodes",
+            high="MOST_BYTES",
+            note="bytes of the settled accesses by home, or empty where there are none",
+        ),
+    ),
+    checked=True,
+)  # fmt: skip
+
+# ---- ranges of items (model 3.5) -----------------------------------------------------------------------------------
+
+ITEM_ACCESS = Structure(
+    "ns_item_access",
+    "ItemAccess",
+    "One access of the items of a range, tabulated over the distinct offsets that they give it.",
+    (
+        Integer(name="divisor", low="1", high="INT64_MAX"),
+        Flag(name="by_quotient"),
+        Flag(name="by_remainder"),
+        Array(name="traffic", type=I64, shape="rows, nodes", high="MOST_BYTES", note="bytes by home"),
+        Arrays(
+            name="wait_ps", type=I64, shape="nodes, rows", count="nodes", size="len(traffic) / nodes", low="0",
+            high="LONGEST_PS", member="wait", note="memory time, empty for a node without workers",
+        ),
+    ),
+)  # fmt: skip
+FAMILY = Structure(
+    "ns_family",
+    "Family",
+    "Like tasks that are never materialised.",
+    (
+        Integer(name="count", high="MOST_ITEMS"),
+        Integer(name="kernel", high="255", c_type="uint32_t"),
+        Integer(name="low_ps", high="LONGEST_PS"),
+        Integer(name="high_ps", low="low_ps", high="LONGEST_PS"),
+        times("local_wait_ps", "nodes", "nodes", "memory time if all bytes were local", "local_wait"),
+        Listed(name="accesses", of=ITEM_ACCESS),
+    ),
+    checked=True,
+)
