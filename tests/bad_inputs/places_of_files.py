@@ -11,21 +11,12 @@ from bad_input_type import GOOD_RUN, BadInput, Make, nothing, text_at, together
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "reproduce")]
 
+from small_inputs import VALIDATION_PART  # noqa: E402
 from small_study import write_study  # noqa: E402
 from sysfs_trees import Tree  # noqa: E402
 
 YAML, GRAPH, XML, SYSFS = "a YAML file", "a task graph in JSON", "hwloc XML, as lstopo writes it", "a file of sysfs"
 TRACE, CSV, TABLE = "a file from numasim run --trace", "a CSV file", "a results directory; run its sweep again"
-SMALL_VALIDATION = """\
-title: Small
-mode: virtual
-costs: model
-machine: xeon-e5-2620-2s
-runtime: bare
-kernels: [{kernel: fib, set: {n: 5}}]
-strategies: [randomized]
-workers: [2]
-"""
 
 
 @dataclass(frozen=True)
@@ -58,7 +49,7 @@ def sysfs(folder: Path) -> None:
 
 def part(folder: Path) -> None:
     """A part of the validation."""
-    text_at("part.yaml", SMALL_VALIDATION)(folder)
+    text_at("part.yaml", VALIDATION_PART)(folder)
 
 
 IMPORT = ("machine", "import", "-o", "imported.yaml")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_inputs import RUN
 from trees import tree
 
 from numasim.cli import BAD_INPUT, OK, main
@@ -15,7 +16,7 @@ from numasim.sweep.store.results_store import RESULTS
 
 Capture = pytest.CaptureFixture[str]
 ENGINE = ("--engine", "reference")
-SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\nseed: 7\n"
+SPEC = RUN + "seed: 7\n"
 STUDY = """\
 title: A study of one table
 source: nobody

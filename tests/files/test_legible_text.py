@@ -9,20 +9,10 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from small_inputs import RUN, VALIDATION_PART
 
 from numasim.files.legible_text import LEGIBLE, legible, legible_text
 
-SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\n"
-PART = """\
-title: Small
-mode: virtual
-costs: model
-machine: xeon-e5-2620-2s
-runtime: bare
-kernels: [{kernel: fib, set: {n: 5}}]
-strategies: [randomized]
-workers: [2]
-"""
 ASCII = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 BYTE = os.fsdecode(b"\xff")  # of a path
 
@@ -65,8 +55,8 @@ def test_text_in_utf_8_stays_as_it_is() -> None:
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     for name in ("spec.yaml", f"{BYTE}.yaml"):
-        (tmp_path / name).write_text(SPEC)
-    (tmp_path / f"part{BYTE}.yaml").write_text(PART)
+        (tmp_path / name).write_text(RUN)
+    (tmp_path / f"part{BYTE}.yaml").write_text(VALIDATION_PART)
     return tmp_path
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_inputs import RUN
 
 from numasim.sweep.store.frame import SweepResult
 
 BAD_INPUT, PIPE_CLOSED = 2, 141
 EXPECTED = "expected a terminal, a pipe, a file on a disk with free space, or /dev/null"
-SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\n"
 COMMANDS = {
     "one line": ("numasim", "run", "spec.yaml", "--json", "--engine", "reference"),
     "more than a buffer": ("numasim", "schema", "run"),
@@ -32,7 +32,7 @@ COMMANDS = {
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "spec.yaml").write_text(RUN)
     return tmp_path
 
 

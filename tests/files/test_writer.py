@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from small_inputs import RUN
 from trees import tree
 
 from numasim.cli import BAD_INPUT, main
@@ -19,8 +20,6 @@ from numasim.files.writer import (
     write_text,
     writing,
 )
-
-SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\n"
 
 
 def test_written_content_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -120,7 +119,7 @@ PLACES = {"absent": "there is no folder 'absent'", "file": "Not a directory"}
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "spec.yaml").write_text(RUN)
     (tmp_path / "file").write_text("mine")
     return tmp_path
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_inputs import RUN, VALIDATION_PART
 
 from numasim.cli import INTERRUPTED, OK, main
 from numasim.engine.simulate import simulate_spec
@@ -16,25 +17,15 @@ from numasim.validate import run_validation
 from numasim.validate.run_validation import validate_parts
 from numasim.validate.validation_cells import part_of
 
-SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 6}\nstrategy: randomized\nworkers: 2\n"
-SWEEP = SPEC + "repeat: 3\nsweep: {workers: [2, 4]}\n"
-PART = """\
-title: Small
-mode: virtual
-costs: model
-machine: xeon-e5-2620-2s
-runtime: bare
-kernels: [{kernel: fib, set: {n: 5}}]
-strategies: [randomized, ring]
-workers: [2]
-"""
+SWEEP = RUN + "repeat: 3\nsweep: {workers: [2, 4]}\n"
+PART = VALIDATION_PART.replace("[randomized]", "[randomized, ring]")
 Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "spec.yaml").write_text(SPEC)
+    (tmp_path / "spec.yaml").write_text(RUN)
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     (tmp_path / "part.yaml").write_text(PART)
     return tmp_path
