@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import ExitStack
 from io import BufferedReader
 from pathlib import Path
 
@@ -34,11 +35,11 @@ def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
 
     InputError where there is no such file, it cannot be read, is no regular file, or is larger than its kind may be.
     """
-    with open_regular(path, kind, place) as file:
-        try:
+    try:
+        with open_regular(path, kind, place) as file:
             data = b"".join(_pieces(file, kind.most_bytes))
-        except OSError as error:
-            raise _unreadable(path, error, kind, place) from None
+    except OSError as error:
+        raise _unreadable(path, error, kind, place) from None
     if len(data) > kind.most_bytes:
         raise _too_large(path, kind, place)
     return data
@@ -57,15 +58,23 @@ def open_regular(path: Path, kind: FileKind, place: str | None = None) -> Buffer
         raise _missing(path, kind, place) from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, error, kind, place) from None
-    file = os.fdopen(handle, "rb", closefd=True) if stat.S_ISREG(os.fstat(handle).st_mode) else None
-    if file is None:
-        what = _what(os.fstat(handle).st_mode)
-        os.close(handle)
-        raise InputError(f"{str(path)!r} is {what}", place=place, expected=kind.name)
-    if os.fstat(handle).st_size > kind.most_bytes:
-        file.close()
-        raise _too_large(path, kind, place)
-    return file
+    try:
+        return _file_of(handle, path, kind, place)
+    except OSError as error:
+        raise _unreadable(path, error, kind, place) from None
+
+
+def _file_of(handle: int, path: Path, kind: FileKind, place: str | None) -> BufferedReader:
+    """The regular file that was opened as ``handle``, which is closed where it is none, or too large."""
+    with ExitStack() as closing:
+        closing.callback(os.close, handle)
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{str(path)!r} is {_what(status.st_mode)}", place=place, expected=kind.name)
+        if status.st_size > kind.most_bytes:
+            raise _too_large(path, kind, place)
+        closing.pop_all()
+        return os.fdopen(handle, "rb", closefd=True)
 
 
 def is_file(path: Path) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.files.writer import output_errors
+from numasim.files.writer import FOLDER, output_errors
 
 LOCK = ".numasim.lock"
 
@@ -18,16 +18,19 @@ LOCK = ".numasim.lock"
 def locked(folder: Path) -> Iterator[None]:
     """Lock ``folder``. The system releases the lock when the process ends, so a kill leaves no stale lock."""
     path = folder / LOCK
-    with output_errors(folder, "a folder that can be written, on a disk with free space"):
+    with output_errors(folder, FOLDER):
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
-        _lock(lock, path)
+        with output_errors(folder, FOLDER):
+            _lock(lock, path)
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # the next command locks it all the same
+                path.unlink()
     finally:
-        os.close(lock)
+        with suppress(OSError):  # it is closed even so
+            os.close(lock)
 
 
 def _lock(lock: int, path: Path) -> None:

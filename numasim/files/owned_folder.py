@@ -27,11 +27,11 @@ from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
 from numasim.files.file_kinds import MANIFEST as MANIFEST_KIND
 from numasim.files.folder_lock import LOCK, locked
-from numasim.files.writer import output_errors, store_bytes, unfinished
+from numasim.files.presence import is_folder, is_there
+from numasim.files.writer import FOLDER, output_errors, reading_errors, store_bytes, unfinished
 
 MANIFEST = ".numasim.json"
 FORMAT = "numasim folder 1"
-FOLDER = "a folder that can be written, on a disk with free space"
 EARLIER_LOCK = ".lock"  # what versions without manifests left behind when they were killed
 
 Hashes = dict[str, list[str]]  # of the contents that a file may have, by its path in the folder
@@ -118,9 +118,11 @@ class OwnedFolder:
         """Raise `InputError` if there is a file of the user's at one of ``names``."""
         for name in names:
             for path in reversed(self._below(name)):
-                if os.path.lexists(path) and not path.is_dir():
+                with reading_errors(path):
+                    is_file = is_there(path) and not is_folder(path)
+                if is_file:
                     raise self._in_the_way(path, f"is a file, where `{self._command}` has a folder")
-            if os.path.lexists(self.directory / name) and not self._owns(name):
+            if self._has(name) and not self._owns(name):
                 how = "changed after" if name in self._files else "not written by"
                 written = f"`{self._command}` wrote it" if name in self._files else f"`{self._command}`"
                 raise self._in_the_way(self.directory / name, f"was {how} {written}, which would replace it")
@@ -128,7 +130,7 @@ class OwnedFolder:
     def remove_others(self, names: Collection[str]) -> tuple[Path, ...]:
         """Remove the command's files other than ``names``, and return those that stay because the user changed them."""
         others = [name for name in self._files if name not in names]
-        kept = [name for name in others if os.path.lexists(self.directory / name) and not self._remove(name)]
+        kept = [name for name in others if self._has(name) and not self._remove(name)]
         if others:
             self._files = {name: hashes for name, hashes in self._files.items() if name in names}
             self._save()
@@ -136,7 +138,7 @@ class OwnedFolder:
 
     def claim(self) -> None:
         """Leave the manifest, and remove what killed writers left."""
-        if not (self.directory / MANIFEST).exists():
+        if not self._has(MANIFEST):
             self._save()
         self.remove_unfinished()
 
@@ -147,9 +149,13 @@ class OwnedFolder:
 
     def give_up(self, before: frozenset[str]) -> None:
         """Remove the manifest where there is nothing but it and what was there ``before``."""
-        with suppress(OSError):
+        with suppress(OSError, InputError):
             if _names(self.directory) <= before | {MANIFEST}:
                 (self.directory / MANIFEST).unlink()
+
+    def _has(self, name: str) -> bool:
+        with reading_errors(self.directory / name):
+            return is_there(self.directory / name)
 
     def _owns(self, name: str) -> bool:
         return _hash_of(self.directory / name) in self._files.get(name, ())
@@ -157,9 +163,9 @@ class OwnedFolder:
     def _remove(self, name: str) -> bool:
         """Remove a file of the command's; false for a file of the user's and for one behind a link."""
         path = self.directory / name
-        if any(folder.is_symlink() for folder in self._below(name)) or not self._owns(name):
-            return False
         with output_errors(path, FOLDER):
+            if any(folder.is_symlink() for folder in self._below(name)) or not self._owns(name):
+                return False
             path.unlink()
         return True
 
@@ -174,9 +180,9 @@ class OwnedFolder:
     def _remove_unfinished(self, folder: str) -> None:
         """Remove the unfinished contents of the command's files in a sub-folder."""
         place = self.directory / folder
-        if place.is_symlink() or not place.is_dir():
-            return
         with output_errors(place, FOLDER):
+            if place.is_symlink() or not is_folder(place):
+                return
             for entry in list(os.scandir(place)):
                 finished = unfinished(entry.name)
                 if finished and self._writes(folder, finished) and entry.is_file(follow_symlinks=False):
@@ -224,7 +230,8 @@ def require_own(directory: Path, kind: FolderKind) -> Hashes:
 
 
 def _names(directory: Path) -> frozenset[str]:
-    return frozenset(os.listdir(directory)) - {LOCK}
+    with reading_errors(directory):
+        return frozenset(os.listdir(directory)) - {LOCK}
 
 
 def _is_left_over(path: Path) -> bool:
@@ -274,8 +281,11 @@ def _hash(content: bytes) -> str:
 
 
 def _hash_of(path: Path) -> str | None:
-    """The hash of a file's contents; None for what is not there, or is no regular file."""
-    try:
-        return _hash(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
-    except OSError:
-        return None
+    """The hash of a file's contents; None for what is not there, or is no regular file. InputError where that cannot
+    be read: whose it is must not be guessed.
+    """
+    with reading_errors(path):
+        try:
+            return _hash(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
+        except (FileNotFoundError, NotADirectoryError):
+            return None

@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from numasim.errors import InputError
+from numasim.files.presence import is_folder, is_there
 
 FILE = "a file in a folder that can be written, on a disk with free space"
+FOLDER = "a folder that can be written, on a disk with free space"
 MOST_LINKS = 40  # as in Linux
 LONGEST_NAME = 255  # bytes, on all usual file systems
 _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]+-(.+)")
@@ -72,7 +74,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         return
     temporary = os.path.join(os.path.dirname(end), temporary_name(os.path.basename(end)))
     with output_errors(path, FILE):
-        if os.path.lexists(temporary):
+        if is_there(temporary):
             raise _error(errno.EEXIST)
     try:
         with _opened(path, temporary, os.O_CREAT | os.O_EXCL) as file:
@@ -96,6 +98,21 @@ def require_writable(path: Path) -> None:
         known = _status(end)
         if isinstance(end, str) and known is None and not os.access(os.path.dirname(end) or ".", os.W_OK | os.X_OK):
             raise _error(errno.EACCES)
+
+
+@contextmanager
+def reading_errors(place: Path) -> Iterator[None]:
+    """Turn every `OSError` inside, of what is read before it is written, into an `InputError` that names ``place``."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_be_read(place, error) from error
+
+
+def cannot_be_read(place: Path, error: OSError) -> InputError:
+    """The error for what is at ``place``, in the system's words."""
+    reason = error.strerror or str(error)
+    return InputError(f"cannot be read ({reason})", place=str(place), expected="files and folders that can be read")
 
 
 @contextmanager
@@ -142,7 +159,7 @@ def _status(end: str | int) -> os.stat_result | None:
         known = os.stat(end)
     except FileNotFoundError:
         folder = os.path.dirname(cast(str, end))
-        if folder and not os.path.isdir(folder):
+        if folder and not is_folder(folder):
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder!r}") from None
         return None
     if stat.S_ISDIR(known.st_mode):
@@ -166,6 +183,10 @@ class _Named(io.FileIO):
     def write(self, data: Any, /) -> int:
         with output_errors(self._path, FILE):
             return super().write(data)
+
+    def close(self) -> None:
+        with output_errors(self._path, FILE):
+            super().close()
 
 
 def _opened(path: Path, end: str | int, creating: int = 0) -> BinaryIO:

@@ -14,6 +14,9 @@ from numasim.engine.result import COLUMNS
 from numasim.errors import InputError
 from numasim.files.bounded_bytes import open_regular
 from numasim.files.file_kinds import TABLE
+from numasim.files.presence import is_there
+from numasim.files.writer import reading_errors
+from numasim.sweep.store.parquet import unreadable_table
 from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS
 
 if TYPE_CHECKING:
@@ -61,14 +64,16 @@ def load(path: str | Path) -> pd.DataFrame:
 
 
 def _read(file: Path) -> pa.Table:
-    if not os.path.lexists(file):
+    with reading_errors(file):
+        missing = not is_there(file)
+    if missing:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=TABLE.name)
     try:
         with open_regular(file, TABLE) as content:
             return pq.read_table(content)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"
-        raise InputError("is damaged or not a Parquet file", place=str(file), expected=expected) from error
+        raise unreadable_table(file, error, expected) from error
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:

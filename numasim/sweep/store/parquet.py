@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result, node_pairs
+from numasim.errors import InputError
+from numasim.files.writer import cannot_be_read
 
 Columns = dict[str, npt.NDArray[Any]]
 COUNTERS = COLUMNS[len(IDENTITY) :]
@@ -105,6 +108,15 @@ def parquet_bytes(table: pa.Table) -> bytes:
         row_group_size=max(1, table.num_rows),
     )
     return bytes(sink.getvalue())
+
+
+def unreadable_table(path: Path, error: Exception, expected: str) -> InputError:
+    """The error for a table that was not read: in the system's words if it has a number of its own; else it is damaged,
+    and something else is ``expected``.
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        return cannot_be_read(path, error)
+    return InputError("is damaged or not a Parquet file", place=str(path), expected=expected)
 
 
 def _worker_columns(result: Result) -> Columns:

@@ -6,7 +6,6 @@ It is a file of its own, so that it cannot change the bytes of the results.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 from importlib import metadata
@@ -18,15 +17,19 @@ from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
 from numasim.files.file_kinds import PROVENANCE
 from numasim.files.legible_text import legible_text
+from numasim.files.presence import is_there
 
 FILE = "provenance.json"
 _DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")
 
 
 def read_provenance(directory: Path) -> dict[str, Any] | None:
-    """Read the provenance of ``directory``, or None where there is none. Raises `InputError` where it is damaged."""
+    """Read the provenance of ``directory``, or None where there is none.
+
+    Raises `InputError` where it is damaged, OSError where it cannot be found out whether there is one.
+    """
     path = directory / FILE
-    if not os.path.lexists(path):
+    if not is_there(path):
         return None
     found = read_json(path, PROVENANCE)
     try:

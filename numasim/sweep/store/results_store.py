@@ -8,6 +8,7 @@ shards/           the runs, a file for each batch; the only source of the tables
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.files.owned_folder import FOLDER, MANIFEST, FolderKind, OwnedFolder, make_folder, owned_folder
-from numasim.files.writer import output_errors, store_bytes, unfinished
+from numasim.files.owned_folder import MANIFEST, FolderKind, OwnedFolder, make_folder, owned_folder
+from numasim.files.writer import FOLDER, output_errors, reading_errors, store_bytes, unfinished
 from numasim.sweep.store import provenance
 from numasim.sweep.store.shard import NAME as SHARD
 from numasim.sweep.store.shard import WHOLE, is_whole, read_shards, shard_number
@@ -66,12 +67,13 @@ class Store:
 
     def shard_paths(self) -> list[Path]:
         """List the shards in the order of writing."""
-        found = self.shards.glob("[0-9]*.parquet")
-        return sorted(found, key=lambda path: (shard_number(path), path.name))
+        with reading_errors(self.shards):
+            names = [name for name in os.listdir(self.shards) if SHARD.fullmatch(name)]
+        return [self.shards / name for name in sorted(names, key=lambda name: (shard_number(name), name))]
 
     def next_number(self) -> int:
         """Return the number of the next shard; it is higher than those of all existing shards."""
-        return max(map(shard_number, self.shard_paths()), default=-1) + 1
+        return max((shard_number(path.name) for path in self.shard_paths()), default=-1) + 1
 
     def finished(self) -> frozenset[str]:
         """Return the ids of the runs that ended without an error and need not be repeated."""
@@ -120,7 +122,7 @@ def _identify(folder: OwnedFolder, identity: Identity, known: dict[str, Any] | N
 
 def _refuse_damaged(directory: Path) -> None:
     """InputError for the first file whose content does not match the hash in its name."""
-    with output_errors(directory, FOLDER):
+    with reading_errors(directory):
         shards = [path for path in sorted((directory / SHARDS).iterdir()) if unfinished(path.name) is None]
         damaged = [path for path in shards if not is_whole(path)]
     for path in damaged:

@@ -14,11 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numasim.errors import InputError
-from numasim.files.bounded_bytes import is_file, open_regular
+from numasim.files.bounded_bytes import open_regular
 from numasim.files.file_kinds import TABLE
+from numasim.files.presence import is_regular
 from numasim.files.writer import store_bytes
-from numasim.sweep.store.parquet import together
+from numasim.sweep.store.parquet import together, unreadable_table
 
 WHOLE = "undamaged shards; delete it and run the sweep again, which repeats its runs"
 NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
@@ -32,17 +32,20 @@ def write_shard(directory: Path, number: int, content: bytes) -> Path:
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether ``path`` has a shard's name and its content matches the hash in the name."""
+    """Return whether ``path`` has a shard's name and its content matches the hash in the name.
+
+    Raises OSError or `InputError` where that cannot be read.
+    """
     named = NAME.fullmatch(path.name)
-    if not named or not is_file(path):
+    if not named or not is_regular(path):
         return False
     with open_regular(path, TABLE) as file:
         return hashlib.file_digest(file, _hash).hexdigest() == named[2]
 
 
-def shard_number(path: Path) -> int:
-    """Return the place of a whole shard in the order of writing."""
-    return int(path.name.partition("-")[0])
+def shard_number(name: str) -> int:
+    """Return the place of the whole shard ``name`` in the order of writing."""
+    return int(name.partition("-")[0])
 
 
 def read_shards(paths: Iterable[Path], columns: list[str]) -> pa.Table:
@@ -56,7 +59,7 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
         with open_regular(path, TABLE) as content, pq.ParquetFile(content) as file:
             return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise InputError("is damaged or not a Parquet file", place=str(path), expected=WHOLE) from error
+        raise unreadable_table(path, error, WHOLE) from error
 
 
 def _checksum(content: bytes) -> str:

@@ -1,0 +1,55 @@
+"""Every call by which a sweep reads or writes its folder fails once: the sweep says so, and the next one makes it good.
+
+Calls are counted and let fail below Python, those that its modules in C make, too. With ``NUMASIM_TEST_ALL_FAULTS`` set
+each fails with every error that it knows, in some minutes; else with one of them, every third call of the longer sweep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compiling import SANITIZED, compile_library
+
+from numasim.cli import BAD_INPUT, OK
+
+FAULTS = Path(__file__).parent / "faults"
+ALL = bool(os.environ.get("NUMASIM_TEST_ALL_FAULTS"))
+CALLS = {"open", "read", "write", "close", "fsync", "rename", "mkdir", "unlink", "opendir", "readdir", "stat", "flock"}
+
+
+@pytest.fixture(scope="module")
+def library(c_compiler: str) -> Path:
+    if not sys.platform.startswith("linux") or SANITIZED in os.environ:
+        pytest.skip("the calls are those of Linux' C library, in front of which nothing else may be")
+    return compile_library(c_compiler, "failing-files", [FAULTS / "failing_files.c"])
+
+
+def outcomes(library: Path, folder: Path, before: str, step: int) -> list[dict[str, Any]]:
+    """What comes of each fault."""
+    command = [sys.executable, FAULTS / "sweep_with_faults.py", library, folder, before, str(step)]
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def is_sound(outcome: dict[str, Any]) -> bool:
+    """The sweep has done all, or says in a sentence what it could not; the next one does all, and no more."""
+    says_why = outcome["status"] == BAD_INPUT and outcome["said"] and "\n" not in outcome["said"]
+    has_ended = says_why or (outcome["status"] == OK and outcome["complete"])
+    is_resumed = outcome["following"] == [OK, ""] and outcome["same"] and not outcome["left behind"]
+    return bool(has_ended and is_resumed and outcome["theirs kept"])
+
+
+@pytest.mark.parametrize(("before", "step"), [("new", 1), ("extended", 3)])
+def test_every_call_may_fail_once(library: Path, tmp_path: Path, before: str, step: int) -> None:
+    found = outcomes(library, tmp_path, before, 0 if ALL else step)
+    assert [outcome for outcome in found if not is_sound(outcome)] == []
+    assert {outcome["fault"][0] for outcome in found} >= CALLS
+    assert {outcome["status"] for outcome in found} == {OK, BAD_INPUT}
