@@ -26,6 +26,7 @@ from numasim.files.presence import is_folder, is_there
 
 FILE = "a file in a folder that can be written, on a disk with free space"
 FOLDER = "a folder that can be written, on a disk with free space"
+READABLE = "files and folders that can be read"
 MOST_LINKS = 40  # as in Linux
 LONGEST_NAME = 255  # bytes, on all usual file systems
 _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]+-(.+)")
@@ -101,18 +102,18 @@ def require_writable(path: Path) -> None:
 
 
 @contextmanager
-def reading_errors(place: Path) -> Iterator[None]:
+def reading_errors(place: Path, expected: str = READABLE) -> Iterator[None]:
     """Turn every `OSError` inside, of what is read before it is written, into an `InputError` that names ``place``."""
     try:
         yield
     except OSError as error:
-        raise cannot_be_read(place, error) from error
+        raise cannot_be_read(place, error, expected) from error
 
 
-def cannot_be_read(place: Path, error: OSError) -> InputError:
+def cannot_be_read(place: Path, error: OSError, expected: str = READABLE) -> InputError:
     """The error for what is at ``place``, in the system's words."""
     reason = error.strerror or str(error)
-    return InputError(f"cannot be read ({reason})", place=str(place), expected="files and folders that can be read")
+    return InputError(f"cannot be read ({reason})", place=str(place), expected=expected)
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def load(path: str | Path) -> pd.DataFrame:
 
 
 def _read(file: Path) -> pa.Table:
-    with reading_errors(file):
+    with reading_errors(file, TABLE.name):
         missing = not is_there(file)
     if missing:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=TABLE.name)
