@@ -127,15 +127,17 @@ def test_every_request_may_fail_without_a_plan(failing_allocations: Path, mode: 
     assert int(told_by(failing_allocations, mode, "-").splitlines()[-1].split()[0]) >= least
 
 
-WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves")  # to execute tasks
+WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", "objects")  # to execute tasks
 
 
 @pytest.mark.parametrize("workers", [2, 4])
-@pytest.mark.parametrize("name", WAYS)
-def test_every_request_may_fail_while_threads_run(failing_runs: Path, tmp_path: Path, name: str, workers: int) -> None:
+@pytest.mark.parametrize(("mode", "name"), [*((NATIVE, name) for name in WAYS), (EMULATED, "pages")])
+def test_every_request_may_fail_while_threads_run(
+    failing_runs: Path, tmp_path: Path, mode: int, name: str, workers: int
+) -> None:
     """A run does all or nothing, whatever fails, and the next one does all; nothing leaks, and all ends."""
     plan = "-" if name == "lanes" else write_plan_of(name, workers, tmp_path)
-    assert int(told_by(failing_runs, workers, plan).splitlines()[-1].split()[0]) >= 20
+    assert int(told_by(failing_runs, mode, workers, plan).splitlines()[-1].split()[0]) >= 20
 
 
 @pytest.mark.parametrize("name", [name for name in PLANS if name not in ("dependences", "objects", "pages")])

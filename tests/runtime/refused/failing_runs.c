@@ -1,7 +1,7 @@
 /* Runs on threads in which the n-th request for memory fails, for every n in turn: each ends with an error code and a
  * sentence, before it has begun, or does all that it was to do; and the same pool then runs the same program.
  *
- * Run as `failing_runs WORKERS PLAN`, where a dash is no plan. Prints how many requests were let fail, and what is
+ * Run as `failing_runs MODE WORKERS PLAN`, where a dash is no plan. Prints how many requests were let fail, and what is
  * wrong.
  */
 #include <stdatomic.h>
@@ -122,9 +122,10 @@ static bool attempt(const ns_pool_options *options, int64_t nth) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 3) return 2;
-    const char *plan = strcmp(arguments[2], "-") == 0 ? NULL : arguments[2];
-    const ns_pool_options options = {.mode = NS_MODE_NATIVE, .plan = plan, .workers = (uint32_t)atoi(arguments[1])};
+    if (count != 4) return 2;
+    const enum ns_mode mode = (enum ns_mode)atoi(arguments[1]);
+    const char *plan = strcmp(arguments[3], "-") == 0 ? NULL : arguments[3];
+    const ns_pool_options options = {.mode = mode, .plan = plan, .workers = (uint32_t)atoi(arguments[2])};
     int64_t nth = 1;
     while (attempt(&options, nth)) nth++;
     printf("%lld requests\n", (long long)(nth - 1));

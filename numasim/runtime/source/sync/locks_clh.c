@@ -46,7 +46,7 @@ static place *take_place(clh_lock *self) {
 }
 
 /* The lock is that of `mine`, which is behind `before`, once that was left. */
-static void follow(clh_lock *self, place *before, place *mine) {
+static inline void follow(clh_lock *self, place *before, place *mine) {
     if (before) {
         ns_wait_for(&before->state, LEFT); /* acquires what the last holder did */
         /* relaxed: nobody else reads it any more, and who takes it needs no more than to know that it is free */
