@@ -347,8 +347,8 @@ DEFECTS = (
     Defect(
         "a chunk is in a cache that has no room for its size",
         "numasim/engine/reference/memory/caches.py",
-        "self._age(copy, domain) + copy.bytes <= self._llc_bytes",
-        "self._age(copy, domain) <= self._llc_bytes",
+        "self._age(copy, domain) + copy.bytes <= self._llc_bytes[domain]",
+        "self._age(copy, domain) <= self._llc_bytes[domain]",
         ("test_caches.py",),
     ),
     Defect(
@@ -375,7 +375,7 @@ DEFECTS = (
     Defect(
         "what comes to the front of a cache pushes nothing back",
         "numasim/engine/reference/memory/caches.py",
-        "passed = piece.bytes - here + copy.bytes * self._age(copy, mine) // self._llc_bytes",
+        "passed = piece.bytes - here + copy.bytes * self._age(copy, mine) // self._llc_bytes[mine]",
         "passed = piece.bytes - here",
         ("test_caches.py",),
     ),

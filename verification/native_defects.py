@@ -60,8 +60,8 @@ NATIVE_DEFECTS = (
     Defect(
         "a chunk is in a cache that has no room for its size",
         CACHES,
-        "time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes",
-        "time_[domain] - copy.stamp <= sizes_.llc_bytes",
+        "time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes[domain]",
+        "time_[domain] - copy.stamp <= sizes_.llc_bytes[domain]",
         ("test_caches.py",),
     ),
     Defect(

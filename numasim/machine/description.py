@@ -85,7 +85,13 @@ def caches(machine: Machine) -> str:
         return f"{private or 'none'}; no shared cache"
     sharers = np.bincount(machine.llc_of_core)
     whose = f"shared by {_span(sharers, str)} cores" if sharers.max() > 1 else "for each core"
-    return "; ".join(part for part in (private, f"last level {size(sizes.llc_bytes)} {whose}") if part)
+    last = llc_size(machine, np.arange(machine.cache_domains))
+    return "; ".join(part for part in (private, f"last level {last} {whose}") if part)
+
+
+def llc_size(machine: Machine, domains: IntArray) -> str:
+    """Give the sizes of the last-level caches of some cache domains."""
+    return _span(np.array(machine.llc_bytes_of_domain)[domains], size)
 
 
 def memory(machine: Machine) -> str:

@@ -168,9 +168,11 @@ def _common_size(inventory: Inventory, level: int) -> int:
 
 
 def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: LastLevel) -> None:
-    draft.put("caches.llc", _size(last.size_bytes), inventory.origin)
+    draft.put("caches.llc", _size(max(last.sizes)), inventory.origin)
     key, value = _sharers(shape, last)
     draft.put(f"caches.{key}", value, inventory.origin)
+    if not last.is_uniform:
+        draft.put("caches.llc_sizes", [_size(size_bytes) for size_bytes in last.sizes], inventory.origin)
     draft.put("caches.llc_hit_ns", Decimal(20), "assumed: typical of server processors")
     if len(last.cores) > 1:
         draft.put("caches.llc_remote_hit_ns", Decimal(110), "assumed: typical of server processors")
@@ -178,6 +180,9 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: Last
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
     """The shortest way to say which cores share a last-level cache."""
+    by_cache = [as_list(cores) for cores in last.cores]
+    if not last.is_uniform:
+        return "llc_cores", by_cache
     for scope in ("socket", "node", "core"):
         units = _units(shape, scope)
         if sorted(units) == list(last.cores):
@@ -186,7 +191,7 @@ def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
     in_rows = [cores for node in _units(shape, "node") for cores in _batches(node, size)]
     if in_rows == list(last.cores) and all(len(cores) == size for cores in in_rows):
         return "cores_per_llc", size
-    return "llc_cores", [as_list(cores) for cores in last.cores]
+    return "llc_cores", by_cache
 
 
 def _batches(cores: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:

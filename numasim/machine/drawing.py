@@ -161,7 +161,7 @@ def _llc_text(machine: Machine, domains: IntArray) -> str:
     if nodes > 1 and len(set(machine.socket_of_node[machine.node_of_core[sharers]].tolist())) == 1:
         whose = ", whole socket" if len(domains) == 1 else whose
     count = f"{len(domains)} x " if len(domains) > 1 and not each else ""
-    return f"{count}last-level cache {description.size(machine.caches.llc_bytes)}{whose}"
+    return f"{count}last-level cache {description.llc_size(machine, domains)}{whose}"
 
 
 def _draw_cores(axes: Axes, machine: Machine, node: int, numbers: IntArray, box: Box) -> None:

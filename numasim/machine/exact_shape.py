@@ -46,11 +46,16 @@ class Node:
 
 @dataclass(frozen=True)
 class LastLevel:
-    """The last-level caches: their level and size, and the cores of each, numbered as in the machine file."""
+    """The last-level caches: their level, and the cores of each, numbered as in the machine file, and its size."""
 
     level: int
-    size_bytes: int
     cores: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all have one size."""
+        return len(set(self.sizes)) == 1
 
 
 @dataclass(frozen=True)
@@ -209,7 +214,7 @@ def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
 def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
     """The last-level caches that usable cores have: those of the highest level, where it is shared or above the second.
 
-    InputError if they are not of one size, or if cores have none, several, or a part of one.
+    InputError if a size is not said, or if cores have none, several, or a part of one.
     """
     core_of = {thread.id: thread.core for thread in inventory.threads}
     found = [(cache, _cores_of(cache, core_of)) for cache in inventory.caches]
@@ -221,8 +226,8 @@ def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
     _check_sizes(level, [cache for cache, _ in last])
     _check_sharers(level, last, core_of, order)
     place = {core: at for at, core in enumerate(order)}
-    domains = sorted(tuple(sorted(place[core] for core in cores)) for _, cores in last)
-    return LastLevel(level, last[0][0].size_bytes, tuple(domains))
+    domains = sorted((tuple(sorted(place[core] for core in cores)), cache.size_bytes) for cache, cores in last)
+    return LastLevel(level, tuple(cores for cores, _ in domains), tuple(size_bytes for _, size_bytes in domains))
 
 
 def _cores_of(cache: Cache, core_of: dict[int, int]) -> frozenset[int]:
@@ -230,14 +235,8 @@ def _cores_of(cache: Cache, core_of: dict[int, int]) -> frozenset[int]:
 
 
 def _check_sizes(level: int, caches: Sequence[Cache]) -> None:
-    sizes = sorted({cache.size_bytes for cache in caches})
-    if not sizes[0]:
+    if not all(cache.size_bytes for cache in caches):
         raise InputError(f"the size of a cache of level {level}, the last one, is not said", expected="its size")
-    if len(sizes) > 1:
-        raise InputError(
-            f"the caches of level {level}, the last one, have {sizes[0]} to {sizes[-1]} bytes",
-            expected="last-level caches of one size",
-        )
 
 
 def _check_sharers(

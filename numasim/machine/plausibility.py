@@ -70,8 +70,9 @@ def cache_order(machine: Machine) -> Iterator[str]:
     caches = machine.caches
     if caches.l2_bytes and caches.l2_bytes < caches.l1_bytes:
         yield f"the second-level cache of {size(caches.l2_bytes)} is smaller than the first of {size(caches.l1_bytes)}"
-    if caches.llc_bytes and caches.llc_bytes < caches.l2_bytes:
-        yield f"the last-level cache of {size(caches.llc_bytes)} is smaller than one core's {size(caches.l2_bytes)}"
+    smallest = min(machine.llc_bytes_of_domain)
+    if caches.llc_bytes and smallest < caches.l2_bytes:
+        yield f"the last-level cache of {size(smallest)} is smaller than one core's {size(caches.l2_bytes)}"
     nearest = int(machine.latency_ps.diagonal().min())
     if caches.llc_hit_ps > nearest:
         yield f"a hit in the last-level cache takes {time(caches.llc_hit_ps)}, longer than memory in {time(nearest)}"

@@ -28,7 +28,8 @@ class Coherence:
 @dataclass(frozen=True)
 class Caches:
     """Cache sizes in bytes (0: none), the latencies of last-level hits in picoseconds, the bandwidth of one last-level
-    cache (0: no limit).
+    cache (0: no limit). ``llc_bytes`` is the largest last-level cache; where they are unlike, ``llc_sizes`` has them by
+    cache domain.
     """
 
     l1_bytes: int
@@ -37,6 +38,7 @@ class Caches:
     llc_hit_ps: int
     llc_remote_hit_ps: int
     llc_bytes_per_s: int = 0
+    llc_sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,11 @@ class Machine:
     def cache_domains(self) -> int:
         """Number of cache domains: of last-level caches, or of cores where there is no such cache."""
         return int(self.llc_of_core.max()) + 1
+
+    @cached_property
+    def llc_bytes_of_domain(self) -> list[int]:
+        """The size of each domain's last-level cache, 0 where there is none."""
+        return list(self.caches.llc_sizes) or [self.caches.llc_bytes] * self.cache_domains
 
     @cached_property
     def cores_of_node(self) -> IntArray:

@@ -64,11 +64,12 @@ class ItemPrices:
         self._resources = resources
         caches, accesses = plan.machine.caches, family.accesses
         cached = plan.effects.cache != "none"
+        llc_bytes = plan.machine.llc_bytes_of_domain[seat.domain]
         footprint = int((accesses.row_bytes * accesses.rows).sum())
         swept = sum(plan.workload.regions[r].bytes for r in sorted(set(accesses.region.tolist())))
         self._fits_l2 = cached and footprint <= caches.l2_bytes
-        self._fits_llc = cached and 0 < swept <= caches.llc_bytes
-        share = caches.llc_bytes // seat.workers if cached else 0
+        self._fits_llc = cached and 0 < swept <= llc_bytes
+        share = llc_bytes // seat.workers if cached else 0
         self._later = (min(share, footprint), max(1, footprint))
         self._mlp = mlp_of(plan)
         self._latency = plan.machine.latency_ps[seat.node]

@@ -55,11 +55,19 @@ CACHE_SIZES = Structure(
     "The caches.",
     (
         Choice(name="cache", of=CacheModel, member="model"),
-        Integer(name="llc_bytes", high="MOST_BYTES", note="0: none"),
         Integer(name="l2_bytes", low="-1", high="MOST_BYTES", note="-1: none that counts"),
         cost("llc_hit_ps", member="hit_ps"),
         cost("llc_remote_hit_ps", member="remote_hit_ps"),
         Integer(name="llc_domains", low="1", high="MOST_WORKERS", c_type="uint64_t", member="domains"),
+        Array(
+            name="llc_bytes",
+            type=I64,
+            shape="llc domains",
+            size="llc_domains",
+            low="0",
+            high="MOST_BYTES",
+            note="0: none",
+        ),
         Array(
             name="llc_domain",
             type=U32,

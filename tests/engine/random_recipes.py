@@ -118,7 +118,9 @@ def machine_from(recipe: str) -> Machine:
     document = {**usual, **given["times"], "nodes": nodes}
     if given["effects"]:
         document = with_effects(document, given["effects"])
-    return build(MachineSpec.model_validate(unlike(document, given["nodes"]) if "nodes" in given else document))
+    if "nodes" in given:
+        document = unlike(document, given["nodes"], given["unlike_caches"])
+    return build(MachineSpec.model_validate(document))
 
 
 def machine_document(chance: Random) -> Document:

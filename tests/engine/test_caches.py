@@ -13,7 +13,7 @@ import pytest
 from engine_setup import NS, SEED, Seen, plan_of, run, runtime, stealing, toy_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from task_graphs import Access, Run, body, graph, phase
+from task_graphs import Access, Run, body, graph, items, phase
 
 from numasim.engine.reference.memory.caches import (
     CACHES,
@@ -56,7 +56,7 @@ def walk_parts(cache: Cache, touch: Touch) -> Found:
 # ---- lru -----------------------------------------------------------------------------------------------------------
 
 
-def least_recently_used(sequence: list[Touch], llc_bytes: int) -> Iterator[tuple[int, dict[int, int]]]:
+def least_recently_used(sequence: list[Touch], llc_bytes: list[int]) -> Iterator[tuple[int, dict[int, int]]]:
     """(bytes found in the own cache, bytes by domain found dirty in others') of each touch.
 
     Each domain is a list of [chunk, parts, dirty], the most recently used last.
@@ -77,27 +77,30 @@ def least_recently_used(sequence: list[Touch], llc_bytes: int) -> Iterator[tuple
         domains[domain].append([chunk, kept[1] | parts, kept[2] or writes])
         if writes:
             domains = [[line for line in lines if d == domain or line[0] != chunk] for d, lines in enumerate(domains)]
-        while sum(len(line[1]) * PART for line in domains[domain]) > llc_bytes:
+        while sum(len(line[1]) * PART for line in domains[domain]) > llc_bytes[domain]:
             del domains[domain][0]
         yield here, moved
 
 
-@given(touches, st.sampled_from([CHUNK // 2, CHUNK, 3 * CHUNK, 5 * CHUNK + 7]))
-def test_lru_is_what_lists_kept_by_hand_say(sequence: list[Touch], llc_bytes: int) -> None:
-    cache = LruCache(llc_bytes, 3)
+rooms = st.sampled_from([CHUNK // 2, CHUNK, 3 * CHUNK, 5 * CHUNK + 7])
+
+
+@given(touches, st.lists(rooms, min_size=3, max_size=3))
+def test_lru_is_what_lists_kept_by_hand_say(sequence: list[Touch], llc_bytes: list[int]) -> None:
+    cache = LruCache(llc_bytes)
     found = [walk_parts(cache, touch) for touch in sequence]
     assert [(each.hit, each.moved) for each in found] == list(least_recently_used(sequence, llc_bytes))
 
 
 @given(touches)
 def test_share_is_lru_where_everything_fits(sequence: list[Touch]) -> None:
-    share, lru = (CACHES[model](10 * CHUNK, 3) for model in REAL)
+    share, lru = (CACHES[model]([10 * CHUNK] * 3) for model in REAL)
     assert [walk_parts(share, touch) for touch in sequence] == [walk_parts(lru, touch) for touch in sequence]
 
 
 @pytest.mark.parametrize("model", REAL)
 def test_blocks_that_share_a_chunk_do_not_find_each_other(model: str) -> None:
-    cache = CACHES[model](4 * CHUNK, 1)
+    cache = CACHES[model]([4 * CHUNK])
     blocks = [{4 * block + part for part in range(4)} for block in range(16)]
     assert [walk_parts(cache, (0, 0, block, False)).hit for block in blocks] == [0] * 16
     assert [walk_parts(cache, (0, 0, block, False)).hit for block in blocks] == [4 * PART] * 16
@@ -106,7 +109,7 @@ def test_blocks_that_share_a_chunk_do_not_find_each_other(model: str) -> None:
 @given(st.lists(st.integers(0, 9), max_size=80), st.integers(1, 8))
 def test_lru_finds_what_few_enough_others_came_after(sequence: list[int], room: int) -> None:
     """Mattson's stack distance: a chunk is there if less than ``room`` others were used since."""
-    cache = LruCache(room * CHUNK, 1)
+    cache = LruCache([room * CHUNK])
     for at, chunk in enumerate(sequence):
         before = sequence[:at][::-1]
         near = chunk in before and len(set(before[: before.index(chunk)])) < room
@@ -116,7 +119,7 @@ def test_lru_finds_what_few_enough_others_came_after(sequence: list[int], room: 
 def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
     place = Place(0, 0, CHUNK)
     for chunks, part in ((4, 4 * CHUNK), (5, 0)):
-        cache = LruCache(4 * CHUNK, 1)
+        cache = LruCache([4 * CHUNK])
         pieces = [Piece(chunk, CHUNK, 2 ** (CHUNK // PART) - 1) for chunk in range(chunks)]
         cache.first_pass(place, 0, pieces, writes=False)
         assert cache.later_pass(place, 0, pieces, chunks * CHUNK) == (part, chunks * CHUNK)
@@ -127,7 +130,7 @@ def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
 
 def test_share_finds_what_fits_with_all_that_came_since() -> None:
     for others, hit in ((3, CHUNK), (4, 0)):
-        cache = ShareCache(4 * CHUNK, 1)
+        cache = ShareCache([4 * CHUNK])
         walk(cache, 0, (0,))
         walk(cache, 0, range(1, 1 + others))
         assert walk(cache, 0, (0,)).hit == hit
@@ -138,20 +141,20 @@ def test_share_lets_what_comes_to_the_front_push_the_others_back_by_its_age(agai
     """Of four chunks that fill the cache the first has three behind it, and so just fits. The newest comes to the front
     for nothing, the one before it like a quarter of a chunk that is brought in, the one before that like half a chunk.
     """
-    cache = ShareCache(4 * CHUNK, 1)
+    cache = ShareCache([4 * CHUNK])
     walk(cache, 0, range(4))
     assert walk(cache, 0, (again,)).hit == CHUNK
     assert walk(cache, 0, (0,)).hit == hit
 
 
 def test_share_finds_no_more_of_a_chunk_than_was_brought_in() -> None:
-    cache = ShareCache(4 * CHUNK, 1)
+    cache = ShareCache([4 * CHUNK])
     assert [walk(cache, 0, (0,), size * PART).hit for size in (1, 5, 4, 9)] == [0, PART, 4 * PART, 5 * PART]
 
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: str) -> None:
-    cache = CACHES[model](16 * CHUNK, 2)  # rows that lie over each other touch more of a chunk than it has
+    cache = CACHES[model]([16 * CHUNK] * 2)  # rows that lie over each other touch more of a chunk than it has
     for domain, writes, seen in ((0, True, Found()), (0, True, Found(CHUNK)), (1, False, Found(0, {0: CHUNK}))):
         assert walk(cache, domain, (0,), 3 * CHUNK, writes) == seen
     assert walk(cache, 1, (0,), 3 * CHUNK).hit == CHUNK
@@ -159,13 +162,13 @@ def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: s
 
 @pytest.mark.parametrize("model", REAL)
 def test_what_is_read_is_left_to_all_domains(model: str) -> None:
-    cache = CACHES[model](4 * CHUNK, 2)
+    cache = CACHES[model]([4 * CHUNK] * 2)
     assert [walk(cache, domain, (0,)).hit for domain in (0, 0, 1, 1, 0, 0)] == [0, CHUNK, 0, CHUNK, CHUNK, CHUNK]
 
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_dirty_chunk_is_found_in_the_other_cache_and_stays_dirty_in_the_reader_s(model: str) -> None:
-    cache = CACHES[model](4 * CHUNK, 3)
+    cache = CACHES[model]([4 * CHUNK] * 3)
     walk(cache, 0, (0,), 5 * PART, writes=True)
     assert walk(cache, 1, (0,), 8 * PART).moved == {0: 5 * PART}
     assert walk(cache, 2, (0,), 8 * PART).moved == {1: 8 * PART}
@@ -174,14 +177,14 @@ def test_a_dirty_chunk_is_found_in_the_other_cache_and_stays_dirty_in_the_reader
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_clean_chunk_is_not_taken_from_another_cache(model: str) -> None:
-    cache = CACHES[model](4 * CHUNK, 2)
+    cache = CACHES[model]([4 * CHUNK] * 2)
     walk(cache, 0, (0,))
     assert walk(cache, 1, (0,)) == Found()
 
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_dirty_chunk_that_was_pushed_out_is_in_memory(model: str) -> None:
-    cache = CACHES[model](4 * CHUNK, 2)
+    cache = CACHES[model]([4 * CHUNK] * 2)
     walk(cache, 0, (0,), writes=True)
     walk(cache, 0, range(1, 5))
     assert walk(cache, 1, (0,)) == Found()
@@ -189,7 +192,7 @@ def test_a_dirty_chunk_that_was_pushed_out_is_in_memory(model: str) -> None:
 
 @pytest.mark.parametrize("model", REAL)
 def test_writes_take_a_chunk_from_all_others(model: str) -> None:
-    cache = CACHES[model](4 * CHUNK, 2)
+    cache = CACHES[model]([4 * CHUNK] * 2)
     walk(cache, 0, (0,))
     walk(cache, 1, (0,), writes=True)
     assert walk(cache, 0, (0,)) == Found(0, {1: CHUNK})
@@ -199,7 +202,7 @@ def test_writes_take_a_chunk_from_all_others(model: str) -> None:
 @pytest.mark.parametrize("chunks", [1, 7, 8, 9, 30])
 def test_sweeps_find_everything_or_nothing(model: str, chunks: int) -> None:
     """Over and over the same bytes: all are found where they fit into the cache together, else none."""
-    cache = CACHES[model](8 * CHUNK, 1)
+    cache = CACHES[model]([8 * CHUNK])
     found = [walk(cache, 0, range(chunks)).hit for _ in range(5)]
     assert found == [0] + [chunks * CHUNK if chunks <= 8 else 0] * 4
 
@@ -207,14 +210,14 @@ def test_sweeps_find_everything_or_nothing(model: str, chunks: int) -> None:
 @pytest.mark.parametrize("model", REAL)
 def test_a_cache_that_is_used_again_and_again_holds_no_more_than_its_size(model: str) -> None:
     """What is in use grows by a cache's size at a time, all that was there before being walked in between."""
-    cache = CACHES[model](8 * CHUNK, 1)
+    cache = CACHES[model]([8 * CHUNK])
     for size in (8, 8, 16, 16, 24, 24):
         walk(cache, 0, range(size))
     assert walk(cache, 0, range(24)).hit <= 8 * CHUNK
 
 
 def test_further_passes_find_the_fair_share_of_the_cache() -> None:
-    later = ShareCache(8 * CHUNK, 1).later_pass
+    later = ShareCache([8 * CHUNK]).later_pass
     assert later(Place(0, 0, 2 * CHUNK), 0, [], 8 * CHUNK) == (2 * CHUNK, 8 * CHUNK)
     assert later(Place(0, 0, 2 * CHUNK), 0, [], CHUNK) == (CHUNK, CHUNK)
 
@@ -224,6 +227,10 @@ def test_further_passes_find_the_fair_share_of_the_cache() -> None:
 DATA = Region("data", 16 * 64 * KIB, True)
 SIZES = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
 TWO = toy_with({"sockets": 2, "cores": 1}, caches=SIZES)
+OF_EACH = {key: value for key, value in SIZES.items() if key != "llc_scope"}
+UNLIKE = toy_with(
+    {"sockets": 2, "cores": 1}, caches={**OF_EACH, "llc_cores": ["0", "1"], "llc_sizes": ["256KiB", "128KiB"]}
+)
 HOME_0 = stealing(placement={"policy": "bind", "node": 0})
 
 
@@ -314,6 +321,37 @@ def test_a_chunk_is_found_if_it_fits_beside_what_came_since(others: int, hit: in
     """A cache of four chunks: one of them, some others, and the first one again."""
     steps = ((0, read(0, CHUNK)), (0, read(CHUNK, others * CHUNK)), (0, read(0, CHUNK)))
     assert cached(in_turn(*steps), model, engine)["bytes_cache"] == hit
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+@pytest.mark.parametrize(("others", "found_by"), [(1, {0, 1}), (2, {0}), (3, {0}), (4, set())])
+def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[int], model: str, engine: str) -> None:
+    """Worker 0 has a cache of four chunks, worker 1 one of two: they read one, some others, and the first one again."""
+    for worker in (0, 1):
+        steps = ((worker, read(0, CHUNK)), (worker, read(CHUNK, others * CHUNK)), (worker, read(0, CHUNK)))
+        seen = cached(in_turn(*steps), model, engine, UNLIKE)
+        assert seen["bytes_cache"] == (CHUNK if worker in found_by else 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_further_passes_are_served_by_the_size_of_the_own_cache(engine: str) -> None:
+    """Of the second of two passes over four chunks the cache of four serves all, that of two serves half."""
+    for worker, served in ((0, 4 * CHUNK), (1, 2 * CHUNK)):
+        seen = cached(in_turn((worker, read(0, 4 * CHUNK, passes=2))), "share", engine, UNLIKE)
+        assert seen["bytes_cache"] == served
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_items_of_ranges_fit_into_the_cache_of_who_runs_them(engine: str) -> None:
+    """Each worker has an item that walks 192 KiB twice: all comes from 256 KiB, 128 KiB of the second pass from 128."""
+    size = 192 * KIB
+    regions = (Region("data", size, True),)
+    work = items(2, 0, deal=Deal.CYCLIC, accesses=(Access(0, 0, size, passes=2),), steps=((1, 0, 0),), regions=regions)
+    seen = cached(work, "share", engine, UNLIKE)
+    assert seen.of_worker("tasks") == [1, 1]
+    assert seen["bytes_cache"] == 2 * size + 128 * KIB
+    assert (seen["bytes_local"], seen["bytes_remote"]) == (0, size + (size - 128 * KIB))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -24,7 +24,7 @@ def with_unlike_nodes(machine: Document, chance: Random) -> Document:
             nodes.append({"socket": socket, **({"cores": kinds} if kinds else {}), **memory})
     if not any("memory" in node for node in nodes):
         nodes[0] |= {"memory": "1GiB", "imc_bandwidth_gbs": bandwidth}
-    return {**machine, "nodes": nodes}
+    return {**machine, "nodes": nodes, "unlike_caches": happens(chance, 50)}
 
 
 def _kinds(chance: Random) -> list[Document]:
@@ -35,8 +35,11 @@ def _kinds(chance: Random) -> list[Document]:
     ]
 
 
-def unlike(document: Document, nodes: list[Document]) -> dict[str, Any]:
-    """A machine's document with ``nodes``; two cores share a cache, and turbo steps that fit no socket go."""
+def unlike(document: Document, nodes: list[Document], unlike_caches: bool = False) -> dict[str, Any]:
+    """A machine's document with ``nodes``; two cores share a cache, of which every second one may be a third as large.
+
+    Turbo steps that fit no socket go.
+    """
     cores = [_count(node.get("cores", 0)) for node in nodes]
     on_socket = [sum(c for c, n in zip(cores, nodes, strict=True) if n["socket"] == node["socket"]) for node in nodes]
     steps = [step for step in document["clock"].get("turbo", ()) if step["active"] <= max(on_socket)]
@@ -44,6 +47,8 @@ def unlike(document: Document, nodes: list[Document]) -> dict[str, Any]:
     if caches.get("llc"):
         pairs = [",".join(map(str, range(core, min(core + 2, sum(cores))))) for core in range(0, sum(cores), 2)]
         caches = {**{k: v for k, v in caches.items() if k != "llc_scope"}, "llc_cores": pairs}
+        if unlike_caches:
+            caches["llc_sizes"] = [caches["llc"] // (3 if at % 2 else 1) for at in range(len(pairs))]
     return {**document, "nodes": nodes, "caches": caches, "clock": {**document["clock"], "turbo": steps}}
 
 

@@ -20,7 +20,7 @@ class Counts(NamedTuple):
     cores: int
     threads: int
     nodes: int
-    caches: int
+    caches: tuple[int, ...]  # the size of each last-level cache, in bytes, ascending
 
 
 def counted_in_xml(path: Path) -> Counts:
@@ -36,7 +36,11 @@ def counted_in_xml(path: Path) -> Counts:
     for core in cores:
         in_cores |= core
     caches = [cache for cache in root.iter("object") if cache.get("cache_size") and cache.get("cache_type") != "2"]
-    levels = {(int(cache.get("depth", "")), mask(cache, "cpuset") & threads) for cache in caches if memory_side(cache)}
+    levels = {
+        (int(cache.get("depth", "")), mask(cache, "cpuset") & threads, int(cache.get("cache_size", "")))
+        for cache in caches
+        if memory_side(cache)
+    }
     return Counts(
         cores=len([core for core in cores if core]) + (threads & ~in_cores).bit_count(),
         threads=threads.bit_count(),
@@ -63,13 +67,16 @@ def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
     return len(used) + len([cpus for cpus in alone if not any(other and not other & ~cpus for other in used)])
 
 
-def last_level(levels: set[tuple[int, int]], cores: list[int]) -> int:
-    """How many caches of the highest level there are, if it is above the second or cores share one."""
-    levels = {(level, cpus) for level, cpus in levels if cpus}
-    highest = max((level for level, _ in levels), default=0)
-    last = [cpus for level, cpus in levels if level == highest]
+def last_level(levels: set[tuple[int, int, int]], cores: list[int]) -> tuple[int, ...]:
+    """The sizes of the caches of the highest level, if it is above the second or cores share one.
+
+    ``levels`` are caches as (level, processors, size).
+    """
+    levels = {each for each in levels if each[1]}
+    highest = max((level for level, _, _ in levels), default=0)
+    last = {cpus: size for level, cpus, size in levels if level == highest}
     shared = any(sum(1 for core in cores if core & cpus) > 1 for cpus in last)
-    return len(last) if highest > 2 or (highest == 2 and shared) else 0
+    return tuple(sorted(last.values())) if highest > 2 or (highest == 2 and shared) else ()
 
 
 def of_type(root: Element, kind: str) -> list[Element]:
@@ -105,7 +112,7 @@ def counted_in_sysfs(root: Path) -> Counts:
             cache = Path(index)
             if word(cache / "type") != "Instruction" and word(cache / "level"):
                 sharers = around(cache, 1 << cpu, "shared_cpu", "shared_cpu_map")
-                levels.add((int(word(cache / "level")), sharers & threads))
+                levels.add((int(word(cache / "level")), sharers & threads, size_of(word(cache / "size"))))
     return Counts(len(cores), threads.bit_count(), nodes_in_sysfs(root, threads), last_level(levels, list(cores)))
 
 
@@ -125,6 +132,10 @@ def nodes_in_sysfs(root: Path, threads: int) -> int:
     if not any(memory for _, memory in found):
         return len(found) or 1
     return sum(1 for cpus, memory in found if cpus or memory)
+
+
+def size_of(text: str) -> int:
+    return int(text.rstrip("KM") or "0") << {"K": 10, "M": 20}.get(text[-1:], 0)
 
 
 def word(path: Path) -> str:

@@ -50,8 +50,8 @@ def imported(path: Path) -> Machine:
 
 
 def counts(machine: Machine) -> Counts:
-    caches = machine.cache_domains if machine.caches.llc_bytes else 0
-    return Counts(machine.cores, machine.threads, machine.nodes, caches)
+    caches = sorted(machine.llc_bytes_of_domain) if machine.caches.llc_bytes else ()
+    return Counts(machine.cores, machine.threads, machine.nodes, tuple(caches))
 
 
 def counted(path: Path) -> Counts:

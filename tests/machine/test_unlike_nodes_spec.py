@@ -79,6 +79,34 @@ def test_cache_domains_by_hand(document: Make, sharing: dict[str, Any], domains:
     assert machine.cache_domains == len(set(domains))
 
 
+def test_sizes_of_caches_by_hand(document: Make) -> None:
+    listed = {**LLC, "llc_cores": ["0,2-3", "1", "4-5"]}
+    alike = build(MachineSpec.model_validate(four(document, caches=listed)))
+    assert alike.llc_bytes_of_domain == [8 * 2**20] * 3
+    sizes = {"llc_sizes": ["2MiB", "8MiB", "3MiB"]}
+    unlike = build(MachineSpec.model_validate(four(document, caches={**listed, **sizes})))
+    assert unlike.llc_bytes_of_domain == [2 * 2**20, 8 * 2**20, 3 * 2**20]
+    assert unlike.caches.llc_bytes == 8 * 2**20
+    assert "last level 2 MiB to 8 MiB shared by 1 to 3 cores" in describe(unlike)
+    none = {"l1": "32KiB", "l2": "256KiB"}
+    assert build(MachineSpec.model_validate(four(document, caches=none))).llc_bytes_of_domain == [0] * 6
+
+
+@pytest.mark.parametrize(
+    "sharing",
+    [
+        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["8MiB"]},  # for one of two
+        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["8MiB", "0B"]},
+        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["4MiB", "2MiB"]},  # none of the 8 MiB of llc
+        {"llc_cores": ["0-2", "3-5"], "llc_sizes": []},
+        {"llc_scope": "node", "llc_sizes": ["8MiB", "8MiB"]},  # of which the order is not said
+    ],
+)
+def test_sizes_that_are_not_of_the_caches_are_refused(document: Make, sharing: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="llc_sizes has a size above 0 for each cache in llc_cores; the largest"):
+        MachineSpec.model_validate(four(document, caches={**LLC, **sharing}))
+
+
 def test_listed_nodes_that_are_alike_are_the_short_form(shipped: dict[str, MachineSpec]) -> None:
     for spec in shipped.values():
         if isinstance(spec.nodes, tuple):
@@ -95,7 +123,7 @@ def test_listed_nodes_that_are_alike_are_the_short_form(shipped: dict[str, Machi
 
 def test_the_contents_of_files_without_new_fields_do_not_name_them(shipped: dict[str, MachineSpec]) -> None:
     plain = [spec for spec in shipped.values() if spec.caches.llc_scope != "none"]
-    assert not [spec.name for spec in plain if "llc_cores" in spec.contents_json]
+    assert not [spec.name for spec in plain if "llc_cores" in spec.contents_json or "llc_sizes" in spec.contents_json]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def _segments(plan: Plan) -> Fields:
 def _caches(plan: Plan) -> Fields:
     caches, cached = plan.machine.caches, plan.effects.cache != "none"
     return {
-        "llc_bytes": caches.llc_bytes,
+        "llc_bytes": np.array(plan.machine.llc_bytes_of_domain, np.int64),
         "l2_bytes": caches.l2_bytes if cached else -1,
         "llc_hit_ps": caches.llc_hit_ps,
         "llc_remote_hit_ps": caches.llc_remote_hit_ps,

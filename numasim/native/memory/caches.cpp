@@ -68,7 +68,7 @@ private:
             found.hit += here;
             kept += mine.bytes - here;
             parts |= mine.parts;
-            passed += floor_ratio(mine.bytes, time - mine.stamp, sizes_.llc_bytes) - here;
+            passed += floor_ratio(mine.bytes, time - mine.stamp, sizes_.llc_bytes[place.domain]) - here;
         } else {
             fetch(chunk, place, piece, found);
         }
@@ -94,7 +94,7 @@ private:
     static std::uint32_t owner(const Place& place) { return static_cast<std::uint32_t>(place.domain) + 1; }
 
     bool is_present(const Copy& copy, std::size_t domain) const {
-        return copy.bytes != 0 && time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes;
+        return copy.bytes != 0 && time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes[domain];
     }
 
     const CacheSizes& sizes_;
@@ -158,7 +158,7 @@ private:
 class LruCaches final : public Caches {
 public:
     LruCaches(const CacheSizes& sizes, std::size_t nodes)
-        : capacity_(sizes.llc_bytes), chunks_(sizes.region_bytes), domains_(sizes.domains), again_(nodes) {}
+        : sizes_(sizes), chunks_(sizes.region_bytes), domains_(sizes.domains), again_(nodes) {}
 
     void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
         each_chunk(print, gathered_, [&](const Piece& piece) {
@@ -195,7 +195,7 @@ private:
             line->dirty = true;
             drop_elsewhere(mine, chunk);
         }
-        mine.evict(capacity_);
+        mine.evict(sizes_.llc_bytes[place.domain]);
     }
 
     // Take a chunk that is dirty in another domain from there; the bytes that come.
@@ -219,7 +219,7 @@ private:
         }
     }
 
-    const std::int64_t capacity_;
+    const CacheSizes& sizes_;
     const ChunkNumbers chunks_;
     std::vector<LruDomain> domains_;
     Found again_;
@@ -229,7 +229,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Caches> make_caches(const CacheSizes& sizes, std::size_t nodes) {
-    if (sizes.llc_bytes == 0 || sizes.model == CacheModel::NONE) return std::make_unique<NoCaches>();
+    if (sizes.llc_bytes[0] == 0 || sizes.model == CacheModel::NONE) return std::make_unique<NoCaches>();
     if (sizes.model == CacheModel::SHARE) return std::make_unique<ShareCaches>(sizes);
     return std::make_unique<LruCaches>(sizes, nodes);
 }

@@ -143,7 +143,7 @@ void Flows::price_all() {
 
 void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const std::size_t domain = effects_.caches.domain[worker];
-    const Place place{domain, plan_.node[worker], effects_.caches.llc_bytes / sharers_[domain]};
+    const Place place{domain, plan_.node[worker], effects_.caches.llc_bytes[domain] / sharers_[domain]};
     const std::int64_t compute = noisy(memory_.compute_ps(flow.work.row), flow.work.task, flow.work.segment);
     flow.price = memory_.price(flow.work.row, compute, place, uses_[worker]);
 }

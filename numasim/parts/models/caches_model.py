@@ -26,10 +26,11 @@ class CachesSpec(Model):
 
     l1: Bytes = Field(0, description="first-level data cache of one core")
     l2: Bytes = Field(0, description="second-level cache of one core")
-    llc: Bytes = Field(0, description="one last-level cache beyond the second level")
+    llc: Bytes = Field(0, description="one last-level cache beyond the second level, the largest one")
     llc_scope: Literal["socket", "node", "core", "none"] = "none"
     cores_per_llc: PositiveCount | None = Field(None, description="cores of a node in a row that share one, if not all")
     llc_cores: tuple[str, ...] | None = Field(None, description="cores of each, such as ['0-3,8', '4-7,9']")
+    llc_sizes: tuple[Bytes, ...] | None = Field(None, description="of each in llc_cores, if they are unlike")
     llc_hit_ns: Nanoseconds = Decimal(0)
     llc_remote_hit_ns: Nanoseconds = Decimal(0)
     llc_bandwidth_gbs: GigabytesPerSecond | None = Field(None, description="of one last-level cache; default no limit")
@@ -44,11 +45,18 @@ class CachesSpec(Model):
             )
         return self
 
+    @model_validator(mode="after")
+    def _sizes_fit_caches(self) -> CachesSpec:
+        sizes = self.llc_sizes
+        if sizes is not None and (len(sizes) != len(self.llc_cores or ()) or not min(sizes) or max(sizes) != self.llc):
+            raise ValueError("llc_sizes has a size above 0 for each cache in llc_cores; the largest one is llc")
+        return self
+
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without the ways to say who shares a cache that are not used."""
+        """The contents without the ways to say who shares a cache, and of which size, that are not used."""
         contents: dict[str, Any] = contents_of(self)
-        unused = [name for name in ("cores_per_llc", "llc_cores") if getattr(self, name) is None]
+        unused = [name for name in ("cores_per_llc", "llc_cores", "llc_sizes") if getattr(self, name) is None]
         return {name: value for name, value in contents.items() if name not in unused}
 
 

@@ -405,11 +405,6 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         }
         {
             int64_t value;
-            if (!ns_read_integer(reader, "llc_bytes", 0, NS_MOST_BYTES, &value)) return false;
-            plan->effects.caches.llc_bytes = (int64_t)value;
-        }
-        {
-            int64_t value;
             if (!ns_read_integer(reader, "l2_bytes", -1, NS_MOST_BYTES, &value)) return false;
             plan->effects.caches.l2_bytes = (int64_t)value;
         }
@@ -428,6 +423,8 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             if (!ns_read_integer(reader, "llc_domains", 1, NS_MOST_WORKERS, &value)) return false;
             plan->effects.caches.domains = (uint64_t)value;
         }
+        if (!ns_read_i64s(reader, "llc_bytes", (int64_t)plan->effects.caches.domains, &plan->effects.caches.llc_bytes)) return false;
+        if (!ns_require_i64s(reader, "llc_bytes", plan->effects.caches.llc_bytes, 0, NS_MOST_BYTES)) return false;
         if (!ns_read_u32s(reader, "llc_domain", (int64_t)plan->workers, &plan->effects.caches.domain)) return false;
         if (!ns_require_u32s(reader, "llc_domain", plan->effects.caches.domain, 0, (int64_t)plan->effects.caches.domains - 1)) return false;
         if (!ns_cache_sizes_check(reader, plan, &plan->effects.caches)) return false;

@@ -122,11 +122,11 @@ typedef struct ns_segment_needs {
 /* The caches. */
 typedef struct ns_cache_sizes {
     enum ns_cache_model model;
-    int64_t llc_bytes; /* 0: none */
     int64_t l2_bytes; /* -1: none that counts */
     int64_t hit_ps;
     int64_t remote_hit_ps;
     uint64_t domains;
+    ns_i64s llc_bytes; /* [llc domains] 0: none */
     ns_u32s domain; /* [workers] the last-level cache of each worker */
     ns_i64s region_bytes; /* [regions] */
 } ns_cache_sizes;

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -128,9 +128,9 @@ class ShareCache(ChunkCache):
     enough would hold more than its size.
     """
 
-    def __init__(self, llc_bytes: int, domains: int) -> None:
+    def __init__(self, llc_bytes: Sequence[int]) -> None:
         self._llc_bytes = llc_bytes
-        self._time = [0] * domains
+        self._time = [0] * len(llc_bytes)
         self._chunks: defaultdict[tuple[int, int], Chunk] = defaultdict(Chunk)
 
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
@@ -141,7 +141,7 @@ class ShareCache(ChunkCache):
             here = found_of(piece, copy.parts, copy.bytes)
             found.hit += here
             kept, parts = copy.bytes + piece.bytes - here, copy.parts | piece.parts
-            passed = piece.bytes - here + copy.bytes * self._age(copy, mine) // self._llc_bytes
+            passed = piece.bytes - here + copy.bytes * self._age(copy, mine) // self._llc_bytes[mine]
         else:
             self._fetch(chunk, piece, mine, found)
         self._time[mine] += passed
@@ -161,7 +161,7 @@ class ShareCache(ChunkCache):
 
     def _present(self, chunk: Chunk, domain: int) -> Copy | None:
         copy = chunk.copies.get(domain)
-        return copy if copy is not None and self._age(copy, domain) + copy.bytes <= self._llc_bytes else None
+        return copy if copy is not None and self._age(copy, domain) + copy.bytes <= self._llc_bytes[domain] else None
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
         """The worker's share of the cache over the footprint of its segment."""
@@ -181,10 +181,10 @@ class Line:
 class LruCache(ChunkCache):
     """Every domain keeps chunks in order of use."""
 
-    def __init__(self, llc_bytes: int, domains: int) -> None:
+    def __init__(self, llc_bytes: Sequence[int]) -> None:
         self._llc_bytes = llc_bytes
-        self._chunks: list[OrderedDict[tuple[int, int], Line]] = [OrderedDict() for _ in range(domains)]
-        self._filled = [0] * domains
+        self._chunks: list[OrderedDict[tuple[int, int], Line]] = [OrderedDict() for _ in llc_bytes]
+        self._filled = [0] * len(llc_bytes)
 
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
         mine, key = self._chunks[place.domain], (region, piece.chunk)
@@ -224,7 +224,7 @@ class LruCache(ChunkCache):
 
     def _evict(self, domain: int) -> None:
         chunks = self._chunks[domain]
-        while self._filled[domain] > self._llc_bytes:
+        while self._filled[domain] > self._llc_bytes[domain]:
             _, line = chunks.popitem(last=False)
             self._filled[domain] -= line.bytes
 
@@ -237,8 +237,8 @@ class LruCache(ChunkCache):
         return found.hit, max(1, whole)
 
 
-CACHES: dict[str, Callable[[int, int], Cache]] = {  # of the size and number of last-level caches
-    "none": lambda llc_bytes, domains: NoCache(),
+CACHES: dict[str, Callable[[Sequence[int]], Cache]] = {  # of the sizes of the last-level caches by domain
+    "none": lambda llc_bytes: NoCache(),
     "share": ShareCache,
     "lru": LruCache,
 }
@@ -246,5 +246,5 @@ CACHES: dict[str, Callable[[int, int], Cache]] = {  # of the size and number of 
 
 def cache_of(plan: Plan) -> Cache:
     """The last-level caches of the plan's machine; a machine without any finds nothing."""
-    llc_bytes, domains = plan.machine.caches.llc_bytes, plan.machine.cache_domains
-    return CACHES[plan.effects.cache](llc_bytes, domains) if llc_bytes else NoCache()
+    machine = plan.machine
+    return CACHES[plan.effects.cache](machine.llc_bytes_of_domain) if machine.caches.llc_bytes else NoCache()

@@ -249,7 +249,7 @@ class Flows:
         for w in starting:
             flow = self._flow_of(w)
             if flow.family == GRAPH:
-                share = self._plan.machine.caches.llc_bytes // sharers[w.domain]
+                share = self._plan.machine.llc_bytes_of_domain[w.domain] // sharers[w.domain]
                 compute = self._noisy(self._compute_ps[flow.segment], flow.task, flow.segment)
                 flow.price = flow.asks = self._prices.price(flow.segment, compute, Place(w.domain, w.node, share))
             else:
