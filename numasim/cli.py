@@ -29,13 +29,23 @@ OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 class _Commands(TyperGroup):
-    """All commands; an interrupt is one sentence, which says what is kept."""
+    """All commands; an interrupt, of which typer would say nothing, is one sentence, which says what is kept."""
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _told_interrupts():
+            return super().make_context(*args, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _told_interrupts():
             return super().invoke(ctx)
-        except KeyboardInterrupt as interrupt:
-            raise Interrupted(interrupt) from None
+
+
+@contextmanager
+def _told_interrupts() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise Interrupted(interrupt) from None
 
 
 app = typer.Typer(
@@ -103,7 +113,7 @@ def run(
 
     loaded = load_run(spec, sets or ())
     over_time = plot is not None and _can_be_watched(loaded)
-    with run_figures_folder(plot) as folder:
+    with run_figures_folder(plot, over_time) as folder:
         result = run_spec(loaded, _engine(engine), check, trace=trace, over_time=over_time)
         if folder is not None:
             save_figures(result, folder)
@@ -481,7 +491,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 app(list(argv) if argv is not None else None, prog_name="numasim")
         finally:
             sys.stdout.flush()
-    except SystemExit as leaving:  # typer prints usage errors (2) and interrupts (130)
+    except SystemExit as leaving:  # typer prints usage errors (2)
         return int(leaving.code or OK)
     except NumasimError as error:
         print(f"numasim: {error}", file=sys.stderr)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from multiprocessing import connection, parent_process, process
+from multiprocessing import connection, parent_process, process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -107,12 +107,17 @@ def processes(count: int) -> Iterator[Executor]:
 
 class _MainlessProcess(SpawnProcess):
     def start(self) -> None:
-        """Start with an empty module in place of the main one, so that the child does not import the caller's."""
+        """Start with an empty module in place of the main one, so that the child does not import the caller's, and
+        without interrupts, which would otherwise meet the child in the middle of its imports.
+        """
+        resource_tracker.ensure_running()  # here, because starting it would let interrupts through
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, which the child inherits
         try:
             super().start()
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             sys.modules["__main__"] = main
 
 
@@ -129,7 +134,6 @@ class _MainlessContext(SpawnContext):
 
 
 def _begin_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

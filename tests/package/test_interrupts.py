@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,6 +80,40 @@ def test_a_validation_says_how_many_runs_it_keeps(here: Path, monkeypatch: pytes
     with pytest.raises(KeyboardInterrupt) as caught:
         validate_parts([part_of("./part.yaml")], here / "out")
     assert caught.value.__notes__ == [f"1 of 2 runs are kept in {here / 'out'}; the same command continues"]
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == MODULE:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+from numasim.__main__ import main
+sys.argv[1:] = ["run", "spec.yaml"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("module", ["numasim.cli", "typer", "numasim.api", "numpy", "pydantic", "numasim.plan.plan"])
+def test_an_interrupt_of_an_import_is_one_line(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"MODULE = {module!r}\n{INTERRUPTED_IMPORT}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("", "numasim: interrupted: the same command begins anew\n")
+    assert done.returncode == INTERRUPTED
+
+
+def test_the_command_and_the_module_begin_at_the_entrance_which_imports_nothing_before_it_can_be_interrupted() -> None:
+    pyproject = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())
+    assert pyproject["project"]["scripts"]["numasim"] == "numasim.__main__:main"
+    program = "import sys; before = {*sys.modules}; import numasim.__main__; print(*sorted({*sys.modules} - before))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in loaded if name.startswith("numasim")] == ["numasim", "numasim.__main__"]
+    assert not {"typer", "click", "pathlib", "threading"} & {*loaded}
 
 
 def test_the_handler_of_a_request_to_terminate_is_the_callers_again() -> None:

@@ -14,6 +14,10 @@ def interrupted_by_terminal() -> str:
     return "still here"
 
 
+def interrupts_blocked() -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def main_module() -> str | None:
     return getattr(sys.modules["__main__"], "__file__", None)
 
@@ -23,9 +27,11 @@ def test_a_worker_leaves_an_interrupt_to_its_parent_and_knows_nothing_of_its_mai
 ) -> None:
     monkeypatch.setattr(sys.modules["__main__"], "__file__", __file__, raising=False)
     with processes(1) as executor:
+        assert executor.submit(interrupts_blocked).result()  # since before its first import
         assert executor.submit(interrupted_by_terminal).result() == "still here"
         assert executor.submit(main_module).result() is None
     assert main_module() == __file__
+    assert not interrupts_blocked()
 
 
 def test_in_process_an_error_waits_in_the_future_and_an_interrupt_does_not() -> None:
