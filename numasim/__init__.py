@@ -11,7 +11,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+
+TYPE_CHECKING = False  # of `typing`, which the entrance of the command does not wait for
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 

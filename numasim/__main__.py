@@ -13,10 +13,13 @@ def main() -> int:
     try:
         from numasim.cli import main as command
 
-        return command()
+        status = command()
     except KeyboardInterrupt:
         sys.stderr.write("numasim: interrupted: the same command begins anew\n")
-        return INTERRUPTED
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        exec("")  # Python forgets an interrupt of code in a text, as dataclasses have it, and ends with our status
+    return status
 
 
 if __name__ == "__main__":

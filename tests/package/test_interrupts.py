@@ -107,13 +107,29 @@ def test_an_interrupt_of_an_import_is_one_line(module: str) -> None:
     assert done.returncode == INTERRUPTED
 
 
+def test_the_status_is_the_same_where_an_interrupt_meets_code_in_a_text(tmp_path: Path) -> None:
+    """After which Python would end a module by the signal."""
+    program = "import numasim.cli, numasim.__main__ as entrance, sys\n"
+    program += "numasim.cli.main = lambda: exec('raise KeyboardInterrupt')\nsys.exit(entrance.main())"
+    (tmp_path / "program.py").write_text(program)
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-m", "program"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stderr, done.returncode) == ("numasim: interrupted: the same command begins anew\n", INTERRUPTED)
+
+
 def test_the_command_and_the_module_begin_at_the_entrance_which_imports_nothing_before_it_can_be_interrupted() -> None:
     pyproject = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())
     assert pyproject["project"]["scripts"]["numasim"] == "numasim.__main__:main"
     program = "import sys; before = {*sys.modules}; import numasim.__main__; print(*sorted({*sys.modules} - before))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in loaded if name.startswith("numasim")] == ["numasim", "numasim.__main__"]
-    assert not {"typer", "click", "pathlib", "threading"} & {*loaded}
+    assert not {"typer", "pathlib", "threading", "typing"} & {*loaded}
 
 
 def test_the_handler_of_a_request_to_terminate_is_the_callers_again() -> None:
