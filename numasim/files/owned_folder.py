@@ -59,7 +59,7 @@ def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ())
     or cannot be written; it stays as it is. After an error in the block a folder without a manifest, in which nothing
     has come about, is as it was; a new one is gone again.
     """
-    OwnedFolder(directory, kind, require_own(directory, kind)).require_free(names)
+    require_free(directory, kind, names)
     with _made(directory), locked(directory):
         before = _names(directory)
         folder = OwnedFolder(directory, kind, require_own(directory, kind))
@@ -73,6 +73,11 @@ def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ())
             raise
         finally:
             folder.remove_unfinished()  # of a writer that was interrupted at its end
+
+
+def require_free(directory: Path, kind: FolderKind, names: Iterable[str]) -> None:
+    """Raise `InputError` if ``directory`` is not the command's, or has a file of the user's at one of ``names``."""
+    OwnedFolder(directory, kind, require_own(directory, kind)).require_free(names)
 
 
 def make_folder(folder: Path) -> Path:

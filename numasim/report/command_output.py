@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.engine.result import Result, node_pairs
-from numasim.files.owned_folder import OwnedFolder, owned_folder, require_own
+from numasim.files.owned_folder import OwnedFolder, owned_folder, require_free
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +68,9 @@ def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
 
 def require_plots(results: Path) -> None:
     """Raise `InputError` before a sweep if its figures will not be written."""
-    from numasim.report.figures.plots import FIGURES, USUAL_FOLDER
+    from numasim.report.figures.plots import FIGURES, PLOTS, USUAL_FOLDER, files_of
 
-    require_own(results / USUAL_FOLDER, FIGURES)
+    require_free(results / USUAL_FOLDER, FIGURES, files_of(PLOTS))
 
 
 def save_sweep_plots(results: Path, output: Path) -> list[Path]:
@@ -83,16 +83,17 @@ def save_sweep_plots(results: Path, output: Path) -> list[Path]:
 
 
 @contextmanager
-def run_figures_folder(output: Path | None) -> Iterator[OwnedFolder | None]:
-    """The folder that figures of a run are written to, refused before the run if that cannot be; None where there is
-    none to write.
+def run_figures_folder(output: Path | None, over_time: bool) -> Iterator[OwnedFolder | None]:
+    """The folder that figures of a run are written to, those ``over_time`` among them, refused before the run if that
+    cannot be or the user changed one of them; None where there is none to write.
     """
     if output is None:
         yield None
         return
-    from numasim.report.figures.run_plots import RUN_FIGURES
+    from numasim.report.figures.plots import PLOTS, files_of
+    from numasim.report.figures.run_plots import RUN_FIGURES, RUN_PLOTS
 
-    with owned_folder(output, RUN_FIGURES) as folder:
+    with owned_folder(output, RUN_FIGURES, files_of([*PLOTS, *(RUN_PLOTS if over_time else ())])) as folder:
         yield folder
 
 

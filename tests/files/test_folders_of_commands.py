@@ -142,7 +142,39 @@ CHANGED = {
     "numasim sweep": RESULTS,
     "numasim plot": "speedup.png",
     "numasim reproduce": "tables/table-1-1.csv",
+    "numasim run --plot": "timeline.svg",
 }
+
+
+@pytest.mark.parametrize("command", CHANGED)
+def test_a_file_that_the_user_changed_is_seen_before_anything_is_done(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    assert main([*COMMANDS[command], "out"]) == OK
+    path = here / "out" / CHANGED[command]
+    path.write_bytes(b"mine")
+    monkeypatch.setattr("numasim.report.figures.plots.plot", never)
+    monkeypatch.setattr("numasim.engine.simulate.simulate_spec", never)
+    monkeypatch.setattr("numasim.api.run_spec", never)
+    sentence = refused(command, "out", here, capsys)
+    assert f"{CHANGED[command]}: was changed after `{command}` wrote it" in sentence
+
+
+def test_changed_figures_that_a_sweep_would_replace_are_seen_before_it_runs(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main([*COMMANDS["numasim sweep"], "out", "--plot"]) == OK
+    (here / "out" / "figures" / "speedup.svg").write_text("mine")
+    before = tree(here)
+    capsys.readouterr()
+    monkeypatch.setattr("numasim.engine.simulate.simulate_spec", never)
+    assert main([*COMMANDS["numasim sweep"], "out", "--plot", "--set", "repeat=2"]) == BAD_INPUT
+    assert "out/figures/speedup.svg: was changed after `numasim plot` wrote it" in capsys.readouterr().err
+    assert tree(here) == before
+
+
+def never(*_: object, **__: object) -> None:
+    raise AssertionError("work has begun")
 
 
 @pytest.mark.parametrize("command", CHANGED)

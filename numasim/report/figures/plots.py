@@ -86,17 +86,23 @@ def _fix_layout(figure: Figure) -> None:
 def save_all(frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path) -> list[Path]:
     """Write every standard figure as PNG and SVG to ``directory``, made if missing, and return the paths.
 
-    A table without a finished run has no figures. Raises `InputError` for a folder that holds other files.
+    A table without a finished run has no figures. Raises `InputError` before anything is drawn for a folder that holds
+    other files, or a figure that the user changed.
     """
     if finished(frame).empty:
         return []
-    with owned_folder(directory, FIGURES) as folder:
+    with owned_folder(directory, FIGURES, files_of(PLOTS)) as folder:
         return folder.write_only(standard_figures(Tables(frame, workers, node_pairs)))
 
 
 def standard_figures(tables: Tables) -> dict[str, bytes]:
     """Return every standard figure as PNG and SVG by the name of its file; none without a finished run."""
     return {} if finished(tables.frame).empty else as_files((name, plot(name, tables)) for name in PLOTS)
+
+
+def files_of(names: Iterable[str]) -> list[str]:
+    """Return the names of the files of figures by their ``names``."""
+    return [f"{name}.{kind}" for name in names for kind in NO_METADATA]
 
 
 def as_files(figures: Iterable[tuple[str, Figure]]) -> dict[str, bytes]:
@@ -108,8 +114,7 @@ def _earlier(directory: Path) -> tuple[str, ...] | None:
     """The figures of a sweep by a version without manifests: in their usual place in its results directory."""
     if directory.name != USUAL_FOLDER or not (directory.parent / "provenance.json").is_file():
         return None
-    names = (f"{name}.{kind}" for name in PLOTS for kind in NO_METADATA)
-    return tuple(name for name in names if _is_drawn_here(directory / name)) or None
+    return tuple(name for name in files_of(PLOTS) if _is_drawn_here(directory / name)) or None
 
 
 def _is_drawn_here(path: Path) -> bool:

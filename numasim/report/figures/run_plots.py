@@ -12,7 +12,7 @@ from numasim.engine.result import Result
 from numasim.files.owned_folder import FolderKind, owned_folder
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
-from numasim.report.figures.plots import as_files
+from numasim.report.figures.plots import as_files, files_of
 from numasim.report.figures.traffic import node_traffic
 
 RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
@@ -26,9 +26,9 @@ RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
 def save_run_plots(result: Result, over_time: OverTime, directory: Path) -> list[Path]:
     """Write every figure as PNG and SVG to ``directory``, made if missing, and return the paths.
 
-    Raises `InputError` for a folder that holds other files.
+    Raises `InputError` before anything is drawn for a folder that holds other files, or a figure that the user changed.
     """
-    with owned_folder(directory, RUN_FIGURES) as folder:
+    with owned_folder(directory, RUN_FIGURES, files_of(RUN_PLOTS)) as folder:
         return folder.write_only(run_figures(result, over_time))
 
 
