@@ -7,6 +7,7 @@ kind fit best.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from numasim.parts.keys import known_keys
 from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)
+MOST_OF_A_FIELD, MOST_COMPLAINTS = 100, 1000  # errors that are looked at
 _KINDS = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
@@ -64,10 +66,22 @@ def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
     try:
         return model.model_validate(node.plain())
     except ValidationError as error:
-        complaints = [_complaint(node, each) for each in error.errors(include_url=False)]
+        complaints = [_complaint(node, each) for each in _some(error)]
         raise _as_input_error(model, _first(complaints, model), path) from None
     except InputError as error:
         raise placed(error, node, path) from None
+
+
+def _some(error: ValidationError) -> list[Any]:
+    """The first errors of each field, in their order: of thousands of wrong values the first ones say enough."""
+    seen: Counter[str | int] = Counter()
+    found = []
+    for each in error.errors(include_url=False):
+        field = each["loc"][0] if each["loc"] else ""
+        seen[field] += 1
+        if seen[field] <= MOST_OF_A_FIELD:
+            found.append(each)
+    return found[:MOST_COMPLAINTS]
 
 
 def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:

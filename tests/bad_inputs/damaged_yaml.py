@@ -16,8 +16,12 @@ YAML_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "nested lists": ("a: " + "[" * 1000, (":1:103: ", "nested deeper than 100 levels", "a flatter document")),
     "nested blocks": ("- " * 1000 + "1", (":1:201: ", "nested deeper than 100 levels", "a flatter document")),
     "nested mappings": ("{a: " * 1000, (":1:401: ", "nested deeper than 100 levels", "a flatter document")),
-    "many values": ("a: [" + "1," * 150_000 + "1]", ("more than 100,000 lines and commas", "a shorter one")),
-    "many lines": ("\n" * 150_000, ("more than 100,000 lines and commas", "a shorter one")),
+    "many numbers": ("a: [" + "1," * 150_000 + "1]", (":1:4: ", "more than 100,000 values", "fewer")),
+    "many words": ("a: [" + "x," * 30_000 + "x]", ("more than 30,000 lines, commas and colons", "a shorter one")),
+    "many lines": ("\n" * 150_000, ("more than 30,000 lines, commas and colons", "a shorter one")),
+    "many keys": ("".join(f"k{i}: 1\n" for i in range(15_000)), (":1:1: ", "there is no field 'k0'")),
+    "list and text": ("a: [1, 2] b\n", (":1:4: ", "text follows the list that begins here", "',' or the next line")),
+    "list as a key": ("? [1, 2]\n: 3\n", (":1:3: ", "a key may not be a mapping or list", "a word")),
     "alias in itself": ("a: &a [*a]", (":1:8: ", "*a stands inside its own anchor")),
     "key twice": ("a: 1\nb: 2\na: 3\n", (":3:1: ", "'a' stands here twice, first in line 1", "each key once")),
     "tag": ("a: !!python/object/apply:os.system [ls]", (":1:4: ", "the tag", "a plain value")),
@@ -69,6 +73,18 @@ MACHINES = [
     machine("bandwidth is text", "bandwidth_gbs: 11", "bandwidth_gbs: eleven", "6:42: ", "a number is needed"),
 ]
 LOOPS = [
+    BadInput(
+        "thousands of wrong steps",
+        ("strategy", "show", "./s.yaml"),
+        text_at("s.yaml", "name: s\nsteal:\n" + "- {from: nowhere, tries: x}\n" * 6000),
+        ("s.yaml:3:10: strategy.steal[0].from: got 'nowhere'",),
+    ),
+    BadInput(
+        "matrix of a hundred thousand wrong latencies",
+        ("machine", "check", "./m.yaml"),
+        text_at("m.yaml", GOOD_MACHINE.replace("[[77, 124], ", "[" + f"[{'-1, ' * 300}-1], " * 300)),
+        ("m.yaml:5:15: machine.latency_ns[0][0]: got -1", "at least 0"),
+    ),
     BadInput(
         "machine like itself by another path",
         ("machine", "show", "./a/m.yaml"),
