@@ -9,19 +9,25 @@ default of `json_models`; without ``phases`` all tasks that no task spawns start
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from numasim.errors import InputError
-from numasim.files.bounded_json import read_json
+from numasim.files.bounded_json import json_errors
+from numasim.files.bounded_text import read_text
 from numasim.files.file_kinds import GRAPH
+from numasim.files.walked_json import JsonWalk, LongValueError
 from numasim.files.writer import write_text
-from numasim.parts.yaml.nodes import shown
+from numasim.parts.base import Model
+from numasim.parts.yaml.nodes import FieldPath, shown
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_models import GraphFile, to_file, to_workload
+from numasim.workload.json_models import ENTRIES, GraphFile, to_file, to_workload
+
+T = TypeVar("T")
 
 
 def write(workload: Workload, path: Path) -> None:
@@ -31,21 +37,90 @@ def write(workload: Workload, path: Path) -> None:
 
 def read(path: Path) -> Workload:
     """The checked workload in ``path``; every `InputError` names the file, and the line or the field."""
-    document = read_json(path, GRAPH)
+    text = read_text(path, GRAPH)
+    with json_errors(text, str(path), GRAPH.name):
+        file = _walked(JsonWalk(text))
+    del text
     try:
-        workload = to_workload(GraphFile.model_validate(document))
+        workload = to_workload(file)
         validate(workload)
-    except ValidationError as problem:
-        raise _placed(_first(problem, document), path) from None
     except InputError as problem:
-        raise _placed(problem, path) from None
+        problem.place = problem.place or str(path)
+        raise
     return workload
 
 
-def _first(problem: ValidationError, document: Any) -> InputError:
-    """The first error of pydantic as an `InputError`."""
+def _walked(walk: JsonWalk) -> GraphFile:
+    """The file as models; each entry is checked before the next is read."""
+    if not walk.begins("{"):
+        _checked(GraphFile.model_validate, _sample(walk), ())
+    parts: dict[str, Any] = {}
+    for key in walk.members():
+        model = ENTRIES.get((key,))
+        if key not in GraphFile.model_fields:
+            _checked(GraphFile.model_validate, {key: None}, ())
+        if model and walk.begins("["):
+            parts[key] = [_entry(walk, model, (key, number)) for number in walk.elements()]
+        else:
+            parts[key] = _value(walk, (key,))
+    walk.end()
+    return _checked(GraphFile.model_validate, parts, ())
+
+
+def _entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> Model:
+    try:
+        return _checked(model.model_validate, walk.value(), path)
+    except LongValueError:
+        return _long_entry(walk, model, path)
+
+
+def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> Model:
+    """An entry that is not composed as a whole: the items of its lists, such as the ops of a task that spawns a
+    million, are checked one by one.
+    """
+    if not walk.begins("{"):
+        _checked(model.model_validate, _sample(walk), path)
+    parts: dict[str, Any] = {}
+    for key in walk.members():
+        field = model.model_fields.get(key)
+        if field and get_origin(field.annotation) is list and walk.begins("["):
+            check = TypeAdapter(get_args(field.annotation)[0]).validate_python
+            places = ((*path, key, number) for number in walk.elements())
+            parts[key] = [_checked(check, _value(walk, place), place) for place in places]
+        else:
+            parts[key] = _value(walk, (*path, key))
+    return _checked(model.model_validate, parts, path)
+
+
+def _value(walk: JsonWalk, path: FieldPath) -> Any:
+    """The value at ``path``, at which the walk is."""
+    try:
+        return walk.value()
+    except LongValueError as error:
+        error.path = path
+        raise
+
+
+def _sample(walk: JsonWalk) -> Any:
+    """What is there in place of an object, or something that an error calls the same."""
+    try:
+        return walk.value()
+    except LongValueError:
+        return [[]]
+
+
+def _checked(check: Callable[[Any], T], value: Any, path: FieldPath) -> T:
+    """What ``check`` makes of ``value``, which stands at ``path``."""
+    try:
+        return check(value)
+    except ValidationError as problem:
+        raise _first(problem, path) from None
+
+
+def _first(problem: ValidationError, path: FieldPath) -> InputError:
+    """The first error of pydantic in the value at ``path`` as an `InputError`."""
     error = problem.errors(include_url=False, include_context=False)[0]
-    path = tuple(error["loc"])
+    path += tuple(error["loc"])
     if error["type"] == "extra_forbidden":
         known = GraphFile.known_keys(path)
         return InputError(
@@ -57,8 +132,3 @@ def _first(problem: ValidationError, document: Any) -> InputError:
         )
     message = error["msg"].removeprefix("Value error, ")
     return InputError(f"{message[0].lower()}{message[1:]}, not {shown(error['input'])}", path=path)
-
-
-def _placed(problem: InputError, path: Path) -> InputError:
-    problem.place = problem.place or str(path)
-    return problem

@@ -46,6 +46,8 @@ def _op(value: Any) -> Any:
     if value == WAIT:
         return (Op.WAIT, 0)
     match value:
+        case (Op(), int()):  # read before
+            return value
         case [str(name), int(number)] if name in OPS and not isinstance(number, bool) and 0 <= number < 2**32:
             return (OPS[name], number)
     others = ", ".join(op.name.lower() for op in Op if op > Op.LOCK)

@@ -16,8 +16,27 @@ GRAPH_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "nested below the limit": ('{"tasks": ' + "[" * 99 + "]" * 99 + "}", ("tasks[0]: ",)),
     "key twice": ('{"name": "a", "name": "b"}', ("the key 'name' is given twice", "every key once")),
     "many keys twice": (
-        "{" + ",".join(f'"{i}": 0' for i in range(MANY)) + f', "{MANY - 1}": 0}}',
+        '{"facts": {' + ",".join(f'"{i}": 0' for i in range(MANY)) + f', "{MANY - 1}": 0}}}}',
         (f"the key '{MANY - 1}' is given twice",),
+    ),
+    "many unknown keys": (
+        "{" + ",".join(f'"{i}": 0' for i in range(MANY)) + "}",
+        ("there is no key '0'", "expected one of format, name"),
+    ),
+    "40 MB of empty lists": ('{"tasks": [' + "[]," * 14_000_000 + "[]]}", ("tasks[0]: ", "not an empty list")),
+    "40 MB of empty lists in one": ("[" + "[]," * 14_000_000 + "[]]", ("valid dictionary", "not a list")),
+    "40 MB of ops, all wrong": (
+        '{"tasks": [{"ops": [' + "{}," * 14_000_000 + "{}]}]}",
+        ("tasks[0].ops[0]: ", "an op is"),
+    ),
+    "40 MB of parameters": (
+        '{"parameters": {"a": [' + "{}," * 14_000_000 + "{}]}}",
+        ("parameters: ", "a value is longer than 8 MiB"),
+    ),
+    "40 MB cut off": ('{"tasks": [' + "{}," * 14_000_000, (":1:42000012: ", "2 of its brackets are open")),
+    "4 MB, and the last character is wrong": (
+        '{"name": "' + "x" * 2**22 + '", "tasks": [], "facts": {}, "kernels": [],}',
+        (":1:", "this is not JSON"),
     ),
     "not a number": ('{"facts": {"a": NaN}}', ("NaN is not allowed", "a finite number")),
     "infinity": ('{"parameters": {"a": -Infinity}}', ("-Infinity is not allowed", "a finite number")),

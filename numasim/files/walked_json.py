@@ -1,0 +1,135 @@
+"""JSON whose values are taken one after the other, in the order of the text, so that the first wrong one ends the
+reading and no more of the document than one value is held beside its text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from json.decoder import scanstring  # type: ignore[attr-defined]  # in the stubs of typeshed it is missing
+from typing import Any
+
+from numasim.errors import InputError
+from numasim.files.bounded_json import DECODER, HALF_A_CHARACTER, refuse_halves
+from numasim.files.file_kinds import MIB
+
+WINDOW = MIB  # characters that are cut out of the text at once
+LONGEST = 8 * MIB  # characters of one value: as Python objects they take up to 25 times as many bytes
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NEAR_THE_END = 16  # characters within which a value that is cut off may look wrong, or like a shorter number
+
+
+class LongValueError(InputError):
+    """A value is longer than `LONGEST`."""
+
+
+class JsonWalk:
+    """A walk through the JSON ``text``, at a value when it begins.
+
+    What it raises for a text that is not JSON becomes an `InputError` by `numasim.files.bounded_json.json_errors`.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._begin = 0  # of the window in the text
+        self._window = text[:WINDOW]
+        self._at = 0
+        self._halves = bool(HALF_A_CHARACTER.search(text))
+        self._skip()
+
+    def begins(self, character: str) -> bool:
+        """Whether the value at which the walk is begins so."""
+        return self._text.startswith(character, self._at)
+
+    def value(self) -> Any:
+        """Compose the value at which the walk is, and pass it.
+
+        Raises `LongValueError`, and stays where it is, if that is longer than `LONGEST`.
+        """
+        try:
+            found, end = DECODER.scan_once(self._window, self._at - self._begin)
+            whole = self._is_whole(end)
+        except (StopIteration, json.JSONDecodeError):
+            whole = False
+        if not whole:
+            found, end = self._in_a_larger_window()
+        if self._halves:
+            refuse_halves(found)
+        self._at = self._begin + end
+        return found
+
+    def members(self) -> Iterator[str]:
+        """The keys of the object at which the walk is; at each the walk is at its value, which the caller passes."""
+        seen: set[str] = set()
+        for _ in self._parts("{", "}"):
+            if not self.begins('"'):
+                raise self._wrong("Expecting property name enclosed in double quotes")
+            key, self._at = scanstring(self._text, self._at + 1, True)
+            if key in seen:
+                raise InputError(f"the key {key!r} is given twice in one object", expected="every key once")
+            seen.add(key)
+            self._skip()
+            self._pass(":", "Expecting ':' delimiter")
+            yield key
+
+    def elements(self) -> Iterator[int]:
+        """The numbers of the elements of the list at which the walk is; at each the caller passes the element."""
+        return self._parts("[", "]")
+
+    def end(self) -> None:
+        """Refuse what follows after the value that was passed."""
+        self._skip()
+        if self._at < len(self._text):
+            raise self._wrong("Extra data")
+
+    def _parts(self, opening: str, closing: str) -> Iterator[int]:
+        self._pass(opening, "Expecting value")
+        number = 0
+        while number or not self.begins(closing):
+            yield number
+            number += 1
+            self._skip()
+            if self.begins(closing):
+                break
+            self._pass(",", "Expecting ',' delimiter")
+        self._at += 1
+
+    def _pass(self, character: str, problem: str) -> None:
+        if not self.begins(character):
+            raise self._wrong(problem)
+        self._at += 1
+        self._skip()
+
+    def _skip(self) -> None:
+        found = _SPACE.match(self._text, self._at)
+        assert found is not None
+        self._at = found.end()
+
+    def _wrong(self, problem: str, at: int | None = None) -> json.JSONDecodeError:
+        return json.JSONDecodeError(problem, self._text, self._at if at is None else at)
+
+    def _is_whole(self, end: int) -> bool:
+        """Whether a value that ends there in the window does so in the text, too."""
+        return end + _NEAR_THE_END < len(self._window) or self._is_last()
+
+    def _is_last(self) -> bool:
+        return self._begin + len(self._window) == len(self._text)
+
+    def _in_a_larger_window(self) -> tuple[Any, int]:
+        """The value at which the walk is, and where it ends in a window that begins with it."""
+        for size in (WINDOW, LONGEST):
+            self._begin, self._window = self._at, self._text[self._at : self._at + size]
+            try:
+                found, end = DECODER.scan_once(self._window, 0)
+                if self._is_whole(end):
+                    return found, end
+                problem, at = "", end
+            except StopIteration as stop:
+                problem, at = "Expecting value", stop.value
+            except json.JSONDecodeError as error:
+                problem, at = error.msg, error.pos
+            cut_off = problem.startswith("Unterminated string") or at >= len(self._window) - _NEAR_THE_END
+            if self._is_last() or not cut_off:
+                raise self._wrong(problem, self._begin + at)
+        raise LongValueError(f"a value is longer than {LONGEST // MIB} MiB", expected="shorter ones")

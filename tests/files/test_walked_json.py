@@ -1,0 +1,143 @@
+"""JSON that is walked through value by value says what it says as a whole, and is refused where it is refused there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numasim.errors import InputError
+from numasim.files import bounded_json, walked_json
+from numasim.files.bounded_json import depths, depths_of_long_text, json_errors, parse_json
+from numasim.files.walked_json import JsonWalk, LongValueError
+from numasim.workload.json_io import read
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.text(max_size=6) | st.sampled_from([0.5, -1e30]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+SPACES = st.sampled_from([None, 1])
+
+
+def walked(text: str) -> Any:
+    """The value of a text, composed from its members and elements."""
+
+    def whole(walk: JsonWalk) -> Any:
+        if walk.begins("{"):
+            return {key: whole(walk) for key in walk.members()}
+        if walk.begins("["):
+            return [whole(walk) for _ in walk.elements()]
+        return walk.value()
+
+    with json_errors(text, "here", "JSON"):
+        walk = JsonWalk(text)
+        found = whole(walk)
+        walk.end()
+    return found
+
+
+def taken(text: str) -> Any:
+    """The value of a text, composed at once."""
+    with json_errors(text, "here", "JSON"):
+        walk = JsonWalk(text)
+        found = walk.value()
+        walk.end()
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_windows() -> Any:
+    """Windows that few values fit into."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walked_json, "WINDOW", 24)
+        patch.setattr(walked_json, "LONGEST", 400)
+        patch.setattr(bounded_json, "MIB", 7)
+        yield
+
+
+@given(VALUES, SPACES, st.booleans())
+def test_a_walk_finds_what_is_there(value: Any, indent: int | None, plain: bool) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=plain)
+    assert walked(text) == value
+    if len(text) <= 400:
+        assert taken(text) == value
+
+
+@given(VALUES, st.data())
+def test_a_walk_refuses_what_is_no_json(value: Any, data: st.DataObject) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    at = data.draw(st.integers(0, len(text)))
+    damaged = text[:at] + data.draw(st.sampled_from(["", ",", "]", "}", '"', "1", ":", "[", "\\"])) + text[at + 1 :]
+    try:
+        right = parse_json(damaged, "here", "JSON")
+    except InputError:
+        with pytest.raises(InputError, match=r"^here"):
+            walked(damaged)
+    else:
+        assert walked(damaged) == right
+
+
+@given(VALUES, st.integers(0, 60), st.booleans())
+def test_the_nesting_of_a_long_text_is_that_of_a_short_one(value: Any, end: int, plain: bool) -> None:
+    text = json.dumps(["a\\b", '"[', "\\", value, ']\\"'], ensure_ascii=plain)
+    assert depths_of_long_text(text) == depths(text)
+    assert depths_of_long_text(text[:-end]) == depths(text[:-end])
+
+
+def test_the_nesting_by_hand() -> None:
+    for text, expected in {
+        "": (0, 0),
+        "[[]": (2, 1),
+        '{"[": [1]}': (2, 0),
+        '["\\"["]': (1, 0),
+        "[]" * 9: (1, 0),
+    }.items():
+        assert depths_of_long_text(text) == depths(text) == expected
+
+
+def test_a_value_that_is_too_long_is_walked_through_by_its_parts() -> None:
+    text = json.dumps({"a": list(range(1000)), "b": 2})
+    walk = JsonWalk(text)
+    with pytest.raises(LongValueError, match="a value is longer"):
+        walk.value()
+    with pytest.raises(LongValueError):
+        [walk.value() for _ in walk.members()]
+    assert walked(text) == json.loads(text)
+
+
+def test_what_is_wrong_in_the_middle_of_a_long_text_is_found_there() -> None:
+    text = "[" + "1, " * 100 + "x, " + "1, " * 100 + "1]"
+    with pytest.raises(InputError, match=r"here:1:302: this is not JSON: Expecting value"):
+        walked(text)
+
+
+def test_a_graph_is_read_no_further_than_its_first_wrong_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [{"ops": [["run", 0]]}] * 5 + [{"ops": [["jump", 0]]}] + [{}] * 1000
+    (tmp_path / "graph.json").write_text(json.dumps({"tasks": tasks}))
+    values = []
+    value = JsonWalk.value
+    monkeypatch.setattr(JsonWalk, "value", lambda walk: values.append(value(walk)) or values[-1])
+    with pytest.raises(InputError, match=r"tasks\[5\]\.ops\[0\]: an op is"):
+        read(tmp_path / "graph.json")
+    assert len(values) == 6
+
+
+def test_a_task_of_many_ops_is_read_op_by_op(tmp_path: Path) -> None:
+    """It is longer than a value may be here, and is read as if it were not."""
+    tasks = [{"ops": [["spawn", task] for task in range(1, 101)] + [["wait"]]}, *[{"ops": [["run", 0]]}] * 100]
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps({"tasks": tasks, "segments": [{"compute_ps": 1}]}))
+    work = read(path)
+    assert work.parent.tolist() == [-1, *[0] * 100]
+    tasks[0]["ops"][70] = ["jump", 1]
+    path.write_text(json.dumps({"tasks": tasks, "segments": [{"compute_ps": 1}]}))
+    with pytest.raises(InputError, match=r"tasks\[0\]\.ops\[70\]: an op is"):
+        read(path)
+    path.write_text(json.dumps({"parameters": {"a": [0] * 1000}, "tasks": []}))
+    with pytest.raises(InputError, match=r"graph.json: parameters: a value is longer than"):
+        read(path)
