@@ -172,6 +172,8 @@ class _Builder:
         if event.value.strip(MARK):
             raise self.fail("text follows the list that begins here", "',' or the next line")
         self._refuse_list()
+        if text.count(",") + 2 > MOST_VALUES:  # before they are made: the items, and the list itself
+            raise self._too_many()
         line, column = event.end_mark.line + 1, event.end_mark.column - len(text) + 1
         places = [(Place(self.source, line, column + at), number) for at, number in items(text)]
         numbers = [Node(self._plain(number, place), place) for place, number in places]
