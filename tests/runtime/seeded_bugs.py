@@ -102,8 +102,8 @@ BUGS = [
     Bug(
         "a stolen task has ended before what it did is seen",
         "lane.c",
-        "ns_lane_atomic(&slot->ended), 1, memory_order_release);",
-        "ns_lane_atomic(&slot->ended), 1, memory_order_relaxed);",
+        "UINT64_C(1) + returned, memory_order_release);",
+        "UINT64_C(1) + returned, memory_order_relaxed);",
         "reordered",
         "lane/short",
     ),
@@ -122,6 +122,14 @@ BUGS = [
         "ns_lane_atomic(&slot->ended), 1, memory_order_relaxed);",
         "sequential",
         "lane/again",
+    ),
+    Bug(
+        "a stolen task leaves no result",
+        "lane.c",
+        "    if (returned) memcpy(slot->arguments + NS_RESULT_AT, arguments + NS_RESULT_AT, returned);\n",
+        "    if (!returned) memcpy(slot->arguments, arguments, 1);\n",
+        "sequential",
+        "lane/short",
     ),
     Bug(
         "what is pushed where a stolen task was counts as stolen",

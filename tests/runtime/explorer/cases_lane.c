@@ -29,13 +29,17 @@ static void make(uint32_t task_count, uint32_t tries) {
     for (uint32_t at = 0; at < task_count; at++) it.tasks[at] = ns_near_memory_allocate(sizeof *it.tasks[at], 0);
 }
 
-/* What all tasks of a lane are here: nobody calls it. */
+/* What all tasks of a lane are here: nobody calls it. Their arguments are the place of the result and the number of the
+ * task, which a thief replaces by the result. */
 static void body(ns_task *self, void *arguments) { (void)self, (void)arguments; }
 
-/* Execute the task of a slot: which one that is. */
-static uint32_t run(const ns_lane_slot *slot) {
+/* Execute the task of a slot, whose arguments become those of its end: which one that is. */
+static uint32_t run(const ns_lane_slot *slot, char *arguments) {
     uint64_t at;
-    memcpy(&at, slot->arguments, sizeof at);
+    ns_lane_copy_arguments(slot, arguments);
+    memcpy(&at, arguments + NS_RESULT_AT, sizeof at);
+    const uint64_t result = MOST_TASKS + at;
+    memcpy(arguments + NS_RESULT_AT, &result, sizeof result);
     ns_explore_require(slot->body == body && at < it.task_count, "who takes a task finds what was put into its slot");
     const uint32_t before = ns_atomic_u32_fetch_add(&it.tasks[at]->state, 1, memory_order_relaxed);
     ns_explore_require(before != UNMADE, "who takes a task sees what was done before it was pushed");
@@ -47,18 +51,26 @@ static void finish(uint32_t at) { ns_atomic_u32_store(&it.tasks[at]->result, DON
 
 static void push(uint64_t at) {
     ns_atomic_u32_store(&it.tasks[at]->state, MADE, memory_order_relaxed);
-    ns_explore_require(ns_lane_push(it.lane, body, &at, sizeof at), "there is room for a task");
+    const uint64_t arguments[] = {0, at};
+    ns_explore_require(ns_lane_push(it.lane, body, arguments, sizeof arguments), "there is room for a task");
     ns_explore_forget(1 + (uint32_t)at);
 }
 
 /* What a join does with the task at the top; `place` is where the thread is, behind that. */
 static void join_one(uint32_t place) {
     const ns_lane_slot *slot = ns_lane_pop(it.lane);
+    char arguments[NS_INLINED_BYTES];
     if (slot) {
-        finish(run(slot));
+        finish(run(slot, arguments));
     } else {
-        while (!ns_lane_has_ended(ns_lane_top(it.lane) - 1)) ns_pause();
+        ns_lane_slot *stolen = ns_lane_top(it.lane) - 1;
+        uint64_t result = 0;
+        ns_lane_note_place(stolen, &result); /* a thief may still read its slot */
+        while (!ns_lane_has_ended(stolen)) ns_pause();
+        ns_lane_deliver(it.lane);
         ns_lane_forget(it.lane);
+        ns_explore_require(MOST_TASKS <= result && result < MOST_TASKS + it.task_count,
+                           "a join has the result of a stolen task");
     }
     ns_explore_forget(place);
 }
@@ -77,8 +89,9 @@ static void steal(void) {
     for (uint32_t try = 0; try < it.tries; try++) {
         ns_lane_slot *slot = ns_lane_steal(it.lane);
         if (slot) {
-            finish(run(slot));
-            ns_lane_end(slot);
+            char arguments[NS_INLINED_BYTES];
+            finish(run(slot, arguments));
+            ns_lane_end(slot, arguments, sizeof(uint64_t));
         }
         ns_explore_forget(1 + try);
     }

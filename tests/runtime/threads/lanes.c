@@ -149,6 +149,57 @@ NS_TASK(int64_t, counted, int64_t, depth) {
     return 1 + left + right;
 }
 
+/* Results that are a flag, and too long for a slot. */
+NS_TASK(_Bool, is_odd, int64_t, n) {
+    int64_t half;
+    doubled_spawn(self, &half, n / 2);
+    doubled_join(self);
+    return half != n;
+}
+
+NS_TASK(many_numbers, ascending, int64_t, n) {
+    many_numbers all;
+    (void)self;
+    for (int at = 0; at < 8; at++) all.part[at] = n + at;
+    return all;
+}
+
+/* More typed children than a lane has room for, all of them waiting when the last is spawned. */
+static void spawn_many_typed(ns_task *self, void *arguments) {
+    _Bool *odd = *(_Bool **)arguments;
+    for (int64_t child = 0; child < MANY; child++) is_odd_spawn(self, &odd[child], child);
+    is_odd_join(self);
+    size_t right = 0;
+    for (size_t child = 0; child < MANY; child++) right += odd[child] == child % 2;
+    require(right == MANY, "each of many typed children has its result");
+}
+
+/* The newest typed child waits in the lane while its parent waits for something else, calls, and forgets it. */
+static void leave_newest(ns_task *self, void *arguments) {
+    int64_t *result = *(int64_t **)arguments;
+    doubled_spawn(self, result, 21);
+}
+
+static void wait_with_typed_children(ns_task *self, void *arguments) {
+    (void)arguments;
+    for (int round = 0; round < 200; round++) {
+        int64_t twice = 0, left = 0;
+        many_numbers all;
+        uint8_t mark = 0, *place = &mark;
+        int64_t *where = &left;
+        ns_future future;
+        ns_future_spawn(self, &future, increment_twice, &place, sizeof place);
+        doubled_spawn(self, &twice, round);
+        ns_future_get(self, &future);
+        ns_call(self, leave_newest, &where);
+        require(left == 42, "a typed child that was not joined has its result when its parent has ended");
+        ascending_spawn(self, &all, round);
+        doubled_join(self);
+        require(mark == 2 && twice == 2 * round, "a typed child is joined behind another wait");
+        require(all.part[0] == round && all.part[7] == round + 7, "a long result arrives");
+    }
+}
+
 static void count_tree(ns_task *self, void *arguments) {
     (void)arguments;
     require(counted_call(self, 12) == (1 << 13) - 1, "a call from a plain body returns what it counted");
@@ -169,7 +220,9 @@ int main(int count, char **arguments) {
     ns_pool *pool;
     int error = ns_pool_create(&pool, &options);
     if (!error && !how) error = ns_pool_run(pool, spawn_many, &marks, sizeof marks);
+    if (!error && !how) error = ns_pool_run(pool, spawn_many_typed, &marks, sizeof marks);
     if (!error) error = ns_pool_run(pool, spawn_all_sizes, NULL, 0);
+    if (!error) error = ns_pool_run(pool, wait_with_typed_children, NULL, 0);
     if (!error) error = ns_pool_run(pool, hand_down_futures, NULL, 0);
     if (!error) error = ns_pool_run(pool, count_tree, NULL, 0);
     if (error) printf("%s\n", ns_error_sentence(error));

@@ -19,10 +19,14 @@
  * through the recursion. Everywhere else it is the calls of numasim/runtime.h.
  *
  * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
- * non-blocking split deque for work-stealing", 2014). The children of a task are what lies above the top that the task
- * found when it began: they are not counted, and need no pointer to their parent. The structs below are internal
- * to the library (source/queues/lane.h explains the lane) and public only to be inlined: programs use none by name.
- * NS_TASK needs GNU C, as gcc and clang have it.
+ * non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks, as many as it
+ * counts itself: they need no pointer to their parent. Who executes a typed task leaves its result in the slot, and the
+ * parent, when it joins the child, puts it where it was told at the spawn. It remembers that place of its newest child
+ * by itself, not in the lane: so the address of a result that one task after the other is spawned for and joined does
+ * not leave the function, and the compiler keeps it in a register. The places of older children are in their slots.
+ *
+ * The structs below are internal to the library (source/queues/lane.h explains the lane) and public only to be inlined:
+ * programs use none by name. NS_TASK needs GNU C, as gcc and clang have it.
  */
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
@@ -41,26 +45,35 @@ typedef struct ns_worker ns_worker;
 #ifdef __GNUC__
 typedef uint64_t __attribute__((may_alias)) ns_lane_word;
 #define NS_ALIGNED __attribute__((aligned(16)))
+#ifdef __cplusplus
+typedef bool ns_lane_flag;
+#else
+typedef _Bool ns_lane_flag;
+#endif
 #else
 typedef uint64_t ns_lane_word;
 #define NS_ALIGNED
 #endif
 
-enum { NS_INLINED_BYTES = 48 };
+enum { NS_INLINED_BYTES = 48, NS_RESULT_AT = 8, NS_RESULT_BYTES = NS_INLINED_BYTES - NS_RESULT_AT };
 
-/* A task in a lane. */
+/* A task in a lane. The arguments of a typed one begin with the place of its result, which its owner alone reads;
+ * behind that, from NS_RESULT_AT on, is its argument, and then its result. */
 typedef struct {
-    ns_lane_word ended; /* whether a thief has executed it, and its owner has not joined it yet */
+    ns_lane_word ended; /* 0; else a thief has executed it, and it has left one byte less than this as its result */
     ns_body *body;
     char arguments[NS_INLINED_BYTES] NS_ALIGNED;
 } ns_lane_slot;
 
-/* What a body is given to call the runtime with; the tasks that a join pops have that of the task that joins. */
+/* What a body is given to call the runtime with. All behind `whole` is of tasks in lanes. */
 struct ns_task {
-    ns_worker *worker;  /* that runs it now */
-    ns_lane_slot *mark; /* the top of that worker's lane when the running task began; NULL: it has no lane */
-    ns_lane_slot *top;  /* and now */
-    ns_task *whole;     /* where there is no lane: the task itself, which is more than this struct; else NULL */
+    ns_worker *worker;   /* that runs it now */
+    ns_task *whole;      /* where there is no lane: the task itself, which is more than this struct; else NULL */
+    ns_lane_slot *first; /* the top of that worker's lane without its children, */
+    uint32_t children;   /* which are the tasks from there on; those that have been joined count no more */
+    uint32_t returned;   /* bytes that it has left behind NS_RESULT_AT of its arguments, which are its result */
+    void *result;        /* the place of the newest child's result, where that is not yet in its slot, */
+    ns_body *newest;     /* and its body; NULL: it is in its slot. Either counts only while there are children */
 };
 
 /* The part of a lane that its owner works with; addresses of slots. All zero where there is no lane. */
@@ -78,8 +91,10 @@ struct ns_worker {
     int64_t tasks; /* that have ended here */
 };
 
-/* A spawn, and a join of all down to `mark`, on a worker with a lane. The spawn returns the new top. */
-ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_lane_slot *mark, ns_body *body, const void *arguments, size_t bytes);
+/* On a worker with a lane: a spawn, which returns the new top; a push of the task that has been written at the top, 0
+ * where there is no room; and a join of all tasks down to `mark`, the places of whose results are in their slots. */
+ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes);
+int ns_lane_admit(ns_worker *worker);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
 
 /* The work since the last call into the runtime took `picoseconds` by the kernel's own model of itself. Only serial
@@ -100,92 +115,173 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 #define NS_LANE_STORE(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELAXED)
 #define NS_LANE_RARE(condition) __builtin_expect(!!(condition), 0)
 #define NS_LANE_INLINE static inline __attribute__((always_inline, unused))
+#define NS_LANE_SELDOM static __attribute__((noinline, cold, unused))
+
+/* The first free slot of the lane. It is not kept: so the compiler knows it where it knows the number of children. */
+NS_LANE_INLINE ns_lane_slot *ns_lane_top_of(const ns_task *self) { return self->first + self->children; }
 
 /* Whether the owner can push, or pop, on the fast path. */
 NS_LANE_INLINE int ns_lane_pushes(const ns_task *self) {
-    return !NS_LANE_RARE((uintptr_t)self->top >= NS_LANE_LOAD(self->worker->lane.push_limit));
+    return !NS_LANE_RARE((uintptr_t)ns_lane_top_of(self) >= NS_LANE_LOAD(self->worker->lane.push_limit));
 }
 NS_LANE_INLINE int ns_lane_pops(const ns_task *self) {
-    return !NS_LANE_RARE((uintptr_t)self->top <= NS_LANE_LOAD(self->worker->lane.pop_limit));
+    return !NS_LANE_RARE((uintptr_t)ns_lane_top_of(self) <= NS_LANE_LOAD(self->worker->lane.pop_limit));
 }
 
-/* The task at the top is pushed, or popped. */
-NS_LANE_INLINE void ns_lane_move_top(ns_task *self, ns_lane_slot *top) {
-    self->top = top;
-    NS_LANE_STORE(self->worker->lane.top, (uintptr_t)top);
+/* The task at the top is pushed, or popped: there are so many children now. */
+NS_LANE_INLINE void ns_lane_move_top(ns_task *self, uint32_t children) {
+    self->children = children;
+    NS_LANE_STORE(self->worker->lane.top, (uintptr_t)ns_lane_top_of(self));
+}
+
+/* The place of the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, but not use it. */
+NS_LANE_INLINE void ns_lane_note_place(ns_lane_slot *slot, void *result) {
+    NS_LANE_STORE(*(ns_lane_word *)(void *)slot->arguments, (uintptr_t)result);
+}
+
+/* The newest child is about to be the newest no more, or to be joined by the library. */
+NS_LANE_INLINE void ns_lane_settle(ns_task *self) {
+    if (self->children && self->newest) ns_lane_note_place(ns_lane_top_of(self) - 1, self->result);
+    self->newest = NULL;
+}
+
+/* A spawn of what does not fit a slot. */
+NS_LANE_INLINE void ns_lane_spawn_elsewhere(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+    ns_lane_settle(self);
+    self->children = (uint32_t)(ns_lane_spawn(self->worker, body, arguments, bytes) - self->first);
 }
 
 /* NAME_program is inlined twice: into NAME_in_lane, where the compiler keeps its task in registers, since its address
  * never leaves the function, and into NAME for where there are no lanes. Orders whose address leaves are copies, too.
+ * NAME_in_slot is the body of a task in a lane. Tasks are counted before they run, so that nothing follows the call.
  */
-#define NS_TASK(RESULT, NAME, ARGUMENT, PARAMETER)                                                                  \
-    typedef struct {                                                                                                \
-        RESULT *result;                                                                                             \
-        ARGUMENT argument;                                                                                          \
-    } NAME##_order;                                                                                                 \
-    static void NAME(ns_task *self, void *arguments);                                                               \
-    static RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *top, ARGUMENT argument);                          \
-                                                                                                                    \
-    NS_LANE_INLINE void NAME##_spawn(ns_task *self, RESULT *result, ARGUMENT argument) {                            \
-        if (!self->whole && sizeof(NAME##_order) <= NS_INLINED_BYTES && ns_lane_pushes(self)) {                     \
-            ns_lane_slot *slot = self->top;                                                                         \
-            NAME##_order *order = (NAME##_order *)(void *)slot->arguments;                                          \
-            slot->body = NAME;                                                                                      \
-            order->result = result;                                                                                 \
-            order->argument = argument;                                                                             \
-            ns_lane_move_top(self, slot + 1);                                                                       \
-        } else {                                                                                                    \
-            const NAME##_order order = {result, argument};                                                          \
-            if (self->whole)                                                                                        \
-                ns_spawn(self->whole, NAME, &order, sizeof order);                                                  \
-            else                                                                                                    \
-                self->top = ns_lane_spawn(self->worker, self->mark, NAME, &order, sizeof order);                    \
-        }                                                                                                           \
-    }                                                                                                               \
-                                                                                                                    \
-    NS_LANE_INLINE RESULT NAME##_call(ns_task *self, ARGUMENT argument) {                                           \
-        if (!self->whole) return NAME##_in_lane(self->worker, self->top, argument);                                 \
-        RESULT result;                                                                                              \
-        NAME##_order order = {&result, argument};                                                                   \
-        ns_call(self->whole, NAME, &order);                                                                         \
-        return result;                                                                                              \
-    }                                                                                                               \
-                                                                                                                    \
-    NS_LANE_INLINE void NAME##_join(ns_task *self) {                                                                \
-        if (self->whole) {                                                                                          \
-            ns_join(self->whole);                                                                                   \
-            return;                                                                                                 \
-        }                                                                                                           \
-        while (self->top != self->mark) {                                                                           \
-            if (!ns_lane_pops(self) || NS_LANE_RARE(self->top[-1].body != NAME)) {                                  \
-                ns_lane_join(self->worker, self->mark);                                                             \
-                self->top = self->mark;                                                                             \
-                return;                                                                                             \
-            }                                                                                                       \
-            ns_lane_move_top(self, self->top - 1);                                                                  \
-            const NAME##_order *order = (const NAME##_order *)(void *)self->top->arguments;                         \
-            RESULT *result = order->result;                                                                         \
-            *result = NAME##_in_lane(self->worker, self->top, order->argument);                                     \
-            self->worker->tasks++;                                                                                  \
-        }                                                                                                           \
-    }                                                                                                               \
-                                                                                                                    \
-    NS_LANE_INLINE RESULT NAME##_program(ns_task *self, ARGUMENT argument);                                         \
-                                                                                                                    \
-    static __attribute__((unused)) RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *top, ARGUMENT argument) { \
-        ns_task self = {worker, top, top, NULL};                                                                    \
-        const RESULT result = NAME##_program(&self, argument);                                                      \
-        if (NS_LANE_RARE(self.top != top)) ns_lane_join(worker, top);                                               \
-        return result;                                                                                              \
-    }                                                                                                               \
-                                                                                                                    \
-    static void NAME(ns_task *self, void *arguments) {                                                              \
-        const NAME##_order *order = (const NAME##_order *)arguments;                                                \
-        ns_task part = {self->worker, self->mark, self->top, self->whole};                                          \
-        *order->result = self->whole ? NAME##_program(&part, order->argument)                                       \
-                                     : NAME##_in_lane(self->worker, self->top, order->argument);                    \
-    }                                                                                                               \
-                                                                                                                    \
+#define NS_TASK(RESULT, NAME, ARGUMENT, PARAMETER)                                                                    \
+    typedef struct {                                                                                                  \
+        RESULT *result;                                                                                               \
+        ARGUMENT argument;                                                                                            \
+    } NAME##_order;                                                                                                   \
+    enum {                                                                                                            \
+        NAME##_fits = sizeof(ARGUMENT) <= NS_RESULT_BYTES && sizeof(RESULT) <= NS_RESULT_BYTES &&                     \
+        offsetof(NAME##_order, argument) == NS_RESULT_AT                                                              \
+    };                                                                                                                \
+    static void NAME(ns_task *self, void *arguments);                                                                 \
+    static void NAME##_in_slot(ns_task *self, void *arguments);                                                       \
+    static RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first, ARGUMENT argument);                          \
+                                                                                                                      \
+    typedef struct {                                                                                                  \
+        RESULT result;                                                                                                \
+        ns_lane_flag is_pushed;                                                                                       \
+    } NAME##_pushed;                                                                                                  \
+    NS_LANE_SELDOM NAME##_pushed NAME##_push_slowly(ns_worker *worker, ns_lane_slot *slot) {                          \
+        NAME##_pushed done;                                                                                           \
+        __builtin_memset(&done, 0, sizeof done);                                                                      \
+        done.is_pushed = ns_lane_admit(worker);                                                                       \
+        if (done.is_pushed) return done;                                                                              \
+        worker->tasks++;                                                                                              \
+        done.result = NAME##_in_lane(worker, slot, ((const NAME##_order *)(void *)slot->arguments)->argument);        \
+        return done;                                                                                                  \
+    }                                                                                                                 \
+                                                                                                                      \
+    NS_LANE_SELDOM RESULT NAME##_join_slowly(ns_worker *worker, ns_lane_slot *slot) {                                 \
+        RESULT result;                                                                                                \
+        ns_lane_note_place(slot, &result);                                                                            \
+        ns_lane_join(worker, slot);                                                                                   \
+        return result;                                                                                                \
+    }                                                                                                                 \
+                                                                                                                      \
+    NS_LANE_INLINE void NAME##_spawn(ns_task *self, RESULT *result, ARGUMENT argument) {                              \
+        if (self->whole || !NAME##_fits) {                                                                            \
+            const NAME##_order order = {result, argument};                                                            \
+            if (self->whole)                                                                                          \
+                ns_spawn(self->whole, NAME, &order, sizeof order);                                                    \
+            else                                                                                                      \
+                ns_lane_spawn_elsewhere(self, NAME, &order, sizeof order);                                            \
+            return;                                                                                                   \
+        }                                                                                                             \
+        ns_lane_settle(self);                                                                                         \
+        ns_lane_slot *slot = ns_lane_top_of(self);                                                                    \
+        slot->body = NAME##_in_slot;                                                                                  \
+        ((NAME##_order *)(void *)slot->arguments)->argument = argument;                                               \
+        self->result = result;                                                                                        \
+        if (ns_lane_pushes(self)) {                                                                                   \
+            ns_lane_move_top(self, self->children + 1);                                                               \
+            self->newest = NAME##_in_slot;                                                                            \
+        } else {                                                                                                      \
+            const NAME##_pushed done = NAME##_push_slowly(self->worker, slot);                                        \
+            *result = done.result;                                                                                    \
+            self->newest = done.is_pushed || !self->children ? NAME##_in_slot : NULL;                                 \
+            self->children += done.is_pushed;                                                                         \
+        }                                                                                                             \
+    }                                                                                                                 \
+                                                                                                                      \
+    NS_LANE_INLINE RESULT NAME##_call(ns_task *self, ARGUMENT argument) {                                             \
+        if (!self->whole) return NAME##_in_lane(self->worker, ns_lane_top_of(self), argument);                        \
+        RESULT result;                                                                                                \
+        NAME##_order order = {&result, argument};                                                                     \
+        ns_call(self->whole, NAME, &order);                                                                           \
+        return result;                                                                                                \
+    }                                                                                                                 \
+                                                                                                                      \
+    NS_LANE_INLINE void NAME##_join(ns_task *self) {                                                                  \
+        if (self->whole) {                                                                                            \
+            ns_join(self->whole);                                                                                     \
+            return;                                                                                                   \
+        }                                                                                                             \
+        if (self->children && self->newest == NAME##_in_slot) {                                                       \
+            RESULT *result = (RESULT *)self->result;                                                                  \
+            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                            \
+            self->newest = NULL;                                                                                      \
+            if (ns_lane_pops(self)) {                                                                                 \
+                ns_lane_move_top(self, self->children - 1);                                                           \
+                self->worker->tasks++;                                                                                \
+                *result = NAME##_in_lane(self->worker, slot, ((NAME##_order *)(void *)slot->arguments)->argument);    \
+            } else {                                                                                                  \
+                self->children--;                                                                                     \
+                *result = NAME##_join_slowly(self->worker, slot);                                                     \
+            }                                                                                                         \
+        }                                                                                                             \
+        while (self->children) {                                                                                      \
+            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                            \
+            if (!ns_lane_pops(self) || NS_LANE_RARE(slot->body != NAME##_in_slot)) {                                  \
+                ns_lane_settle(self);                                                                                 \
+                self->children = 0;                                                                                   \
+                ns_lane_join(self->worker, self->first);                                                              \
+                return;                                                                                               \
+            }                                                                                                         \
+            ns_lane_move_top(self, self->children - 1);                                                               \
+            const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                                \
+            RESULT *result = order->result;                                                                           \
+            self->worker->tasks++;                                                                                    \
+            *result = NAME##_in_lane(self->worker, slot, order->argument);                                            \
+        }                                                                                                             \
+    }                                                                                                                 \
+                                                                                                                      \
+    NS_LANE_INLINE RESULT NAME##_program(ns_task *self, ARGUMENT argument);                                           \
+                                                                                                                      \
+    static __attribute__((unused)) RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first, ARGUMENT argument) { \
+        ns_task self = {worker, NULL, first, 0, 0, NULL, NAME##_in_slot};                                             \
+        const RESULT result = NAME##_program(&self, argument);                                                        \
+        if (NS_LANE_RARE(self.children)) {                                                                            \
+            ns_lane_settle(&self);                                                                                    \
+            ns_lane_join(worker, first);                                                                              \
+        }                                                                                                             \
+        return result;                                                                                                \
+    }                                                                                                                 \
+                                                                                                                      \
+    static void NAME##_in_slot(ns_task *self, void *arguments) {                                                      \
+        const NAME##_order *order = (const NAME##_order *)arguments;                                                  \
+        const RESULT result = NAME##_in_lane(self->worker, ns_lane_top_of(self), order->argument);                    \
+        self->returned = NAME##_fits ? sizeof result : 0;                                                             \
+        __builtin_memcpy((char *)arguments + NS_RESULT_AT, &result, self->returned);                                  \
+    }                                                                                                                 \
+                                                                                                                      \
+    static void NAME(ns_task *self, void *arguments) {                                                                \
+        const NAME##_order *order = (const NAME##_order *)arguments;                                                  \
+        ns_task part = {self->worker, self->whole, NULL, 0, 0, NULL, NULL};                                           \
+        *order->result = self->whole ? NAME##_program(&part, order->argument)                                         \
+                                     : NAME##_in_lane(self->worker, ns_lane_top_of(self), order->argument);           \
+    }                                                                                                                 \
+                                                                                                                      \
     NS_LANE_INLINE RESULT NAME##_program(ns_task *self, ARGUMENT PARAMETER)
 
 #endif

@@ -9,8 +9,9 @@ static const ns_task_operations *operations_of(const ns_task *self) { return sel
 
 void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
     if (!self->whole && bytes <= NS_INLINED_BYTES && ns_lane_pushes(self)) {
-        ns_lane_fill(self->top, body, arguments, bytes);
-        ns_lane_move_top(self, self->top + 1);
+        ns_lane_settle(self);
+        ns_lane_fill(ns_lane_top_of(self), body, arguments, bytes);
+        ns_lane_move_top(self, self->children + 1);
         return;
     }
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes};

@@ -53,7 +53,7 @@ void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
 
 void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *task = (ns_thread_task *)self;
-    ns_thread_task part = {.base = *self, .parent = task, .home = task->home, .fiber = task->fiber};
+    ns_thread_task part = {.base = *self, .parent = task, .home = task->home};
     part.base.whole = &part.base;
     body(&part.base, arguments);
     ns_join(&part.base);

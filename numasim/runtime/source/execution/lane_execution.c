@@ -12,11 +12,9 @@ static ns_lane *lane_of(const ns_worker *worker) {
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
-/* Update the top: while `self` waited, tasks may have been left in its lane. */
-static void renew_top(ns_task *self) {
-    /* relaxed: the lane is its worker's own */
-    self->top =
-        (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&self->worker->lane.top), memory_order_relaxed);
+/* Count the children anew: while `self` waited, tasks may have been left in its lane. */
+static void renew_children(ns_task *self) {
+    self->children = (uint32_t)(ns_lane_top(lane_of(self->worker)) - self->first);
 }
 
 static int begin(ns_thread_worker *worker) {
@@ -28,24 +26,33 @@ static void finish(ns_thread_worker *worker) { (void)worker; }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
-/* Run a body here and now, with children of its own. */
-static void run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
-    ns_task part = {worker, top, top, NULL};
+/* Run a body here and now, with children of its own: the bytes that it leaves as its result. */
+static uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
+    ns_task part = {.worker = worker, .first = top};
     body(&part, arguments);
+    ns_lane_settle(&part);
     ns_lane_join(worker, top);
+    return part.returned;
 }
 
-/* The same as a task. */
-static void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
-    run_part(worker, top, body, arguments);
+/* Put the result of a task, whose arguments are a copy, in its place: of a typed task, which leaves one. */
+static void put_result(const char *arguments, uint32_t returned) {
+    void *place;
+    memcpy(&place, arguments, sizeof place);
+    if (returned) memcpy(place, arguments + NS_RESULT_AT, returned);
+}
+
+/* Run as a task what is no more in the lane. */
+static void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, char *arguments) {
+    put_result(arguments, run_part(worker, top, body, arguments));
     worker->tasks++;
 }
 
 /* Execute the task that was just popped: from a copy, for its children will be where it was. */
 static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
     ns_lane_slot copy;
-    ns_lane_fill(&copy, slot->body, slot->arguments, sizeof slot->arguments);
-    execute(worker, slot, copy.body, copy.arguments);
+    ns_lane_copy_arguments(slot, copy.arguments);
+    execute(worker, slot, slot->body, copy.arguments);
 }
 
 static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
@@ -56,10 +63,12 @@ static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane *lane = lane_of(worker);
     ns_lane_slot *top = ns_lane_top(lane), *slot = top - 1;
     if (!ns_lane_has_ended(slot)) {
-        const ns_task waiting = {worker, mark, top, NULL};
+        const ns_task waiting = {.worker = worker, .first = mark, .children = (uint32_t)(top - mark)};
         ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot});
     }
-    if (ns_lane_top(lane) == top) ns_lane_forget(lane);
+    if (ns_lane_top(lane) != top) return;
+    ns_lane_deliver(lane);
+    ns_lane_forget(lane);
 }
 
 /* The lane has tasks above `mark`: join the one at the top. */
@@ -72,13 +81,13 @@ static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
 }
 
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
-    ns_task joining = {worker, mark, NULL, NULL};
+    ns_task joining = {.worker = worker, .first = mark};
     for (;;) {
-        renew_top(&joining);
-        if (joining.top == mark) return;
+        renew_children(&joining);
+        if (!joining.children) return;
         if (ns_lane_pops(&joining)) {
-            ns_lane_move_top(&joining, joining.top - 1);
-            execute_popped(worker, joining.top);
+            ns_lane_move_top(&joining, joining.children - 1);
+            execute_popped(worker, ns_lane_top_of(&joining));
         } else {
             pop_slowly(worker, mark);
         }
@@ -86,27 +95,32 @@ void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
 }
 
 static void join(ns_task *self) {
-    ns_lane_join(self->worker, self->mark);
-    self->top = self->mark;
+    ns_lane_settle(self);
+    self->children = 0;
+    ns_lane_join(self->worker, self->first);
 }
 
-static void call(ns_task *self, ns_body *body, void *arguments) { run_part(self->worker, self->top, body, arguments); }
+static void call(ns_task *self, ns_body *body, void *arguments) {
+    run_part(self->worker, ns_lane_top_of(self), body, arguments);
+}
 
 static void wait_for(ns_task *task, const ns_thread_wait *wait) {
+    ns_lane_settle(task);
     ns_thread_work_until((ns_thread_worker *)task->worker, wait);
-    renew_top(task);
+    renew_children(task);
 }
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
 /* Push a task, or execute it where there is no room. */
 static void push(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
+    ns_lane_settle(self);
     if (ns_lane_push(lane_of(self->worker), body, arguments, bytes)) {
-        renew_top(self);
+        self->children++;
     } else {
         ns_lane_slot copy;
         ns_lane_fill(&copy, body, arguments, bytes);
-        execute(self->worker, self->top, body, copy.arguments);
+        execute(self->worker, ns_lane_top_of(self), body, copy.arguments);
     }
 }
 
@@ -122,17 +136,20 @@ static void spawn(ns_task *self, const ns_work_order *order) {
     }
 }
 
-ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_lane_slot *mark, ns_body *body, const void *arguments, size_t bytes) {
-    ns_task self = {worker, mark, NULL, NULL};
-    renew_top(&self);
+ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes) {
+    ns_task self = {.worker = worker, .first = ns_lane_top(lane_of(worker))};
     spawn(&self, &(ns_work_order){.body = body, .arguments = arguments, .bytes = bytes});
-    return self.top;
+    return ns_lane_top_of(&self);
 }
+
+int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worker)); }
 
 /* ---- what leaves its lane ---------------------------------------------------------------------------------------- */
 
 static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *slot) {
-    const ns_work_order order = {.body = slot->body, .arguments = slot->arguments, .bytes = sizeof slot->arguments};
+    char arguments[NS_INLINED_BYTES];
+    ns_lane_copy_arguments(slot, arguments);
+    const ns_work_order order = {.body = slot->body, .arguments = arguments, .bytes = sizeof arguments};
     return ns_thread_task_create(worker, NULL, &order);
 }
 
@@ -158,7 +175,7 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     if ((int32_t)q != worker->own) return take_oldest(worker, lane);
-    if (waiting && ns_lane_top(lane) != waiting->mark) return take_child(worker, lane);
+    if (waiting && ns_lane_top(lane) != waiting->first) return take_child(worker, lane);
     /* What is left is below those that wait here, and stays there until it is joined: it is taken as thieves do. */
     ns_lane_publish(lane);
     return take_oldest(worker, lane);
@@ -177,15 +194,13 @@ static void keep(ns_thread_worker *worker, ns_thread_task *task) {
 }
 
 static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
-    task->base.worker = &worker->base;
-    renew_top(&task->base);
-    task->base.mark = task->base.top;
-    task->base.whole = NULL;
-    task->body(&task->base, task->inlined);
-    join(&task->base);
     ns_lane_slot *slot = task->slot;
+    const uint32_t returned = run_part(&worker->base, ns_lane_top(lane_of(&worker->base)), task->body, task->inlined);
+    if (!slot) put_result(task->inlined, returned);
+    char arguments[NS_INLINED_BYTES]; /* the record goes before the slot: who joins the task may end the run */
+    memcpy(arguments, task->inlined, sizeof arguments);
     ns_thread_task_end(worker, task);
-    if (slot) ns_lane_end(slot);
+    if (slot) ns_lane_end(slot, arguments, returned);
 }
 
 static void share(ns_thread_worker *worker) { ns_lane_publish(lane_of(&worker->base)); }

@@ -18,7 +18,8 @@ static void adopt_ends(ns_lane *self, uint64_t ends) {
 
 int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity) {
     *self = (ns_lane){.owned = owned, .capacity = capacity};
-    self->slots = ns_near_memory_allocate(capacity * sizeof *self->slots, -1); /* its owner is the first to touch it */
+    /* Its owner is the first to touch it. One more: a task is written before it is seen that there is no room. */
+    self->slots = ns_near_memory_allocate((capacity + (size_t)1) * sizeof *self->slots, -1);
     if (!self->slots) return NS_ERROR_MEMORY;
     set_top(self, self->slots);
     adopt_ends(self, 0);
@@ -26,7 +27,7 @@ int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity) {
 }
 
 void ns_lane_destroy(ns_lane *self) {
-    if (self->slots) ns_near_memory_free(self->slots, self->capacity * sizeof *self->slots);
+    if (self->slots) ns_near_memory_free(self->slots, (self->capacity + (size_t)1) * sizeof *self->slots);
     self->slots = NULL;
 }
 
@@ -40,10 +41,9 @@ void ns_lane_publish(ns_lane *self) {
     adopt_ends(self, ns_split_publish_all(&self->ends, index_of(self, ns_lane_top(self))));
 }
 
-bool ns_lane_push_slowly(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
+bool ns_lane_push_written(ns_lane *self) {
     ns_lane_slot *slot = ns_lane_top(self);
     if (index_of(self, slot) == self->capacity) return false;
-    ns_lane_fill(slot, body, arguments, bytes);
     set_top(self, slot + 1);
     publish_half(self);
     return true;
@@ -64,6 +64,15 @@ ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
     set_top(self, slot);
     publish_half(self);
     return slot;
+}
+
+void ns_lane_deliver(const ns_lane *self) {
+    ns_lane_slot *slot = ns_lane_top(self) - 1;
+    /* relaxed: that it has ended was seen before */
+    const uint64_t ended = ns_atomic_u64_load(ns_lane_atomic(&slot->ended), memory_order_relaxed);
+    void *place;
+    memcpy(&place, slot->arguments, sizeof place);
+    if (ended > 1) memcpy(place, slot->arguments + NS_RESULT_AT, ended - 1);
 }
 
 void ns_lane_forget(ns_lane *self) {
@@ -102,9 +111,18 @@ ns_lane_slot *ns_lane_steal(ns_lane *self) {
     return &self->slots[tail];
 }
 
-void ns_lane_end(ns_lane_slot *slot) {
+void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments) {
+    /* relaxed: the place of a typed task's result may be written meanwhile by its owner, who alone will read it */
+    const uint64_t first =
+        ns_atomic_u64_load(ns_lane_atomic((const ns_lane_word *)(const void *)slot->arguments), memory_order_relaxed);
+    memcpy(arguments, &first, sizeof first);
+    memcpy(arguments + NS_RESULT_AT, slot->arguments + NS_RESULT_AT, NS_RESULT_BYTES);
+}
+
+void ns_lane_end(ns_lane_slot *slot, const char *arguments, uint32_t returned) {
+    if (returned) memcpy(slot->arguments + NS_RESULT_AT, arguments + NS_RESULT_AT, returned);
     /* release: what the task did is seen by who joins it; and the slot has been read before it is written again */
-    ns_atomic_u64_store(ns_lane_atomic(&slot->ended), 1, memory_order_release);
+    ns_atomic_u64_store(ns_lane_atomic(&slot->ended), UINT64_C(1) + returned, memory_order_release);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */

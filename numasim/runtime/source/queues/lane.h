@@ -33,7 +33,10 @@ static inline ns_atomic_u64 *ns_lane_atomic(const ns_lane_word *word) { return (
 int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity);
 void ns_lane_destroy(ns_lane *self);
 
-bool ns_lane_push_slowly(ns_lane *self, ns_body *body, const void *arguments, size_t bytes);
+/* The owner pushes the task that it has written at the top already; false where there is no room. There is always one
+ * more slot to write. */
+bool ns_lane_push_written(ns_lane *self);
+
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
 
 /* Arguments are mostly words that have just been written, and are soon read again: word by word they need not wait for
@@ -49,10 +52,10 @@ static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *a
 static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
     /* relaxed: the owner reads what it wrote itself, and limits only choose the slow path */
     const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed);
-    if (top >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
-        return ns_lane_push_slowly(self, body, arguments, bytes);
     ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top;
     ns_lane_fill(slot, body, arguments, bytes);
+    if (top >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
+        return ns_lane_push_written(self);
     /* relaxed: private tasks are seen by others only after the split's release; others read the top for the length only
      */
     ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), top + sizeof *slot, memory_order_relaxed);
@@ -76,6 +79,9 @@ static inline ns_lane_slot *ns_lane_top(const ns_lane *self) {
     return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed);
 }
 
+/* Of the task at the top, which was stolen and has ended, the owner puts the result, if it left one, in its place. */
+void ns_lane_deliver(const ns_lane *self);
+
 /* The owner removes the task at the top, which was stolen and has ended. */
 void ns_lane_forget(ns_lane *self);
 
@@ -86,8 +92,12 @@ void ns_lane_publish(ns_lane *self);
  * or somebody else was quicker. */
 ns_lane_slot *ns_lane_steal(ns_lane *self);
 
-/* The thief has executed the task. */
-void ns_lane_end(ns_lane_slot *slot);
+/* A copy of the arguments of a task that the thief has taken, or the owner popped. */
+void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments);
+
+/* The thief has executed the task, with the copy of its arguments, where the last `returned` bytes behind NS_RESULT_AT
+ * are its result. */
+void ns_lane_end(ns_lane_slot *slot, const char *arguments, uint32_t returned);
 
 /* Whether a stolen task has ended. */
 bool ns_lane_has_ended(const ns_lane_slot *slot);

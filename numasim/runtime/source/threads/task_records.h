@@ -15,18 +15,23 @@ typedef struct ns_thread_worker ns_thread_worker;
 typedef struct ns_thread_task ns_thread_task;
 
 struct ns_thread_task {
-    ns_task base;
+    union {
+        ns_task base; /* only up to `children`: the rest is of tasks in lanes, which run as parts of what has a record */
+        struct {
+            void *of_base[4];
+            union {
+                void *fiber;        /* without lanes: NULL, or where the task goes on */
+                ns_lane_slot *slot; /* with lanes: NULL, or from where it was stolen */
+            };
+            ns_thread_task *next; /* in a list of tasks that can go on */
+        };
+    };
     ns_body *body;
     ns_thread_task *parent; /* or NULL; of a free record, the next one */
     char inlined[NS_INLINED_BYTES] NS_ALIGNED;
     uint32_t pending;       /* children that were spawned and have not ended on the same worker */
     ns_atomic_u32 returned; /* those of them that have ended elsewhere */
     ns_worker *home;        /* whose record it is, if it is in a list */
-    union {
-        void *fiber;        /* without lanes: NULL, or where the task goes on */
-        ns_lane_slot *slot; /* with lanes: NULL, or from where it was stolen */
-    };
-    ns_thread_task *next; /* in a list of tasks that can go on */
 };
 _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
 
