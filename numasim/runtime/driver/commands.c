@@ -13,6 +13,7 @@ static const command COMMAND[] = {
     {"plan", ns_plan_command},
     {"topology", ns_topology_command},
     {"probe", ns_probe_command},
+    {"bare", ns_bare_command},
 };
 
 enum { COMMANDS = sizeof COMMAND / sizeof *COMMAND };

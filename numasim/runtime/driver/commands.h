@@ -19,5 +19,6 @@ int ns_command_run(int argc, char **argv, const char **nearest);
 int ns_plan_command(int argc, char **argv);
 int ns_topology_command(int argc, char **argv);
 int ns_probe_command(int argc, char **argv);
+int ns_bare_command(int argc, char **argv);
 
 #endif

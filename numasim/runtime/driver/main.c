@@ -20,6 +20,7 @@ static const char USAGE[] =
     "    [--seed N] [--record FILE] [--repeat N] [--rehearse] [--warm-up] [--no-verify] [--json]\n"
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
+    "numasim-runtime bare independent TASKS|fib N WORKERS NODES\n"
     "numasim-runtime probe [--quick]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
