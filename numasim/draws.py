@@ -31,6 +31,7 @@ class DrawClass(IntEnum):
     CONFLICT = 6  # [worker]
     WORKER_SPEED = 7  # [worker]
     ARRIVAL = 8  # [generator's own]
+    RANK = 9  # [element whose place a merge looks for]
 
 
 def mix(z: int) -> int:
@@ -93,10 +94,11 @@ def stream_array(stream: int, count: int) -> U64Array:
     return mix_array(np.uint64(stream) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GAMMA))
 
 
-def below_array(x: U64Array, n: int) -> U64Array:
-    """`below` on every element, for 0 < n < 2**64 (the 128-bit product is built from four 64-bit ones)."""
+def below_array(x: U64Array, n: int | U64Array) -> U64Array:
+    """`below` on every element, for one ``n`` or one each, 0 < n < 2**64 (a 128-bit product of four 64-bit ones)."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
-    n_low, n_high = np.uint64(n & 0xFFFFFFFF), np.uint64(n >> 32)
+    limit = np.asarray(n, np.uint64)
+    n_low, n_high = limit & mask, limit >> half
     x_low, x_high = x & mask, x >> half
     middle = x_high * n_low + (x_low * n_low >> half)
     product: U64Array = x_high * n_high + (middle >> half) + (x_low * n_high + (middle & mask) >> half)

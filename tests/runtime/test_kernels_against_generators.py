@@ -1,8 +1,9 @@
 """The kernels record the very graphs that numasim generates for the same benchmarks: tasks, programs, times, accesses.
 
-Three cannot be equal. ``matmul`` is a task per element there, in an implicit range that is never materialised, and a
-task per block here. ``sparselu`` clears a block that fills in by its first update, which so writes it without reading.
-``cholesky`` has dependences there, of which the runtime has none, and joins here, which keep them.
+Sort is generated from the keys that the kernel sorts, see `really_sorted`. Three cannot be equal. ``matmul`` is a
+task per element there, in an implicit range that is never materialised, and a task per block here. ``sparselu``
+clears a block that fills in by its first update, which so writes it without reading. ``cholesky`` has dependences
+there, of which the runtime has none, and joins here, which keep them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from really_sorted import really_sorted
 from recorded_graphs import recorded
 
 from numasim.workload.generate import generate
@@ -70,6 +72,8 @@ WORKERS = 3
 
 
 def generated(benchmark: str, **parameters: int | str) -> Workload:
+    if benchmark == "sort":
+        return really_sorted(**parameters)
     given = {key: Decimal(v) if isinstance(v, str) and v[0].isdigit() else v for key, v in parameters.items()}
     extra: dict[str, int | str] = {"heap": "fresh"} if benchmark == "strassen" else {}
     if "threads" in PARAMETERS[benchmark].model_fields:

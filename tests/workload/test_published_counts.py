@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from really_sorted import really_sorted
 from workload_setup import make
 
 from numasim.workload.graph import Kind, Op
@@ -109,7 +110,7 @@ def test_sparselu_with_an_odd_number_of_blocks(
 
 def test_sort_at_the_published_size() -> None:
     """Every split follows the real permutation, so the counts are those of the program itself."""
-    work = make("sort", n=33_554_432)
+    work = really_sorted(n=33_554_432)
     facts = work.facts
     splits, leaves = (4**8 - 1) // 3, 4**8
     assert (facts["sort_splits"], facts["sort_leaves"]) == (splits, leaves) == (21_845, 65_536)

@@ -1,4 +1,4 @@
-"""BOTS Sort against a literal recursion over Python lists."""
+"""BOTS Sort on its own input against a literal recursion over Python lists."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from bisect import bisect_right
 from typing import Any
 
 import pytest
+from bots_permutation import bots_permutation
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from workload_setup import make, program
+from really_sorted import really_sorted
+from workload_setup import program
 
-from numasim.workload.algorithms.permutation import bots_permutation
 from numasim.workload.graph import Op, Workload
 
 
@@ -99,5 +100,5 @@ def without_empty(words: Any) -> Any:
     ("n", "quick", "merge"), [(4, 4, 2), (5, 4, 2), (63, 4, 2), (1000, 16, 4), (3001, 50, 300), (4096, 64, 16)]
 )
 def test_graph_is_the_literal_recursion(n: int, quick: int, merge: int) -> None:
-    work = make("sort", n=n, quicksort_cutoff=quick, merge_cutoff=merge)
+    work = really_sorted(n=n, quicksort_cutoff=quick, merge_cutoff=merge)
     assert spelled(work, 0) == without_empty(literal_sort(literal_permutation(n), 0, quick, merge))

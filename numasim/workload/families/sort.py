@@ -4,6 +4,8 @@ A task of n elements spawns the sorts of its quarters, waits, spawns the merges 
 the temporary array, waits, and calls the merge of the two halves back. Below the cut-off it sorts serially. The work
 of a serial sort of m elements is m ceil(log2 m) comparisons, that of a merge one comparison an element. The search
 for the point where a merge splits is some twenty comparisons and is left out.
+
+The keys are random: where each merge splits is drawn from its distribution, and nothing is sorted.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from numasim.draws import DrawClass, base_array
 from numasim.parts.base import Whole
-from numasim.workload.algorithms.merges import ARRAY, TEMPORARY, Merges, Runs, merge_forest
-from numasim.workload.algorithms.permutation import Values, bots_permutation
+from numasim.workload.algorithms.merges import ARRAY, TEMPORARY, Merges, Ranks, Runs, merge_forest
+from numasim.workload.algorithms.random_ranks import random_ranks
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
@@ -25,7 +28,9 @@ from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.parameters import WorkloadParameters, WorkTime
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
+INPUT = 1  # the seed of the keys, and of BOTS' own generator
 QUICKSORT, MERGE = range(2)
+QUARTERS, HALVES = range(2)  # the stages of one level of sorts: even ones merge quarters, odd ones halves
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
 
 SHAPES = (
@@ -72,8 +77,12 @@ class SortParameters(WorkloadParameters):
 
 
 def sort(parameters: SortParameters) -> Workload:
-    """The task graph of one sort of the input that BOTS makes."""
-    sorts, graph = _recursion(parameters.n, parameters.quicksort_cutoff, parameters.merge_cutoff)
+    """The task graph of one sort of random keys, the same ones for every run of the same ``n``."""
+    return sort_graph(parameters, *_recursion(parameters.n, parameters.quicksort_cutoff, parameters.merge_cutoff))
+
+
+def sort_graph(parameters: SortParameters, sorts: Sorts, graph: SortGraph) -> Workload:
+    """The task graph of the sort whose recursion is ``sorts`` and ``graph``."""
     draft = Draft(graph.parent, graph.shape, SHAPES, graph.kind)
     _fill_sorts(draft, sorts, parameters)
     _fill_merges(draft, graph, parameters)
@@ -114,84 +123,67 @@ def sort_tree(n: int, cutoff: int) -> Sorts:
     return Sorts(lows, sizes, parents, splits, offsets(np.array([len(level[0]) for level in found])))
 
 
-class _Stage(NamedTuple):
-    merges: Merges
-    source: int  # the array that the runs lie in
-    called: bool  # whether the roots are calls instead of tasks
-
-
-def _merge_stages(n: int, merge_cutoff: int, sorts: Sorts) -> list[_Stage]:
-    """The merges of every level of sorts: first those of quarters, then those of halves."""
-    values = bots_permutation(n)
-    _sort_pieces(values, sorts.low[~sorts.split], sorts.size[~sorts.split])
-    quarters, halves = [], []
-    for level in reversed(range(len(sorts.first) - 2)):  # no sort of the deepest level is split
-        ids = np.arange(sorts.first[level], sorts.first[level + 1])
-        ids = ids[sorts.split[ids]]
-        low, half, size = sorts.low[ids], 2 * (sorts.size[ids] // 4), sorts.size[ids]
-        pairs = _pairs(low, half, size)
-        quarters.append(_Stage(merge_forest(values, pairs, np.repeat(ids, 2), merge_cutoff), ARRAY, False))
-        _sort_pieces(values, pairs.low1, pairs.size1 + pairs.size2)
-        whole = Runs(low, half, low + half, size - half, low)
-        halves.append(_Stage(merge_forest(values, whole, ids, merge_cutoff), TEMPORARY, True))
-        if level:
-            _sort_pieces(values, low, size)
-    return quarters + halves
-
-
-def _pairs(low: I64, half: I64, size: I64) -> Runs:
-    """The merges of the first two and of the last two quarters of each sort, alternating."""
-    quarter = half // 2
-    first = (low, quarter, low + quarter, quarter, low)
-    last = (low + half, quarter, low + half + quarter, size - half - quarter, low + half)
-    return Runs(*(np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True)))
-
-
-def _sort_pieces(values: Values, low: I64, size: I64) -> None:
-    """Sort every piece in place; the stable kind recognises the sorted runs that a piece consists of."""
-    for start, end in zip(low.tolist(), (low + size).tolist(), strict=True):
-        values[start:end].sort(kind="stable")
-
-
-class _Graph(NamedTuple):
-    """Sorts, then merges; ``parent``, ``shape`` and ``kind`` are [sorts + merges], the rest [merges]."""
+class SortGraph(NamedTuple):
+    """Sorts, then merges; ``parent``, ``shape`` and ``kind`` are [sorts + merges], ``runs`` [merges]."""
 
     parent: I64
     shape: I64
     kind: I64
     runs: Runs
-    source: I64
 
 
-def _join(sorts: Sorts, stages: list[_Stage]) -> _Graph:
-    """Number the merges after the sorts, quarters before halves, as their spawning task orders them."""
-    parents, shapes = [sorts.parent], [np.where(sorts.split, SORT_SPLIT, SORT_SERIAL)]
-    kinds = [np.full(len(sorts.low), Kind.TASK)]
-    first = len(sorts.low)
-    for merges, _, called in stages:
-        roots = merges.parent < 0
-        parents.append(np.where(roots, -1 - merges.parent, first + merges.parent))
-        serial = np.where(merges.runs.size2 == 0, MERGE_COPY, MERGE_SERIAL)
-        shapes.append(np.where(merges.serial, serial, MERGE_SPLIT))
-        kinds.append(np.where(roots & called, Kind.CALL, Kind.TASK))
-        first += len(roots)
-    none = np.zeros(0, np.int64)
-    columns = [np.concatenate([none, *column]) for column in zip(*(stage.merges.runs for stage in stages), strict=True)]
-    source = [np.full(len(stage.merges.parent), stage.source) for stage in stages]
-    return _Graph(
-        np.concatenate(parents),
-        np.concatenate(shapes),
-        np.concatenate(kinds),
-        Runs(*columns) if columns else Runs(none, none, none, none, none),
-        np.concatenate([none, *source]),
-    )
+def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) -> tuple[Sorts, SortGraph]:
+    """All sorts and merges, which split where ``ranks`` says."""
+    sorts = sort_tree(n, quicksort_cutoff)
+    return sorts, _join(sorts, merge_forest(ranks, *_roots(sorts), merge_cutoff))
 
 
 @lru_cache(maxsize=1)
-def _recursion(n: int, quicksort_cutoff: int, merge_cutoff: int) -> tuple[Sorts, _Graph]:
-    """All sorts and merges. To find where merges split takes far longer than all else, and no rate changes it."""
-    sorts = sort_tree(n, quicksort_cutoff)
-    return sorts, _join(sorts, _merge_stages(n, merge_cutoff, sorts))
+def _recursion(n: int, quicksort_cutoff: int, merge_cutoff: int) -> tuple[Sorts, SortGraph]:
+    """The recursion on random keys. To find where merges split takes longer than all else, and no rate changes it."""
+    return recursion(n, quicksort_cutoff, merge_cutoff, lambda merges: drawn_ranks(merges, n))
+
+
+def drawn_ranks(merges: Runs, n: int) -> I64:
+    """[merges] where each merge of a sort of ``n`` random keys splits, drawn by the place of the element it places.
+
+    A stage places no element twice, so every split has a stream of its own, whatever the cut-offs are.
+    """
+    below = merges.size1 // 2
+    streams = base_array(INPUT, DrawClass.RANK, merges.stage * n + merges.low1 + below)
+    return random_ranks(below, merges.size1 - 1 - below, merges.size2, streams)
+
+
+def _roots(sorts: Sorts) -> tuple[Runs, I64]:
+    """The merges that the sorts begin, as these order them, quarters before halves, and the sorts they belong to."""
+    ids = np.flatnonzero(sorts.split)
+    low, half, size = sorts.low[ids], 2 * (sorts.size[ids] // 4), sorts.size[ids]
+    stage = QUARTERS + 2 * (np.searchsorted(sorts.first, ids, side="right") - 1)
+    pairs = _pairs(low, half, size, stage)
+    wholes = Runs(low, half, low + half, size - half, low, stage + HALVES - QUARTERS)
+    runs = Runs(*(np.concatenate(columns) for columns in zip(pairs, wholes, strict=True)))
+    return runs, np.concatenate([np.repeat(ids, 2), ids])
+
+
+def _pairs(low: I64, half: I64, size: I64, stage: I64) -> Runs:
+    """The merges of the first two and of the last two quarters of each sort, alternating."""
+    quarter = half // 2
+    first = (low, quarter, low + quarter, quarter, low, stage)
+    last = (low + half, quarter, low + half + quarter, size - half - quarter, low + half, stage)
+    return Runs(*(np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True)))
+
+
+def _join(sorts: Sorts, merges: Merges) -> SortGraph:
+    """Number the merges after the sorts."""
+    roots, first = merges.parent < 0, len(sorts.low)
+    called = roots & (merges.runs.stage % 2 == HALVES)
+    serial = np.where(merges.runs.size2 == 0, MERGE_COPY, MERGE_SERIAL)
+    return SortGraph(
+        np.concatenate([sorts.parent, np.where(roots, -1 - merges.parent, first + merges.parent)]),
+        np.concatenate([np.where(sorts.split, SORT_SPLIT, SORT_SERIAL), np.where(merges.serial, serial, MERGE_SPLIT)]),
+        np.concatenate([np.full(first, Kind.TASK), np.where(called, Kind.CALL, Kind.TASK)]),
+        merges.runs,
+    )
 
 
 def _fill_sorts(draft: Draft, sorts: Sorts, parameters: SortParameters) -> None:
@@ -208,12 +200,12 @@ def quicksort_comparisons(size: I64) -> I64:
     return size * np.array([(m - 1).bit_length() for m in distinct.tolist()], np.int64)[which]
 
 
-def _fill_merges(draft: Draft, graph: _Graph, parameters: SortParameters) -> None:
-    sorts = len(graph.parent) - len(graph.source)
+def _fill_merges(draft: Draft, graph: SortGraph, parameters: SortParameters) -> None:
+    sorts = len(graph.parent) - len(graph.runs.stage)
     for shape in (MERGE_SERIAL, MERGE_COPY):
         ids = draft.tasks(shape) - sorts
         runs = Runs(*(column[ids] for column in graph.runs))
-        source = graph.source[ids]
+        source = np.where(runs.stage % 2 == QUARTERS, ARRAY, TEMPORARY)
         total = runs.size1 + runs.size2
         draft.compute(shape, compute_ps(total, parameters.ps_per_1000_comparisons))
         pieces = [
@@ -226,7 +218,7 @@ def _fill_merges(draft: Draft, graph: _Graph, parameters: SortParameters) -> Non
             draft.access(shape, number, region=region, offset=first, row_bytes=length, mode=mode)
 
 
-def _facts(sorts: Sorts, graph: _Graph) -> dict[str, int]:
+def _facts(sorts: Sorts, graph: SortGraph) -> dict[str, int]:
     count = np.bincount(graph.shape, minlength=len(SHAPES)).tolist()
     merging = graph.shape[len(sorts.low) :] != MERGE_SPLIT
     return {

@@ -1,4 +1,4 @@
-"""The input of BOTS Sort: the numbers 0 .. n - 1 in the order that its own generator leaves them.
+"""The input of BOTS Sort itself: the numbers 0 .. n - 1 in the order that its own generator leaves them.
 
 The program fills the array in ascending order and then swaps element i with element ``x[i] mod n`` for i = 0, 1, ..,
 where x is the linear congruential sequence ``x' = 1103515245 x + 12345 mod 2**64`` that starts at 1. The swaps are
