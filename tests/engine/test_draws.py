@@ -30,12 +30,12 @@ def test_draws_are_splitmix64(state: int) -> None:
 
 
 def test_classes_are_numbered_as_in_the_model() -> None:
-    names = ["VICTIM", "BACKOFF", "DURATION", "PLACEMENT", "DISPATCH", "CONFLICT", "WORKER_SPEED", "ARRIVAL"]
+    names = ["VICTIM", "BACKOFF", "DURATION", "PLACEMENT", "DISPATCH", "CONFLICT", "WORKER_SPEED", "ARRIVAL", "RANK"]
     assert [kind.name for kind in draws.DrawClass] == names
-    assert [int(kind) for kind in draws.DrawClass] == list(range(1, 9))
+    assert [int(kind) for kind in draws.DrawClass] == list(range(1, 10))
 
 
-@given(U64, st.integers(1, 8), st.integers(0, 2**40))
+@given(U64, st.integers(1, 9), st.integers(0, 2**40))
 def test_streams_start_where_the_definition_says(seed: int, kind: int, ident: int) -> None:
     inner = draws.mix((kind * draws.GAMMA + ident + 1) % 2**64)
     assert draws.base(seed, kind, ident) == draws.mix(seed ^ inner)
@@ -59,7 +59,7 @@ def test_mix_is_a_bijection_where_it_can_be_inverted() -> None:
         assert unmix(draws.mix(z)) == z
 
 
-@given(st.lists(U64, min_size=1, max_size=5), U64, st.integers(1, 8), st.integers(0, 2**20), st.integers(1, 2**63))
+@given(st.lists(U64, min_size=1, max_size=5), U64, st.integers(1, 9), st.integers(0, 2**20), st.integers(1, 2**63))
 def test_array_forms_equal_the_scalar_ones(numbers: list[int], seed: int, kind: int, k: int, n: int) -> None:
     array = np.array(numbers, np.uint64)
     assert draws.mix_array(array).tolist() == [draws.mix(z) for z in numbers]
