@@ -15,7 +15,7 @@ from numasim.parts import catalog
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import FIELDS, PARTS, Settings
 from numasim.spec.sweep_axes import NO_AXES, SPECIAL
-from numasim.workload.registry import WorkloadSpec
+from numasim.workload.registry import workload_union
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -70,7 +70,7 @@ def _named(part: str) -> Schema:
 
 
 def _workload() -> Schema:
-    return _generated(WorkloadSpec)
+    return _generated(workload_union())
 
 
 def _run() -> Schema:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.workload.graph import Workload
-from numasim.workload.json_io import read
 from numasim.workload.parameters import WorkloadFile, WorkloadParameters
 from numasim.workload.registry import FAMILIES
 
@@ -17,6 +16,8 @@ def generate(spec: WorkloadParameters | WorkloadFile, *, folded: bool = False) -
     tasks; else an InputError if the tasks do not fit in memory.
     """
     if isinstance(spec, WorkloadFile):
+        from numasim.workload.json_io import read  # the models of a file, which generators do without
+
         return read(Path(spec.file))
     family = FAMILIES[spec.name]
     generator = family.folded if folded and family.folded else family.generate

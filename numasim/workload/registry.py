@@ -1,14 +1,15 @@
 """The workload families by name: every module of `numasim.workload.families` defines one or several.
 
-A new family is a new file there. The union that validates specifications, and the lists of the command line, the
+A new family is a new file there and a line here, by which its name is known before its file is imported: a run imports
+the one family that it generates. The union that validates specifications, and the lists of the command line, the
 benchmark and the tests, are built from these modules.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from pkgutil import iter_modules
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import Discriminator, Tag, TypeAdapter
 
@@ -17,17 +18,49 @@ from numasim.workload import families
 from numasim.workload.family import Family
 from numasim.workload.parameters import WorkloadFile, WorkloadParameters
 
+T = TypeVar("T")
 FILE_TAG = "file"
+MODULES = {  # the module of each family, in alphabetical order
+    "cholesky": "cholesky",
+    "fft": "fft",
+    "fib": "fib",
+    "independent": "independent",
+    "matmul": "matmul",
+    "nqueens": "nqueens",
+    "random-fork-join": "random_graphs",
+    "random-layered": "random_graphs",
+    "sort": "sort",
+    "sparselu-for": "sparselu",
+    "sparselu-single": "sparselu",
+    "spinlock": "spinlock",
+    "strassen": "strassen",
+    "syncbench": "syncbench",
+    "uts": "uts",
+}
 
 
-def _registered() -> dict[str, Family]:
-    modules = (import_module(f"{families.__name__}.{found.name}") for found in iter_modules(families.__path__))
-    every = [family for module in modules for family in module.FAMILIES]
-    return {family.name: family for family in sorted(every, key=lambda family: family.name)}
+class _ByName(Mapping[str, T]):
+    """What is made of each family, when it is first asked for."""
+
+    def __init__(self, of: Callable[[Family], T]) -> None:
+        self._of = of
+
+    def __getitem__(self, name: str) -> T:
+        module = import_module(f"{families.__name__}.{MODULES[name]}")
+        return next(self._of(family) for family in module.FAMILIES if family.name == name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in MODULES  # without the module of that name
 
 
-FAMILIES: dict[str, Family] = _registered()
-PARAMETERS: dict[str, type[WorkloadParameters]] = {name: family.parameters for name, family in FAMILIES.items()}
+FAMILIES: Mapping[str, Family] = _ByName(lambda family: family)
+PARAMETERS: Mapping[str, type[WorkloadParameters]] = _ByName(lambda family: family.parameters)
 
 
 def workload_tag(value: Any) -> str | None:
@@ -38,12 +71,10 @@ def workload_tag(value: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _union() -> Any:
+def workload_union() -> Any:
+    """The type of the parameters of every workload, which pydantic tells apart by their tags."""
     tagged = [Annotated[model, Tag(name)] for name, model in PARAMETERS.items()]
     return Annotated[Union[*tagged, Annotated[WorkloadFile, Tag(FILE_TAG)]], Discriminator(workload_tag)]
-
-
-WorkloadSpec = _union()
 
 
 def workload_spec(name: str, **parameters: Any) -> WorkloadParameters:

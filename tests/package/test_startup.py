@@ -1,14 +1,16 @@
-"""A run imports what it simulates with, and nothing of what tables, figures and sweeps need."""
+"""A command imports and starts what it needs, and nothing of what tables, figures and sweeps need."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from numasim.__main__ import QUIET_LIBRARIES
 from numasim.engine.simulate import ENGINES
 
 PROGRAM = """\
@@ -18,9 +20,32 @@ status = main(sys.argv[1:])
 modules = {name.split(".")[0] for name in sys.modules} | {"numpy.ma"} & sys.modules.keys()
 print(json.dumps([status, sorted(modules)]), file=sys.stderr)
 """
+ENTRANCE = """\
+import json, os, sys
+from numasim.__main__ import main
+sys.argv[0] = "numasim"
+status = main()
+seen = [status, sorted(sys.modules), {name: os.environ.get(name) for name in %s}]
+print(json.dumps(seen), file=sys.stderr)
+"""
 SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 5}\nstrategy: randomized\nworkers: 4\n"
 NEEDLESS = {"concurrent", "matplotlib", "multiprocessing", "networkx", "numpy.ma", "pandas", "pyarrow", "scipy"}
 OF_THE_REFERENCE = {"simpy"}
+LARGE = NEEDLESS | {"dask", "numpy", "pydantic", "rich", "ruamel", "typer"}  # what takes long to import
+OF_A_FILE = {"numasim.workload.json_io", "numasim.workload.json_models"}
+FAMILY_FOLDER = "numasim.workload.families."
+
+
+def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]:
+    """All modules that the command has imported at its end, and the settings of libraries in its environment."""
+    environment = {name: value for name, value in os.environ.items() if name not in QUIET_LIBRARIES} | settings
+    program = ENTRANCE % sorted(QUIET_LIBRARIES)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, env=environment
+    )
+    status, modules, found = json.loads(done.stderr)
+    assert status == 0
+    return set(modules), found
 
 
 def loaded_by(*arguments: str) -> set[str]:
@@ -52,3 +77,21 @@ def test_a_run_for_programs_needs_no_console(spec: str) -> None:
 
 def test_figures_are_imported_where_they_are_drawn(spec: str, tmp_path: Path) -> None:
     assert {"matplotlib", "pandas"} <= loaded_by("run", spec, "--plot", str(tmp_path / "figures"))
+
+
+def test_help_imports_the_parser_of_the_command_line_alone() -> None:
+    modules, _ = seen_by("--help")
+    assert {name.split(".")[0] for name in modules} & LARGE == {"typer"}
+
+
+def test_a_run_imports_the_family_that_it_generates_alone(spec: str) -> None:
+    modules, _ = seen_by("run", spec, "--json")
+    assert {name.split(".")[0] for name in modules} & LARGE == {"numpy", "pydantic", "ruamel", "typer"}
+    assert {name.removeprefix(FAMILY_FOLDER) for name in modules if name.startswith(FAMILY_FOLDER)} == {"fib"}
+    assert not modules & OF_A_FILE
+
+
+def test_libraries_start_nothing_that_no_command_needs_unless_the_user_says_so(spec: str) -> None:
+    assert seen_by("run", spec, "--json")[1] == QUIET_LIBRARIES
+    chosen = dict.fromkeys(QUIET_LIBRARIES, "3")
+    assert seen_by("run", spec, "--json", **chosen)[1] == chosen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -9,10 +11,11 @@ from pydantic import TypeAdapter, ValidationError
 from workload_setup import make
 
 from numasim.errors import InputError
+from numasim.workload import families
 from numasim.workload.parameters import WorkloadFile
-from numasim.workload.registry import PARAMETERS, WorkloadSpec, workload_spec
+from numasim.workload.registry import MODULES, PARAMETERS, workload_spec, workload_union
 
-ADAPTER: TypeAdapter[Any] = TypeAdapter(WorkloadSpec)
+ADAPTER: TypeAdapter[Any] = TypeAdapter(workload_union())
 BOTS = {"strassen", "sort", "sparselu-single", "sparselu-for", "nqueens", "fft", "uts"}
 TIMES = {"low_ns": 1, "high_ns": 2}
 
@@ -20,6 +23,15 @@ TIMES = {"low_ns": 1, "high_ns": 2}
 def test_every_name_has_parameters_and_a_generator() -> None:
     assert sorted(PARAMETERS) == list(PARAMETERS)
     assert all(model.model_fields["name"].annotation.__args__ == (name,) for name, model in PARAMETERS.items())
+
+
+def test_the_table_of_names_is_what_the_modules_define() -> None:
+    found = {
+        family.name: module.name
+        for module in iter_modules(families.__path__)
+        for family in import_module(f"{families.__name__}.{module.name}").FAMILIES
+    }
+    assert found == MODULES
 
 
 def test_bots_programs_run_on_the_runtime_of_the_thesis() -> None:
