@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +23,8 @@ from numasim.errors import CheckError, InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from numasim.spec.run_spec import RunSpec
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -280,20 +282,39 @@ def schema(kind: Annotated[str, typer.Argument(help="run, sweep, machine, strate
 @app.command()
 def bench(
     as_json: Json = False,
-    plot: Annotated[Path | None, typer.Option("--plot", help="also draw the rates to this PNG or SVG")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="also draw what was found to this PNG or SVG")] = None,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="instead, time and memory against tasks, workers and nodes")
+    ] = False,
 ) -> None:
-    """Measure this machine's simulation rates, side by side; takes two or three minutes."""
-    from numasim.benchmark.measure import measure
-    from numasim.benchmark.printing import print_findings
-    from numasim.benchmark.rates_plot import rates_figure
+    """Measure this machine's simulation rates, side by side, and how they scale; takes a few minutes."""
     from numasim.report.figures.plots import kind_of, save
 
     if plot is not None:
         kind_of(plot)  # report a wrong file name before the measurements, not after them
+    figure = _bench_scale(as_json) if scale else _bench_rates(as_json)
+    if plot is not None:
+        save(figure(), plot)
+
+
+def _bench_rates(as_json: bool) -> Callable[[], Figure]:
+    from numasim.benchmark.measure import measure
+    from numasim.benchmark.printing import print_findings
+    from numasim.benchmark.rates_plot import rates_figure
+
     found = measure(progress=True)
     print_findings(found, as_json)
-    if plot is not None:
-        save(rates_figure(found), plot)
+    return lambda: rates_figure(found)
+
+
+def _bench_scale(as_json: bool) -> Callable[[], Figure]:
+    from numasim.benchmark.scale import measure_scale
+    from numasim.benchmark.scale_plot import scale_figure
+    from numasim.benchmark.scale_printing import print_scale
+
+    cells = measure_scale(progress=True)
+    print_scale(cells, as_json)
+    return lambda: scale_figure(cells)
 
 
 @trace_app.command("check")

@@ -86,6 +86,22 @@ class SweepRate:
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """Two values of the same unit, each the median of samples taken in pairs, and the median of the pairs' ratios.
+
+    ``kind`` is ``at least`` or ``at most``, of the goal ``bound``; None: there is no goal.
+    """
+
+    name: str
+    kind: str
+    bound: float | None
+    unit: str
+    ours: float
+    other: float
+    ratio: float
+
+
+@dataclass(frozen=True)
 class Target:
     """A value and its bound: ``kind`` is ``at least`` or ``below``, for units and names as they are printed."""
 
@@ -113,3 +129,5 @@ class Findings:
     sweep_overhead_ms: float  # per run, in one process, beside the engine's own time
     sweep_rates: tuple[SweepRate, ...]
     peak_memory_mb: float  # of the benchmark's own process
+    ratios: tuple[Ratio, ...] = ()
+    not_compared: tuple[str, ...] = ()  # with what, and why

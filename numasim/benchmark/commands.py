@@ -12,7 +12,7 @@ from numasim.benchmark import timed_command
 from numasim.benchmark.benchmark_findings import CommandCost
 from numasim.benchmark.effort import Command, Effort
 from numasim.benchmark.sampling import Probe
-from numasim.benchmark.timed_plans import MACHINE_THREADS, NATIVE, spec_of
+from numasim.benchmark.timed_plans import NATIVE, spec_of
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
 from numasim.files.writer import write_text
@@ -40,9 +40,18 @@ def cost(arguments: list[str]) -> tuple[float, float]:
 
 
 def _probe(command: Command, file: Path) -> Probe[CommandCost]:
-    spec = spec_of(command.workload, MACHINE_THREADS, command.runtime, command.skip, model=command.model)
+    spec = spec_of(
+        command.workload,
+        command.workers,
+        command.runtime,
+        command.skip,
+        machine=command.machine,
+        strategy=command.strategy,
+        model=command.model,
+    )
     write_text(file, json.dumps(spec))
     return Probe(
         partial(cost, ["run", str(file), "--engine", NATIVE, "--json"]),
         partial(CommandCost, command.name, NATIVE, most_s=command.most_s, most_mb=command.most_mb),
+        command.samples,
     )

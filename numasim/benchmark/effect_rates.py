@@ -34,9 +34,9 @@ def effect_probes(effort: Effort) -> list[Probe[EffectRate]]:
     few, many = (MACHINE, MACHINE_THREADS), (FOUR_SOCKETS, FOUR_SOCKETS_THREADS)
     probes = []
     for load in TASK_BYTES:
-        plan = _plan(effort, *few, load)
+        plan = effect_plan(effort, *few, load)
         probes += [_probe(revised(plan, effects=effects_of(model)), few, load, names) for names, model in _models()]
-    probes.append(_probe(_plan(effort, *many, SATURATED, {}), many, SATURATED, (FULL, FULL)))
+    probes.append(_probe(effect_plan(effort, *many, SATURATED, {}), many, SATURATED, (FULL, FULL)))
     return probes
 
 
@@ -47,7 +47,8 @@ def _models() -> Iterator[tuple[tuple[str, str], ModelSpec]]:
     yield (FULL, FULL), ModelSpec()
 
 
-def _plan(effort: Effort, machine: str, workers: int, load: str, model: Mapping[str, Any] = PLAIN) -> Plan:
+def effect_plan(effort: Effort, machine: str, workers: int, load: str, model: Mapping[str, Any] = PLAIN) -> Plan:
+    """The plan of a load on ``machine`` under ``model``."""
     size = {"tasks": effort.effect_tasks, "low_ns": 500, "high_ns": 1500, "task_bytes": TASK_BYTES[load]}
     workload = {"name": "random-fork-join", **size}
     return plan_of(workload, workers, "bare", "off", machine=machine, strategy=SPREAD_PAGES, model=model)

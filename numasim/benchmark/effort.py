@@ -24,15 +24,29 @@ class Command:
     runtime: str = "bare"
     skip: str = "auto"
     model: Parameters = field(default_factory=lambda: PLAIN)
+    machine: str | None = None  # None: that for so many workers
+    workers: int = 24
+    strategy: str = "randomized"
+    samples: int | None = None  # at most
 
 
 MATMUL = {"name": "matmul", "n": 8192}  # 67,108,864 tasks
+SORT = {"name": "sort", "n": 33_554_432}
+SORTING: dict[str, Any] = {"runtime": "ompi", "model": {}, "machine": "synthetic-16x64", "samples": 1}
 COMMANDS = (
     Command("matmul 8192, skipping", MATMUL, most_s=1, most_mb=300),
     Command("matmul 8192, event by event", MATMUL, most_s=5, most_mb=300, skip="off"),
     Command("matmul 8192 on runtime own, in bulk", MATMUL, most_s=2, most_mb=300, runtime="own"),
     Command("matmul 8192 on runtime own, in bulk, all effects", MATMUL, most_s=2, runtime="own", model={}),
     Command("fib 35, skipping", {"name": "fib", "n": 35}, most_s=1),
+    Command("sort of 33,554,432 keys, 1,024 workers", SORT, most_s=5, **SORTING, workers=1024),
+    Command(
+        "sort of 33,554,432 keys, 256 workers, locality-binding",
+        *(SORT, 4),
+        **SORTING,
+        workers=256,
+        strategy="locality-binding",
+    ),
 )
 
 
@@ -53,3 +67,7 @@ class Effort:
     overhead_runs: int = 200
     throughput_s: float = 4.0  # of work for one process
     throughput_run_s: float = 0.01
+    ratio_tasks: int = 2_000_000
+    ratio_fib: int = 27
+    ratio_matmul: int = 8192
+    runtime_fib: int = 36

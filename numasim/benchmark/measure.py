@@ -17,6 +17,8 @@ from numasim.benchmark.effect_rates import effect_probes
 from numasim.benchmark.effort import Effort
 from numasim.benchmark.engine_rates import rate_probes
 from numasim.benchmark.family_rates import family_memory, family_probes, family_ratios
+from numasim.benchmark.lace import lace_comparisons
+from numasim.benchmark.ratios import ratio_probes
 from numasim.benchmark.sampling import Probe, take
 from numasim.benchmark.sweep_costs import overhead_probe, sweep_probes
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
@@ -27,6 +29,7 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
     """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error."""
     effort = effort or Effort()
     with TemporaryDirectory() as folder:
+        comparisons = lace_comparisons(effort, Path(folder))
         sections: dict[str, list[Probe[Any]]] = {
             "bare": [bare_probe(effort)],
             "overhead": [overhead_probe(effort)],
@@ -35,6 +38,7 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
             "family_times": family_probes(effort),
             "commands": command_probes(effort, Path(folder)),
             "sweep_rates": sweep_probes(effort),
+            "ratios": [*ratio_probes(effort), *comparisons.probes],
         }
         found = _taken(sections, effort.samples, progress)
     (bare,), (overhead,) = found.pop("bare"), found.pop("overhead")
@@ -46,6 +50,7 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
         family_memory=tuple(family_memory(effort)),
         sweep_overhead_ms=overhead,
         peak_memory_mb=peak_memory_mb(),
+        not_compared=comparisons.missing,
         **found,
     )
 

@@ -28,6 +28,8 @@ def print_findings(found: Findings, as_json: bool) -> None:
     console = Console(width=WIDTH, highlight=False)
     for table in _tables(found):
         console.print(table)
+    for reason in found.not_compared:
+        console.print(f"not compared: {reason}")
     console.print(
         f"medians of {found.samples} samples, taken in turn; bare SimPy {number(found.bare_timeouts_per_second / 1e6)} "
         f"million timeouts/s; peak memory of all this {number(found.peak_memory_mb)} MB"
@@ -53,10 +55,13 @@ def _tables(found: Findings) -> Iterator[Table]:
     if found.commands:
         yield _command_table(found)
     yield _sweep_table(found)
+    if found.ratios:
+        yield _ratio_table(found)
     yield _target_table(targets(found))
 
 
-def _table(title: str, *headings: str) -> Table:
+def new_table(title: str, *headings: str) -> Table:
+    """An empty table with a title; the first column is text, the others are numbers."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.show_header = any(headings)
     for at, heading in enumerate(headings):
@@ -66,7 +71,7 @@ def _table(title: str, *headings: str) -> Table:
 
 def _rate_table(heading: str, rates: list[Rate]) -> Table:
     counts = sorted({rate.workers for rate in rates})
-    table = _table(f"{heading}, million per second", "engine", "mode", *(f"{count} workers" for count in counts))
+    table = new_table(f"{heading}, million per second", "engine", "mode", *(f"{count} workers" for count in counts))
     found = {(rate.engine, rate.mode, rate.workers): rate.per_second for rate in rates}
     for engine, mode in dict.fromkeys((rate.engine, rate.mode) for rate in rates):
         cells = (found.get((engine, mode, count)) for count in counts)
@@ -78,7 +83,7 @@ def _effect_table(given: Sequence[EffectRate]) -> Table:
     """A row for each pair of models, a column for each machine and load."""
     columns = list(dict.fromkeys((each.machine, each.workers, each.load) for each in given))
     headings = [f"{load}, {workers} workers" for _, workers, load in columns]
-    table = _table("cost of the effects, million tasks per second", "cache", "contention", *headings)
+    table = new_table("cost of the effects, million tasks per second", "cache", "contention", *headings)
     found = {(each.cache, each.contention, each.machine, each.workers, each.load): each.per_second for each in given}
     for cache, contention in dict.fromkeys((each.cache, each.contention) for each in given):
         cells = [found.get((cache, contention, *column)) for column in columns]
@@ -88,7 +93,7 @@ def _effect_table(given: Sequence[EffectRate]) -> Table:
 
 def _family_table(found: Findings) -> Table:
     engines = list(dict.fromkeys(each.engine for each in found.family_times))
-    table = _table(
+    table = new_table(
         "workload families",
         *("family", "runtime", "tasks", *(f"{engine}, ms" for engine in engines), "ratio"),
         *("graph B/task", "state B/live task"),
@@ -106,14 +111,14 @@ def _family_table(found: Findings) -> Table:
 
 
 def _command_table(found: Findings) -> Table:
-    table = _table("whole commands, numasim run", "", "seconds", "peak MB")
+    table = new_table("whole commands, numasim run", "", "seconds", "peak MB")
     for command in found.commands:
         table.add_row(command.name, number(command.seconds), number(command.peak_mb))
     return table
 
 
 def _sweep_table(found: Findings) -> Table:
-    table = _table("sweeps", "", "")
+    table = new_table("sweeps", "", "")
     table.add_row("overhead per run", f"{number(found.sweep_overhead_ms)} ms")
     for rate in found.sweep_rates:
         processes = "one process" if rate.processes == 1 else f"{rate.processes} processes"
@@ -121,8 +126,26 @@ def _sweep_table(found: Findings) -> Table:
     return table
 
 
+def _ratio_table(found: Findings) -> Table:
+    """Both values of a pair with their unit, and the median of the pairs' ratios with its goal."""
+    table = new_table("ratios of pairs, taken in turn", "", "one", "other", "ratio", "goal", "")
+    judged = {target.name: target for target in targets(found)}
+    for each in found.ratios:
+        goal, verdict = MISSING, ""
+        if each.bound is not None:
+            goal = f"{each.kind} {number(each.bound)}"
+            verdict = "met" if judged[each.name].met else "not met"
+        cells = (_scaled(each.ours, each.unit), _scaled(each.other, each.unit), number(each.ratio))
+        table.add_row(each.name, *cells, goal, verdict)
+    return table
+
+
+def _scaled(value: float, unit: str) -> str:
+    return f"{number(value / 1e6)} M {unit}" if value >= 1e6 else f"{number(value)} {unit}"
+
+
 def _target_table(rows: list[Target]) -> Table:
-    table = _table("targets", "", "measured", "target", "")
+    table = new_table("targets", "", "measured", "target", "")
     for row in rows:
         bound = f"{row.kind} {_with_unit(row.bound, row.unit)}"
         table.add_row(row.name, _with_unit(row.value, row.unit), bound, "met" if row.met else "not met")

@@ -14,18 +14,22 @@ Sample = Callable[[], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Probe(Generic[T]):
-    """Something to be timed: ``sample`` takes one sample, ``finding`` makes the finding from the medians."""
+    """Something to be timed: ``sample`` takes one sample, ``finding`` makes the finding from the medians. ``most`` is
+    how often at most, where that takes long; None: in every round.
+    """
 
     sample: Sample
     finding: Callable[..., T]
+    most: int | None = None
 
 
 def take(probes: Sequence[Probe[Any]], samples: int, advance: Callable[[int], None]) -> list[Any]:
     """Return the finding of each probe from ``samples`` rounds; ``advance`` is called after every sample."""
     taken: list[list[tuple[float, ...]]] = [[] for _ in probes]
-    for _ in range(samples):
+    for turn in range(samples):
         for probe, values in zip(probes, taken, strict=True):
-            values.append(probe.sample())
+            if probe.most is None or turn < probe.most:
+                values.append(probe.sample())
             advance(1)
     return [probe.finding(*_medians(values)) for probe, values in zip(probes, taken, strict=True)]
 

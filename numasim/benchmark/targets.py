@@ -21,7 +21,8 @@ GRAPH_BYTES, STATE_BYTES = 256.0, 64.0
 
 def targets(found: Findings) -> list[Target]:
     """Every target whose value was measured."""
-    return [*_rates(found), *_effects(found), *_families(found), *_commands(found), *_sweeps(found), *_memory(found)]
+    parts = (_rates, _effects, _families, _commands, _sweeps, _memory, _ratios)
+    return [target for part in parts for target in part(found)]
 
 
 def _at_least(name: str, value: float, bound: float, unit: str) -> Target:
@@ -88,6 +89,13 @@ def _memory(found: Findings) -> Iterator[Target]:
     states = {each.family: each.state_bytes_per_live_task for each in found.family_memory}
     yield from _most("graph arrays", graphs, GRAPH_BYTES, "B/task")
     yield from _most("engine state", states, STATE_BYTES, "B/live task")
+
+
+def _ratios(found: Findings) -> Iterator[Target]:
+    judges = {"at least": _at_least, "at most": _at_most}
+    for ratio in found.ratios:
+        if ratio.bound is not None:
+            yield judges[ratio.kind](ratio.name, ratio.ratio, ratio.bound, "")
 
 
 def _most(name: str, sizes: Mapping[str, float | None], bound: float, unit: str) -> Iterator[Target]:

@@ -58,6 +58,10 @@ TINY = Effort(
     overhead_runs=2,
     throughput_s=1e-3,
     throughput_run_s=1e-6,
+    ratio_tasks=2000,
+    ratio_fib=5,
+    ratio_matmul=4,
+    runtime_fib=10,
 )
 LINES = [(engine, mode) for engine in ENGINES for mode in ("eager", "skipping")]
 
@@ -367,6 +371,8 @@ def test_everything_is_printed_for_programs(tiny: Findings, capsys: pytest.Captu
             "sweep_overhead_ms",
             "sweep_rates",
             "peak_memory_mb",
+            "ratios",
+            "not_compared",
             "targets",
         ),
     ]

@@ -67,8 +67,10 @@ def test_the_same_run_has_the_same_events() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("fib", 0, 2, 1), ("fib", 41, 2, 1), ("fib", 5, 1, 1), ("fib", 5, 4097, 1), ("fib", 5, 2, 3), ("uts", 5, 2, 1)]
-    + [("independent", "many", 2, 1), ("independent", -1, 2, 1), ("independent", 5, 2, 1, 1)],
+    [
+        *((), ("fib", 0, 2, 1), ("fib", 41, 2, 1), ("fib", 5, 1, 1), ("fib", 5, 4097, 1), ("fib", 5, 2, 3)),
+        *(("uts", 5, 2, 1), ("independent", "many", 2, 1), ("independent", -1, 2, 1), ("independent", 5, 2, 1, 1)),
+    ],
 )
 def test_what_is_no_run_is_refused(words: tuple[object, ...]) -> None:
     done = subprocess.run([PROGRAM, "bare", *map(str, words)], capture_output=True, text=True, check=False)

@@ -1,0 +1,118 @@
+"""Ratios of rates that are measured in pairs, one right behind the other, so that a change of the machine's speed meets
+both. Each has its goal, which is printed beside it.
+
+The bare loop (``numasim-runtime bare``) simulates stealing event by event with nothing to choose: what an engine gives
+for its generality is its rate of events to that.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from numasim.benchmark.benchmark_findings import Ratio
+from numasim.benchmark.effect_rates import CALM, FOUR_SOCKETS, FOUR_SOCKETS_THREADS, SATURATED, effect_plan
+from numasim.benchmark.effort import PLAIN, Effort
+from numasim.benchmark.sampling import Probe
+from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SEED, plan_of
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.plan.plan import Plan
+from numasim.runtime.runtime_program import PROGRAM
+
+FEW, MANY = MACHINE_THREADS, 1024  # workers
+FEW_NODES = 2  # of `MACHINE`, for the bare loop
+OF_BARE, OF_FEW = 0.5, 0.5
+CALM_OF_NONE, SATURATED_OF_CALM, SOCKETS_OF_FEW = 0.8, 0.55, 0.55
+SMT_AND_CLOCK_OF_NONE = 2.0
+ALL: Mapping[str, Any] = {}  # the effects at their defaults
+SMT_AND_CLOCK: Mapping[str, Any] = {"cache": "none", "contention": "none"}
+
+Side = Callable[[], float]
+
+
+def ratio_probes(effort: Effort) -> list[Probe[Ratio]]:
+    """A probe for every ratio. Without the native engine there is none, without the runtime none to the bare loop."""
+    if NATIVE not in ENGINES:
+        return []
+    return [*_stealing(effort), *_effects(effort), _matmul(effort)]
+
+
+def pair_of(ours: Side, other: Side) -> tuple[float, float, float]:
+    """One sample of a pair: both values and their ratio."""
+    first, second = ours(), other()
+    return first, second, first / second
+
+
+def pair_probe(
+    name: str, kind: str, bound: float | None, unit: str, sides: tuple[Side, Side], most: int | None = None
+) -> Probe[Ratio]:
+    """The probe of `pair_of` both ``sides``; the finding has the medians of the values and of their ratios."""
+    return Probe(partial(pair_of, *sides), partial(Ratio, name, kind, bound, unit), most)
+
+
+def events_per_second(plan: Plan) -> float:
+    """The native engine's rate of events."""
+    result = simulate(plan, SEED, NATIVE)
+    return float(result.row()["events"] / result.engine_s)
+
+
+def tasks_per_second(plan: Plan) -> float:
+    """The native engine's rate of tasks."""
+    result = simulate(plan, SEED, NATIVE)
+    return float(result.counters["tasks"] / result.engine_s)
+
+
+def bare_events_per_second(workload: str, size: int, workers: int, nodes: int) -> float:
+    """The bare loop's rate of events."""
+    command = [str(PROGRAM), "bare", workload, str(size), str(workers), str(nodes)]
+    found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    return float(found["events"] / (found["took_ps"] * 1e-12))
+
+
+def _stealing(effort: Effort) -> list[Probe[Ratio]]:
+    independent = {"name": "independent", "tasks": effort.ratio_tasks, "low_ns": 500, "high_ns": 1500}
+    workloads = {
+        "independent": (independent, effort.ratio_tasks),
+        "fib": ({"name": "fib", "n": effort.ratio_fib}, effort.ratio_fib),
+    }
+    probes = []
+    for name, (workload, size) in workloads.items():
+        few = partial(events_per_second, plan_of(workload, FEW, "bare", "off"))
+        many = partial(events_per_second, plan_of(workload, MANY, "bare", "off"))
+        if PROGRAM.exists():
+            bare = partial(bare_events_per_second, name, size, FEW, FEW_NODES)
+            title = f"{name}, event by event, {FEW} workers: to the bare loop"
+            probes.append(pair_probe(title, "at least", OF_BARE, "events/s", (few, bare)))
+        title = f"{name}, event by event, {MANY} workers: to {FEW}"
+        probes.append(pair_probe(title, "at least", OF_FEW, "events/s", (many, few)))
+    return probes
+
+
+def _effects(effort: Effort) -> list[Probe[Ratio]]:
+    few, many = (MACHINE, MACHINE_THREADS), (FOUR_SOCKETS, FOUR_SOCKETS_THREADS)
+    none = partial(tasks_per_second, effect_plan(effort, *few, CALM, PLAIN))
+    calm = partial(tasks_per_second, effect_plan(effort, *few, CALM, ALL))
+    saturated = partial(tasks_per_second, effect_plan(effort, *few, SATURATED, ALL))
+    sockets = partial(tasks_per_second, effect_plan(effort, *many, SATURATED, ALL))
+    return [
+        pair_probe("all effects, calm: to effects off", "at least", CALM_OF_NONE, "tasks/s", (calm, none)),
+        pair_probe("all effects, saturated: to calm", "at least", SATURATED_OF_CALM, "tasks/s", (saturated, calm)),
+        pair_probe(
+            f"all effects, saturated, {FOUR_SOCKETS_THREADS} workers: to {FEW}",
+            *("at least", SOCKETS_OF_FEW, "tasks/s"),
+            (sockets, saturated),
+        ),
+    ]
+
+
+def _matmul(effort: Effort) -> Probe[Ratio]:
+    def engine_s(plan: Plan) -> float:
+        return simulate(plan, SEED, NATIVE).engine_s
+
+    workload = {"name": "matmul", "n": effort.ratio_matmul}
+    sides = [partial(engine_s, plan_of(workload, FEW, "bare", "off", model=model)) for model in (SMT_AND_CLOCK, PLAIN)]
+    title = f"matmul {effort.ratio_matmul}, SMT and clock at their defaults: to effects off, event by event"
+    return pair_probe(title, "at most", SMT_AND_CLOCK_OF_NONE, "s", (sides[0], sides[1]), most=1)
