@@ -308,9 +308,9 @@ def _bench_rates(as_json: bool) -> Callable[[], Figure]:
 
 
 def _bench_scale(as_json: bool) -> Callable[[], Figure]:
-    from numasim.benchmark.scale import measure_scale
-    from numasim.benchmark.scale_plot import scale_figure
-    from numasim.benchmark.scale_printing import print_scale
+    from numasim.benchmark.scale.cells import measure_scale
+    from numasim.benchmark.scale.scale_plot import scale_figure
+    from numasim.benchmark.scale.scale_printing import print_scale
 
     cells = measure_scale(progress=True)
     print_scale(cells, as_json)

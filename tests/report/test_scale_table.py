@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from numasim.benchmark.scale import (
+from numasim.benchmark.scale.cells import (
     NODES,
     TASKS,
     WORKERS,
@@ -22,8 +22,8 @@ from numasim.benchmark.scale import (
     measure_scale,
     shapes,
 )
-from numasim.benchmark.scale_plot import LEAST_BYTES, scale_figure
-from numasim.benchmark.scale_printing import print_scale
+from numasim.benchmark.scale.scale_plot import LEAST_BYTES, scale_figure
+from numasim.benchmark.scale.scale_printing import print_scale
 from numasim.cli import main
 from numasim.engine.simulate import ENGINES
 from numasim.spec.run_spec import resolve
@@ -141,7 +141,7 @@ def test_the_figure_shows_every_cell() -> None:
 def test_the_command_prints_and_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numasim.benchmark.scale.measure_scale", lambda progress: cells())
+    monkeypatch.setattr("numasim.benchmark.scale.cells.measure_scale", lambda progress: cells())
     picture = tmp_path / "scale.png"
     assert main(["bench", "--scale", "--json", "--plot", str(picture)]) == 0
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 6

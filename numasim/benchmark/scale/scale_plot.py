@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-from numasim.benchmark.scale import NODES, TASKS, WORKERS, Cell
+from numasim.benchmark.scale.cells import NODES, TASKS, WORKERS, Cell
 from numasim.report.figures.grid import legend_below
 from numasim.report.figures.style import REFERENCE_COLOUR, line_colour, line_width, marker, styled
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from rich.console import Console
 
 from numasim.benchmark.printing import new_table, number
-from numasim.benchmark.scale import Cell, faster_than_logarithm
+from numasim.benchmark.scale.cells import Cell, faster_than_logarithm
 from numasim.report.answers.summary import WIDTH
 
 

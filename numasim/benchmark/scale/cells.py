@@ -119,7 +119,7 @@ def cell_of(grows: str, shape: Shape, events: float, seconds: float, task_bytes:
 
 def in_own_process(shape: Shape) -> tuple[float, ...]:
     """Events, seconds and bytes of one run in a process of its own."""
-    command = [sys.executable, "-m", "numasim.benchmark.scale", json.dumps(asdict(shape))]
+    command = [sys.executable, "-m", "numasim.benchmark.scale.cells", json.dumps(asdict(shape))]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=same_imports())
     return tuple(json.loads(done.stdout))
 
