@@ -133,15 +133,18 @@ def _widths(upward: Sides, downward: Sides) -> I64:
     """A width at which the weights of both sides are certainly at most a half, near the smallest such."""
     other = upward.other_behind + upward.other_ahead
     own = upward.both_behind - upward.other_behind + upward.own_ahead + 1
-    variance = other * (other + own) // (4 * own)  # about, for a middle in the middle
+    square = 25 * (other * (other + own) // (4 * own)) // 16  # of 5/4 standard deviations of a middle in the middle
     width = np.ones(len(other), np.int64)
-    while (grows := 4 * width * width <= variance).any():
+    while (grows := 4 * width * width <= square).any():
         width[grows] *= 2
+    for part in (2, 4, 8, 16):
+        larger = width + width // part
+        width = np.where(larger * larger <= square, larger, width)
     rows = np.arange(len(width))
     while len(rows):
         high = np.maximum(*(bounds(side.take(rows), width[rows])[1] for side in (upward, downward)))
         rows = rows[high > ONE // 2]
-        width[rows] += (width[rows] + 3) // 4
+        width[rows] += (width[rows] + 7) // 8
     return width
 
 
@@ -153,7 +156,10 @@ def _accepted(side: Sides, distance: I64, factor: I64, numbers: U64Array) -> Fla
     surely = coarse + 1 <= low << shift
     possible = (coarse < high << shift) & (distance <= side.other_ahead)
     taken = surely & possible
-    for row in np.flatnonzero(possible & ~surely).tolist():
+    rows = np.flatnonzero(possible & ~surely)
+    half = bounds(side.take(rows), distance[rows] // 2)[1]  # g(d) <= g(d / 2)**2: far out the tighter bound
+    rows = rows[coarse[rows] < (half * half >> DIGITS) + 1 << shift[rows]]
+    for row in rows.tolist():
         starts = [int(column[row]) for column in side.factors(distance)]
         taken[row] = exactly_accepted(starts, int(distance[row]), int(factor[row]), int(numbers[row]))
     return taken
