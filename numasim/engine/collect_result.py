@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from numasim.parts.unit_factors import PS_PER_S
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.plan.serial_time import Makespan, serial_ps
+from numasim.workload.builder import frozen
 from numasim.workload.sync_parameters import Role
 
 Array = npt.NDArray[Any]
+COUNTED = (*COUNTS, *TIME)
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
     """The Result of a finished run; ``makespan_ps`` does another on the same engine, for the serial time."""
     plan = run.plan
     require_sums(finished.makespan_ps, plan.workers.workers + len(finished.producers["node"]))
-    total = {name: int(finished.workers[name].sum()) if name in finished.workers else 0 for name in (*COUNTS, *TIME)}
+    counts = _counts(plan, finished)
+    total = dict(zip(COUNTED, counts[:, : plan.workers.workers].sum(axis=1).tolist(), strict=True))
     counters: dict[str, Any] = {
         "makespan_ps": finished.makespan_ps,
         "serial_ps": serial_ps(run, total["work_local_ps"], makespan_ps),
@@ -72,7 +76,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
     }
     return Result(
         counters=counters,
-        workers=worker_table(plan, finished),
+        workers=worker_table(plan, finished, counts),
         node_bytes=finished.node_bytes,
         node_attempts=finished.node_attempts,
         passed_items=finished.passed_items,
@@ -98,28 +102,48 @@ def lock_counters(sync_counts: Array) -> dict[str, int]:
 def sync_table(plan: Plan, sync_counts: Array) -> dict[str, Array]:
     """The table of synchronisation objects: what each is and has counted."""
     return {
-        "object": np.array(plan.words.names, object),
-        "role": np.array([Role(role).name.lower() for role in plan.words.role.tolist()], object),
-        "node": plan.words.home.astype(np.int64),
+        **_named_objects(plan),
         **dict(zip(SyncCounts._fields, sync_counts.T, strict=True)),
     }
 
 
-def worker_table(plan: Plan, finished: Finished) -> dict[str, Array]:
+@lru_cache(maxsize=2)
+def _named_objects(plan: Plan) -> dict[str, Array]:
+    """What the synchronisation objects of a plan are: the same in all its runs."""
+    return {
+        "object": frozen(np.array(plan.words.names, object)),
+        "role": frozen(np.array([Role(role).name.lower() for role in plan.words.role.tolist()], object)),
+        "node": frozen(plan.words.home.astype(np.int64)),
+    }
+
+
+def _counts(plan: Plan, finished: Finished) -> Array:
+    """[COUNTED, workers and then producers] what each has counted."""
+    workers = plan.workers.workers
+    counts = np.zeros((len(COUNTED), workers + len(finished.producers["node"])), np.int64)
+    for row, name in zip(counts, COUNTED, strict=True):
+        if name in finished.workers:
+            row[:workers] = finished.workers[name]
+        if name in finished.producers:
+            row[workers:] = finished.producers[name]
+    return counts
+
+
+def worker_table(plan: Plan, finished: Finished, counts: Array) -> dict[str, Array]:
     """Counters by name, one entry per worker, then one per producer that is not a worker itself."""
     workers, producers = plan.workers.workers, len(finished.producers["node"])
-
-    def column(name: str) -> Array:
-        none = np.zeros(workers, np.int64), np.zeros(producers, np.int64)
-        return np.concatenate([finished.workers.get(name, none[0]), finished.producers.get(name, none[1])])
-
     table: dict[str, Array] = {
-        "role": np.array(["worker"] * workers + ["producer"] * producers),
+        "role": _roles(workers, producers),
         "node": np.concatenate([plan.workers.node, finished.producers["node"]]).astype(np.int64),
+        **dict(zip(COUNTED, counts, strict=True)),
     }
-    table |= {name: column(name) for name in (*COUNTS, *TIME)}
     table["steal_false"] = table["steal_attempts"] - table["steal_success"]
     return table
+
+
+@lru_cache(maxsize=2)
+def _roles(workers: int, producers: int) -> Array:
+    return frozen(np.array(["worker"] * workers + ["producer"] * producers))
 
 
 def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:

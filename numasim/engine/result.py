@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,10 +118,14 @@ class Result:
 
     def row(self) -> dict[str, Any]:
         """The columns of the results table, ratios derived; identity columns that are unknown are left out."""
+        return self.row_of(self.identity)
+
+    def row_of(self, identity: dict[str, Any]) -> dict[str, Any]:
+        """`row` with other columns of identity."""
         c = self.counters
-        row = {**self.identity, **c}
+        row = {**identity, **c}
         row["speedup"] = ratio(c["serial_ps"], c["makespan_ps"])
-        workers = self.identity.get("workers") or self.worker_count
+        workers = identity.get("workers") or self.worker_count
         row["efficiency"] = ratio(c["serial_ps"], c["makespan_ps"] * workers)
         row["steal_miss_ratio"] = ratio(c["steal_false"], c["steal_attempts"])
         row["steal_remote_ratio"] = ratio(c["steal_attempts_remote"], c["steal_attempts"])
@@ -129,7 +134,7 @@ class Result:
 
 def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
     """The tables [nodes, nodes] of a result by column name, with the nodes themselves; kinds of bytes where known."""
-    source, target = (np.asarray(each, np.int64) for each in np.indices(result.node_bytes.shape))
+    source, target = _pairs(*result.node_bytes.shape)
     return {
         "node_from": source,
         "node_to": target,
@@ -138,6 +143,15 @@ def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
         "bytes": result.node_bytes,
         **{f"bytes_{kind}": pairs for kind, pairs in result.traffic.items()},
     }
+
+
+@lru_cache(maxsize=2)
+def _pairs(sources: int, targets: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The first and the second node of every pair, as tables, which nobody can change."""
+    first, second = np.indices((sources, targets), np.int64)
+    first.setflags(write=False)
+    second.setflags(write=False)
+    return first, second
 
 
 def mode_of(plan: Plan, passed_items: int) -> str:

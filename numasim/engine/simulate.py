@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import Protocol
 
-from numasim.engine.check.bounds import Bounds, bounds_of, check_bounds
+from numasim.engine.check.bounds import Bounded, Bounds, bounds_of, check_bounds
 from numasim.engine.check.invariants import assert_valid
 from numasim.engine.observe.trace_hash import Listener
 from numasim.engine.observe.watch import Watcher
@@ -115,7 +115,7 @@ def simulate(
 @lru_cache(maxsize=2)
 def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
     """The bounds of every run of ``plan``; ``engine`` goes through the graph."""
-    return bounds_of(plan, partial(CHAINS[engine], Run(plan, ANY_SEED)))
+    return bounds_of(Bounded.of(plan, partial(CHAINS[engine], Run(plan, ANY_SEED))))
 
 
 def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:

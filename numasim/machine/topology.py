@@ -146,9 +146,9 @@ class Machine:
         return int(self.links.route_ptr[at + 1] - self.links.route_ptr[at])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WorkerMap:
-    """Where each worker runs; every array is [workers]."""
+    """Where each worker runs; every array is [workers]. It equals itself alone, as a machine does."""
 
     thread: IntArray
     core: IntArray

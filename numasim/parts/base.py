@@ -39,6 +39,11 @@ class Model(BaseModel):
         """Canonical JSON of the model without its name and the sources of its values."""
         return canonical_json(self.model_dump(exclude={"name", "sources"}))
 
+    @cached_property
+    def whole_json(self) -> str:
+        """Canonical JSON of the whole model: models of one class that have the same are equal."""
+        return canonical_json(self.model_dump())
+
 
 class CheckedModel(Model):
     """A model with conditions on several fields: the first of `_problems` is its error."""

@@ -1,6 +1,8 @@
 """From a run specification to a Plan: every part built or compiled for the machine and the number of workers.
 
-The repeats of a cell share its plan, the cells of a sweep the machines and workloads that have equal contents.
+Runs whose specifications differ in seeds and repeats alone share their plan. Plans share the parts that have equal
+contents: machines, workloads, the places of workers, and the homes of pages. They are the same objects then, so that
+what follows from them alone, such as the times of segments (`numasim.plan.segment_times`), is computed once, too.
 """
 
 from __future__ import annotations
@@ -9,12 +11,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel
-
 from numasim.machine.build_machine import build as build_machine
 from numasim.machine.mapping import map_workers
-from numasim.machine.topology import Machine
-from numasim.parts.base import ppm, ps
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.parts.base import Model, ppm, ps
 from numasim.parts.models.runtime_model import CostSpec
 from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
@@ -24,7 +24,7 @@ from numasim.spec.identity import workload_json
 from numasim.spec.run_spec import RunSpec
 from numasim.spec.size_check import check_built
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.placement.compile_placement import placement_rules
+from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
@@ -40,14 +40,26 @@ def build_plan(spec: RunSpec) -> Plan:
 
     Raises InputError where the parts of ``spec`` do not fit together.
     """
-    machine = _machine(_Keyed.of(spec.machine))
     parameters = spec.workload
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(spec.workers)
-    workload = _workload(_Keyed(workload_json(parameters), parameters))
+    rest = (str(spec.workers), *(part.whole_json for part in (spec.strategy, spec.runtime, spec.model)))
+    return _plan(_Keyed.of(spec.machine), _Keyed(workload_json(parameters), parameters), _Keyed("\n".join(rest), spec))
+
+
+def built_workload(parameters: WorkloadParameters | WorkloadFile) -> Workload:
+    """The workload of ``parameters``, folded where the family can be: that which plans have, if they come soon."""
+    return _workload(_Keyed(workload_json(parameters), parameters))
+
+
+@lru_cache(maxsize=2)
+def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
+    """The Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
+    machine, parameters, spec = _machine(of_machine), program.spec, rest.spec
+    workload = _workload(program)
     if _is_larger_than_told(workload, parameters):
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
-    workers = map_workers(machine, spec.workers, spec.strategy.mapping)
+    workers = _places(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
@@ -57,7 +69,7 @@ def build_plan(spec: RunSpec) -> Plan:
         workload=workload,
         steal=steal,
         words=place_words(spec.strategy, steal, machine, workers, workload.words),
-        placement=placement_rules(spec.strategy.placement, machine, workers, workload),
+        placement=_placement(_Keyed.of(spec.strategy.placement), machine, workers, workload),
         costs=costs_ps(runtime.costs),
         join=runtime.join,
         producer=runtime.producer,
@@ -106,8 +118,8 @@ class _Keyed:
     spec: Any = field(compare=False)
 
     @classmethod
-    def of(cls, spec: BaseModel) -> _Keyed:
-        return cls(type(spec).__name__ + spec.model_dump_json(), spec)
+    def of(cls, spec: Model) -> _Keyed:
+        return cls(type(spec).__name__ + spec.whole_json, spec)
 
 
 @lru_cache(maxsize=8)
@@ -118,3 +130,13 @@ def _machine(keyed: _Keyed) -> Machine:
 @lru_cache(maxsize=4)
 def _workload(keyed: _Keyed) -> Workload:
     return generate(keyed.spec, folded=True)
+
+
+@lru_cache(maxsize=8)
+def _places(machine: Machine, workers: int, mapping: str) -> WorkerMap:
+    return map_workers(machine, workers, mapping)
+
+
+@lru_cache(maxsize=2)
+def _placement(keyed: _Keyed, machine: Machine, workers: WorkerMap, workload: Workload) -> PlacementRules:
+    return placement_rules(keyed.spec, machine, workers, workload)

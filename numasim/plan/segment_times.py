@@ -9,13 +9,15 @@ twice.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.workload.graph import Accesses, Mode, Pattern, RangeFamily
+from numasim.workload.graph import Accesses, Mode, Pattern, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, MLP, access_ps, item_compute_ps
 
 I64 = npt.NDArray[np.int64]
@@ -91,24 +93,46 @@ class SegmentTimes:
     traffic: I64  # [segments, nodes] bytes of the settled accesses
 
 
+@dataclass(frozen=True)
+class PlacedProgram:
+    """All that the times of segments depend on: plans that differ in their strategies alone have the same."""
+
+    workload: Workload
+    machine: Machine
+    workers: WorkerMap
+    placement: Placement
+    coupled: bool
+
+    @classmethod
+    def of(cls, plan: Plan, placement: Placement) -> PlacedProgram:
+        """The program of ``plan`` in a run whose homes are ``placement``."""
+        return cls(plan.workload, plan.machine, plan.workers, placement, plan.coupled)
+
+
 def segment_times(plan: Plan, placement: Placement) -> SegmentTimes:
     """Times of every graph segment on every node that has workers.
 
     Coupled runs have compute times alone: numasim/engine/reference/memory/flows.py computes memory times at run time.
     """
-    work, machine = plan.workload, plan.machine
-    if plan.coupled:
-        return _bodies(plan)
+    return times_of(PlacedProgram.of(plan, placement))
+
+
+@lru_cache(maxsize=2)
+def times_of(program: PlacedProgram) -> SegmentTimes:
+    """`segment_times` by what they depend on."""
+    work, machine, placement = program.workload, program.machine, program.placement
+    if program.coupled:
+        return _bodies(program)
     traffic = traffic_by_home(work.accesses, placement)
     compute = work.segment_compute_ps
     settled = np.zeros((machine.nodes, work.segments), np.int64)
     total = [np.zeros(0, np.int64)] * machine.nodes
     local = [np.zeros(0, np.int64)] * machine.nodes
-    for node in sorted(set(plan.workers.node.tolist())):
+    for node in sorted(set(program.workers.node.tolist())):
         if not len(work.accesses):
             total[node] = local[node] = compute
             continue
-        settled[node], alone = _waits(plan, node, traffic)
+        settled[node], alone = _waits(program, node, traffic)
         total[node] = np.maximum(compute, settled[node])
         local[node] = np.maximum(compute, alone)
     return SegmentTimes(
@@ -116,24 +140,24 @@ def segment_times(plan: Plan, placement: Placement) -> SegmentTimes:
         total_ps=total,
         local_ps=local,
         settled_ps=settled,
-        open_accesses=_open_accesses(plan),
+        open_accesses=_open_accesses(work, placement),
         traffic=segment_sums(traffic, work.segment_accesses)
         if len(traffic)
         else np.zeros((work.segments, machine.nodes), np.int64),
     )
 
 
-def _bodies(plan: Plan) -> SegmentTimes:
-    work, nodes = plan.workload, plan.machine.nodes
+def _bodies(program: PlacedProgram) -> SegmentTimes:
+    work, nodes = program.workload, program.machine.nodes
     nothing = np.zeros((work.segments, nodes), np.int64)  # zero pages take no memory until written
     times = [work.segment_compute_ps] * nodes
     return SegmentTimes(work.segment_compute_ps, times, times, nothing.T, {}, nothing)
 
 
-def _waits(plan: Plan, node: int, traffic: I64) -> tuple[I64, I64]:
+def _waits(program: PlacedProgram, node: int, traffic: I64) -> tuple[I64, I64]:
     """([segments] memory time on ``node`` of the settled accesses, [segments] of all accesses if they were local)."""
-    accesses, pointer = plan.workload.accesses, plan.workload.segment_accesses
-    latency = plan.machine.latency_ps[node]
+    accesses, pointer = program.workload.accesses, program.workload.segment_accesses
+    latency = program.machine.latency_ps[node]
     wait = wait_ps(traffic, latency, MLP_BY_PATTERN[accesses.pattern])
     return segment_sums(wait, pointer), segment_sums(access_ps(accesses, int(latency[node])), pointer)
 
@@ -145,10 +169,9 @@ def local_waits_ps(plan: Plan) -> I64:
     return np.stack([segment_sums(access_ps(accesses, latency), pointer) for latency in latencies])
 
 
-def _open_accesses(plan: Plan) -> dict[int, list[int]]:
+def _open_accesses(work: Workload, placement: Placement) -> dict[int, list[int]]:
     """The accesses of each segment whose pages are placed by the first touch during the run."""
-    work = plan.workload
-    waiting = np.flatnonzero(plan.placement.dynamic[work.accesses.region])
+    waiting = np.flatnonzero(placement.dynamic[work.accesses.region])
     segment = np.searchsorted(work.segment_accesses, waiting, side="right") - 1
     found: dict[int, list[int]] = {}
     for s, j in zip(segment.tolist(), waiting.tolist(), strict=True):

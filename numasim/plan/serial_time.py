@@ -74,12 +74,17 @@ def _program_of(plan: Plan) -> _Program:
 
 @lru_cache(maxsize=16)
 def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
-    run, work = Run(alone(program.plan), seed), program.workload
+    run, work = Run(_plan_alone(program), seed), program.workload
     total = makespan_ps(run) if any(phase.roots for phase in work.phases) else 0
     for phase in work.phases:
         if phase.range_family is not None:
             total += phase.repeat * _range_ps(run, work.ranges[phase.range_family])
     return total
+
+
+@lru_cache(maxsize=2)
+def _plan_alone(program: _Program) -> Plan:
+    return alone(program.plan)
 
 
 def alone(plan: Plan) -> Plan:

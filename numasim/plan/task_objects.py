@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +74,7 @@ def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
 # ---- graph tasks ---------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=2)
 def task_objects(work: Workload, placement: Placement) -> TaskObjects:
     """The objects of every row of a workload."""
     row, access, mode = _distinct(work.accesses, *_accesses_of_rows(work))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import CodeType
 from typing import Any, get_args
 
 from numasim.schema.field_kinds import (
@@ -64,7 +66,12 @@ def _present(structure: Structure, known: Given) -> Iterator[Field]:
 
 
 def _holds(condition: str, known: Given) -> bool:
-    return not condition or bool(eval(condition, {"__builtins__": {}, "len": len}, dict(known)))
+    return not condition or bool(eval(_compiled(condition), {"__builtins__": {}, "len": len}, dict(known)))
+
+
+@cache
+def _compiled(condition: str) -> CodeType:
+    return compile(condition, "a field's condition", "eval")
 
 
 def _fits(field: Field, value: Any) -> bool:

@@ -5,11 +5,13 @@ A run's identity is a 128-bit BLAKE2b hash (RFC 7693) of canonical JSON: sorted 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numasim.files.bounded_bytes import read_bytes
+from numasim.files.file_hash import hash_of_file
 from numasim.files.file_kinds import GRAPH
 from numasim.parts.base import canonical_json
 from numasim.workload.parameters import WorkloadFile, WorkloadParameters
@@ -26,17 +28,26 @@ def run_id(spec: RunSpec, seed_r: int) -> str:
 
     Names and sources of the machine, strategy and runtime, ``skip``, ``repeat`` and the engine do not enter.
     """
-    fields = (
+    before, after = _around_the_seed(spec)
+    return _digest(f"{before}{seed_r}{after}{workload_json(spec.workload)}}}")
+
+
+@lru_cache(maxsize=2)
+def _around_the_seed(spec: RunSpec) -> tuple[str, str]:
+    """The contents of ``spec`` as JSON up to the seed, and from there to the workload: alike for all its repeats."""
+    before = (
         ("machine", spec.machine.contents_json),
         ("model", canonical_json(spec.model.model_dump(exclude={"skip"}))),
         ("model_version", str(MODEL_VERSION)),
         ("runtime", spec.runtime.contents_json),
-        ("seed", str(seed_r)),
-        ("strategy", spec.strategy.contents_json),
-        ("workers", str(spec.workers)),
-        ("workload", workload_json(spec.workload)),
+        ("seed", ""),
     )
-    return _digest("{" + ",".join(f'"{name}":{text}' for name, text in fields) + "}")
+    after = (("strategy", spec.strategy.contents_json), ("workers", str(spec.workers)), ("workload", ""))
+    return "{" + _members(before), "," + _members(after)
+
+
+def _members(fields: Iterable[tuple[str, str]]) -> str:
+    return ",".join(f'"{name}":{text}' for name, text in fields)
 
 
 def identity(spec: RunSpec, seed_r: int, engine: str) -> dict[str, Any]:
@@ -64,9 +75,8 @@ def workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
     InputError where that file can no longer be read.
     """
     if isinstance(workload, WorkloadFile):
-        graph = read_bytes(Path(workload.file), GRAPH)
-        return canonical_json({"file": blake2b(graph, digest_size=16).hexdigest()})
-    return canonical_json(workload.model_dump())
+        return canonical_json({"file": hash_of_file(Path(workload.file), GRAPH)})
+    return workload.whole_json
 
 
 def spec_hash(sweep: SweepSpec) -> str:

@@ -6,7 +6,7 @@ same simulation share one run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,22 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
 def missing_runs(runs: Iterable[PlannedRun], finished: Collection[str]) -> list[PlannedRun]:
     """List the missing runs, each once, in their order."""
     return list({run.run_id: run for run in runs if run.run_id not in finished}.values())
+
+
+def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
+    """``runs`` in an order in which those of one program on one machine follow each other, and among them those of one
+    plan, so that each is prepared once; otherwise in their order.
+    """
+    programs: dict[Hashable, int] = {}
+    plans: dict[Hashable, int] = {}
+
+    def place(run: PlannedRun) -> tuple[int, int]:
+        spec = run.spec
+        program = (id(spec.workload), id(spec.machine), spec.workers)
+        plan = (program, id(spec.strategy), id(spec.runtime), spec.model.whole_json)
+        return programs.setdefault(program, len(programs)), plans.setdefault(plan, len(plans))
+
+    return sorted(runs, key=place)
 
 
 def repeated(spec: RunSpec, repeat: int) -> PlannedRun:

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numasim.errors import when_interrupted
+from numasim.plan.build_plan import built_workload
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.batch_dispatch import Dispatch
-from numasim.sweep.planned_runs import PlannedRun, missing_runs, plan_rows
+from numasim.sweep.planned_runs import PlannedRun, by_plan, missing_runs, plan_rows
 from numasim.sweep.pool import Workers
 from numasim.sweep.progress import progress_bar
 from numasim.sweep.store.results_store import Identity, Store, open_store
 from numasim.sweep.store.results_tables import write_tables
 from numasim.sweep.workers import chosen_workers
-from numasim.workload import json_io
 from numasim.workload.parameters import WorkloadFile
 
 if TYPE_CHECKING:
@@ -75,10 +75,12 @@ def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, p
 
 
 def _check_graphs(sweep: SweepSpec) -> None:
-    """InputError for a task graph that is wrong: each is read before anything is written, and once more by its runs."""
+    """InputError for a task graph that is wrong: each is read before anything is written, and once by each process that
+    has runs of it.
+    """
     workloads = (cell.spec.workload for cell in sweep.cells)
     for file in dict.fromkeys(workload.file for workload in workloads if isinstance(workload, WorkloadFile)):
-        json_io.read(Path(file))
+        built_workload(WorkloadFile(file=file))
 
 
 def _kept(directory: Path, count: int, missing: int) -> str:
@@ -89,7 +91,7 @@ def do_missing(
     runs: Sequence[PlannedRun], store: Store, task: Task, workers: Workers, progress: bool
 ) -> tuple[Dispatch, bool]:
     """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all of them have ended."""
-    missing = missing_runs(runs, store.finished())
+    missing = by_plan(missing_runs(runs, store.finished()))
     count = len({run.run_id for run in runs})
     with progress_bar(len(missing), progress) as advance:
         dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)

@@ -8,6 +8,7 @@ is integer arithmetic, equal to what the engines do.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -75,6 +76,7 @@ def draws_durations(workload: Workload) -> bool:
     return any(family.low_ps < family.high_ps for family in workload.ranges)
 
 
+@lru_cache(maxsize=2)
 def mean_task_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
     """Mean duration of a task in ps, at least 1, all bytes local; ``seed`` is that of the range items' times."""
     return max(1, serial_ps(workload, local_latency_ps, seed) // max(1, workload.tasks))

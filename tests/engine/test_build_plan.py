@@ -1,4 +1,6 @@
-"""The repeats of a cell share its plan; what depends on their seeds is drawn by each run."""
+"""The repeats of a cell share its plan, plans share what they have in common; what depends on seeds is drawn by each
+run.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import pytest
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
 from numasim.plan.run import Run
+from numasim.plan.segment_times import segment_times
 from numasim.spec.run_spec import RunSpec, resolve
 from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate
@@ -37,10 +40,30 @@ def test_all_runs_of_a_cell_share_its_plan() -> None:
     assert build_plan(cell) is build_plan(cell)
 
 
-def test_cells_of_equal_contents_have_plans_of_their_own() -> None:
-    first, second = spec(), spec()
-    assert build_plan(first) is not build_plan(second)
-    assert build_plan(first).workload is build_plan(second).workload
+def test_cells_that_differ_in_seeds_and_repeats_alone_share_a_plan() -> None:
+    assert build_plan(spec()) is build_plan(spec(seed=3, repeat=7))
+    assert build_plan(spec()) is not build_plan(spec(model={"skip": "off"}))
+
+
+def test_plans_of_different_strategies_share_all_else() -> None:
+    first, second = build_plan(spec()), build_plan(spec(strategy="ring"))
+    for part in ("machine", "workload", "workers", "placement"):
+        assert getattr(first, part) is getattr(second, part)
+    assert first.steal is not second.steal
+    times = [segment_times(plan, Run(plan, seed).placement) for seed, plan in enumerate((first, second))]
+    assert times[0] is times[1]
+
+
+def test_plans_of_different_page_policies_have_times_of_their_own() -> None:
+    bound = {"like": "randomized", "placement": {"policy": "bind", "node": 1}}
+    tasks = {"name": "fft", "n": 256}
+    near, far = build_plan(spec(workload=tasks)), build_plan(spec(workload=tasks, strategy=bound))
+    assert near.workload is far.workload
+    assert near.placement is not far.placement
+    assert segment_times(near, Run(near, 0).placement) is not segment_times(far, Run(far, 0).placement)
+
+
+def test_the_number_of_workers_is_that_of_the_cell() -> None:
     assert build_plan(spec(workers=2)).workers.workers == 2
     assert build_plan(spec(workers=3)).workers.workers == 3
 

@@ -27,7 +27,7 @@ from numasim.errors import InputError
 from numasim.native import _engine
 from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.plan.run import Run
-from numasim.plan.segment_times import SegmentTimes, access_tables, local_item_waits_ps, segment_times
+from numasim.plan.segment_times import PlacedProgram, SegmentTimes, access_tables, local_item_waits_ps, times_of
 from numasim.plan.task_objects import ItemObject, item_objects, task_objects
 from numasim.schema.completeness import complete
 from numasim.schema.plan_fields import PLAN
@@ -114,7 +114,7 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         "phases": [_phase(phase) for phase in plan.workload.phases],
         "families": [_family(plan, placement, family) for family in plan.workload.ranges],
         **_graph(plan.workload),
-        **_segments(plan, placement),
+        **_segments(PlacedProgram.of(plan, placement)),
         **effect_fields(plan, placement),
         **_costs(plan, tables),
         **_strategy(plan),
@@ -156,23 +156,25 @@ def _phase(phase: Phase) -> Fields:
     }
 
 
-def _segments(plan: Plan, placement: Placement) -> Fields:
-    times = segment_times(plan, placement)
-    looks_at_accesses = bool(placement.dynamic.any()) or plan.coupled
+@lru_cache(maxsize=2)
+def _segments(program: PlacedProgram) -> Fields:
+    """The fields that plans share where they differ in their strategies alone."""
+    times, placement, work = times_of(program), program.placement, program.workload
+    looks_at_accesses = bool(placement.dynamic.any()) or program.coupled
     return {
-        "segments": plan.workload.segments,
+        "segments": work.segments,
         "total_ps": list(times.total_ps),
         "local_ps": list(times.local_ps),
-        "traffic": times.traffic.ravel() if len(plan.workload.accesses) and not plan.coupled else NOTHING,
+        "traffic": times.traffic.ravel() if len(work.accesses) and not program.coupled else NOTHING,
         "looks_at_accesses": looks_at_accesses,
-        **(access_fields(plan, placement) if looks_at_accesses else {}),
-        **(region_fields(placement, plan.machine.page_bytes) if looks_at_accesses else {}),
-        **(_open_accesses(plan, times) if times.open_accesses else {"open_ptr": NOTHING}),
+        **(access_fields(program) if looks_at_accesses else {}),
+        **(region_fields(placement, program.machine.page_bytes) if looks_at_accesses else {}),
+        **(_open_accesses(program, times) if times.open_accesses else {"open_ptr": NOTHING}),
     }
 
 
-def _open_accesses(plan: Plan, times: SegmentTimes) -> Fields:
-    counts = np.zeros(plan.workload.segments, np.int64)
+def _open_accesses(program: PlacedProgram, times: SegmentTimes) -> Fields:
+    counts = np.zeros(program.workload.segments, np.int64)
     for segment, accesses in times.open_accesses.items():
         counts[segment] = len(accesses)
     return {
@@ -180,7 +182,7 @@ def _open_accesses(plan: Plan, times: SegmentTimes) -> Fields:
         "open_access": np.concatenate([times.open_accesses[s] for s in sorted(times.open_accesses)]).astype(np.int64),
         "compute_ps": times.compute_ps,
         "settled_ps": times.settled_ps.ravel(),
-        "latency_ps": plan.machine.latency_ps.ravel(),
+        "latency_ps": program.machine.latency_ps.ravel(),
     }
 
 

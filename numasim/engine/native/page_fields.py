@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.plan.plan import Plan
-from numasim.plan.segment_times import MLP_BY_PATTERN, settled_bytes, traffic_factor
+from numasim.plan.segment_times import MLP_BY_PATTERN, PlacedProgram, settled_bytes, traffic_factor
 from numasim.strategy.placement.compile_placement import Placement, Stage
 from numasim.strategy.placement.homes import Homes
 from numasim.workload.graph import Mode
@@ -19,9 +18,9 @@ Fields = dict[str, Any]
 NOTHING = np.zeros(0, np.int64)
 
 
-def access_fields(plan: Plan, placement: Placement) -> Fields:
+def access_fields(program: PlacedProgram) -> Fields:
     """The accesses of segments, for a run that simulates them one by one."""
-    accesses = plan.workload.accesses
+    accesses = program.workload.accesses
     return {
         "access_region": accesses.region,
         "access_offset": accesses.offset,
@@ -31,7 +30,7 @@ def access_fields(plan: Plan, placement: Placement) -> Fields:
         "access_writes": (accesses.mode != Mode.READ).astype(np.uint8),
         "access_factor": traffic_factor(accesses),
         "access_mlp": MLP_BY_PATTERN[accesses.pattern],
-        "settled_bytes": settled_bytes(accesses, placement).ravel() if plan.coupled else NOTHING,
+        "settled_bytes": settled_bytes(accesses, program.placement).ravel() if program.coupled else NOTHING,
     }
 
 

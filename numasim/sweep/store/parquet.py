@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,8 @@ def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun
 
     Raises OverflowError for a counter of more than 64 bits.
     """
-    counters = replace(result, identity={"workers": workers}).row()
-    array("q", (value for value in counters.values() if isinstance(value, int)))  # refuses values that fit no column
+    counters = result.row_of({"workers": workers})
+    array("q", [value for value in counters.values() if isinstance(value, int)])  # refuses values that fit no column
     row = {**counters, "run_id": run_id, "engine": engine, "engine_s": result.engine_s}
     return EndedRun(row, {"workers": _worker_columns(result), "node_pairs": _node_pair_columns(result)})
 
