@@ -100,9 +100,9 @@ def depths_of_long_text(text: str) -> tuple[int, int]:
     deepest = depth = quotes = 0
     for begin in range(0, len(marks), MIB):
         part = np.frombuffer(marks, np.uint8, min(MIB, len(marks) - begin), begin)
-        before = quotes + np.cumsum(part == ord('"'))
-        found = depth + np.cumsum(np.where(before % 2, 0, steps_of[part]))
-        deepest, depth, quotes = max(deepest, int(found.max())), int(found[-1]), int(before[-1])
+        before = quotes + np.cumsum(part == ord('"'), dtype=np.uint8)  # modulo 256: whether it is odd is enough
+        found = depth + np.cumsum(steps_of[part] * (1 - (before & 1)).view(np.int8), dtype=np.int32)
+        deepest, depth, quotes = max(deepest, int(found.max())), int(found[-1]), int(before[-1]) & 1
     return deepest, depth
 
 

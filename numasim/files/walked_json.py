@@ -6,22 +6,60 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]  # in the stubs of typeshed it is missing
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.files.bounded_json import DECODER, HALF_A_CHARACTER, refuse_halves
+from numasim.files.bounded_json import (
+    DECODER,
+    HALF_A_CHARACTER,
+    finite_number,
+    refuse_constant,
+    refuse_halves,
+)
 from numasim.files.file_kinds import MIB
 
-WINDOW = MIB  # characters that are cut out of the text at once
+WINDOW = MIB // 16  # characters that are cut out of the text at once: few, so that their values stay in a cache
 LONGEST = 8 * MIB  # characters of one value: as Python objects they take up to 25 times as many bytes
 _SPACE = re.compile(r"[ \t\n\r]*")
+_ENDS = {"{": ("]},", "},"), "[": ("],",)}  # where an element may end that begins so
+_PLAIN: Any = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite_number)
 _NEAR_THE_END = 16  # characters within which a value that is cut off may look wrong, or like a shorter number
 
 
 class LongValueError(InputError):
     """A value is longer than `LONGEST`."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Elements of a list that follow each other: their values, of an object the last of each key, and their text, which
+    ends at ``end``.
+    """
+
+    values: list[Any]
+    text: str
+    end: int
+
+    def has_distinct_keys(self, keys: int) -> bool:
+        """Whether no object has a key twice; ``keys`` is how many all objects have together, each of them once."""
+        if self.text.count(":") == keys:
+            return True
+        try:
+            DECODER.scan_once(f"[{self.text}]", 0)
+        except InputError:
+            return False
+        return True
+
+    def has_halves(self) -> bool:
+        """Whether a text has half a surrogate pair."""
+        try:
+            refuse_halves(self.values)
+        except UnicodeEncodeError:
+            return True
+        return False
 
 
 class JsonWalk:
@@ -73,9 +111,12 @@ class JsonWalk:
             self._pass(":", "Expecting ':' delimiter")
             yield key
 
-    def elements(self) -> Iterator[int]:
-        """The numbers of the elements of the list at which the walk is; at each the caller passes the element."""
-        return self._parts("[", "]")
+    def elements(self, take: Callable[[Batch], bool] | None = None) -> Iterator[int]:
+        """The numbers of the elements of the list at which the walk is; at each the caller passes the element.
+
+        Elements are offered to ``take`` first, many at once; those that it takes are passed.
+        """
+        return self._parts("[", "]", take)
 
     def end(self) -> None:
         """Refuse what follows after the value that was passed."""
@@ -83,12 +124,17 @@ class JsonWalk:
         if self._at < len(self._text):
             raise self._wrong("Extra data")
 
-    def _parts(self, opening: str, closing: str) -> Iterator[int]:
+    def _parts(self, opening: str, closing: str, take: Callable[[Batch], bool] | None = None) -> Iterator[int]:
         self._pass(opening, "Expecting value")
-        number = 0
+        number = refused = 0
         while number or not self.begins(closing):
-            yield number
-            number += 1
+            batch = self._batch() if take and self._at >= refused else None
+            if take and batch and take(batch):
+                number, self._at = number + len(batch.values), batch.end
+            else:
+                refused = batch.end if batch else refused
+                yield number
+                number += 1
             self._skip()
             if self.begins(closing):
                 break
@@ -108,6 +154,53 @@ class JsonWalk:
 
     def _wrong(self, problem: str, at: int | None = None) -> json.JSONDecodeError:
         return json.JSONDecodeError(problem, self._text, self._at if at is None else at)
+
+    def _batch(self) -> Batch | None:
+        """The elements that follow and are whole in the window, if there are any, and nothing is wrong with them."""
+        if 2 * (self._at - self._begin) > len(self._window) and not self._is_last():
+            self._begin, self._window = self._at, self._text[self._at : self._at + WINDOW]
+        begin = self._at - self._begin
+        values, end = self._at_once(begin) or self._one_by_one(begin)
+        batch = Batch(values, self._window[begin:end], self._begin + end)
+        return batch if values and not (self._halves and batch.has_halves()) else None
+
+    def _at_once(self, begin: int) -> tuple[list[Any], int] | None:
+        """The elements up to a place where one seems to end; None where it does not."""
+        for mark in _ENDS.get(self._window[begin : begin + 1], (",",)):
+            cut = self._window.rfind(mark, begin + 1, len(self._window) - 1)
+            if cut > (begin + len(self._window)) // 2:
+                end = cut + len(mark) - 1
+                elements = f"[{self._window[begin:end]}]"
+                try:
+                    values, passed = _PLAIN.scan_once(elements, 0)
+                except (StopIteration, ValueError, InputError):
+                    continue
+                if passed == len(elements):  # else the list itself ends before
+                    return values, end
+        return None
+
+    def _one_by_one(self, begin: int) -> tuple[list[Any], int]:
+        """The elements up to the first that is not whole or not right."""
+        values: list[Any] = []
+        at = end = begin
+        try:
+            while True:
+                value, at = _PLAIN.scan_once(self._window, at)
+                if not self._is_whole(at):
+                    break
+                values.append(value)
+                end, at = at, self._after_spaces(at)
+                if not self._window.startswith(",", at):
+                    break
+                at = self._after_spaces(at + 1)
+        except (StopIteration, ValueError, InputError):
+            pass
+        return values, end
+
+    def _after_spaces(self, at: int) -> int:
+        found = _SPACE.match(self._window, at)
+        assert found is not None
+        return found.end()
 
     def _is_whole(self, end: int) -> bool:
         """Whether a value that ends there in the window does so in the text, too."""

@@ -69,8 +69,10 @@ def _op_path(op_ptr: I64, op: int) -> Path:
 
 def _check_names(workload: Workload) -> None:
     for key, names in (("kernels", workload.kernels), ("regions", [region.name for region in workload.regions])):
+        seen: set[str] = set()
         for number, name in enumerate(names):
-            if name in names[:number]:
+            seen.add(name)
+            if len(seen) == number:
                 raise InputError(f"the name {name!r} is given twice", path=(key, number), expected="distinct names")
 
 
@@ -120,10 +122,10 @@ def _check_tree(workload: Workload) -> None:
 
 def _check_preorder(workload: Workload) -> None:
     order = _program_order(workload)
-    for number, task in enumerate(order):
-        if task != number:
-            right = f"number {number}: tasks are numbered depth first, in the order in which they are spawned"
-            raise InputError(f"task {task} is out of order", path=("tasks", task), expected=right)
+    for number in np.flatnonzero(np.array(order, np.int64) != np.arange(len(order)))[:1].tolist():
+        task = order[number]
+        right = f"number {number}: tasks are numbered depth first, in the order in which they are spawned"
+        raise InputError(f"task {task} is out of order", path=("tasks", task), expected=right)
     if len(order) < workload.rows:
         task = len(order)
         problem = f"task {task} spawns itself, directly or through others"

@@ -15,21 +15,45 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from numasim.errors import InputError
 from numasim.files.bounded_json import json_errors
 from numasim.files.bounded_text import read_text
 from numasim.files.file_kinds import GRAPH
-from numasim.files.walked_json import JsonWalk, LongValueError
+from numasim.files.walked_json import Batch, JsonWalk, LongValueError
 from numasim.files.writer import write_text
 from numasim.parts.base import Model
 from numasim.parts.yaml.nodes import FieldPath, shown
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_models import ENTRIES, GraphFile, to_file, to_workload
+from numasim.workload.json_columns import (
+    SegmentColumns,
+    TaskColumns,
+    UnusualError,
+    columns_of,
+    indices,
+    op_columns,
+    segment_entry,
+    task_entry,
+)
+from numasim.workload.json_models import (
+    ENTRIES,
+    Columns,
+    GraphFile,
+    Index,
+    OpEntry,
+    SegmentEntry,
+    TaskEntry,
+    to_file,
+    to_workload,
+)
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Model)
+MOST_ENTRIES = 100_000  # regions, phases, ranges or synchronisation objects; of tasks and segments there may be more
+PLAIN: dict[Any, Callable[[list[Any]], Any]] = {Index: indices, OpEntry: op_columns}  # items and their columns
 
 
 def write(workload: Workload, path: Path) -> None:
@@ -41,10 +65,10 @@ def read(path: Path) -> Workload:
     """The checked workload in ``path``; every `InputError` names the file, and the line or the field."""
     text = read_text(path, GRAPH)
     with json_errors(text, str(path), GRAPH.name), _without_collection():
-        file = _walked(JsonWalk(text))
+        file, columns = _walked(JsonWalk(text))
     del text
     try:
-        workload = to_workload(file)
+        workload = to_workload(file, columns)
         validate(workload)
     except InputError as problem:
         problem.place = problem.place or str(path)
@@ -66,46 +90,94 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _walked(walk: JsonWalk) -> GraphFile:
-    """The file as models; each entry is checked before the next is read."""
+def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
+    """The file; each entry is checked before those after it, and tasks and segments are columns."""
     if not walk.begins("{"):
         _checked(GraphFile.model_validate, _sample(walk), ())
     parts: dict[str, Any] = {}
+    tasks, segments = TaskColumns(), SegmentColumns()
     for key in walk.members():
         model = ENTRIES.get((key,))
         if key not in GraphFile.model_fields:
             _checked(GraphFile.model_validate, {key: None}, ())
-        if model and walk.begins("["):
-            parts[key] = [_entry(walk, model, (key, number)) for number in walk.elements()]
+        if model is TaskEntry and walk.begins("["):
+            for number in walk.elements(tasks.take):
+                _add_task(walk, tasks, (key, number))
+        elif model is SegmentEntry and walk.begins("["):
+            for number in walk.elements(segments.take):
+                segments.add(segment_entry(_entry(walk, SegmentEntry, (key, number))))
+        elif model and walk.begins("["):
+            parts[key] = [_entry(walk, model, (key, number)) for number in _few(walk.elements(), key)]
         else:
             parts[key] = _value(walk, (key,))
     walk.end()
-    return _checked(GraphFile.model_validate, parts, ())
+    return _checked(GraphFile.model_validate, parts, ()), columns_of(tasks, segments)
 
 
-def _entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> Model:
+def _few(numbers: Iterator[int], key: str) -> Iterator[int]:
+    """The same numbers; `InputError` for too many."""
+    for number in numbers:
+        if number == MOST_ENTRIES:
+            raise InputError(f"there are more than {MOST_ENTRIES:,}", path=(key,), expected="fewer")
+        yield number
+
+
+def _add_task(walk: JsonWalk, tasks: TaskColumns, path: FieldPath) -> None:
+    try:
+        tasks.add(task_entry(_checked(TaskEntry.model_validate, walk.value(), path)))
+    except LongValueError:
+        parts, lists = _long_entry(walk, TaskEntry, path)
+        tasks.add_long(parts.get("kind", "task"), lists.get("ops", ()), lists.get("then", ()))
+
+
+def _entry(walk: JsonWalk, model: type[E], path: FieldPath) -> E:
     try:
         return _checked(model.model_validate, walk.value(), path)
     except LongValueError:
-        return _long_entry(walk, model, path)
+        parts, lists = _long_entry(walk, model, path)
+        if "roots" in lists:
+            lists["roots"] = np.concatenate([indices([]), *lists["roots"]]).tolist()
+        return _checked(model.model_validate, parts, path).model_copy(update=lists)
 
 
-def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> Model:
-    """An entry that is not composed as a whole: the items of its lists, such as the ops of a task that spawns a
-    million, are checked one by one.
-    """
+def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """An entry that is not composed as a whole, with empty lists, and what `_long_list` has of these."""
     if not walk.begins("{"):
         _checked(model.model_validate, _sample(walk), path)
     parts: dict[str, Any] = {}
+    lists: dict[str, list[Any]] = {}
     for key in walk.members():
         field = model.model_fields.get(key)
         if field and get_origin(field.annotation) is list and walk.begins("["):
-            check = TypeAdapter(get_args(field.annotation)[0]).validate_python
-            places = ((*path, key, number) for number in walk.elements())
-            parts[key] = [_checked(check, _value(walk, place), place) for place in places]
+            parts[key], lists[key] = [], _long_list(walk, get_args(field.annotation)[0], (*path, key))
         else:
             parts[key] = _value(walk, (*path, key))
-    return _checked(model.model_validate, parts, path)
+    _checked(model.model_validate, parts, path)
+    return parts, lists
+
+
+def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
+    """The items of a list, such as the ops of a task that spawns a million, each checked by itself: as models, or in
+    columns, many at once.
+    """
+    check = TypeAdapter(item).validate_python
+    if item not in PLAIN:
+        return [_checked(check, _value(walk, (*path, number)), (*path, number)) for number in walk.elements()]
+    columns_of_items = PLAIN[item]
+    found: list[Any] = []
+
+    def take(batch: Batch) -> bool:
+        try:
+            found.append(columns_of_items(batch.values))
+        except (UnusualError, TypeError, KeyError, OverflowError):
+            return False
+        return True
+
+    for number in walk.elements(take):
+        value = _value(walk, (*path, number))
+        _checked(check, value, (*path, number))
+        found.append(columns_of_items([value]))
+    return found
 
 
 def _value(walk: JsonWalk, path: FieldPath) -> Any:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BeforeValidator, Field
 
 from numasim.errors import InputError
 from numasim.parts.base import Model
 from numasim.schema.enumerations import LONGEST_PS, MOST_ACCESS_ROWS, MOST_BYTES, MOST_ITEMS
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
-from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import (
+    I64,
     Accesses,
     Deal,
     Kind,
@@ -46,8 +48,6 @@ def _op(value: Any) -> Any:
     if value == WAIT:
         return (Op.WAIT, 0)
     match value:
-        case (Op(), int()):  # read before
-            return value
         case [str(name), int(number)] if name in OPS and not isinstance(number, bool) and 0 <= number < 2**32:
             return (OPS[name], number)
     others = ", ".join(op.name.lower() for op in Op if op > Op.LOCK)
@@ -176,47 +176,72 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
 }
 
 
-def to_workload(file: GraphFile) -> Workload:
-    """The arrays of a file; an `InputError` for unknown names and for tasks that are not started exactly once."""
-    op_ptr = offsets(np.array([len(task.ops) for task in file.tasks], np.int64))
-    ops = [op for task in file.tasks for op in task.ops]
-    op_code = np.array([code for code, _ in ops], np.uint8)
-    op_arg = np.array([arg for _, arg in ops], np.uint32)
-    phases = _phases(file, op_code, op_arg)
-    _check_roots(phases, len(file.tasks))
-    then = [task.then for task in file.tasks]
+@dataclass(frozen=True)
+class Columns:
+    """The tasks and segments of a file; kernels and regions are numbers of names, in the order of their first use."""
+
+    op_ptr: I64
+    op_code: npt.NDArray[np.uint8]
+    op_arg: npt.NDArray[np.uint32]
+    kind: npt.NDArray[np.uint8]
+    then_ptr: I64
+    successor: npt.NDArray[np.uint32]
+    compute_ps: I64
+    kernel: I64
+    kernels: tuple[str, ...]
+    access_ptr: I64
+    accesses: dict[str, npt.NDArray[Any]]
+    regions: tuple[str, ...]
+
+    def path_of_access(self, access: int) -> tuple[str | int, ...]:
+        """Where an access stands in the file."""
+        segment = int(np.searchsorted(self.access_ptr, access, side="right")) - 1
+        return ("segments", segment, "accesses", access - int(self.access_ptr[segment]))
+
+
+def to_workload(file: GraphFile, columns: Columns) -> Workload:
+    """The arrays of a file whose tasks and segments are ``columns``; an `InputError` for unknown names and for tasks
+    that are not started exactly once.
+    """
+    op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
+    phases = _phases(file, columns)
+    _check_roots(phases, len(columns.kind))
+    regions = [region.name for region in file.regions]
     return Workload(
         name=file.name,
         parameters=file.parameters,
         kernels=tuple(file.kernels),
         regions=tuple(Region(entry.name, entry.bytes, entry.initialised) for entry in file.regions),
         phases=phases,
-        ranges=tuple(_range(file, number) for number in range(len(file.ranges))),
+        ranges=_ranges(file, regions),
         op_ptr=frozen(op_ptr),
         op_code=frozen(op_code),
         op_arg=frozen(op_arg),
-        kind=frozen(np.array([_member(Kind, task.kind) for task in file.tasks], np.uint8)),
+        kind=frozen(columns.kind),
         parent=frozen(parents(op_ptr, op_code, op_arg, [root for phase in phases for root in phase.roots])),
-        segment_compute_ps=frozen(np.array([segment.compute_ps for segment in file.segments], np.int64)),
-        segment_kernel=frozen(np.array(_segment_kernels(file), np.uint8)),
-        segment_accesses=frozen(offsets(np.array([len(segment.accesses) for segment in file.segments], np.int64))),
-        accesses=_accesses(file, _segment_accesses(file)),
-        successor_ptr=frozen(offsets(np.array([len(tasks) for tasks in then], np.int64))),
-        successor=frozen(np.array([task for tasks in then for task in tasks], np.uint32)),
+        segment_compute_ps=frozen(columns.compute_ps),
+        segment_kernel=frozen(_segment_kernels(file, columns)),
+        segment_accesses=frozen(columns.access_ptr),
+        accesses=accesses_of(**{**columns.accesses, "region": _regions_of_accesses(regions, columns)}),
+        successor_ptr=frozen(columns.then_ptr),
+        successor=frozen(columns.successor),
         facts=file.facts,
-        words=tuple(SyncObject(w.name, _member(Role, w.role), w.owner, w.parties) for w in file.words),
+        words=tuple(SyncObject(w.name, member(Role, w.role), w.owner, w.parties) for w in file.words),
     )
 
 
-def _phases(file: GraphFile, op_code: Any, op_arg: Any) -> tuple[Phase, ...]:
+def _phases(file: GraphFile, columns: Columns) -> tuple[Phase, ...]:
     if file.phases is None:
-        spawned = set(op_arg[(op_code == Op.SPAWN) | (op_code == Op.CALL)].tolist())
-        return (Phase(roots=tuple(task for task in range(len(file.tasks)) if task not in spawned)),)
+        tasks = len(columns.kind)
+        spawned = columns.op_arg[(columns.op_code == Op.SPAWN) | (columns.op_code == Op.CALL)]
+        root = np.ones(tasks, np.bool_)
+        root[spawned[spawned < tasks]] = False
+        return (Phase(roots=tuple(np.flatnonzero(root).tolist())),)
     return tuple(
         Phase(
             roots=tuple(entry.roots),
             range_family=entry.range,
-            deal=_member(Deal, entry.deal),
+            deal=member(Deal, entry.deal),
             serial=entry.serial,
             repeat=entry.repeat,
             name=entry.name,
@@ -233,49 +258,58 @@ def _check_roots(phases: Iterable[Phase], tasks: int) -> None:
                 raise InputError(f"task {root} does not exist", path=path, expected=f"a task below {tasks}")
 
 
-def _range(file: GraphFile, number: int) -> RangeFamily:
+def _ranges(file: GraphFile, regions: Sequence[str]) -> tuple[RangeFamily, ...]:
+    places = {name: number for number, name in enumerate(regions)}
+    return tuple(_range(file, number, regions, places) for number in range(len(file.ranges)))
+
+
+def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[str, int]) -> RangeFamily:
     entry = file.ranges[number]
     path: tuple[str | int, ...] = ("ranges", number)
-    templates = [((*path, "accesses", place), access) for place, access in enumerate(entry.accesses)]
+    columns: dict[str, list[int]] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
+    kernel = _position(entry.kernel, file.kernels, "kernel", path)
+    columns["region"] = [
+        places[each.region]
+        if each.region in places
+        else _position(each.region, regions, "region", (*path, "accesses", place))
+        for place, each in enumerate(entry.accesses)
+    ]
+    columns["mode"] = [member(Mode, each.mode) for each in entry.accesses]
+    columns["pattern"] = [member(Pattern, each.pattern) for each in entry.accesses]
     return RangeFamily(
         name=entry.name,
         count=entry.count,
         low_ps=entry.low_ps,
         high_ps=entry.high_ps,
-        kernel=_position(entry.kernel, file.kernels, "kernel", path),
-        accesses=_accesses(file, templates),
+        kernel=kernel,
+        accesses=accesses_of(**columns),
         divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
         step_div=frozen(np.array([access.step_div for access in entry.accesses], np.int64)),
         step_mod=frozen(np.array([access.step_mod for access in entry.accesses], np.int64)),
     )
 
 
-def _segment_kernels(file: GraphFile) -> list[int]:
-    return [
-        _position(segment.kernel, file.kernels, "kernel", ("segments", number))
-        for number, segment in enumerate(file.segments)
-    ]
+def _segment_kernels(file: GraphFile, columns: Columns) -> npt.NDArray[np.uint8]:
+    found, unknown = _positions(columns.kernels, columns.kernel, file.kernels)
+    for segment in unknown:
+        _position(columns.kernels[columns.kernel[segment]], file.kernels, "kernel", ("segments", segment))
+    return found.astype(np.uint8)
 
 
-def _segment_accesses(file: GraphFile) -> list[tuple[tuple[str | int, ...], AccessEntry]]:
-    return [
-        (("segments", number, "accesses", place), access)
-        for number, segment in enumerate(file.segments)
-        for place, access in enumerate(segment.accesses)
-    ]
+def _regions_of_accesses(regions: Sequence[str], columns: Columns) -> I64:
+    used = columns.accesses["region"]
+    found, unknown = _positions(columns.regions, used, regions)
+    for access in unknown:
+        _position(columns.regions[used[access]], regions, "region", columns.path_of_access(access))
+    return found
 
 
-def _accesses(file: GraphFile, entries: Sequence[tuple[tuple[str | int, ...], AccessEntry]]) -> Accesses:
-    names = [region.name for region in file.regions]
-    places = {name: number for number, name in enumerate(names)}
-    columns: dict[str, list[int]] = {name: [getattr(entry, name) for _, entry in entries] for name in ACCESS_TYPES}
-    columns["region"] = [
-        places[entry.region] if entry.region in places else _position(entry.region, names, "region", path)
-        for path, entry in entries
-    ]
-    columns["mode"] = [_member(Mode, entry.mode) for _, entry in entries]
-    columns["pattern"] = [_member(Pattern, entry.pattern) for _, entry in entries]
-    return accesses_of(**columns)
+def _positions(used: Sequence[str], number: I64, names: Sequence[str]) -> tuple[I64, list[int]]:
+    """Where the names ``used[number]`` stand in ``names``, and the first entry whose name does not."""
+    places = {name: place for place, name in enumerate(names)}
+    table = np.array([places.get(name, -1) for name in used], np.int64)
+    found = table[number]
+    return found, np.flatnonzero(found < 0)[:1].tolist()
 
 
 def _position(name: str, names: Sequence[str], key: str, path: tuple[str | int, ...]) -> int:
@@ -285,7 +319,8 @@ def _position(name: str, names: Sequence[str], key: str, path: tuple[str | int, 
     return names.index(name)
 
 
-def _member(kind: Any, name: str) -> Any:
+def member(kind: Any, name: str) -> Any:
+    """The member of an enumeration whose name in a file is ``name``."""
     return kind[name.upper().replace("-", "_")]
 
 

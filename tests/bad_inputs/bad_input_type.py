@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 Make = Callable[[Path], None]  # makes files in the working directory
+PARTS = 10_000  # of a long text that are written at once
 
 GOOD_MACHINE = """\
 name: toy
@@ -42,15 +43,42 @@ class BadInput:
         return self.name
 
 
-def text_at(name: str, text: str | bytes) -> Make:
+@dataclass(frozen=True)
+class Repeated:
+    """A long text, which is never held as a whole: ``part`` many ``times`` between ``before`` and ``after``."""
+
+    before: str
+    part: str
+    times: int
+    after: str
+
+    def pieces(self) -> Iterator[bytes]:
+        """The text, piece by piece."""
+        yield self.before.encode()
+        for begin in range(0, self.times, PARTS):
+            yield self.part.encode() * min(PARTS, self.times - begin)
+        yield self.after.encode()
+
+
+Text = str | bytes | Repeated
+
+
+def text_at(name: str, text: Text) -> Make:
     """Makes one file, and the folders that it needs."""
 
     def make(folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        with path.open("wb") as file:
+            file.writelines(_pieces(text))
 
     return make
+
+
+def _pieces(text: Text) -> Iterable[bytes]:
+    if isinstance(text, Repeated):
+        return text.pieces()
+    return [text if isinstance(text, bytes) else text.encode()]
 
 
 def together(*makes: Make) -> Make:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 
-from bad_input_type import BadInput
+from bad_input_type import BadInput, Repeated, Text
 from places_of_files import ALL, GRAPH, at
 
 MANY = 60_000
-GRAPH_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
+SEGMENT = (
+    '{"compute_ps":1000000,"kernel":"k","accesses":[{"region":"a","offset":64,"row_bytes":64,"rows":1,"stride":0,'
+    '"mode":"read","pattern":"sequential"}]},'
+)
+ONE_WRONG = '"segments": [{"compute_ps": -1}]}'
+GRAPH_TEXTS: dict[str, tuple[Text, tuple[str, ...]]] = {
     "cut off": ('{"tasks": [', (":1:12: ", "this is not JSON")),
     "nested lists": ("[" * 100_000, ("nested deeper than 100 levels", "a flatter document")),
     "nested objects": ('{"parameters": ' * 500 + "1" + "}" * 500, ("nested deeper than 100 levels",)),
@@ -23,17 +28,37 @@ GRAPH_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
         "{" + ",".join(f'"{i}": 0' for i in range(MANY)) + "}",
         ("there is no key '0'", "expected one of format, name"),
     ),
-    "40 MB of empty lists": ('{"tasks": [' + "[]," * 14_000_000 + "[]]}", ("tasks[0]: ", "not an empty list")),
-    "40 MB of empty lists in one": ("[" + "[]," * 14_000_000 + "[]]", ("valid dictionary", "not a list")),
+    "40 MB of empty lists": (Repeated('{"tasks": [', "[],", 14_000_000, "[]]}"), ("tasks[0]: ", "not an empty list")),
+    "40 MB of empty lists in one": (Repeated("[", "[],", 14_000_000, "[]]"), ("valid dictionary", "not a list")),
     "40 MB of ops, all wrong": (
-        '{"tasks": [{"ops": [' + "{}," * 14_000_000 + "{}]}]}",
+        Repeated('{"tasks": [{"ops": [', "{},", 14_000_000, "{}]}]}"),
         ("tasks[0].ops[0]: ", "an op is"),
     ),
     "40 MB of parameters": (
-        '{"parameters": {"a": [' + "{}," * 14_000_000 + "{}]}}",
+        Repeated('{"parameters": {"a": [', "{},", 14_000_000, "{}]}}"),
         ("parameters: ", "a value is longer than 8 MiB"),
     ),
-    "40 MB cut off": ('{"tasks": [' + "{}," * 14_000_000, (":1:42000012: ", "2 of its brackets are open")),
+    "12 MB of empty tasks before the first wrong one": (
+        Repeated('{"tasks": [', "{},", 4_000_000, '{"kind": 3}]}'),
+        ("tasks[4000000].kind: ", "not 3"),
+    ),
+    "40 MB of tasks and a wrong segment": (
+        Repeated('{"tasks": [', '{"kind":"task","ops":[["run",0],["wait"]],"then":[]},', 770_000, "{}]," + ONE_WRONG),
+        ("segments[0].compute_ps: ", "greater than or equal to 0"),
+    ),
+    "40 MB of segments, and the last one is wrong": (
+        Repeated('{"segments": [', SEGMENT, 270_000, '{"compute_ps": -1}]}'),
+        ("segments[270000].compute_ps: ", "greater than or equal to 0"),
+    ),
+    "40 MB of ops, and the last one is wrong": (
+        Repeated('{"tasks": [{"ops": [', '["run",0],', 4_000_000, "[]]}]}"),
+        ("tasks[0].ops[4000000]: ", "an op is"),
+    ),
+    "40 MB of regions": (
+        Repeated('{"regions": [', '{"name":"a","bytes":1},', 1_800_000, '{"name":"a","bytes":1}]}'),
+        ("regions: there are more than 100,000", "fewer"),
+    ),
+    "40 MB cut off": (Repeated('{"tasks": [', "{},", 14_000_000, ""), (":1:42000012: ", "2 of its brackets are open")),
     "4 MB, and the last character is wrong": (
         '{"name": "' + "x" * 2**22 + '", "tasks": [], "facts": {}, "kernels": [],}',
         (":1:", "this is not JSON"),

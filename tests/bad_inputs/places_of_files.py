@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from bad_input_type import GOOD_RUN, BadInput, Make, nothing, text_at, together
+from bad_input_type import GOOD_RUN, BadInput, Make, Text, nothing, text_at, together
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "reproduce")]
@@ -104,7 +104,7 @@ ALL = [
 PLACES = {place.name: place for place in ALL}
 
 
-def at(place: str, name: str, text: str | bytes, *says: str) -> BadInput:
+def at(place: str, name: str, text: Text, *says: str) -> BadInput:
     """The file of a place has these contents."""
     where = PLACES[place]
     return BadInput(f"{place}: {name}", where.command, together(where.make, text_at(where.file, text)), says)

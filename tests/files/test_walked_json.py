@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numasim.errors import InputError
 from numasim.files import bounded_json, walked_json
 from numasim.files.bounded_json import depths, depths_of_long_text, json_errors, parse_json
-from numasim.files.walked_json import JsonWalk, LongValueError
+from numasim.files.walked_json import Batch, JsonWalk, LongValueError
 from numasim.workload.json_io import read
 
 VALUES = st.recursive(
@@ -41,6 +41,38 @@ def walked(text: str) -> Any:
     return found
 
 
+def walked_in_batches(text: str) -> Any:
+    """The value of a text, composed from as many elements of its outermost list at once as can be had."""
+
+    def whole(walk: JsonWalk) -> Any:
+        if not walk.begins("["):
+            return walk.value()
+        found: list[Any] = []
+
+        def take(batch: Batch) -> bool:
+            right = batch.has_distinct_keys(keys_in(batch.values))
+            found.extend(batch.values if right else ())
+            return right
+
+        for number in walk.elements(take):
+            assert number == len(found)
+            found.append(whole(walk))
+        return found
+
+    with json_errors(text, "here", "JSON"):
+        walk = JsonWalk(text)
+        found = whole(walk)
+        walk.end()
+    return found
+
+
+def keys_in(value: Any) -> int:
+    """How many keys all objects have together."""
+    if isinstance(value, dict):
+        return len(value) + keys_in(list(value.values()))
+    return sum(map(keys_in, value)) if isinstance(value, list) else 0
+
+
 def taken(text: str) -> Any:
     """The value of a text, composed at once."""
     with json_errors(text, "here", "JSON"):
@@ -58,6 +90,32 @@ def small_windows() -> Any:
         patch.setattr(walked_json, "LONGEST", 400)
         patch.setattr(bounded_json, "MIB", 7)
         yield
+
+
+@given(st.lists(VALUES, max_size=12), SPACES, st.booleans(), st.data())
+def test_a_walk_in_batches_finds_what_is_there_or_what_is_wrong(
+    values: list[Any], indent: int | None, plain: bool, data: st.DataObject
+) -> None:
+    text = json.dumps(values, indent=indent, ensure_ascii=plain)
+    assert walked_in_batches(text) == values
+    at = data.draw(st.integers(0, len(text)))
+    inserted = data.draw(st.sampled_from(["", ",", "]", "}", '"', "1", ":", "[", "NaN", '{"a":1,"a":1},', '{"a:":1},']))
+    damaged = text[:at] + inserted + text[at + data.draw(st.integers(0, 1)) :]
+    try:
+        right = parse_json(damaged, "here", "JSON")
+    except InputError:
+        with pytest.raises(InputError, match=r"^here"):
+            walked_in_batches(damaged)
+    else:
+        assert walked_in_batches(damaged) == right
+
+
+def test_a_key_that_stands_twice_is_found_beside_colons_in_texts() -> None:
+    once = [{"a": "x:y", "b : c": {"d": ":"}}] * 3
+    assert walked_in_batches(json.dumps(once)) == once
+    twice = json.dumps(once)[:-1] + ', {"a":1, "a":2}]'
+    with pytest.raises(InputError, match="the key 'a' is given twice in one object"):
+        walked_in_batches(twice)
 
 
 @given(VALUES, SPACES, st.booleans())

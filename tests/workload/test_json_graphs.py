@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from workload_setup import SMALL, make, small
 
 from numasim.errors import InputError
+from numasim.workload import json_io
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
+from numasim.workload.json_columns import EntryColumns, _bounds
 from numasim.workload.json_io import read, write
+from numasim.workload.json_models import AccessEntry
 from numasim.workload.parameters import WorkloadFile
 
 
@@ -260,6 +264,79 @@ def test_bad_graphs_name_place_and_remedy(case: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read(path)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+ODD = st.sampled_from(
+    [0, 1, 2, -1, True, None, 0.5, 2**32 - 1, 2**32, 2**62, 2**64, "a", "k:1", "read", [], {}, [0], ["run", 0]]
+)
+ODD_OPS = st.sampled_from(
+    [["run", 0], ["run", 1], ["wait"], ["wait", 0], ["run"], ["run", 0, 0], ["jump", 1], [], [["run"], 0]]
+)
+ODD_TASKS = st.fixed_dictionaries(
+    {},
+    optional={
+        "kind": st.sampled_from(["task", "call", "implicit"]) | ODD,
+        "ops": st.lists(ODD_OPS | ODD, max_size=2) | ODD,
+        "then": st.lists(ODD, max_size=2) | ODD,
+        "kid": ODD,
+    },
+)
+ODD_ACCESSES = st.fixed_dictionaries(
+    {"region": st.sampled_from(["a", "k:1"]) | ODD, "row_bytes": st.sampled_from([8, 16, 0]) | ODD},
+    optional=dict.fromkeys(("offset", "rows", "stride", "mode", "pattern", "passes", "tiles"), ODD),
+)
+ODD_SEGMENTS = st.fixed_dictionaries(
+    {}, optional={"compute_ps": ODD, "kernel": ODD, "accesses": st.lists(ODD_ACCESSES, max_size=2) | ODD}
+)
+
+
+def outcome(path: Path) -> str:
+    """The hash of a graph, or what is said of it."""
+    try:
+        return read(path).digest()
+    except InputError as error:
+        return str(error)
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(st.just(LEAF) | ODD_TASKS | ODD, max_size=3),
+    st.lists(st.just({"compute_ps": 1}) | ODD_SEGMENTS | ODD, max_size=3),
+    st.sampled_from([None, 1]),
+)
+def test_batches_of_entries_are_what_single_ones_are(
+    folder: Path, tasks: list[Any], segments: list[Any], indent: int | None
+) -> None:
+    document = {"regions": [*REGION, {"name": "k:1", "bytes": 9}], "kernels": ["", "a", "k:1"], "tasks": tasks}
+    path = folder / "graph.json"
+    path.write_text(json.dumps({**document, "segments": segments}, indent=indent))
+    in_batches = outcome(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EntryColumns, "take", lambda columns, batch: False)
+        assert outcome(path) == in_batches
+
+
+@pytest.mark.parametrize("name", ["row_bytes", "rows", "stride", "offset", "passes"])
+def test_the_bounds_of_numbers_are_those_of_the_models(name: str) -> None:
+    """What is outside of the bounds that columns take is what the models refuse."""
+    low, high = _bounds(AccessEntry.model_fields[name].metadata)
+    for value, right in {low: True, high: True, low - 1: False, high + 1: False}.items():
+        entry = {"region": "a", "row_bytes": 8, name: value}
+        if right:
+            assert getattr(AccessEntry.model_validate(entry), name) == value
+        else:
+            with pytest.raises(ValidationError):
+                AccessEntry.model_validate(entry)
+
+
+def test_there_may_be_only_so_many_regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_io, "MOST_ENTRIES", 3)
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(graph(regions=[{"name": str(number), "bytes": 1} for number in range(3)])))
+    assert len(read(path).regions) == 3
+    path.write_text(json.dumps(graph(regions=[{"name": str(number), "bytes": 1} for number in range(4)])))
+    with pytest.raises(InputError, match="regions: there are more than 3; expected fewer"):
+        read(path)
 
 
 BAD_TEXT = {

@@ -1,0 +1,263 @@
+"""The tasks and segments of a graph in JSON as columns: a million entries take no object each.
+
+What is plainly right goes from the values of the text into arrays, a batch of entries at a time. Anything else is for
+the models of `json_models`, which say what is right and what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain, compress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from annotated_types import Ge, Le, Lt
+
+from numasim.files.walked_json import Batch
+from numasim.parts.base import Model
+from numasim.workload.builder import ACCESS_TYPES
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Kind, Mode, Op, Pattern
+from numasim.workload.json_models import ARGUMENT_OPS, OPS, AccessEntry, Columns, SegmentEntry, TaskEntry, member
+
+CODES = {**OPS, "wait": Op.WAIT}
+KINDS = {name: member(Kind, name) for name in ("task", "call", "implicit")}
+MODES = {name: member(Mode, name) for name in ("read", "write", "read-write")}
+PATTERNS = {name: member(Pattern, name) for name in ("sequential", "strided", "random", "chase")}
+INDEX = (0, 2**32 - 1)
+NOTHING: list[Any] = []
+Array = npt.NDArray[Any]
+
+
+class UnusualError(Exception):
+    """An entry is not plainly right."""
+
+
+class EntryColumns:
+    """The columns of entries of one kind; ``names`` has the texts that they refer to, each with its number."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._parts: list[dict[str, Array]] = []
+        self.names: dict[str, dict[str, int]] = {"kernel": {}, "region": {}}
+
+    def take(self, batch: Batch) -> bool:
+        """Append the entries of ``batch`` if all of them are plainly right."""
+        try:
+            keys, columns = self._columns(batch.values)
+        except (UnusualError, TypeError, KeyError, OverflowError):
+            return False
+        if not batch.has_distinct_keys(keys):
+            return False
+        self._append(len(batch.values), columns)
+        return True
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Append an entry that a model has found right."""
+        self._append(1, self._columns([entry])[1])
+
+    def column(self, name: str) -> Array:
+        """All of a column."""
+        return np.concatenate([part[name] for part in [self._columns(NOTHING)[1], *self._parts]])
+
+    def _append(self, count: int, columns: dict[str, Array]) -> None:
+        self.count += count
+        self._parts.append(columns)
+
+    def _columns(self, entries: list[Any]) -> tuple[int, dict[str, Array]]:
+        """The number of keys in ``entries``, and their columns; an error if they are not plainly right."""
+        raise NotImplementedError
+
+
+class TaskColumns(EntryColumns):
+    """Kinds, ops and successors of tasks."""
+
+    def add_long(self, kind: str, ops: Iterable[tuple[Array, Array]], then: Iterable[Array]) -> None:
+        """Append a task whose ops and successors are right, and here in parts."""
+        codes, arguments = zip(op_columns(NOTHING), *ops, strict=True)
+        successor = np.concatenate([indices(NOTHING), *then])
+        op_code, op_arg = np.concatenate(codes), np.concatenate(arguments)
+        self._append(
+            1,
+            {
+                "kind": np.array([KINDS[kind]], np.uint8),
+                "ops": np.array([len(op_code)]),
+                "op_code": op_code,
+                "op_arg": op_arg,
+                "then": np.array([len(successor)]),
+                "successor": successor,
+            },
+        )
+
+    def _columns(self, entries: list[Any]) -> tuple[int, dict[str, Array]]:
+        keys = _keys(entries, TaskEntry)
+        ops, then = _lists(entries, keys, "ops"), _lists(entries, keys, "then")
+        codes, arguments = op_columns(_flat(ops))
+        return sum(map(len, entries)) if keys else 0, {
+            "kind": _choices(entries, keys, "kind", KINDS, "task"),
+            "ops": _lengths(ops, len(entries)),
+            "op_code": codes,
+            "op_arg": arguments,
+            "then": _lengths(then, len(entries)),
+            "successor": indices(_flat(then)),
+        }
+
+
+class SegmentColumns(EntryColumns):
+    """Compute times, kernels and accesses of segments."""
+
+    def _columns(self, entries: list[Any]) -> tuple[int, dict[str, Array]]:
+        keys = _keys(entries, SegmentEntry)
+        lists = _lists(entries, keys, "accesses")
+        accesses = _flat(lists)
+        inner = _keys(accesses, AccessEntry)
+        columns = {
+            "compute_ps": _numbers(entries, keys, SegmentEntry, "compute_ps", np.int64),
+            "kernel": self._texts(entries, keys, "kernel"),
+            "accesses": _lengths(lists, len(entries)),
+            "region": self._texts(accesses, {"region"}, "region"),
+            "mode": _choices(accesses, inner, "mode", MODES, "read"),
+            "pattern": _choices(accesses, inner, "pattern", PATTERNS, "sequential"),
+        }
+        for name, kind in ACCESS_TYPES.items():
+            if name not in columns:
+                columns[name] = _numbers(accesses, inner, AccessEntry, name, kind)
+        return sum(map(len, entries)) + sum(map(len, accesses)), columns
+
+    def _texts(self, entries: list[Any], keys: set[str], name: str) -> Array:
+        """The numbers of texts, in the order in which they first appear."""
+        names = self.names[name]
+        values = [entry[name] for entry in entries] if name == "region" else _values(entries, keys, name, "")
+        if not set(map(type, values)) <= {str}:
+            raise UnusualError
+        return np.array([names.setdefault(value, len(names)) for value in values], np.int64)
+
+
+def task_entry(entry: TaskEntry) -> dict[str, Any]:
+    """``entry`` as it would stand in a text."""
+    ops = [["wait"] if code == Op.WAIT else [ARGUMENT_OPS[code], argument] for code, argument in entry.ops]
+    return {"kind": entry.kind, "ops": ops, "then": entry.then}
+
+
+def segment_entry(entry: SegmentEntry) -> dict[str, Any]:
+    """``entry`` as it would stand in a text."""
+    return entry.model_dump()
+
+
+def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
+    """All columns, as `json_models.to_workload` takes them."""
+    return Columns(
+        op_ptr=offsets(tasks.column("ops")),
+        op_code=tasks.column("op_code"),
+        op_arg=tasks.column("op_arg"),
+        kind=tasks.column("kind"),
+        then_ptr=offsets(tasks.column("then")),
+        successor=tasks.column("successor"),
+        compute_ps=segments.column("compute_ps"),
+        kernel=segments.column("kernel"),
+        kernels=tuple(segments.names["kernel"]),
+        access_ptr=offsets(segments.column("accesses")),
+        accesses={name: segments.column(name) for name in ACCESS_TYPES},
+        regions=tuple(segments.names["region"]),
+    )
+
+
+def op_columns(ops: list[Any]) -> tuple[Array, Array]:
+    """The codes and arguments of ops, if they are plainly right."""
+    if not set(map(type, ops)) <= {list}:
+        raise UnusualError
+    lengths = np.fromiter(map(len, ops), np.int64, len(ops))
+    if len(ops) and not 1 <= lengths.min() <= lengths.max() <= 2:
+        raise UnusualError
+    names, numbers = _names_and_numbers(_flat(ops), lengths)
+    codes = np.fromiter(map(CODES.__getitem__, names), np.uint8, len(ops))
+    if not np.array_equal(lengths == 1, codes == Op.WAIT):
+        raise UnusualError
+    arguments = np.zeros(len(ops), np.uint32)
+    arguments[lengths == 2] = indices(numbers)
+    return codes, arguments
+
+
+def _names_and_numbers(words: list[Any], lengths: I64) -> tuple[list[Any], list[Any]]:
+    """The words that begin ops of these lengths, and the others."""
+    if 2 * len(lengths) == len(words):
+        return words[::2], words[1::2]
+    is_name = np.zeros(len(words), np.bool_)
+    is_name[offsets(lengths)[:-1]] = True
+    return list(compress(words, is_name.tolist())), list(compress(words, (~is_name).tolist()))
+
+
+def indices(values: list[Any]) -> Array:
+    """Numbers of tasks, if ``values`` are plainly such."""
+    return whole_numbers(values, INDEX, np.uint32)
+
+
+def whole_numbers(values: list[Any], bounds: tuple[int, int], kind: Any) -> Array:
+    """Whole numbers from the first to the second bound, if ``values`` are plainly such."""
+    if not set(map(type, values)) <= {int}:
+        raise UnusualError
+    found = np.array(values, np.int64)
+    if len(found) and not bounds[0] <= found.min() <= found.max() <= bounds[1]:
+        raise UnusualError
+    return found.astype(kind, copy=False)
+
+
+def _keys(entries: list[Any], model: type[Model]) -> set[str]:
+    """The keys that some of ``entries`` have, if they are known ones."""
+    if not set(map(type, entries)) <= {dict}:
+        raise UnusualError
+    keys: set[str] = set().union(*entries) if any(entries) else set()
+    if not keys <= model.model_fields.keys():
+        raise UnusualError
+    return keys
+
+
+def _values(entries: list[Any], keys: set[str], name: str, default: Any) -> list[Any]:
+    return [entry.get(name, default) for entry in entries] if name in keys else [default] * len(entries)
+
+
+def _lists(entries: list[Any], keys: set[str], name: str) -> list[list[Any]]:
+    """The lists of entries, none at all where no entry has one."""
+    found = _values(entries, keys, name, NOTHING) if name in keys else []
+    if not set(map(type, found)) <= {list}:
+        raise UnusualError
+    return found
+
+
+def _flat(lists: Iterable[list[Any]]) -> list[Any]:
+    return list(chain.from_iterable(lists))
+
+
+def _lengths(lists: Sequence[list[Any]], count: int) -> I64:
+    return np.fromiter(map(len, lists), np.int64, len(lists)) if lists else np.zeros(count, np.int64)
+
+
+def _choices(entries: list[Any], keys: set[str], name: str, codes: dict[str, int], default: str) -> Array:
+    if name not in keys:
+        return np.full(len(entries), codes[default], np.uint8)
+    return np.fromiter(map(codes.__getitem__, _values(entries, keys, name, default)), np.uint8, len(entries))
+
+
+def _numbers(entries: list[Any], keys: set[str], model: type[Model], name: str, kind: Any) -> Array:
+    """Numbers within the bounds of a model's field."""
+    field = model.model_fields[name]
+    if name not in keys:
+        if field.is_required() and entries:
+            raise UnusualError
+        return np.full(len(entries), 0 if field.is_required() else field.default, kind)
+    values = [entry[name] for entry in entries] if field.is_required() else _values(entries, keys, name, field.default)
+    return whole_numbers(values, _bounds(field.metadata), kind)
+
+
+def _bounds(constraints: Iterable[Any]) -> tuple[int, int]:
+    """The least and the largest whole number that a field may have."""
+    low, high = -(2**63), 2**63 - 1
+    for one in constraints:
+        if isinstance(one, Ge):
+            low = max(low, int(one.ge))  # type: ignore[call-overload]
+        elif isinstance(one, Le):
+            high = min(high, int(one.le))  # type: ignore[call-overload]
+        elif isinstance(one, Lt):
+            high = min(high, int(one.lt) - 1)  # type: ignore[call-overload]
+    return low, high
