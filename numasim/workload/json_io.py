@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -63,10 +63,7 @@ def write(workload: Workload, path: Path) -> None:
 
 def read(path: Path) -> Workload:
     """The checked workload in ``path``; every `InputError` names the file, and the line or the field."""
-    text = read_text(path, GRAPH)
-    with json_errors(text, str(path), GRAPH.name), _without_collection():
-        file, columns = _walked(JsonWalk(text))
-    del text
+    file, columns = _parsed(read_text(path, GRAPH), str(path))
     try:
         workload = to_workload(file, columns)
         validate(workload)
@@ -74,6 +71,16 @@ def read(path: Path) -> Workload:
         problem.place = problem.place or str(path)
         raise
     return workload
+
+
+def unchecked(document: Mapping[str, Any]) -> Workload:
+    """The workload of a document whose entries are right; whether it is well-formed as a whole, `validate` says."""
+    return to_workload(*_parsed(json.dumps(document), "this document"))
+
+
+def _parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
+    with json_errors(text, name, GRAPH.name), _without_collection():
+        return _walked(JsonWalk(text))
 
 
 @contextmanager

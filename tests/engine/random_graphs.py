@@ -15,7 +15,7 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_models import GraphFile, to_workload
+from numasim.workload.json_io import unchecked
 
 Document = dict[str, Any]
 
@@ -258,6 +258,6 @@ def without_dependences(document: Document) -> Document:
 
 def workload_of(document: Document) -> Workload:
     """The arrays of a document; an InputError where it is no well-formed program."""
-    workload = to_workload(GraphFile.model_validate(document))
+    workload = unchecked(document)
     validate(workload)
     return workload
