@@ -51,8 +51,8 @@ static void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, char *a
 /* Execute the task that was just popped: from a copy, for its children will be where it was. */
 static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
     ns_lane_slot copy;
-    ns_lane_copy_arguments(slot, copy.arguments);
-    execute(worker, slot, slot->body, copy.arguments);
+    ns_lane_fill(&copy, slot->body, slot->arguments, sizeof slot->arguments);
+    execute(worker, slot, copy.body, copy.arguments);
 }
 
 static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }

@@ -92,7 +92,7 @@ void ns_lane_publish(ns_lane *self);
  * or somebody else was quicker. */
 ns_lane_slot *ns_lane_steal(ns_lane *self);
 
-/* A copy of the arguments of a task that the thief has taken, or the owner popped. */
+/* A copy of the arguments of a task that a thief has taken, or that was popped to be executed with a record. */
 void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments);
 
 /* The thief has executed the task, with the copy of its arguments, where the last `returned` bytes behind NS_RESULT_AT
