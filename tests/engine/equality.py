@@ -78,9 +78,9 @@ def _patiently(run: Run) -> tuple[Outcome, Log | None]:
     engine = ImpatientEngine(run, Trace(), keep_log=True)
     try:
         engine.run()
+        return collect(run, finished(engine), makespan_ps), engine.ledger.log
     except REFUSALS as refused:
         return str(refused), None
-    return collect(run, finished(engine), makespan_ps), engine.ledger.log
 
 
 def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Iterator[str]:
