@@ -291,8 +291,8 @@ DEFECTS = (
     Defect(
         "what flows ask for is reported to be in use, not what they get",
         "numasim/engine/reference/memory/flows.py",
-        "load[resource] += q * flow.share >> 20",
-        "load[resource] += q",
+        "load[resource] += q * flow.share",
+        "load[resource] += q << SHARE_BITS",
         ("test_loads.py",),
     ),
     Defect(

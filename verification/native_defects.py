@@ -8,6 +8,8 @@ LOCKS = "numasim/core/sync/locks.c"
 BARRIERS = "numasim/core/sync/barriers.c"
 OBJECTS = "numasim/core/sync/objects.c"
 CACHES = "numasim/native/memory/caches.cpp"
+PROGRESS = "numasim/native/memory/progress.cpp"
+SHARING = "numasim/native/memory/sharing.cpp"
 PAGES = "numasim/core/memory/page_map.c"
 THIEF = "numasim/core/search/thief.h"
 PROBES = "numasim/core/search/probes.h"
@@ -161,5 +163,26 @@ NATIVE_DEFECTS = (
         "if (code == WAIT) task.now_ps = std::max(task.now_ps, task.joined_ps);",
         "if (code == WAIT) task.now_ps = std::max(task.now_ps, task.now_ps);",
         ("test_run_bounds.py",),
+    ),
+    Defect(
+        "what a flow that begins later does until then counts at the level of before",
+        PROGRESS,
+        "        flow.left += Wide{level - changed.level} * (flow.since_ps - now_ps);\n",
+        "",
+        ("test_flow_classes.py",),
+    ),
+    Defect(
+        "of flows that end in the same instant, that which began first comes first",
+        PROGRESS,
+        "    find_lower(held.ends, 0, held.time_at(due_ps), first);\n",
+        "",
+        ("test_flow_classes.py",),
+    ),
+    Defect(
+        "a class without scarce resources keeps its level",
+        SHARING,
+        "        each_member(at, open_[at], [this](std::uint32_t number) { set_level(number, ONE); });\n",
+        "",
+        ("test_flow_classes.py",),
     ),
 )

@@ -110,6 +110,9 @@ def main(*arguments: str) -> int:
     native = "--native" in arguments
     words = " ".join(word for word in arguments if word != "--native")
     chosen = [defect for defect in (NATIVE_DEFECTS if native else DEFECTS) if words in defect.name]
+    if not chosen:
+        print(f"no defect has a name with {words!r}", file=sys.stderr)
+        return 2
     survivors = 0
     with TemporaryDirectory() as name:
         folder = Path(name)

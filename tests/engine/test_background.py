@@ -146,7 +146,8 @@ def test_a_program_that_moves_no_bytes_has_its_controllers_to_itself(engine: str
 def test_the_smallest_rest_is_enough_to_end(engine: str) -> None:
     effects = Effects(contention="fluid", background=of_node(0, 2 * HALF - 1))
     plan = plan_of(readers(0), 1, machine=toy(), effects=effects)  # one worker, for which nobody polls in vain
-    assert simulate(plan, SEED, engine).counters["makespan_ps"] == (1000 * NS) << 20
+    share = (1 << 48) // (2 * HALF)  # of one byte per second
+    assert simulate(plan, SEED, engine).counters["makespan_ps"] == -(-(1000 * NS << 48) // share)
 
 
 @on_every_engine

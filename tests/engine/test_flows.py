@@ -103,26 +103,26 @@ def test_a_snapshot_share_stays_as_it_was_at_the_start(engine: str) -> None:
 def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others(engine: str) -> None:
     # normalised shares: 6.4 GB/s for demands of 6.4 and of 3.2 (half computing) are two thirds for both
     seen = flow(each((read(),), (read(compute_ps=2000 * NS),)), 2, ONE_NODE, FLUID, engine)
-    two_thirds = (6_400_000_000 << 20) // 9_600_000_000
-    first_ps = -((-1000 * NS << 20) // two_thirds)
-    done_ps = first_ps * two_thirds >> 20
-    assert ends(seen) == [first_ps, first_ps + 2000 * NS - done_ps]
+    two_thirds = (6_400_000_000 << 48) // 9_600_000_000
+    first_ps = -((-1000 * NS << 48) // two_thirds)
+    left = (2000 * NS << 48) - first_ps * two_thirds
+    assert ends(seen) == [first_ps, first_ps - (-left >> 48)]
 
 
 def test_three_readers_are_a_third_as_fast(engine: str) -> None:
-    third = (1 << 20) // 3
+    # the share is rounded down, below a third, so that the last picosecond is not enough
     seen = flow(each(*[(read(),)] * 3), 3, ONE_NODE, FLUID, engine)
-    assert ends(seen) == [-((-1000 * NS << 20) // third)] * 3
+    assert ends(seen) == [3000 * NS + 1] * 3
 
 
 def test_what_a_controller_keeps_for_its_own_node(engine: str) -> None:
     # a quarter is left for worker 1 on the other node: 1.6 GB/s of the 3.2 that it asks for; worker 0 gets the others
     effects = Effects(contention="fluid", local_share_ppm=750_000)
     seen = flow(each((read(),), (read(),)), 2, toy(), effects, engine)
-    assert ends(seen) == [1_333_334, 4000 * NS]
+    three_quarters = (3 << 48) // 4
+    assert ends(seen) == [-((-1000 * NS << 48) // three_quarters), 4000 * NS]
     fair = flow(each((read(),), (read(),)), 2, toy(), FLUID, engine)
-    two_thirds = (6_400_000_000 << 20) // 9_600_000_000
-    assert ends(fair)[0] == -((-1000 * NS << 20) // two_thirds)
+    assert ends(fair)[0] == 1500 * NS + 1  # two thirds, rounded down
 
 
 def test_the_local_share_holds_nobody_back_who_is_local(engine: str) -> None:
@@ -169,9 +169,12 @@ def test_dirty_bytes_travel_over_the_link_between_the_caches(engine: str) -> Non
         phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=(DATA,),
     )  # fmt: skip
     seen = flow(work, 2, toy(link=6.4, caches=caches), Effects(cache="lru", contention="fluid"), engine)
-    demand = 6400 * 10**12 // (600 * NS)
-    assert lengths(seen) == [2000 * NS, -((-600 * NS << 20) // ((6_400_000_000 << 20) // demand))]
-    assert lengths(seen)[1] == pytest.approx(1000 * NS, rel=2e-6)
+    demand = 6400 * 10**12 // (600 * NS)  # a little less than 64 / 6, so that its share is a little more than 0.6
+    assert (
+        lengths(seen)
+        == [2000 * NS, -((-600 * NS << 48) // ((6_400_000_000 << 48) // demand))]
+        == [2000 * NS, 1000 * NS]
+    )
 
 
 # ---- caches and the address space ----------------------------------------------------------------------------------

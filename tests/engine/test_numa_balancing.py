@@ -73,13 +73,13 @@ def test_hinting_faults_use_the_address_space(engine: str) -> None:
     """The 16 pages of case `granules` take 16 faults in touch 1, at 10^5 faults per second.
 
     It computes for 100 us and pays 1.6 us: it asks for 16 faults in 101.6 us, 157480 per second, and gets the share
-    10^5 / 157480, in units of 2^-20; so it takes about 160 us.
+    10^5 / 157480, in units of 2^-48; so it takes about 160 us.
     """
     granules = replace(next(case for case in CASES if case.name == "granules"), touchers=(1, 1))
     seen = observe(granules.plan(AMPLE, faults_per_s=10**5), engine)
     nominal_ps = (STEP_NS + 16 * 100) * NS
-    share = (10**5 << 20) // (16 * 10**12 // nominal_ps)
-    assert seen["makespan_ps"] == STEP_NS * NS - (-(nominal_ps << 20) // share)
+    share = (10**5 << 48) // (16 * 10**12 // nominal_ps)
+    assert seen["makespan_ps"] == STEP_NS * NS - (-(nominal_ps << 48) // share)
     assert seen.of_worker("overhead_ps") == [0, 16 * 100 * NS]
 
 

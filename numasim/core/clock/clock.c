@@ -19,13 +19,6 @@ void ns_clock_destroy(ns_clock *self) {
     self->keys = NULL;
 }
 
-void ns_clock_rebuild(ns_clock *self) {
-    ns_event_key *const keys = self->keys;
-    for (size_t at = self->leaves - 1; at > 0; at--) {
-        keys[at] = keys[2 * at + 1] < keys[2 * at] ? keys[2 * at + 1] : keys[2 * at];
-    }
-}
-
 bool ns_clock_has_progress(const ns_clock *self) {
     for (size_t slot = 0; slot < self->leaves; slot++) {
         const ns_event_key key = self->keys[self->leaves + slot];

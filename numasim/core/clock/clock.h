@@ -68,14 +68,6 @@ static inline void ns_clock_set(ns_clock *self, size_t slot, ns_event_key key) {
 
 static inline void ns_clock_clear(ns_clock *self, size_t slot) { ns_clock_set(self, slot, NS_NO_EVENT); }
 
-/* Whether `count` changes are made faster by a put for each and a rebuild at the end. */
-static inline bool ns_clock_are_many(const ns_clock *self, size_t count) { return count * self->levels > self->leaves; }
-
-static inline void ns_clock_put(ns_clock *self, size_t slot, ns_event_key key) {
-    self->keys[self->leaves + slot] = key;
-}
-void ns_clock_rebuild(ns_clock *self);
-
 /* Whether an event is pending that is no probe and no poll. */
 bool ns_clock_has_progress(const ns_clock *self);
 

@@ -74,10 +74,13 @@ class Clock:
 
     def schedule(self, w: Worker, rank: int, delay_ps: int) -> None:
         """Make ``rank`` the worker's pending event."""
+        if self.now + delay_ps > LATEST_PS:
+            raise TooLongError
+        self._put(w, rank, delay_ps)
+
+    def _put(self, w: Worker, rank: int, delay_ps: int) -> None:
         w.rank = rank
         w.due = self.now + delay_ps
-        if w.due > LATEST_PS:
-            raise TooLongError
         event = w.event
         event.callbacks = self._by_rank[rank]
         self._schedule(event, w.priority[rank], delay_ps)  # type: ignore[arg-type]
@@ -107,6 +110,22 @@ class Clock:
         self.cancel(w)
         self.schedule(w, rank, due_ps - self.now)
         w.event.callbacks = reaction
+
+    def schedule_flow(self, w: Worker, due_ps: int) -> None:
+        """Let the end of the worker's flow be its pending event: one beyond ``LATEST_PS`` is `refuse`d if it comes."""
+        self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
+
+    def reschedule_flow(self, w: Worker, due_ps: int) -> None:
+        """Move the end of the worker's flow, with its effect, to another time."""
+        reaction = w.event.callbacks
+        self.cancel(w)
+        self.schedule_flow(w, due_ps)
+        w.event.callbacks = reaction
+
+    def refuse(self) -> None:
+        """Raise `TooLongError` if the time has come to what is not counted any more."""
+        if self.now > LATEST_PS:
+            raise TooLongError
 
     def expect(self, w: Worker, rank: int, due_ps: int) -> None:
         """A worker without an event goes on at ``due_ps``, through the event of another actor."""

@@ -32,41 +32,29 @@ Traffic no_traffic(std::size_t nodes) {
 
 }  // namespace
 
-inline void Pace::progress(std::int64_t now_ps) {
-    if (now_ps <= since_ps) return;
-    const std::int64_t passed = now_ps - since_ps;
-    const std::int64_t done = share == ONE ? passed : static_cast<std::int64_t>(Wide{passed} * share >> SHARE_BITS);
-    const std::int64_t taken = std::min(left_ps, done);
-    left_ps -= taken;
-    done_ps += taken;
-    since_ps = now_ps;
-}
-
-std::int64_t Pace::end_ps() const { return sum_ps(since_ps, share == ONE ? left_ps : ceil_ratio(left_ps, ONE, share)); }
-
 Flows::Flows(const Run& run, ns_pages& pages)
     : plan_(run.plan),
       seed_(run.seed),
       effects_(plan_.effects),
       families_(run.ranges.times()),
       shares_out_(effects_.contention != Contention::NONE),
+      keeps_(effects_.contention == Contention::SNAPSHOT),
       asks_(shares_out_ || effects_.queueing || run.recorder.watch() != nullptr),
       traffic_(no_traffic(plan_.nodes)),
       memory_(plan_, run.clock, pages, traffic_),
       prefetch_(plan_.graph, memory_),
       speeds_(effects_.speeds, plan_.workers, seed_),
       shares_(effects_, plan_.node, plan_.nodes),
+      progress_(plan_.workers),
       item_prices_(item_prices(plan_)),
       flows_(plan_.workers),
-      paces_(plan_.workers),
       uses_(plan_.workers),
       works_(plan_.workers, 0),
       fresh_(plan_.workers, 0),
       is_moved_(plan_.workers, 0),
       asked_speed_(plan_.workers),
       sharers_(effects_.caches.domains, 0),
-      moved_(plan_.workers),
-      load_(effects_.resources.capacity.size(), 0) {}
+      moved_(plan_.workers) {}
 
 // ---- starts and ends ----------------------------------------------------------------------------------------------
 
@@ -81,8 +69,8 @@ void Flows::start(const Worker& w, const Stretch& work) {
 
 void Flows::end(Worker& w, std::int64_t now_ps) {
     const Flow& flow = flows_[w.id];
-    const Pace& pace = paces_[w.id];
-    count(w.counters, flow, pace.done_ps + pace.left_ps, now_ps - flow.work.start_ps, 1);
+    count(w.counters, flow, flow.done_ps + flow.left_ps, now_ps - flow.work.start_ps, 1);
+    progress_.stop(w.id);
     works_[w.id] = 0;
     --sharers_[effects_.caches.domain[w.id]];
     ended_.push_back(w.id);
@@ -98,20 +86,20 @@ void Flows::count(ns_counters& counters, const Flow& flow, std::int64_t done_ps,
 }
 
 std::int64_t Flows::steady_ps(std::size_t worker) const {
-    return ceil_ratio(flows_[worker].nominal_ps, ONE, paces_[worker].share);
+    return ceil_ratio(flows_[worker].nominal_ps, ONE, progress_.share(worker));
 }
 
 void Flows::pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
     if (taken == 0) return;
     Flow& flow = flows_[w.id];
-    Pace& pace = paces_[w.id];
     const std::int64_t wall_ps = steady_ps(w.id);
-    count(w.counters, flow, pace.done_ps + pace.left_ps, w.step.due_ps() - flow.work.start_ps, 1);
+    count(w.counters, flow, flow.done_ps + flow.left_ps, progress_.end_ps(w.id) - flow.work.start_ps, 1);
     count(w.counters, flow, flow.nominal_ps, wall_ps, taken - 1);
     prices(w.id, flow.work.family).count(0, taken, traffic_);
-    flow.work.start_ps = pace.since_ps = due_ps - wall_ps;
-    pace.left_ps = flow.nominal_ps;
-    pace.done_ps = 0;
+    flow.work.start_ps = due_ps - wall_ps;
+    flow.left_ps = flow.nominal_ps;
+    flow.done_ps = 0;
+    progress_.restart(w.id, flow.left_ps, flow.work.start_ps);
 }
 
 // ---- the end of an instant ----------------------------------------------------------------------------------------
@@ -161,20 +149,11 @@ std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uin
     return noisy_ps(compute_ps, ns_draw(base, number), effects_.task_noise_ppm);
 }
 
-const std::vector<std::int64_t>& Flows::loads() {
-    std::fill(load_.begin(), load_.end(), 0);
-    for (std::size_t w = 0; w < works_.size(); ++w) {
-        if (works_[w] && !fresh_[w]) shares_.add_load(w, load_);
-    }
-    return load_;
-}
-
 // The mean wait of an M/D/1 queue at each controller, for the load of what runs already.
 void Flows::queue() {
-    const std::vector<std::int64_t>& load = loads();
     for (std::size_t node = 0; node < plan_.nodes; ++node) {
         const std::int64_t capacity = effects_.resources.capacity[node];
-        const std::int64_t busy = std::min(MOST_BUSY_PPM, floor_ratio(load[node], MILLION, capacity));
+        const std::int64_t busy = std::min(MOST_BUSY_PPM, floor_ratio(shares_.load(node, ended_), MILLION, capacity));
         const std::int64_t service_ps = NS_MISS_BYTES * PS_PER_S / capacity;
         memory_.queueing_ps()[node] = floor_ratio(busy, service_ps, 2 * (MILLION - busy));
     }
@@ -212,36 +191,41 @@ void Flows::apply_speeds(std::int64_t now_ps) {
         if (!works_[w]) asked_speed_[w] = {};
     }
     ended_.clear();
-    for (const std::uint32_t w : started_) start_at_speed(w);
+    for (const std::uint32_t w : started_) start_at_speed(w, now_ps);
 }
 
-void Flows::start_at_speed(std::uint32_t worker) {
+void Flows::start_at_speed(std::uint32_t worker, std::int64_t now_ps) {
     Flow& flow = flows_[worker];
-    Pace& pace = paces_[worker];
     flow.speed = speeds_.speed(worker);
-    flow.nominal_ps = nominal_ps(flow.price, flow.speed);
+    flow.nominal_ps = flow.left_ps = nominal_ps(flow.price, flow.speed);
+    flow.done_ps = 0;
     if (!flow.work.goes_on) {
         if (asks_) shares_.clear(worker);
-        pace.share = ONE;
         asked_speed_[worker] = {};
     }
-    pace.since_ps = flow.work.start_ps;
-    pace.left_ps = flow.nominal_ps;
-    pace.done_ps = 0;
+    start_progress(worker, now_ps);
     fresh_[worker] = 0;
     if (asked_speed_[worker] != flow.speed) ask(worker);
     move(worker);
 }
 
+// A flow that goes on with a range has the share of the one before.
+void Flows::start_progress(std::uint32_t worker, std::int64_t now_ps) {
+    const Flow& flow = flows_[worker];
+    const bool goes_on = flow.work.goes_on && shares_out_;
+    progress_.start(worker, flow.nominal_ps, flow.work.start_ps, goes_on && keeps_ ? shares_.share(worker) : ONE);
+    if (goes_on && !keeps_) progress_.move(worker, shares_.class_of(worker), now_ps);
+}
+
 // A nominal time that changes scales what is left of the flow.
 void Flows::change_speed(std::uint32_t worker, std::int64_t now_ps) {
     Flow& flow = flows_[worker];
-    Pace& pace = paces_[worker];
-    const std::int64_t before = flow.nominal_ps;
+    const std::int64_t before = flow.nominal_ps, left_ps = progress_.left_ps(worker, now_ps);
     flow.speed = speeds_.speed(worker);
     flow.nominal_ps = nominal_ps(flow.price, flow.speed);
-    pace.progress(now_ps);
-    pace.left_ps = before == 0 ? flow.nominal_ps : ceil_ratio(pace.left_ps, flow.nominal_ps, before);
+    flow.done_ps += flow.left_ps - left_ps;
+    flow.left_ps = before == 0 ? flow.nominal_ps : ceil_ratio(left_ps, flow.nominal_ps, before);
+    progress_.put_left(worker, flow.left_ps, now_ps);
     ask(worker);
     move(worker);
 }
@@ -260,11 +244,18 @@ void Flows::ask(std::uint32_t worker) {
 
 void Flows::apply_shares(std::int64_t now_ps) {
     if (!shares_out_) return;
-    for (const auto& [worker, share] : shares_.solve()) {
-        paces_[worker].progress(now_ps);
-        paces_[worker].share = share;
-        move(worker);
+    shares_.solve();
+    if (keeps_) {
+        for (const std::uint32_t w : shares_.held()) progress_.set_share(w, shares_.share(w), now_ps);
+    } else {
+        for (const std::uint32_t w : shares_.moved()) {
+            if (!works_[w]) continue;
+            progress_.move(w, shares_.class_of(w), now_ps);
+            move(w);
+        }
+        for (const std::uint32_t each : shares_.relevelled()) progress_.set_level(each, shares_.level(each), now_ps);
     }
+    shares_.forget_changes();
 }
 
 }  // namespace numasim

@@ -8,6 +8,7 @@
 
 #include "memory/access_prices.hpp"
 #include "memory/item_prices.hpp"
+#include "memory/progress.hpp"
 #include "memory/sharing.hpp"
 #include "memory/speeds.hpp"
 #include "memory/task_prefetch.hpp"
@@ -28,22 +29,16 @@ struct Stretch {
     bool goes_on = false;       // the same instant has ended an item of the same family
 };
 
-// A worker's stretch of work; times in picoseconds. `undisturbed_ps` is what it takes at full speed without page
-// faults, `local_ps` likewise with all its bytes local, `queued_ps` what queueing adds to it.
+// A worker's stretch of work; times in picoseconds. `left_ps` were left of its nominal time when that last changed,
+// `done_ps` were done before. `undisturbed_ps` is what it takes at full speed without page faults, `local_ps` likewise
+// with all its bytes local, `queued_ps` what queueing adds to it.
 struct Flow {
     Stretch work{};
     Price price;
     Speed speed;
     std::int64_t nominal_ps = 0;  // what it takes at the present speed if nothing holds it back
+    std::int64_t left_ps = 0, done_ps = 0;
     std::int64_t undisturbed_ps = 0, local_ps = 0, queued_ps = 0;
-};
-
-// How far a flow has come: `left_ps` of its nominal time are left since `since_ps`, `done_ps` were done before.
-struct Pace {
-    std::int64_t left_ps = 0, since_ps = 0, done_ps = 0, share = ONE;
-
-    void progress(std::int64_t now_ps);
-    std::int64_t end_ps() const;
 };
 
 class Flows {
@@ -69,11 +64,13 @@ public:
     // The end of an instant: flows that started are priced, then speeds and shares are found anew.
     void settle(std::int64_t now_ps);
     const std::vector<std::uint32_t>& started() const { return started_; }                  // in the last instant
-    std::span<const std::uint32_t> moved() const { return {moved_.data(), moved_count_}; }  // that end at another time
+    std::span<const std::uint32_t> moved() const { return {moved_.data(), moved_count_}; }  // whose ends may be others
     const Flow& flow(std::size_t worker) const { return flows_[worker]; }
-    // [resources] units per second that are in use.
-    const std::vector<std::int64_t>& loads();
-    std::int64_t end_ps(std::size_t worker) const { return paces_[worker].end_ps(); }
+    // Units per second of a resource that are in use.
+    std::int64_t load(std::size_t resource) const { return shares_.load(resource); }
+    // When flows end; those of one class as the first of them.
+    Progress& progress() { return progress_; }
+    const Progress& progress() const { return progress_; }
 
     // What the whole of a flow takes while nothing changes.
     std::int64_t steady_ps(std::size_t worker) const;
@@ -87,7 +84,8 @@ private:
     std::int64_t noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const;
     void queue();
     void apply_speeds(std::int64_t now_ps);
-    void start_at_speed(std::uint32_t worker);
+    void start_at_speed(std::uint32_t worker, std::int64_t now_ps);
+    void start_progress(std::uint32_t worker, std::int64_t now_ps);
     void change_speed(std::uint32_t worker, std::int64_t now_ps);
     void ask(std::uint32_t worker);
     void apply_shares(std::int64_t now_ps);
@@ -104,15 +102,17 @@ private:
     const std::uint64_t seed_;
     const Effects& effects_;
     const std::vector<ItemTimes>& families_;
-    const bool shares_out_, asks_;  // whether bandwidth is shared out, whether anybody wants to know what flows ask for
+    const bool shares_out_;  // whether bandwidth is shared out,
+    const bool keeps_;       // whether flows keep the shares that they start with,
+    const bool asks_;        // whether anybody wants to know what flows ask for
     Traffic traffic_;
     AccessPrices memory_;
     TaskPrefetch prefetch_;
     Speeds speeds_;
     Shares shares_;
+    Progress progress_;
     std::vector<std::vector<ItemPrices>> item_prices_;    // [classes][families]
     std::vector<Flow> flows_;                             // [workers]
-    std::vector<Pace> paces_;                             // [workers]
     std::vector<std::vector<Use>> uses_;                  // [workers] of segments
     std::vector<std::uint8_t> works_, fresh_, is_moved_;  // [workers]
     std::vector<Speed> asked_speed_;     // [workers] at which it asks for what it does; none where it does not
@@ -120,7 +120,6 @@ private:
     std::vector<std::uint32_t> starting_, started_, ended_;
     std::vector<std::uint32_t> moved_;  // [workers], the first `moved_count_` of them
     std::size_t moved_count_ = 0;
-    std::vector<std::int64_t> load_;  // [resources]
     bool settles_ = false;
 };
 

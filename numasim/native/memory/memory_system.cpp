@@ -77,7 +77,10 @@ void MemorySystem::start(Worker& w, Stretch work) {
 }
 
 void MemorySystem::end(Worker& w) {
+    if (run_.clock.now_ps() > LATEST_PS) refuse_time();
     flows_->end(w, run_.clock.now_ps());
+    run_.clock.end_flow(w);
+    schedule_first_ends();
     const Stretch& work = flows_->flow(w.id).work;
     run_.recorder.log(Executed{work.task, work.segment, w.id, work.start_ps, run_.clock.now_ps()});
 }
@@ -105,18 +108,33 @@ void MemorySystem::settle() {
             run_.frames.end_chain(flow.local_ps);
         }
     }
-    run_.clock.move_ends(run_.team, flows_->moved(), [this](std::uint32_t w) { return flows_->end_ps(w); });
+    for (const std::uint32_t w : flows_->moved()) schedule(run_.team[w]);
+    for (const std::uint32_t w : flows_->progress().caught()) schedule(run_.team[w]);
+    schedule_first_ends();
     if (run_.recorder.watch() != nullptr) report_loads();
+}
+
+// The end of the worker's flow is an event of its own, or one of those of its class.
+void MemorySystem::schedule(Worker& w) {
+    const Progress& progress = flows_->progress();
+    progress.is_held(w.id) ? run_.clock.wait_for_turn(w) : run_.clock.schedule_flow(w, progress.end_ps(w.id));
+}
+
+void MemorySystem::schedule_first_ends() {
+    Progress& progress = flows_->progress();
+    for (const std::uint32_t each : progress.touched()) run_.clock.set_first_end(each, progress.first_end(each));
+    if (!progress.touched().empty()) run_.clock.follow_first_ends();
+    progress.forget_changes();
 }
 
 // Report what is in use of each resource, where that has changed.
 void MemorySystem::report_loads() {
-    const std::vector<std::int64_t>& loads = flows_->loads();
-    reported_loads_.resize(loads.size(), 0);
-    for (std::size_t resource = 0; resource < loads.size(); ++resource) {
-        if (loads[resource] == reported_loads_[resource]) continue;
-        run_.recorder.watch()->load(run_.clock.now_ps(), static_cast<std::int64_t>(resource), loads[resource]);
-        reported_loads_[resource] = loads[resource];
+    reported_loads_.resize(run_.plan.effects.resources.capacity.size(), 0);
+    for (std::size_t resource = 0; resource < reported_loads_.size(); ++resource) {
+        const std::int64_t load = flows_->load(resource);
+        if (load == reported_loads_[resource]) continue;
+        run_.recorder.watch()->load(run_.clock.now_ps(), static_cast<std::int64_t>(resource), load);
+        reported_loads_[resource] = load;
     }
 }
 
@@ -132,15 +150,24 @@ void MemorySystem::sum_traffic() {
 
 // ---- like items that are passed over ------------------------------------------------------------------------------
 
+std::int64_t MemorySystem::end_ps(const Worker& w) const {
+    return flows_ ? flows_->progress().end_ps(w.id) : w.step.due_ps();
+}
+
 std::int64_t MemorySystem::steady_ps(const Worker& w, const ItemTimes& times) const {
     return flows_ ? flows_->steady_ps(w.id) : times.total_ps(static_cast<std::size_t>(w.node), 0);
 }
 
 void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t taken, std::int64_t due_ps) {
-    if (flows_) return flows_->pass(w, taken, due_ps);
+    if (flows_) {
+        flows_->pass(w, taken, due_ps);
+        schedule(w);
+        return schedule_first_ends();
+    }
     const auto [total_ps, local_ps] = times.time(static_cast<std::size_t>(w.node), 0);
     ns_count_work(&w.counters, taken * total_ps, taken * local_ps);
     times.add_traffic({0, 0, 1}, taken, ns_pages_bytes_of(&pages_, w.node));
+    run_.clock.schedule(w, SEG_END, due_ps - run_.clock.now_ps());
 }
 
 }  // namespace numasim

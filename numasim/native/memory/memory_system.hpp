@@ -56,6 +56,9 @@ public:
     // The end of an instant in which flows have started or ended, or workers have changed what they do.
     void settle();
 
+    // When the worker's stretch of work ends if nothing changes.
+    std::int64_t end_ps(const Worker& w) const;
+
     // What one of like items takes the worker while nothing changes; count `taken` such, the next of which ends at
     // `due_ps`.
     std::int64_t steady_ps(const Worker& w, const ItemTimes& times) const;
@@ -71,6 +74,8 @@ private:
     static constexpr std::uint32_t MOST_PREFETCHED = 16;  // children of a task
 
     [[gnu::noinline]] std::int64_t access_ps(Worker& w, std::uint32_t segment);
+    void schedule(Worker& w);
+    void schedule_first_ends();
     void prefetch_children(const Frame& frame) const;
     void start(Worker& w, Stretch work);
     [[gnu::noinline]] void tell(const Worker& w);

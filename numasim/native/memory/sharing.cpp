@@ -3,15 +3,27 @@
 #include <algorithm>
 #include <bit>
 
-#include "wide.hpp"
+#include "policy/draws.h"
 
 namespace numasim {
 
 namespace {
 
-// What a flow uses with a share of what it asks for.
-std::int64_t part_of(std::int64_t asked, std::int64_t share) {
-    return static_cast<std::int64_t>(Wide{asked} * share >> SHARE_BITS);
+constexpr std::size_t BITS = 64;
+
+std::size_t words_for(std::size_t members) { return (members + BITS - 1) / BITS; }
+
+template <typename Set>
+void put(Set&& set, std::size_t member, bool in) {
+    const std::uint64_t bit = std::uint64_t{1} << member % BITS;
+    set[member / BITS] = in ? set[member / BITS] | bit : set[member / BITS] & ~bit;
+}
+
+// Calls `visit(member)` for the members of word number `at` of a set, in ascending order.
+template <typename Visit>
+void each_member(std::size_t at, std::uint64_t word, Visit&& visit) {
+    for (; word != 0; word &= word - 1)
+        visit(static_cast<std::uint32_t>(at * BITS + static_cast<std::size_t>(std::countr_zero(word))));
 }
 
 }  // namespace
@@ -20,57 +32,71 @@ Shares::Shares(const Effects& effects, std::span<const std::int32_t> node_of_wor
     : effects_(effects),
       node_(node_of_worker),
       snapshot_(effects.contention == Contention::SNAPSHOT),
-      stride_(effects.resources.capacity.size()),
-      demands_(node_of_worker.size() * stride_),
+      resources_(effects.resources.capacity.size()),
+      words_(words_for(node_of_worker.size())),
+      demands_(node_of_worker.size() * resources_),
       count_(node_of_worker.size(), 0),
-      masks_((stride_ / 64 + 1) * node_of_worker.size(), 0),
-      share_(node_of_worker.size(), ONE),
       capacity_(effects.resources.capacity.begin(), effects.resources.capacity.end()),
-      total_(stride_, 0),
-      is_held_(node_of_worker.size(), 0),
+      total_(resources_, 0),
+      over_(words_for(resources_), 0),
       fault_users_(nodes, 0),
-      accounts_(stride_),
-      level_(node_of_worker.size(), ONE) {}
+      class_(node_of_worker.size(), NO_CLASS),
+      classes_(node_of_worker.size()),
+      table_(std::bit_ceil(2 * node_of_worker.size()), NO_CLASS),
+      users_(resources_ * words_, 0),
+      in_use_(words_, 0),
+      level_(node_of_worker.size(), ONE),
+      open_(words_, 0),
+      held_share_(node_of_worker.size(), 0) {
+    for (std::uint64_t resource = 0; resource < resources_; ++resource) names_.push_back(ns_mix(resource + 1));
+    for (std::uint32_t number = static_cast<std::uint32_t>(classes_.size()); number-- != 0;) free_.push_back(number);
+}
 
 // ---- what flows ask for -------------------------------------------------------------------------------------------
 
 void Shares::set(std::uint32_t worker, const std::vector<Use>& uses, std::int64_t nominal_ps) {
-    for (const Demand& demand : demands(worker)) add(worker, demand, -1);
-    count_[worker] = 0;
+    const std::uint32_t before = class_[worker];
+    leave(worker);
     for (const auto& [resource, units] : uses) {
         if (nominal_ps == 0) break;
         const std::int64_t units_per_s = floor_ratio(units, PS_PER_S, nominal_ps);
-        if (units_per_s == 0) continue;
-        const Demand demand{resource, units_per_s};
-        demands_[worker * stride_ + count_[worker]++] = demand;
-        add(worker, demand, 1);
+        if (units_per_s != 0) demands_[worker * resources_ + count_[worker]++] = {resource, units_per_s};
     }
+    if (count_[worker] != 0) join(worker, class_for(demands(worker)));
+    if (before != class_[worker]) moved_.push_back(worker);
     changed_ = true;
-    if (snapshot_ && !is_held_[worker]) fresh_.push_back(worker);
+    if (snapshot_ && held_share_[worker] == 0) fresh_.push_back(worker);
 }
 
 void Shares::clear(std::uint32_t worker) {
-    for (const Demand& demand : demands(worker)) add(worker, demand, -1);
-    changed_ |= count_[worker] != 0;
-    count_[worker] = 0;
-    is_held_[worker] = 0;
-    limited_ -= share_[worker] != ONE;
-    share_[worker] = ONE;
+    held_share_[worker] = 0;
+    leave(worker);
 }
 
-inline void Shares::add(std::uint32_t worker, const Demand& demand, std::int64_t sign) {
+void Shares::join(std::uint32_t worker, std::uint32_t number) {
+    class_[worker] = number;
+    ++classes_[number].flows;
+    for (const Demand& demand : demands(worker)) change(worker, demand, 1);
+}
+
+void Shares::leave(std::uint32_t worker) {
+    const std::uint32_t number = class_[worker];
+    if (number == NO_CLASS) return;
+    for (const Demand& demand : demands(worker)) change(worker, demand, -1);
+    if (--classes_[number].flows == 0) dissolve(number, demands(worker));
+    count_[worker] = 0;
+    class_[worker] = NO_CLASS;
+    changed_ = true;
+}
+
+// The worker's flow asks for this, or (-1) does no more.
+inline void Shares::change(std::uint32_t worker, const Demand& demand, std::int64_t sign) {
     const std::size_t resource = demand.resource;
-    change_total(resource, sign * demand.units_per_s);
-    mask(resource, worker) ^= std::uint64_t{1} << resource % 64;
+    total_[resource] = sum_ps(total_[resource], sign * demand.units_per_s);
+    classes_[class_[worker]].asked[resource] += sign * demand.units_per_s;
     if (static_cast<std::int32_t>(resource) == effects_.resources.faults)
         count_fault_user(static_cast<std::size_t>(node_[worker]), sign);
-}
-
-inline void Shares::change_total(std::size_t resource, std::int64_t by) {
-    std::int64_t& total = total_[resource];
-    over_ -= total > capacity_[resource];
-    total = sum_ps(total, by);
-    over_ += total > capacity_[resource];
+    put(over_, resource, total_[resource] > capacity_[resource]);
 }
 
 // The address space manages less the more nodes use it.
@@ -82,104 +108,159 @@ void Shares::count_fault_user(std::size_t node, std::int64_t sign) {
     const auto faults = static_cast<std::size_t>(effects_.resources.faults);
     const std::int64_t slower =
         MILLION + effects_.resources.fault_alpha_ppm * std::max<std::int64_t>(0, fault_nodes_ - 1);
-    over_ -= total_[faults] > capacity_[faults];
     capacity_[faults] = std::max<std::int64_t>(1, floor_ratio(effects_.resources.capacity[faults], MILLION, slower));
-    over_ += total_[faults] > capacity_[faults];
 }
 
-void Shares::add_load(std::size_t worker, std::vector<std::int64_t>& load) const {
-    for (const auto& [resource, units_per_s] : demands(worker)) {
-        load[resource] = sum_ps(load[resource], part_of(units_per_s, share_[worker]));
-    }
+// ---- classes ------------------------------------------------------------------------------------------------------
+
+// The class of these resources.
+std::uint32_t Shares::class_for(std::span<const Demand> demands) {
+    std::uint64_t name = 0;
+    for (const Demand& demand : demands) name += names_[demand.resource];
+    std::uint32_t number = place_of(name);
+    while (number != NO_CLASS && !is_named(number, name, demands)) number = classes_[number].next;
+    return number == NO_CLASS ? found(name, demands) : number;
 }
 
-// ---- solving ------------------------------------------------------------------------------------------------------
-
-const std::vector<NewShare>& Shares::solve() {
-    found_.clear();
-    if (!changed_) return found_;
-    changed_ = false;
-    if (snapshot_) {
-        give_new();
-    } else if (over_ != 0) {
-        give_all();
-    } else if (limited_ != 0) {
-        for (std::uint32_t w = 0; w < share_.size(); ++w) give(w, ONE);
-    }
-    return found_;
+bool Shares::is_named(std::uint32_t number, std::uint64_t name, std::span<const Demand> demands) const {
+    if (classes_[number].name != name || classes_[number].resources != demands.size()) return false;
+    return std::ranges::all_of(demands, [&](const Demand& demand) { return uses(number, demand.resource); });
 }
 
-void Shares::give(std::uint32_t worker, std::int64_t share) {
-    if (share == share_[worker]) return;
-    limited_ += (share != ONE) - (share_[worker] != ONE);
-    share_[worker] = share;
-    found_.push_back({worker, share});
+bool Shares::uses(std::uint32_t number, std::size_t resource) const {
+    return users_[resource * words_ + number / BITS] >> number % BITS & 1;
 }
 
-void Shares::give_all() {
-    fill_all();
-    for (std::uint32_t w = 0; w < share_.size(); ++w) give(w, level_[w]);
+std::uint32_t Shares::found(std::uint64_t name, std::span<const Demand> demands) {
+    const std::uint32_t number = free_.back();
+    free_.pop_back();
+    Class& founded = classes_[number];
+    founded.name = name;
+    founded.resources = static_cast<std::uint32_t>(demands.size());
+    founded.next = place_of(name);
+    founded.asked.resize(resources_, 0);
+    place_of(name) = number;
+    for (const Demand& demand : demands) put(users(demand.resource), number, true);
+    put(in_use_, number, true);
+    return number;
 }
 
-void Shares::give_new() {
-    if (over_ != 0 && !fresh_.empty()) fill_all();
-    for (const std::uint32_t w : fresh_) {
-        if (over_ != 0) give(w, level_[w]);
-        is_held_[w] = 1;
-    }
-    fresh_.clear();
+void Shares::dissolve(std::uint32_t number, std::span<const Demand> demands) {
+    Class& dissolved = classes_[number];
+    std::uint32_t* place = &place_of(dissolved.name);
+    while (*place != number) place = &classes_[*place].next;
+    *place = dissolved.next;
+    for (const Demand& demand : demands) put(users(demand.resource), number, false);
+    put(in_use_, number, false);
+    free_.push_back(number);
+    set_level(number, ONE);
+}
+
+void Shares::set_level(std::uint32_t number, std::int64_t level) {
+    if (level_[number] == level) return;
+    level_[number] = level;
+    relevelled_.push_back(number);
+}
+
+void Shares::forget_changes() {
+    moved_.clear();
+    relevelled_.clear();
+    held_.clear();
 }
 
 // ---- max-min fairness ---------------------------------------------------------------------------------------------
 
-// Progressive filling: the resource that allows the smallest share gives it to all its flows, round by round.
-void Shares::fill_all() {
-    open_.clear();
-    for (std::uint32_t w = 0; w < count_.size(); ++w) {
-        if (count_[w] != 0) open_.push_back(w);
-        level_[w] = ONE;
+void Shares::solve() {
+    if (!changed_) return;
+    changed_ = false;
+    fill();
+    if (snapshot_) hold_fresh();
+}
+
+// Progressive filling: the resource that allows the smallest share gives it to all its classes, round by round.
+void Shares::fill() {
+    scarce_.clear();
+    for (std::size_t at = 0; at < over_.size(); ++at) {
+        each_member(at, over_[at], [this](std::uint32_t resource) {
+            scarce_.push_back({resource, total_[resource], Wide{capacity_[resource]} << SHARE_BITS});
+        });
     }
-    for (std::size_t r = 0; r < stride_; ++r) accounts_[r] = {total_[r], 0};
-    for (;;) {
-        std::size_t tight = 0;
-        const std::int64_t level = tightest(tight);
-        if (level >= ONE) return;
-        const std::uint64_t* const uses = masks_.data() + tight / 64 * share_.size();
-        std::size_t kept = 0;
-        frozen_.clear();
-        for (const std::uint32_t w : open_) {
-            if (uses[w] >> tight % 64 & 1) {
-                level_[w] = level;
-                frozen_.push_back(w);
-            } else {
-                open_[kept++] = w;
+    std::copy(in_use_.begin(), in_use_.end(), open_.begin());
+    std::int64_t level = ONE;
+    while (const Scarce* const found = tightest(level)) freeze(found->resource, level);
+    for (std::size_t at = 0; at < words_; ++at) {
+        each_member(at, open_[at], [this](std::uint32_t number) { set_level(number, ONE); });
+    }
+}
+
+// The first resource that allows the smallest share, if that is below ONE.
+const Shares::Scarce* Shares::tightest(std::int64_t& level) const {
+    const Scarce* found = nullptr;
+    level = ONE;
+    for (const Scarce& each : scarce_) {
+        if (each.asked == 0 || each.left >= Wide{level} * each.asked) continue;  // its level is no smaller
+        const Wide share = each.left / each.asked;
+        level = share < 1 ? 1 : static_cast<std::int64_t>(share);
+        found = &each;
+        if (level == 1) break;
+    }
+    return found;
+}
+
+// All open classes that use the resource get its level.
+void Shares::freeze(std::size_t tight, std::int64_t level) {
+    const std::span<const std::uint64_t> users = this->users(tight);
+    for (std::size_t at = 0; at < words_; ++at) {
+        const std::uint64_t frozen = open_[at] & users[at];
+        open_[at] &= ~frozen;
+        each_member(at, frozen, [&](std::uint32_t number) {
+            set_level(number, level);
+            for (Scarce& each : scarce_) {
+                const std::int64_t asked = classes_[number].asked[each.resource];
+                each.asked -= asked;
+                each.left -= Wide{asked} * level;
             }
+        });
+    }
+}
+
+// Under contention `snapshot`, flows that have no share yet keep what they would get now.
+void Shares::hold_fresh() {
+    for (const std::uint32_t worker : fresh_) {
+        held_share_[worker] = class_[worker] == NO_CLASS ? ONE : level_[class_[worker]];
+    }
+    held_.swap(fresh_);
+    fresh_.clear();
+}
+
+// ---- what is in use -----------------------------------------------------------------------------------------------
+
+std::int64_t Shares::share(std::size_t worker) const {
+    if (snapshot_) return held_share_[worker];
+    return class_[worker] == NO_CLASS ? ONE : level_[class_[worker]];
+}
+
+std::int64_t Shares::load(std::size_t resource, std::span<const std::uint32_t> left_out) const {
+    Wide used = 0;
+    if (snapshot_) {
+        for (std::size_t worker = 0; worker < count_.size(); ++worker) used += use_of(worker, resource);
+    } else {
+        used = Wide{total_[resource]} << SHARE_BITS;
+        for (std::size_t at = 0; at < words_; ++at) {
+            each_member(at, in_use_[at], [&](std::uint32_t number) {
+                used -= Wide{classes_[number].asked[resource]} * (ONE - level_[number]);
+            });
         }
-        open_.resize(kept);
-        if (kept == 0) return;  // what is left of resources interests nobody
-        for (const std::uint32_t w : frozen_) settle_accounts(w, level);
     }
+    for (const std::uint32_t worker : left_out) used -= use_of(worker, resource);
+    return static_cast<std::int64_t>(used >> SHARE_BITS);
 }
 
-// The smallest share below ONE that a resource allows, and the first such resource.
-std::int64_t Shares::tightest(std::size_t& resource) const {
-    std::int64_t smallest = ONE;
-    for (std::size_t r = 0; r < stride_; ++r) {
-        const auto [asked, used] = accounts_[r];
-        const std::int64_t left = std::max<std::int64_t>(0, capacity_[r] - used);
-        if (Wide{left} << SHARE_BITS >= Wide{smallest} * asked) continue;  // its level is no smaller
-        smallest = std::max<std::int64_t>(1, floor_ratio(left, ONE, asked));
-        resource = r;
-        if (smallest == 1) return smallest;
+Wide Shares::use_of(std::size_t worker, std::size_t resource) const {
+    for (const Demand& demand : demands(worker)) {
+        if (demand.resource == resource) return Wide{demand.units_per_s} * share(worker);
     }
-    return smallest;
-}
-
-inline void Shares::settle_accounts(std::uint32_t worker, std::int64_t level) {
-    for (const auto& [resource, units_per_s] : demands(worker)) {
-        accounts_[resource].asked -= units_per_s;
-        accounts_[resource].used += part_of(units_per_s, level);
-    }
+    return 0;
 }
 
 }  // namespace numasim

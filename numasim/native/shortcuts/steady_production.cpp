@@ -25,7 +25,7 @@ void SteadyProduction::producer_waits() {
         const auto q = static_cast<std::uint32_t>(w.own);
         const std::int64_t low =
             std::max(run_.queues.contents().thresholds[q].low, std::max<std::int64_t>(run_.plan.refill, 0));
-        steady.end_ps.push_back(w.step.due_ps());
+        steady.end_ps.push_back(memory_.end_ps(w));
         steady.period_ps.push_back(run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
         steady.spare.push_back(std::max<std::int64_t>(0, run_.queues.contents().capacity[q] - low - 2));
     }
@@ -39,7 +39,7 @@ void SteadyProduction::producer_waits() {
 // Whether nothing but the taking and the making of like items goes on.
 bool SteadyProduction::is_steady() const {
     const auto has_only_an_item = [this](const Worker& w) {
-        return w.step.rank() == SEG_END && w.step.due_ps() > run_.clock.now_ps() && w.stack.size() == 1 &&
+        return w.step.rank() == SEG_END && memory_.end_ps(w) > run_.clock.now_ps() && w.stack.size() == 1 &&
                run_.ranges.holds(w.stack.front()) && w.agenda.empty();
     };
     if (memory_.coupled() && (memory_.settles() || run_.plan.effects.task_noise_ppm != 0)) return false;
@@ -53,12 +53,11 @@ void SteadyProduction::move_on(const ItemTimes& times, const Moment& moment, con
     std::int64_t made = 0;
     for (Worker& w : run_.team) {
         const std::int64_t items = taken[w.id];
-        const std::int64_t due_ps = w.step.due_ps() + items * (run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
+        const std::int64_t due_ps = memory_.end_ps(w) + items * (run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
         w.counters.tasks += items;
         w.counters.overhead_ps += items * run_.plan.costs.pop_ps;
         run_.queues.pass(static_cast<std::uint32_t>(w.own), items);
         memory_.pass_items(w, times, items, due_ps);
-        run_.clock.schedule(w, SEG_END, due_ps - run_.clock.now_ps());
         made += items;
     }
     for (Worker& w : run_.team) w.stack.front() += made;

@@ -21,7 +21,9 @@ class Clock {
 public:
     explicit Clock(const Plan& plan)
         : workers_(plan.workers),
-          pending_(std::size_t{plan.workers} + 2 + plan.words.role.size()),
+          words_(plan.words.role.size()),
+          pending_(slot_of_flows() + plan.effects.coupled),
+          first_ends_(plan.effects.coupled ? plan.workers : 0),
           busy_until_(plan.workers, NEVER_PS) {}
 
     std::int64_t now_ps() const { return now_ps_; }
@@ -97,18 +99,22 @@ public:
         hold(w);
     }
 
-    // Flows of `moved` workers end at another time: that of `end_ps(worker)`.
-    template <typename EndPs>
-    void move_ends(Team& team, std::span<const std::uint32_t> moved, EndPs&& end_ps) {
-        const bool many = ns_clock_are_many(&pending_, moved.size());
-        for (const std::uint32_t id : moved) {
-            const std::int64_t due = team[id].step.due_ps_ = busy_until_[id] = end_ps(id);
-            if (due > LATEST_PS) refuse_time();
-            const ns_event_key key = ns_event_key_of(due, SEG_END, id);
-            many ? ns_clock_put(&pending_, id, key) : ns_clock_set(&pending_, id, key);
-        }
-        if (many) ns_clock_rebuild(&pending_);
+    // Its flow ends at `due_ps`, which is refused only if it comes to that.
+    void schedule_flow(Worker& w, std::int64_t due_ps) {
+        w.step.due_ps_ = busy_until_[w.id] = due_ps;
+        ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, SEG_END, w.id));
     }
+
+    // Its flow ends when it is the first of its class: `set_first_end`.
+    void wait_for_turn(Worker& w) {
+        busy_until_[w.id] = WAITS_FOR_TURN;
+        ns_clock_clear(&pending_, w.id);
+    }
+    void set_first_end(std::uint32_t of_class, ns_event_key end) { ns_clock_set(&first_ends_, of_class, end); }
+    void follow_first_ends() { ns_clock_set(&pending_, slot_of_flows(), ns_clock_next(&first_ends_)); }
+
+    // The flow that the worker executes has ended now.
+    void end_flow(Worker& w) { w.step.due_ps_ = now_ps_; }
 
     // A suspended worker will go on at `due_ps` through the event of another actor.
     void expect(Worker& w, Rank rank, std::int64_t due_ps) {
@@ -130,12 +136,22 @@ public:
 
     // Whether a worker does something that can bring tasks, and until when; the first end of such.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
-    std::int64_t first_busy_end_ps() const { return *std::min_element(busy_until_.begin(), busy_until_.end()); }
+    std::int64_t first_busy_end_ps() const {
+        const std::int64_t first = *std::min_element(busy_until_.begin(), busy_until_.end());
+        const ns_event_key flow = ns_clock_next(&first_ends_);
+        return flow == NS_NO_EVENT ? first : std::min(first, ns_event_time(flow));
+    }
 
 private:
+    static constexpr std::int64_t WAITS_FOR_TURN = NEVER_PS - 1;
+
+    std::size_t slot_of_flows() const { return std::size_t{workers_} + 2 + words_; }
+
     const std::uint32_t workers_;
+    const std::size_t words_;  // synchronisation objects
     std::int64_t now_ps_ = 0, events_ = 0;
     EventTree pending_;
+    EventTree first_ends_;                  // [classes of flows], of which there are no more than workers
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due
 };
 

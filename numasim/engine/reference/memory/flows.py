@@ -11,8 +11,8 @@ in which it starts, when everything of that instant has happened, so that the or
 Readings of the model that are decided here:
 
 - Overhead that is owed when a flow starts passes first, undisturbed; what the flow asks for counts from its start.
-- Progress is taken off only where the share or the nominal time changes, rounded down; a nominal time that changes
-  scales what is left of the flow, rounded up.
+- Progress is exact: what is left of a flow is counted in 2**-48 of a picosecond, as its share is in 2**-48; its end is
+  rounded up. A nominal time that changes scales what is left in whole picoseconds, rounded up before and after.
 - Page faults are part of the nominal time, and overhead in the split of times.
 - A worker that goes on with an item of the same range in the same instant keeps its flow: what it asks for is the mean
   of the range's items, so that nothing changes for others, and under contention `snapshot` its share stays.
@@ -37,7 +37,7 @@ from numasim.engine.reference.clock import SEG_END
 from numasim.engine.reference.ledger import Executed
 from numasim.engine.reference.memory.access_prices import MOST_BUSY_PPM, AccessPricing
 from numasim.engine.reference.memory.caches import Place
-from numasim.engine.reference.memory.max_min_shares import ONE, Demands, max_min_shares
+from numasim.engine.reference.memory.max_min_shares import ONE, SHARE_BITS, Demands, max_min_shares
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
 from numasim.engine.reference.run_state import RunState
@@ -58,10 +58,10 @@ GRAPH = -1  # the range of a flow that is a segment of the graph
 class Flow:
     """A worker's stretch of work; times in picoseconds.
 
-    ``nominal_ps`` is what it takes at the worker's present speed if nothing holds it back, ``left_ps`` what is left of
-    that since ``since_ps``, ``done_ps`` what was done before. ``undisturbed_ps`` is what it takes at full speed without
-    page faults, ``local_ps`` likewise with all its bytes local, ``queued_ps`` what queueing adds to it. The share of a
-    flow that is ``held`` does not change.
+    ``nominal_ps`` is what it takes at the worker's present speed if nothing holds it back. When that last changed,
+    ``left_ps`` of it were left and ``done_ps`` done; ``left``, in 2**-48 ps, is left since ``since_ps``.
+    ``undisturbed_ps`` is what it takes at full speed without page faults, ``local_ps`` likewise with all its bytes
+    local, ``queued_ps`` what queueing adds to it. The share of a flow that is ``held`` does not change.
     """
 
     task: int
@@ -76,27 +76,39 @@ class Flow:
     speed: Speed | None = None
     nominal_ps: int = 0
     left_ps: int = 0
+    left: int = 0
     since_ps: int = 0
     done_ps: int = 0
     undisturbed_ps: int = 0
     queued_ps: int = 0
     local_ps: int = 0
 
+    def start(self, nominal_ps: int, since_ps: int) -> None:
+        """Do the whole of it from ``since_ps`` on."""
+        self.nominal_ps = self.left_ps = nominal_ps
+        self.left, self.since_ps, self.done_ps = nominal_ps << SHARE_BITS, since_ps, 0
+
     def progress(self, now_ps: int) -> None:
         """Take off what has been done by now."""
         if now_ps > self.since_ps:
-            done = min(self.left_ps, (now_ps - self.since_ps) * self.share >> 20)
-            self.left_ps -= done
-            self.done_ps += done
+            self.left = max(0, self.left - (now_ps - self.since_ps) * self.share)
             self.since_ps = now_ps
+
+    def scale(self, nominal_ps: int, now_ps: int) -> None:
+        """Let the rest of it take as much longer or shorter as the whole of it does."""
+        self.progress(now_ps)
+        left_ps = -(-self.left >> SHARE_BITS)
+        self.done_ps += self.left_ps - left_ps
+        self.left_ps = -(-left_ps * nominal_ps // self.nominal_ps) if self.nominal_ps else nominal_ps
+        self.left, self.nominal_ps = self.left_ps << SHARE_BITS, nominal_ps
 
     def end_ps(self) -> int:
         """When it ends if nothing changes."""
-        return self.since_ps - (-(self.left_ps << 20) // self.share)
+        return self.since_ps - (-self.left // self.share)
 
     def steady_ps(self) -> int:
         """What the whole of it takes while nothing changes."""
-        return -(-(self.nominal_ps << 20) // self.share)
+        return -((-self.nominal_ps << SHARE_BITS) // self.share)
 
 
 class Flows:
@@ -169,6 +181,7 @@ class Flows:
 
     def end(self, w: Worker) -> None:
         """Split the time of a flow that has ended (model 6)."""
+        self._clock.refuse()
         flow, now = self._flow_of(w), self._clock.now
         _count_work(w, flow, flow.done_ps + flow.left_ps, now - flow.work_start_ps)
         log = self._recorder.log
@@ -190,8 +203,8 @@ class Flows:
         _count_work(w, flow, flow.done_ps + flow.left_ps, w.due - flow.work_start_ps)
         _count_work(w, flow, flow.nominal_ps, wall_ps, times=count - 1)
         self._items[w.id][flow.family].prices.count(np.zeros(1, np.int64), self._traffic, count)
-        flow.work_start_ps = flow.since_ps = due_ps - wall_ps
-        flow.left_ps, flow.done_ps = flow.nominal_ps, 0
+        flow.work_start_ps = due_ps - wall_ps
+        flow.start(flow.nominal_ps, flow.work_start_ps)
 
     def activity_changed(self) -> None:
         """Have what is shared settled at the end of this instant."""
@@ -213,10 +226,10 @@ class Flows:
         self._price(starting)
         changed = self._apply_speeds() | self._apply_shares()
         for w in starting:
-            self._clock.schedule(w, SEG_END, self._flow_of(w).end_ps() - self._clock.now)
+            self._clock.schedule_flow(w, self._flow_of(w).end_ps())
         for ident in sorted(changed - {w.id for w in starting}):
             w = self._workers[ident]
-            self._clock.reschedule(w, SEG_END, self._flow_of(w).end_ps())
+            self._clock.reschedule_flow(w, self._flow_of(w).end_ps())
         if self._recorder.watch:
             self._report_loads(self._recorder.watch)
 
@@ -233,8 +246,8 @@ class Flows:
         load = Counter[int]()
         for _, flow in self._running():
             for resource, q in flow.demands:
-                load[resource] += q * flow.share >> 20
-        return load
+                load[resource] += q * flow.share
+        return Counter({resource: used >> SHARE_BITS for resource, used in load.items()})
 
     def _running(self) -> list[tuple[Worker, Flow]]:
         """The flows that have not ended, in ascending order of their workers."""
@@ -310,12 +323,11 @@ class Flows:
             if flow.speed == speed:
                 continue
             nominal = self._nominal_ps(flow.price, speed)
-            if flow.speed is not None:
-                flow.progress(self._clock.now)
-                flow.left_ps = -(-flow.left_ps * nominal // flow.nominal_ps) if flow.nominal_ps else nominal
+            if flow.speed is None:
+                flow.start(nominal, flow.work_start_ps)
             else:
-                flow.since_ps, flow.left_ps = flow.work_start_ps, nominal
-            flow.speed, flow.nominal_ps = speed, nominal
+                flow.scale(nominal, self._clock.now)
+            flow.speed = speed
             asked = nominal if flow.family == GRAPH else self._nominal_ps(flow.asks, speed)
             flow.demands = demands_of(flow.asks, asked)
             changed.add(w.id)

@@ -1,34 +1,36 @@
 """How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9).
 
-A flow that runs undisturbed demands ``q`` units per second of each resource it uses; its share phi, in 2**-20, says how
+A flow that runs undisturbed demands ``q`` units per second of each resource it uses; its share phi, in 2**-48, says how
 fast it may run: it gets phi of every demand. All flows that are held back by the same resource get the same share of
-what they ask for, and no flow's share can be raised without lowering that of one with a share as small.
+what they ask for, the *level* of that resource, and no flow's share can be raised without lowering that of one with a
+share as small. A level is rounded down once; sums of what is used are exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-ONE = 1 << 20  # the share of a flow that nothing holds back
+SHARE_BITS = 48
+ONE = 1 << SHARE_BITS  # the share of a flow that nothing holds back
 
 Demands = Sequence[tuple[int, int]]  # (resource, units per second); each resource once
 
 
 def max_min_shares(capacity: Sequence[int], flows: Sequence[Demands]) -> list[int]:
-    """[flows] the share of each flow in 2**-20, at least 1; ``capacity`` [resources] is in units per second.
+    """[flows] the share of each flow in 2**-48, at least 1; ``capacity`` [resources] is in units per second.
 
     Round by round the resource that allows the smallest share is found (ties: the lowest id), and all its flows get
-    that share. What flows with a share use of a resource is rounded down flow by flow.
+    that share.
     """
     shares = [ONE] * len(flows)
     open_flows = list(range(len(flows)))
-    used: dict[int, int] = {}
+    left = [units << SHARE_BITS for units in capacity]
     asked: dict[int, int] = {}
     for demands in flows:
         for r, q in demands:
             asked[r] = asked.get(r, 0) + q
     while True:
-        levels = [(level(capacity[r], used.get(r, 0), total), r) for r, total in sorted(asked.items()) if total]
+        levels = [(level(left[r], total), r) for r, total in sorted(asked.items()) if total]
         if not levels:
             return shares
         share, tight = min(levels)
@@ -39,9 +41,9 @@ def max_min_shares(capacity: Sequence[int], flows: Sequence[Demands]) -> list[in
             shares[i] = share
             for r, q in flows[i]:
                 asked[r] -= q
-                used[r] = used.get(r, 0) + (q * share >> 20)
+                left[r] -= q * share
 
 
-def level(capacity: int, used: int, asked: int) -> int:
-    """The share that a resource allows those who ask for ``asked`` units when ``used`` are taken."""
-    return max(1, (max(0, capacity - used) << 20) // asked)
+def level(left: int, asked: int) -> int:
+    """The share of those who ask for ``asked`` units of a resource that has ``left`` units in 2**-48 for them."""
+    return max(1, max(0, left) // asked)
