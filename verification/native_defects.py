@@ -69,14 +69,14 @@ NATIVE_DEFECTS = (
     Defect(
         "a write leaves the copies of other domains where they are",
         CACHES,
-        "            for (std::size_t domain = 0; domain < sizes_.domains; ++domain) copies[domain].bytes = 0;\n",
+        "            for (std::size_t domain = 0; domain < sizes_.domains; ++domain) chunk.copies[domain].bytes = 0;\n",
         "",
         ("test_caches.py",),
     ),
     Defect(
         "a dirty chunk that was read elsewhere stays dirty with its writer",
         CACHES,
-        "        dirty = owner(place);\n",
+        "        chunk.dirty = owner(place);\n",
         "",
         ("test_caches.py",),
     ),

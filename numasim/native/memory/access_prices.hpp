@@ -49,6 +49,10 @@ public:
     void prefetch_accesses(std::size_t segment) const {
         __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
     }
+    void prefetch_chunks(std::size_t segment) const {
+        for (auto at = segments_[segment].first_access; at < segments_[segment + 1].first_access; ++at)
+            caches_->prefetch(accesses_[static_cast<std::size_t>(at)].print);
+    }
 
     std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] what a miss waits at each controller
 

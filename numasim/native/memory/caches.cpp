@@ -36,19 +36,51 @@ struct Copy {
     std::uint32_t bytes, node;
 };
 
+// All that is known of a chunk, side by side in memory.
+struct Chunk {
+    std::uint64_t& dirty;  // one more than the domain whose copy is dirty, 0 for none
+    Copy* copies;          // [domains]
+};
+
+// The records of many chunks: a look at one is a wait for the memory of the machine that simulates, so that none lies
+// across more of its cache lines than it needs.
+class ChunkRecords {
+public:
+    ChunkRecords(std::size_t chunks, std::size_t domains)
+        : words_((WORDS + domains * WORDS_PER_COPY + LINE_WORDS / 2 - 1) / (LINE_WORDS / 2) * (LINE_WORDS / 2)),
+          data_(chunks * words_ + LINE_WORDS),
+          first_(data_.data() + LINE_WORDS - reinterpret_cast<std::uintptr_t>(data_.data()) % 64 / 8) {}
+
+    Chunk operator[](std::size_t chunk) const {
+        std::uint64_t* const record = first_ + chunk * words_;
+        return {*record, reinterpret_cast<Copy*>(record + WORDS)};
+    }
+    void prefetch(std::size_t chunk) const { __builtin_prefetch(first_ + chunk * words_, 1); }
+
+private:
+    static constexpr std::size_t WORDS = 1, WORDS_PER_COPY = sizeof(Copy) / 8, LINE_WORDS = 8;
+
+    std::size_t words_;  // of a record
+    Zeros<std::uint64_t> data_;
+    std::uint64_t* first_;
+};
+
 class ShareCaches final : public Caches {
 public:
     explicit ShareCaches(const CacheSizes& sizes)
         : sizes_(sizes),
           chunks_(sizes.region_bytes),
           time_(sizes.domains, 0),
-          dirty_(chunks_.count()),
-          copies_(chunks_.count() * sizes.domains) {}
+          records_(chunks_.count(), sizes.domains) {}
+
+    void prefetch(const Footprint& print) const override {
+        records_.prefetch(static_cast<std::size_t>(chunks_.first(print.region) + print.offset / CHUNK_BYTES));
+    }
 
     void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
         const auto first = static_cast<std::size_t>(chunks_.first(print.region));
         each_chunk(print, gathered_, [&](const Piece& piece) {
-            touch(first + static_cast<std::size_t>(piece.chunk), place, piece, writes, found);
+            touch(records_[first + static_cast<std::size_t>(piece.chunk)], place, piece, writes, found);
         });
     }
 
@@ -57,9 +89,8 @@ public:
     }
 
 private:
-    void touch(std::size_t chunk, const Place& place, const Piece& piece, bool writes, Found& found) {
-        Copy* const copies = copies_.data() + chunk * sizes_.domains;
-        Copy& mine = copies[place.domain];
+    void touch(Chunk chunk, const Place& place, const Piece& piece, bool writes, Found& found) {
+        Copy& mine = chunk.copies[place.domain];
         std::int64_t& time = time_[place.domain];
         std::int64_t kept = piece.bytes, passed = piece.bytes;
         std::uint64_t parts = piece.parts;
@@ -74,24 +105,23 @@ private:
         }
         time += passed;
         if (writes) {
-            for (std::size_t domain = 0; domain < sizes_.domains; ++domain) copies[domain].bytes = 0;
-            dirty_.data()[chunk] = owner(place);
+            for (std::size_t domain = 0; domain < sizes_.domains; ++domain) chunk.copies[domain].bytes = 0;
+            chunk.dirty = owner(place);
         }
         mine = {time, parts, static_cast<std::uint32_t>(std::min(CHUNK_BYTES, kept)),
                 static_cast<std::uint32_t>(place.node)};
     }
 
     // Take a chunk that is dirty in another domain from there.
-    void fetch(std::size_t chunk, const Place& place, const Piece& piece, Found& found) {
-        std::uint32_t& dirty = dirty_.data()[chunk];
-        if (dirty == 0) return;
-        const Copy& other = copies_.data()[chunk * sizes_.domains + dirty - 1];
-        if (!is_present(other, dirty - 1)) return;
+    void fetch(Chunk chunk, const Place& place, const Piece& piece, Found& found) {
+        if (chunk.dirty == 0) return;
+        const Copy& other = chunk.copies[chunk.dirty - 1];
+        if (!is_present(other, chunk.dirty - 1)) return;
         found.move(other.node, found_of(piece, other.parts, other.bytes));
-        dirty = owner(place);
+        chunk.dirty = owner(place);
     }
 
-    static std::uint32_t owner(const Place& place) { return static_cast<std::uint32_t>(place.domain) + 1; }
+    static std::uint64_t owner(const Place& place) { return place.domain + 1; }
 
     bool is_present(const Copy& copy, std::size_t domain) const {
         return copy.bytes != 0 && time_[domain] - copy.stamp + copy.bytes <= sizes_.llc_bytes[domain];
@@ -100,8 +130,7 @@ private:
     const CacheSizes& sizes_;
     const ChunkNumbers chunks_;
     std::vector<std::int64_t> time_;  // [domains] in bytes
-    Zeros<std::uint32_t> dirty_;      // [chunks] one more than the domain whose copy is dirty, 0 for none
-    Zeros<Copy> copies_;              // [chunks][domains]
+    ChunkRecords records_;
     std::vector<Piece> gathered_;
 };
 

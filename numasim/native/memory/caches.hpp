@@ -46,6 +46,9 @@ class Caches {
 public:
     virtual ~Caches() = default;
 
+    // An access will be walked before long.
+    virtual void prefetch(const Footprint&) const {}
+
     // Walk an access once and add to `found`.
     virtual void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) = 0;
 

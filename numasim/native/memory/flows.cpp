@@ -59,7 +59,7 @@ Flows::Flows(const Run& run, ns_pages& pages)
 // ---- starts and ends ----------------------------------------------------------------------------------------------
 
 void Flows::start(const Worker& w, const Stretch& work) {
-    if (work.family == GRAPH) memory_.prefetch_accesses(work.row);
+    if (work.family == GRAPH) memory_.prefetch_chunks(work.row);
     flows_[w.id].work = work;
     works_[w.id] = fresh_[w.id] = 1;
     ++sharers_[effects_.caches.domain[w.id]];

@@ -45,6 +45,7 @@ Shares::Shares(const Effects& effects, std::span<const std::int32_t> node_of_wor
       table_(std::bit_ceil(2 * node_of_worker.size()), NO_CLASS),
       users_(resources_ * words_, 0),
       in_use_(words_, 0),
+      loose_(words_, 0),
       level_(node_of_worker.size(), ONE),
       open_(words_, 0),
       held_share_(node_of_worker.size(), 0) {
@@ -55,15 +56,16 @@ Shares::Shares(const Effects& effects, std::span<const std::int32_t> node_of_wor
 // ---- what flows ask for -------------------------------------------------------------------------------------------
 
 void Shares::set(std::uint32_t worker, const std::vector<Use>& uses, std::int64_t nominal_ps) {
-    const std::uint32_t before = class_[worker];
     leave(worker);
     for (const auto& [resource, units] : uses) {
         if (nominal_ps == 0) break;
         const std::int64_t units_per_s = floor_ratio(units, PS_PER_S, nominal_ps);
-        if (units_per_s != 0) demands_[worker * resources_ + count_[worker]++] = {resource, units_per_s};
+        if (units_per_s == 0) continue;
+        const Demand demand{resource, units_per_s};
+        demands_[worker * resources_ + count_[worker]++] = demand;
+        change(worker, demand, 1);
     }
-    if (count_[worker] != 0) join(worker, class_for(demands(worker)));
-    if (before != class_[worker]) moved_.push_back(worker);
+    if (count_[worker] != 0) put(loose_, worker, true);
     changed_ = true;
     if (snapshot_ && held_share_[worker] == 0) fresh_.push_back(worker);
 }
@@ -73,19 +75,19 @@ void Shares::clear(std::uint32_t worker) {
     leave(worker);
 }
 
-void Shares::join(std::uint32_t worker, std::uint32_t number) {
-    class_[worker] = number;
-    ++classes_[number].flows;
-    for (const Demand& demand : demands(worker)) change(worker, demand, 1);
-}
-
 void Shares::leave(std::uint32_t worker) {
-    const std::uint32_t number = class_[worker];
-    if (number == NO_CLASS) return;
+    if (count_[worker] == 0) return;
     for (const Demand& demand : demands(worker)) change(worker, demand, -1);
-    if (--classes_[number].flows == 0) dissolve(number, demands(worker));
+    const std::uint32_t number = class_[worker];
+    if (number == NO_CLASS) {
+        put(loose_, worker, false);
+    } else {
+        for (const auto& [resource, units_per_s] : demands(worker)) classes_[number].asked[resource] -= units_per_s;
+        if (--classes_[number].flows == 0) dissolve(number, demands(worker));
+        class_[worker] = NO_CLASS;
+        moved_.push_back(worker);
+    }
     count_[worker] = 0;
-    class_[worker] = NO_CLASS;
     changed_ = true;
 }
 
@@ -93,7 +95,6 @@ void Shares::leave(std::uint32_t worker) {
 inline void Shares::change(std::uint32_t worker, const Demand& demand, std::int64_t sign) {
     const std::size_t resource = demand.resource;
     total_[resource] = sum_ps(total_[resource], sign * demand.units_per_s);
-    classes_[class_[worker]].asked[resource] += sign * demand.units_per_s;
     if (static_cast<std::int32_t>(resource) == effects_.resources.faults)
         count_fault_user(static_cast<std::size_t>(node_[worker]), sign);
     put(over_, resource, total_[resource] > capacity_[resource]);
@@ -112,6 +113,14 @@ void Shares::count_fault_user(std::size_t node, std::int64_t sign) {
 }
 
 // ---- classes ------------------------------------------------------------------------------------------------------
+
+void Shares::join(std::uint32_t worker) {
+    const std::uint32_t number = class_for(demands(worker));
+    class_[worker] = number;
+    ++classes_[number].flows;
+    for (const auto& [resource, units_per_s] : demands(worker)) classes_[number].asked[resource] += units_per_s;
+    moved_.push_back(worker);
+}
 
 // The class of these resources.
 std::uint32_t Shares::class_for(std::span<const Demand> demands) {
@@ -173,12 +182,18 @@ void Shares::forget_changes() {
 void Shares::solve() {
     if (!changed_) return;
     changed_ = false;
-    fill();
+    const bool relaxed = std::ranges::all_of(over_, [](std::uint64_t word) { return word == 0; });
+    if (!relaxed || !relaxed_) fill();
+    relaxed_ = relaxed;
     if (snapshot_) hold_fresh();
 }
 
 // Progressive filling: the resource that allows the smallest share gives it to all its classes, round by round.
 void Shares::fill() {
+    for (std::size_t at = 0; at < words_; ++at) {
+        each_member(at, loose_[at], [this](std::uint32_t worker) { join(worker); });
+        loose_[at] = 0;
+    }
     scarce_.clear();
     for (std::size_t at = 0; at < over_.size(); ++at) {
         each_member(at, over_[at], [this](std::uint32_t resource) {

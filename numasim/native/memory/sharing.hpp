@@ -3,7 +3,8 @@
 //
 // What share a flow gets depends only on which resources it uses, not on how much of each. So flows of the same
 // resources are a *class*, which has one level and one sum of demands, and what has to be found anew when a flow starts
-// or ends are the levels of the classes.
+// or ends are the levels of the classes. While nothing is scarce, flows are only counted: they join their classes when
+// something is.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace numasim {
 
 constexpr int SHARE_BITS = 48;
 constexpr std::int64_t ONE = std::int64_t{1} << SHARE_BITS;  // the share of a flow that nothing holds back
-constexpr std::uint32_t NO_CLASS = UINT32_MAX;               // of a flow that asks for nothing
+constexpr std::uint32_t NO_CLASS = UINT32_MAX;  // of a flow that asks for nothing, or that was never held back
 
 class Shares {
 public:
@@ -76,7 +77,7 @@ private:
     bool uses(std::uint32_t number, std::size_t resource) const;
     void change(std::uint32_t worker, const Demand& demand, std::int64_t sign);
     void count_fault_user(std::size_t node, std::int64_t sign);
-    void join(std::uint32_t worker, std::uint32_t number);
+    void join(std::uint32_t worker);
     void leave(std::uint32_t worker);
     std::uint32_t class_for(std::span<const Demand> demands);
     bool is_named(std::uint32_t number, std::uint64_t name, std::span<const Demand> demands) const;
@@ -108,6 +109,8 @@ private:
     std::vector<std::uint32_t> free_, table_;  // classes without flows; the first class of each place by name
     std::vector<std::uint64_t> users_;         // [resources] sets of classes that use it
     std::vector<std::uint64_t> in_use_;        // the set of classes that have flows
+    std::vector<std::uint64_t> loose_;         // the set of workers whose flows have yet to join a class
+    bool relaxed_ = true;                      // no class is held back
     std::vector<std::int64_t> level_;          // [classes]
     std::vector<Scarce> scarce_;               // in ascending order
     std::vector<std::uint64_t> open_;          // the set of classes whose level is not found yet
