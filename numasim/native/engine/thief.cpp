@@ -46,6 +46,7 @@ bool Thief::look(Worker& w) { return ns_look(this, &w); }
 
 void Thief::go_idle(Worker& w) {
     ns_go_idle(this, &w, run.clock.now_ps());
+    if (!w.stack.empty()) run.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
     memory_.tell_activity(w);
     w.began_ps = run.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
@@ -53,6 +54,7 @@ void Thief::go_idle(Worker& w) {
 
 void Thief::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
+    if (!w.stack.empty()) run.joins.end(static_cast<std::size_t>(w.stack.back()));
     memory_.tell_activity(w);
     report_idle(w, w.failed, w.failed_remote);
     run.step(POLL, w.id, w.failed, w.failed_remote);

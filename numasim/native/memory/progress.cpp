@@ -11,7 +11,7 @@ constexpr std::int64_t TOO_LATE_PS = LATEST_PS + 1;
 // `since_ps` and the time that `left` takes at `share`, rounded up.
 std::int64_t end_after(std::int64_t since_ps, Wide left, std::int64_t share) {
     if (left <= 0) return since_ps;
-    const Wide end = since_ps + (left + share - 1) / share;
+    const Wide end = since_ps + (share == ONE ? (left + ONE - 1) >> SHARE_BITS : (left + share - 1) / share);
     return end > TOO_LATE_PS ? TOO_LATE_PS : static_cast<std::int64_t>(end);
 }
 

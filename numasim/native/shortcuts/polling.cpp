@@ -34,11 +34,7 @@ std::int64_t Polling::next_change_ps() {
     if (skipping_.active()) return skipping_.no_task_before_ps();
     if (source_.starting()) return run_.clock.now_ps();
     std::int64_t due = std::min(run_.clock.first_busy_end_ps(), source_.next_item_ps());
-    if (run_.plan.join == Join::HELP || run_.plan.join == Join::OWN || run_.plan.join == Join::STRICT) {
-        for (const Worker& w : run_.team) {
-            if (run_.frames.join_is_over(w)) due = std::min(due, w.step.due_ps());
-        }
-    }
+    for (const std::uint32_t w : run_.joins.over()) due = std::min(due, run_.team[w].step.due_ps());
     if (due == NEVER_PS) throw Deadlock(source_.unfinished(), run_.clock.now_ps());
     return due;
 }

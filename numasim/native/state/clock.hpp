@@ -57,7 +57,7 @@ public:
     void schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
         w.step.rank_ = rank;
         w.step.due_ps_ = after(delay_ps);
-        busy_until_[w.id] = rank < LOOK ? w.step.due_ps_ : NEVER_PS;
+        be_busy_until(w, rank < LOOK ? w.step.due_ps_ : NEVER_PS);
         ns_clock_set(&pending_, w.id, ns_event_key_of(w.step.due_ps_, rank, w.id));
     }
 
@@ -76,7 +76,7 @@ public:
     // The worker has no event until another actor gives it one.
     void suspend(Worker& w) {
         w.step.rank_ = POLL;
-        busy_until_[w.id] = NEVER_PS;
+        be_busy_until(w, NEVER_PS);
         ns_clock_clear(&pending_, w.id);
     }
 
@@ -88,7 +88,7 @@ public:
 
     // It waits for something that is sure to come, and is found out at the end of this instant or later.
     void hold(Worker& w) {
-        busy_until_[w.id] = now_ps_;
+        be_busy_until(w, now_ps_);
         ns_clock_clear(&pending_, w.id);
     }
 
@@ -101,13 +101,14 @@ public:
 
     // Its flow ends at `due_ps`, which is refused only if it comes to that.
     void schedule_flow(Worker& w, std::int64_t due_ps) {
-        w.step.due_ps_ = busy_until_[w.id] = due_ps;
+        w.step.due_ps_ = due_ps;
+        be_busy_until(w, due_ps);
         ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, SEG_END, w.id));
     }
 
     // Its flow ends when it is the first of its class: `set_first_end`.
     void wait_for_turn(Worker& w) {
-        busy_until_[w.id] = WAITS_FOR_TURN;
+        be_busy_until(w, WAITS_FOR_TURN);
         ns_clock_clear(&pending_, w.id);
     }
     void set_first_end(std::uint32_t of_class, ns_event_key end) { ns_clock_set(&first_ends_, of_class, end); }
@@ -119,7 +120,8 @@ public:
     // A suspended worker will go on at `due_ps` through the event of another actor.
     void expect(Worker& w, Rank rank, std::int64_t due_ps) {
         w.step.rank_ = rank;
-        w.step.due_ps_ = busy_until_[w.id] = due_ps;
+        w.step.due_ps_ = due_ps;
+        be_busy_until(w, due_ps);
     }
 
     // What a suspended worker waits for has ended now, without effect.
@@ -131,19 +133,31 @@ public:
     // Nothing of the worker is pending any more: the phase has ended.
     void retire(Worker& w) {
         w.step.rank_ = POLL;
-        busy_until_[w.id] = NEVER_PS;
+        be_busy_until(w, NEVER_PS);
     }
 
     // Whether a worker does something that can bring tasks, and until when; the first end of such.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
-    std::int64_t first_busy_end_ps() const {
-        const std::int64_t first = *std::min_element(busy_until_.begin(), busy_until_.end());
+    std::int64_t first_busy_end_ps() {
+        if (first_busy_until_ == UNKNOWN) first_busy_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
+        const std::int64_t first = first_busy_until_;
         const ns_event_key flow = ns_clock_next(&first_ends_);
         return flow == NS_NO_EVENT ? first : std::min(first, ns_event_time(flow));
     }
 
 private:
-    static constexpr std::int64_t WAITS_FOR_TURN = NEVER_PS - 1;
+    static constexpr std::int64_t WAITS_FOR_TURN = NEVER_PS - 1, UNKNOWN = -1;
+
+    // Many ask for the first of all times before one changes.
+    void be_busy_until(const Worker& w, std::int64_t until_ps) {
+        std::int64_t& before_ps = busy_until_[w.id];
+        if (until_ps < first_busy_until_) {
+            first_busy_until_ = until_ps;
+        } else if (before_ps == first_busy_until_) {
+            first_busy_until_ = UNKNOWN;
+        }
+        before_ps = until_ps;
+    }
 
     std::size_t slot_of_flows() const { return std::size_t{workers_} + 2 + words_; }
 
@@ -153,6 +167,7 @@ private:
     EventTree pending_;
     EventTree first_ends_;                  // [classes of flows], of which there are no more than workers
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due
+    std::int64_t first_busy_until_ = UNKNOWN;
 };
 
 }  // namespace numasim

@@ -10,6 +10,7 @@
 #include "state/clock.hpp"
 #include "state/frames.hpp"
 #include "state/item_ranges.hpp"
+#include "state/nested_joins.hpp"
 #include "state/steal_counts.hpp"
 #include "state/task_queues.hpp"
 #include "state/worker.hpp"
@@ -49,6 +50,7 @@ struct Run {
     TaskQueues queues;
     Team team;
     Frames frames;
+    NestedJoins joins;
     StealCounts steals;
 };
 
