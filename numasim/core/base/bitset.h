@@ -1,24 +1,18 @@
-/* Sets of up to 64 members as words of 64 bits. */
+/* Sets as words of 64 bits. */
 #ifndef NUMASIM_BASE_BITSET_H
 #define NUMASIM_BASE_BITSET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Eight bytes, each 0 or 1, as eight bits. Written so that compilers make one load of it. */
-static inline uint64_t ns_octet_of_bytes(const uint8_t *byte) {
-    uint64_t low = (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24;
-    uint64_t high = (uint64_t)byte[4] | (uint64_t)byte[5] << 8 | (uint64_t)byte[6] << 16 | (uint64_t)byte[7] << 24;
-    uint64_t bytes = low | high << 32;
-    return bytes * UINT64_C(0x0102040810204080) >> 56; /* byte i comes to bit 8 i + 7 (8 - i) = 56 + i */
-}
+/* Words of a set of `count` members: member i is bit i % 64 of word i / 64. */
+static inline uint32_t ns_set_words(uint32_t count) { return (count + 63) / 64; }
 
-/* `count` bytes, at most 64, each 0 or 1, as as many bits. */
-static inline uint64_t ns_word_of_bytes(const uint8_t *byte, uint32_t count) {
-    uint64_t word = 0;
-    uint32_t at = 0;
-    for (; at + 8 <= count; at += 8) word |= ns_octet_of_bytes(byte + at) << at;
-    for (; at < count; at++) word |= (uint64_t)byte[at] << at;
-    return word;
+static inline bool ns_set_has(const uint64_t *set, uint32_t member) { return set[member / 64] >> member % 64 & 1; }
+
+static inline void ns_set_put(uint64_t *set, uint32_t member, bool in) {
+    const uint64_t bit = UINT64_C(1) << member % 64;
+    set[member / 64] = in ? set[member / 64] | bit : set[member / 64] & ~bit;
 }
 
 /* Number of bits that are set. */

@@ -15,56 +15,60 @@
 typedef struct {
     const uint32_t *queue;
     uint32_t size;
-    uint32_t queue_count;
-    const uint8_t *bit;   /* [queue_count]; NULL where there is no watch */
-    const uint64_t *mask; /* [words]; NULL where the plan has none */
+    const uint64_t *bits;          /* [words]; NULL where there is no watch */
+    const uint64_t *mask;          /* [words]; NULL where the plan has none */
+    uint32_t first_word, end_word; /* of the mask, outside of which there is nothing */
     uint8_t inverted;
 } ns_candidates;
 
+/* Whether a level draws or compares, so that masks serve only if the queues of its segments ascend. */
+static inline bool ns_level_draws(const ns_level *level) {
+    return level->pick == NS_PICK_RANDOM || level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST;
+}
+
 static inline ns_candidates ns_candidates_of(const ns_plan *plan, const ns_level *level, uint32_t segment,
                                              const ns_view *view) {
-    uint32_t first = plan->seg[segment];
+    uint32_t first = plan->seg[segment], size = plan->seg[segment + 1] - first;
+    bool ascends = size && ns_level_draws(level);
     bool watched = level->watch != NS_NONE8;
     return (ns_candidates){
         .queue = plan->queue + first,
-        .size = plan->seg[segment + 1] - first,
-        .queue_count = plan->queue_count,
-        .bit = watched ? view->watch + (uint64_t)level->watch * plan->queue_count : NULL,
+        .size = size,
+        .bits = watched ? view->watch + (uint64_t)level->watch * ns_mask_words(plan) : NULL,
         .mask = plan->mask ? plan->mask + (uint64_t)segment * ns_mask_words(plan) : NULL,
+        .first_word = ascends ? plan->queue[first] / 64 : 0,
+        .end_word = ascends ? plan->queue[first + size - 1] / 64 + 1 : ns_mask_words(plan),
         .inverted = (level->flags & NS_FLAG_INVERT) != 0,
     };
 }
 
 /* Whether the queue at place `at` of the segment is a candidate. */
 static inline bool ns_candidates_has(const ns_candidates *self, uint32_t at) {
-    return !self->bit || self->bit[self->queue[at]] != self->inverted;
+    return !self->bits || ns_set_has(self->bits, self->queue[at]) != self->inverted;
 }
 
 /* Of the 64 queues from 64 `at` on, a bit for each candidate. */
 static inline uint64_t ns_candidates_word(const ns_candidates *self, uint32_t at) {
-    uint64_t mask = self->mask[at];
-    if (!mask) return 0;
-    uint32_t left = self->queue_count - 64 * at;
-    uint64_t bits = ns_word_of_bytes(self->bit + 64 * at, left < 64 ? left : 64);
-    return (self->inverted ? ~bits : bits) & mask;
+    return (self->inverted ? ~self->bits[at] : self->bits[at]) & self->mask[at];
 }
 
 static inline uint32_t ns_candidates_count_by_words(const ns_candidates *self) {
     uint32_t count = 0;
-    for (uint32_t at = 0; 64 * at < self->queue_count; at++) count += ns_word_count(ns_candidates_word(self, at));
+    for (uint32_t at = self->first_word; at < self->end_word; at++)
+        count += ns_word_count(ns_candidates_word(self, at));
     return count;
 }
 
 static inline uint32_t ns_candidates_count(const ns_candidates *self) {
-    if (!self->bit) return self->size;
+    if (!self->bits) return self->size;
     if (self->mask) return ns_candidates_count_by_words(self);
     uint32_t count = 0;
-    for (uint32_t at = 0; at < self->size; at++) count += self->bit[self->queue[at]] ^ self->inverted;
+    for (uint32_t at = 0; at < self->size; at++) count += ns_candidates_has(self, at);
     return count;
 }
 
 static inline uint32_t ns_candidates_nth_by_words(const ns_candidates *self, uint32_t nth) {
-    for (uint32_t at = 0;; at++) {
+    for (uint32_t at = self->first_word;; at++) {
         uint64_t word = ns_candidates_word(self, at);
         uint32_t count = ns_word_count(word);
         if (nth < count) return 64 * at + ns_word_nth(word, nth);
@@ -74,7 +78,7 @@ static inline uint32_t ns_candidates_nth_by_words(const ns_candidates *self, uin
 
 /* Candidate number `nth`, from zero, of those counted. */
 static inline uint32_t ns_candidates_nth(const ns_candidates *self, uint32_t nth) {
-    if (!self->bit) return self->queue[nth];
+    if (!self->bits) return self->queue[nth];
     if (self->mask) return ns_candidates_nth_by_words(self, nth);
     uint32_t at = 0;
     while (!ns_candidates_has(self, at) || nth--) at++;

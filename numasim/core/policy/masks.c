@@ -1,10 +1,6 @@
 #include "policy/masks.h"
 
-/* Whether the order of a segment's queues decides which one is picked from those that a watch lets pass. */
-static bool order_matters(const ns_level *level) {
-    bool draws = level->pick == NS_PICK_RANDOM || level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST;
-    return draws && level->watch != NS_NONE8;
-}
+#include "policy/candidates.h"
 
 static bool ascends(const ns_plan *plan, uint32_t segment) {
     for (uint32_t at = plan->seg[segment] + 1; at < plan->seg[segment + 1]; at++) {
@@ -16,7 +12,7 @@ static bool ascends(const ns_plan *plan, uint32_t segment) {
 bool ns_masks_serve(const ns_plan *plan) {
     for (uint32_t index = 0; index < plan->levels; index++) {
         const ns_level *level = &plan->level[index];
-        if (!order_matters(level)) continue;
+        if (!ns_level_draws(level) || level->watch == NS_NONE8) continue;
         uint32_t end = index + 1 < plan->levels ? level[1].row : plan->rows - 1;
         for (uint32_t segment = plan->row[level->row]; segment < plan->row[end]; segment++) {
             if (!ascends(plan, segment)) return false;

@@ -4,6 +4,7 @@
 #ifndef NUMASIM_POLICY_MASKS_H
 #define NUMASIM_POLICY_MASKS_H
 
+#include "base/bitset.h"
 #include "policy/plan.h"
 
 #ifdef __cplusplus
@@ -11,7 +12,7 @@ extern "C" {
 #endif
 
 /* Number of words of each segment's mask: queue q is bit q % 64 of word q / 64. */
-static inline uint32_t ns_mask_words(const ns_plan *plan) { return (plan->queue_count + 63) / 64; }
+static inline uint32_t ns_mask_words(const ns_plan *plan) { return ns_set_words(plan->queue_count); }
 
 /* Whether masks serve the plan: it has watches, and where its levels pick by one, their queues ascend. */
 bool ns_masks_serve(const ns_plan *plan);

@@ -118,7 +118,23 @@ static void leave_segment(ns_walk *self) {
     self->begun = false;
 }
 
+/* Whether no queue at all passes the watch of the level: then its segments are left without a draw. */
+static bool none_passes(const ns_turn *turn) {
+    const ns_level *level = turn->level;
+    if (level->watch == NS_NONE8 || level->flags & NS_FLAG_INVERT || !ns_level_draws(level)) return false;
+    const uint32_t words = ns_mask_words(turn->plan);
+    const uint64_t *bits = turn->view->watch + (uint64_t)level->watch * words;
+    for (uint32_t at = 0; at < words; at++) {
+        if (bits[at]) return false;
+    }
+    return true;
+}
+
 bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue) {
+    if (none_passes(turn)) {
+        self->segment = self->end;
+        self->begun = false;
+    }
     for (; self->segment < self->end; leave_segment(self)) {
         ns_candidates some = ns_candidates_of(turn->plan, turn->level, self->segment, turn->view);
         if (!self->begun) begin_segment(self, &some, turn);

@@ -18,7 +18,7 @@ extern "C" {
 /* What a worker sees of the run at the instant of a decision. */
 typedef struct {
     const int64_t *length; /* [queues] tasks in each queue */
-    const uint8_t *watch;  /* [watches][queues] watch bits, one byte each: 0 or 1 */
+    const uint64_t *watch; /* [watches][ns_set_words(queues)] sets of the queues whose watch bits are set */
     uint32_t iteration;    /* the iteration that is running, from zero */
 } ns_view;
 

@@ -1,5 +1,6 @@
 #include "policy/thresholds.h"
 
+#include "base/bitset.h"
 #include "base/wide.h"
 
 enum { PPM = 1000000 };
@@ -37,9 +38,15 @@ ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t pu
     return (ns_thresholds){ns_saturate(high), ns_saturate(low)};
 }
 
-void ns_watch_mark(const ns_plan *plan, uint8_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds) {
+int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds) {
+    const uint32_t words = ns_set_words(plan->queue_count);
+    int32_t more = 0;
     for (uint32_t w = 0; w < plan->watches; w++) {
-        uint8_t *bit = &bits[(uint64_t)w * plan->queue_count + q];
-        *bit = ns_watch_bit(&plan->watch[2 * w], *bit, length, thresholds);
+        uint64_t *const set = bits + (uint64_t)w * words;
+        const bool before = ns_set_has(set, q), marked = ns_watch_bit(&plan->watch[2 * w], before, length, thresholds);
+        if (marked == before) continue;
+        ns_set_put(set, q, marked);
+        more += marked ? 1 : -1;
     }
+    return more;
 }

@@ -42,8 +42,8 @@ static inline bool ns_watch_bit(const int32_t *bound, bool bit, int64_t length, 
     return length > ns_watch_length(bound[1], thresholds) && bit;
 }
 
-/* Bring the watch bits of queue `q` up to date with its `length`; `bits` is [watches][queues]. */
-void ns_watch_mark(const ns_plan *plan, uint8_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
+/* Bring the watch bits of queue `q`, as in an `ns_view`, up to date with its `length`; by how many there are more. */
+int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/bitset.h"
+
 #define UNBOUNDED_TASKS (INT64_C(1) << 62)
 
 static bool make(ns_queues *self) {
@@ -9,7 +11,7 @@ static bool make(ns_queues *self) {
     self->ring = calloc(count + 1, sizeof *self->ring);
     self->length = calloc(4 * count + 1, sizeof *self->length);
     self->thresholds = calloc(count + 1, sizeof *self->thresholds);
-    self->watch = calloc(count * self->plan->watches + 1, 1);
+    self->watch = calloc((size_t)ns_set_words(self->plan->queue_count) * self->plan->watches + 1, sizeof *self->watch);
     return self->ring && self->length && self->thresholds && self->watch;
 }
 
@@ -45,12 +47,4 @@ int64_t ns_queues_peak_sum(const ns_queues *self) {
     int64_t sum = 0;
     for (uint32_t q = 0; q < self->plan->queue_count; q++) sum += self->peak[q];
     return sum;
-}
-
-bool ns_queues_any_marked(const ns_queues *self) {
-    const uint64_t bits = (uint64_t)self->plan->watches * self->plan->queue_count;
-    for (uint64_t at = 0; at < bits; at++) {
-        if (self->watch[at]) return true;
-    }
-    return false;
 }

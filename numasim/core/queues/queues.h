@@ -23,7 +23,8 @@ typedef struct {
     int64_t *capacity;         /* [queues] 2^62: without bound */
     int64_t *pushes, *peak;    /* [queues] counted where there are watches */
     ns_thresholds *thresholds; /* [queues] */
-    uint8_t *watch;            /* [watches][queues] */
+    uint64_t *watch;           /* as in an `ns_view` */
+    int64_t marked;            /* watch bits that are set */
     int64_t total, peak_total; /* tasks in all queues */
     int64_t entries, peak_entries;
 } ns_queues;
@@ -35,11 +36,8 @@ void ns_queues_destroy(ns_queues *self);
 /* The sum of the greatest lengths that the queues have had. */
 int64_t ns_queues_peak_sum(const ns_queues *self);
 
-/* Whether any watch bit is set. */
-bool ns_queues_any_marked(const ns_queues *self);
-
 static inline void ns_queues_mark(ns_queues *self, uint32_t q) {
-    ns_watch_mark(self->plan, self->watch, q, self->length[q], self->thresholds[q]);
+    self->marked += ns_watch_mark(self->plan, self->watch, q, self->length[q], self->thresholds[q]);
 }
 
 static inline bool ns_queues_have_room(const ns_queues *self, uint32_t q) {

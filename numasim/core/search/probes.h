@@ -8,6 +8,9 @@
 #include "execution/worker_state.h"
 #include "queues/queues.h"
 
+/* After so many fruitless rounds in a row a worker asks whether any can succeed. */
+enum { NS_PATIENCE_ROUNDS = 256 };
+
 /* How often steals were tried and succeeded: [nodes][nodes] of thief and queue. */
 typedef struct {
     int64_t *attempts, *successes;

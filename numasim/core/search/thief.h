@@ -14,9 +14,6 @@
 #include "policy/backoff.h"
 #include "search/probes.h"
 
-/* After so many fruitless rounds in a row a worker asks whether any can succeed. */
-enum { NS_PATIENCE_ROUNDS = 256 };
-
 /* ---- what whoever includes this defines -------------------------------------------------------------------------- */
 
 /* What the worker sees of the run now. */
@@ -45,6 +42,9 @@ static inline void ns_host_despair(ns_search *s, ns_worker_state *w);
 
 /* The worker polls after `wait_ps`: count rounds that it can only fail in after that; the time that they take. */
 static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_t wait_ps);
+
+/* The worker's next event is a poll: others may be found out beforehand. */
+static inline void ns_host_foresee(ns_search *s, ns_worker_state *w);
 
 /* Whether nobody has a lock of the search; ask for one, and wait for it; let go of one. */
 static inline bool ns_host_is_free(ns_search *s, uint32_t lock);
@@ -134,6 +134,7 @@ static inline bool ns_back_off(ns_search *s, ns_worker_state *w, bool probed) {
     wait_ps += ns_host_pass_over(s, w, wait_ps);
     if (!wait_ps) return ns_start_round(s, w);
     ns_host_wait(s, w, NS_RANK_POLL, wait_ps);
+    ns_host_foresee(s, w);
     return false;
 }
 

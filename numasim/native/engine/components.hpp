@@ -13,6 +13,7 @@
 #include "engine/thief.hpp"
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
+#include "shortcuts/foreseen_probes.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
@@ -30,8 +31,9 @@ struct Components {
           source(run, sync, dispatcher),
           skipping(run, memory, source),
           polling(run, memory, source, skipping),
+          foreseen(run, polling),
           batches(run, source, skipping, polling),
-          thief(run, memory, sync, source, skipping, polling, batches) {}
+          thief(run, memory, sync, source, skipping, polling, foreseen, batches) {}
     Components(const Components&) = delete;
 
     Run run;
@@ -41,6 +43,7 @@ struct Components {
     WorkSource source;
     SkipAhead skipping;
     Polling polling;
+    ForeseenProbes foreseen;
     StealBatches batches;
     Thief thief;
 };

@@ -56,7 +56,7 @@ void Engine::handle(ns_event_key event) {
         case PUT:
             return actor == executor_.run.clock.producer() ? produce() : executor_.end_put(executor_.run.team[actor]);
         case LOOK: return look(executor_.run.team[actor]);
-        case POLL: return executor_.proceed(executor_.run.team[actor]);
+        case POLL: return poll(executor_.run.team[actor]);
         default: return end_phase();
     }
 }
@@ -85,6 +85,11 @@ void Engine::grant(std::uint32_t lock) {
     if (then == Then::ENQUEUE) return executor_.put_locked(w);
     if (then == Then::ATOMIC) executor_.sync.release(lock, w.id);
     executor_.sync.stop_spinning(w);
+    executor_.proceed(w);
+}
+
+void Engine::poll(Worker& w) {
+    executor_.foreseen.poll(w);
     executor_.proceed(w);
 }
 

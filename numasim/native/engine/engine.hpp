@@ -63,6 +63,7 @@ private:
     void end_segment(Worker& w);
     void produce();
     void grant(std::uint32_t lock);
+    void poll(Worker& w);
     void look(Worker& w);
     void start_phase();
     void end_phase();

@@ -166,7 +166,7 @@ void Executor::join(Worker& w, const Frame& child) {
     Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
     if (--parent.pending != 0) return;
-    run.joins.come_to_end(child.parent);
+    if (run.joins.come_to_end(child.parent)) foreseen.wake(run.joins.over().back());
     if (parent.waiting) {
         parent.waiting = 0;
         resume(w, child.parent);

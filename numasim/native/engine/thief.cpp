@@ -14,13 +14,14 @@ bool any_anchor(const ns_plan& steal, ns_anchor anchor) {
 }  // namespace
 
 Thief::Thief(Run& given, MemorySystem& memory, SyncObjects& sync_objects, WorkSource& work_source,
-             SkipAhead& skip_ahead, Polling& rounds, StealBatches& batches)
+             SkipAhead& skip_ahead, Polling& rounds, ForeseenProbes& foreseen_probes, StealBatches& batches)
     : ns_search{&given.plan, given.queues.core(), given.queues.actors(), given.steals},
       run(given),
       sync(sync_objects),
       source(work_source),
       skipping(skip_ahead),
       polling(rounds),
+      foreseen(foreseen_probes),
       memory_(memory),
       batches_(batches),
       tracks_parent_(any_anchor(plan->steal, NS_ANCHOR_PARENT)),
@@ -40,13 +41,19 @@ bool Thief::seek(Worker& w) {
 
 bool Thief::start_round(Worker& w) { return ns_start_round(this, &w); }
 
-bool Thief::look(Worker& w) { return ns_look(this, &w); }
+bool Thief::look(Worker& w) {
+    const std::uint32_t q = w.target;
+    const bool goes_on = ns_look(this, &w);
+    foreseen.looked(q);
+    return goes_on;
+}
 
 // ---- idle episodes ------------------------------------------------------------------------------------------------
 
 void Thief::go_idle(Worker& w) {
     ns_go_idle(this, &w, run.clock.now_ps());
     if (!w.stack.empty()) run.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
+    foreseen.marked();
     memory_.tell_activity(w);
     w.began_ps = run.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
@@ -55,6 +62,7 @@ void Thief::go_idle(Worker& w) {
 void Thief::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
     if (!w.stack.empty()) run.joins.end(static_cast<std::size_t>(w.stack.back()));
+    foreseen.stopped(w);
     memory_.tell_activity(w);
     report_idle(w, w.failed, w.failed_remote);
     run.step(POLL, w.id, w.failed, w.failed_remote);
@@ -68,6 +76,7 @@ void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remo
 
 void Thief::retire(Worker& w) {
     if (w.idle) {
+        foreseen.wake(w.id);
         ns_take_back(&w, w.step.rank(), w.step.due_ps() - run.clock.now_ps(), w.step.idle_ps());
         end_idle(w);
         run.clock.clear(w.id);

@@ -9,6 +9,7 @@
 #include "engine/work_source.hpp"
 #include "memory/memory_system.hpp"
 #include "search/thief.h"
+#include "shortcuts/foreseen_probes.hpp"
 #include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
@@ -19,7 +20,7 @@ namespace numasim {
 class Thief : public ns_search {
 public:
     Thief(Run& given, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping,
-          Polling& polling, StealBatches& batches);
+          Polling& polling, ForeseenProbes& foreseen, StealBatches& batches);
 
     // Let the worker take its next implicit body or own task, or start to search; false: it is idle now.
     bool seek(Worker& w);
@@ -44,6 +45,7 @@ public:
     WorkSource& source;
     SkipAhead& skipping;
     Polling& polling;
+    ForeseenProbes& foreseen;
 
 private:
     [[gnu::noinline]] void go_idle(Worker& w);
@@ -122,6 +124,8 @@ static inline void ns_host_despair(ns_search* s, ns_worker_state*) { thief_of(s)
 static inline std::int64_t ns_host_pass_over(ns_search* s, ns_worker_state* w, std::int64_t wait_ps) {
     return thief_of(s).polling.pass_over(worker_of(w), wait_ps);
 }
+
+static inline void ns_host_foresee(ns_search* s, ns_worker_state* w) { thief_of(s).foreseen.sleep(worker_of(w)); }
 
 static inline bool ns_host_is_free(ns_search* s, std::uint32_t lock) { return thief_of(s).sync.is_free(lock); }
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int32_t MOST_PROBES = 4096;
 constexpr std::int64_t TURNS_BETWEEN_PAUSES = 4096;
-constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // that are counted together
+constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // that are counted together,
+constexpr std::int64_t MOST_CHOICES = 4;                      // where there are not many more choices a round
 
 // Draws number `first`, `first + step`, ... of a stream, mapped to [0, size).
 NUMASIM_VECTORS void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size,
@@ -49,11 +50,15 @@ void Polling::learn(Worker& w) {
     quiet.levels.assign(levels_.begin(), levels_.begin() + count);
     quiet.segments.assign(segments_.begin(), segments_.begin() + count);
     quiet.known = all_levels_of_me(run_.plan.steal);
+    quiet.longest_ps = longest_round_ps(w);
+    quiet.choices = 0;
+    for (const std::uint32_t segment : quiet.segments)
+        quiet.choices += run_.plan.steal.seg[segment + 1] - run_.plan.steal.seg[segment];
 }
 
 std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
     const ns_queues& queues = run_.queues.contents();
-    if (queues.total != 0 && !(run_.plan.sees_marks_only && !ns_queues_any_marked(&queues))) return 0;
+    if (queues.total != 0 && !(run_.plan.sees_marks_only && queues.marked == 0)) return 0;
     const std::int64_t until_ps = next_change_ps();
     if (!run_.plan.skip || memory_.settles()) return 0;  // flows may end earlier than is known yet
     return pass_over(w, run_.clock.after(w.owed_ps + wait_ps), until_ps);
@@ -136,8 +141,8 @@ std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64
         std::max(run_.plan.costs.least_probe_ps, std::min(run_.plan.costs.probe_near_ps, run_.plan.costs.probe_far_ps));
     const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * probe;
     if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != wait_ps(w.fails + 63, true)) return poll_ps;
-    const std::int64_t rounds = std::min(MOST_ROUNDS, (until_ps - poll_ps - 1) / (longest_round_ps(w) + wait));
-    if (rounds < MANY_ROUNDS) return poll_ps;
+    const std::int64_t rounds = std::min(MOST_ROUNDS, (until_ps - poll_ps - 1) / (w.quiet.longest_ps + wait));
+    if (rounds < MANY_ROUNDS || rounds * MOST_CHOICES < w.quiet.choices) return poll_ps;
     std::int64_t probing = 0;
     for (std::size_t i = 0; i < w.quiet.segments.size(); ++i) probing += pass_over_probe(w, i, rounds);
     run_.queues.actor(w.id).victims.drawn += static_cast<std::uint64_t>(rounds) * w.quiet.segments.size();

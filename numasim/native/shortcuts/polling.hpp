@@ -22,6 +22,16 @@ public:
     // take. None where the plan does not skip.
     std::int64_t pass_over(Worker& w, std::int64_t wait_ps);
 
+    // Count the rounds from `poll_ps` on whose last probe takes effect before `until_ps`, all of random picks that
+    // fail; the time that they take.
+    std::int64_t pass_rounds(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
+        return pass_over_probes(w, poll_ps, until_ps);
+    }
+    void count_failed(Worker& w, std::uint32_t q, std::int64_t attempts);
+
+    // Whether the phase is skipped over, without events of tasks.
+    bool skips() const { return skipping_.active(); }
+
     // The rounds of a worker while all queues are empty.
     const QuietRound& quiet_round(Worker& w) {
         if (!w.quiet.known) learn(w);
@@ -34,7 +44,6 @@ private:
     std::int64_t wait_ps(std::int64_t fails, bool probed) const {
         return ns_backoff_wait_ps(&run_.plan.backoff, fails, probed);
     }
-    void count_failed(Worker& w, std::uint32_t q, std::int64_t attempts);
     std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
     std::int64_t pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
     std::int64_t pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);

@@ -28,12 +28,14 @@ public:
 
     std::int64_t now_ps() const { return now_ps_; }
     std::int64_t events() const { return events_; }
+    ns_event_key event() const { return event_; }  // that happens
 
     ns_event_key next() const { return ns_clock_next(&pending_); }
     // For the synchronisation objects of the core, which have events of their own.
     ns_clock* tree() { return &pending_; }
     void advance(ns_event_key event) {
         ++events_;
+        event_ = event;
         now_ps_ = ns_event_time(event);
     }
 
@@ -71,6 +73,24 @@ public:
     void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
         w.step.idle_ps_ = step_ps;
         schedule(w, rank, ns_pay_owed(&w) + step_ps);
+    }
+
+    // Rounds of an idle worker are passed over: its next event is a poll at `event_ps`, whatever its step says. When
+    // that comes, or before, it wakes for its next poll, of whose waiting time `slept_ps` is no less, or for a probe on
+    // its way.
+    void postpone_poll(const Worker& w, std::int64_t event_ps) {
+        ns_clock_set(&pending_, w.id, ns_event_key_of(event_ps, POLL, w.id));
+    }
+    void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t slept_ps) {
+        w.step.due_ps_ = due_ps;
+        if (slept_ps != 0) w.step.idle_ps_ = slept_ps;
+        ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, POLL, w.id));
+    }
+    void wake_for_look(Worker& w, std::int64_t due_ps, std::int64_t probe_ps) {
+        w.step.rank_ = LOOK;
+        w.step.due_ps_ = due_ps;
+        w.step.idle_ps_ = probe_ps;
+        ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, LOOK, w.id));
     }
 
     // The worker has no event until another actor gives it one.
@@ -164,6 +184,7 @@ private:
     const std::uint32_t workers_;
     const std::size_t words_;  // synchronisation objects
     std::int64_t now_ps_ = 0, events_ = 0;
+    ns_event_key event_ = 0;
     EventTree pending_;
     EventTree first_ends_;                  // [classes of flows], of which there are no more than workers
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due

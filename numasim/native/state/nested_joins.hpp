@@ -22,9 +22,11 @@ public:
         waiter_[frame] = NOBODY;
     }
 
-    // The last child of the task in this frame has finished.
-    void come_to_end(std::size_t frame) {
-        if (frame < waiter_.size() && waiter_[frame] != NOBODY) over_.push_back(waiter_[frame]);
+    // The last child of the task in this frame has finished; whether somebody waits for that, the last of `over`.
+    bool come_to_end(std::size_t frame) {
+        if (frame >= waiter_.size() || waiter_[frame] == NOBODY) return false;
+        over_.push_back(waiter_[frame]);
+        return true;
     }
 
     std::span<const std::uint32_t> over() const { return over_; }

@@ -14,6 +14,15 @@
 
 namespace numasim {
 
+// Whoever wants to know of tasks that come into queues.
+class QueueAttendant {
+public:
+    virtual void filled(std::uint32_t q) = 0;
+
+protected:
+    ~QueueAttendant() = default;
+};
+
 class TaskQueues {
 public:
     TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder);
@@ -29,12 +38,15 @@ public:
     void put(std::uint32_t q, Task task) {
         if (!ns_queues_push_task(&queues_, q, static_cast<std::uint64_t>(task))) throw std::bad_alloc();
         if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
+        if (attendant_ != nullptr) attendant_->filled(q);
     }
     void put_items(std::uint32_t q, const ns_items& items) {
         if (items.count == 0) return;
         if (!ns_queues_push(&queues_, q, items)) throw std::bad_alloc();
         recorder_.length(q, length(q));
+        if (attendant_ != nullptr) attendant_->filled(q);
     }
+    void set_attendant(QueueAttendant* attendant) { attendant_ = attendant; }
 
     Task peek(std::uint32_t q, bool back) const { return static_cast<Task>(ns_queues_peek(&queues_, q, back)); }
     // The range of items at an end of a queue that is not empty; a task that is no item is a range of its own.
@@ -63,6 +75,7 @@ private:
     };
 
     Recorder& recorder_;
+    QueueAttendant* attendant_ = nullptr;
     ns_queues queues_{};
     std::unique_ptr<ns_actor[], Free> actors_;  // [workers + 1]
     std::uint32_t iteration_ = 0;

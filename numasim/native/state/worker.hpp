@@ -48,6 +48,7 @@ struct QuietRound {
     bool known = false;
     std::int32_t probes = -1;  // -1: has to be gone through probe by probe
     std::vector<std::uint32_t> levels, segments;
+    std::int64_t longest_ps = 0, choices = 0;  // of the probes together; queues that they are picked from
 };
 
 struct alignas(64) Worker : ns_worker_state {

@@ -11,8 +11,8 @@
 
 typedef struct {
     const ns_plan *plan;
-    ns_atomic_u64 *bytes; /* [watches][stride] a byte for each queue, 0 or 1 */
-    uint32_t stride;      /* words of 8 queues */
+    ns_atomic_u64 *bits; /* [watches][words] sets of queues */
+    uint32_t words;
 } ns_watch_board;
 
 /* 0 or NS_ERROR_MEMORY. */
@@ -22,7 +22,7 @@ void ns_watch_board_destroy(ns_watch_board *self);
 /* Queue `q` has `length` tasks now. */
 void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds);
 
-/* Copy all bits to `bits` [watches][queues]. */
-void ns_watch_board_copy(const ns_watch_board *self, uint8_t *bits);
+/* Copy all bits to `bits`, as in an `ns_view`. */
+void ns_watch_board_copy(const ns_watch_board *self, uint64_t *bits);
 
 #endif

@@ -1,19 +1,21 @@
 /* What a worker sees of the queues, and the watch bits that are noted at each change of a queue. */
+#include "base/bitset.h"
 #include "search/search.h"
 
 /* The watch bits where they are not noted at pushes and pops: from the lengths of the queues. */
-static void watch_lengths(const ns_thread_pool *pool, uint8_t *bits) {
+static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {
     const ns_plan *plan = &pool->tables.steal;
     for (uint32_t q = 0; q < plan->queue_count; q++) {
         const int64_t length = ns_task_queue_length(pool->queues[q]);
         const ns_thresholds thresholds = ns_task_queue_thresholds(pool->queues[q]);
         for (uint32_t watch = 0; watch < plan->watches; watch++) {
-            bits[watch * plan->queue_count + q] = ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
+            const bool marked = ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
+            ns_set_put(bits + (size_t)watch * ns_set_words(plan->queue_count), q, marked);
         }
     }
 }
 
-static void look_at_watches(const ns_thread_pool *pool, uint8_t *bits) {
+static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits) {
     if (pool->notes_watches)
         ns_watch_board_copy(&pool->board, bits);
     else
@@ -23,7 +25,7 @@ static void look_at_watches(const ns_thread_pool *pool, uint8_t *bits) {
 void ns_thread_view_queues(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
-    if (pool->watches) look_at_watches(pool, (uint8_t *)(uintptr_t)search->view.watch);
+    if (pool->watches) look_at_watches(pool, (uint64_t *)(uintptr_t)search->view.watch);
     if (pool->sees_lengths) {
         int64_t *length = (int64_t *)(uintptr_t)search->view.length;
         for (uint32_t q = 0; q < pool->tables.steal.queue_count; q++) length[q] = ns_task_queue_length(pool->queues[q]);

@@ -1,6 +1,7 @@
 /* How a worker finds its next task: in its own queue, or in rounds of probes with waits after fruitless ones. */
 #include <stdlib.h>
 
+#include "base/bitset.h"
 #include "execution/execution.h"
 #include "search/search.h"
 
@@ -14,7 +15,7 @@ int ns_thread_search_create(ns_thread_worker *worker) {
     int64_t *cursor = calloc((size_t)plan->levels + 1, sizeof *cursor);
     int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
     int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
-    uint8_t *watch = calloc((size_t)plan->queue_count * plan->watches + 1, sizeof *watch);
+    uint64_t *watch = calloc((size_t)ns_set_words(plan->queue_count) * plan->watches + 1, sizeof *watch);
     worker->search.bytes = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.bytes);
     worker->search.objects = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.objects);
     worker->search.view = (ns_view){.length = length, .watch = watch};

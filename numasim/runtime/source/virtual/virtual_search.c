@@ -94,6 +94,11 @@ static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_
     return 0; /* every round is gone through */
 }
 
+static inline void ns_host_foresee(ns_search *s, ns_worker_state *w) {
+    (void)s;
+    (void)w;
+}
+
 static inline bool ns_host_is_free(ns_search *s, uint32_t lock) { return ns_sync_is_free(pool_with(s)->sync, lock); }
 
 static inline void ns_host_request(ns_search *s, ns_worker_state *w, uint32_t lock) {
