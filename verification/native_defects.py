@@ -10,6 +10,7 @@ OBJECTS = "numasim/core/sync/objects.c"
 CACHES = "numasim/native/memory/caches.cpp"
 PROGRESS = "numasim/native/memory/progress.cpp"
 SHARING = "numasim/native/memory/sharing.cpp"
+FORESEEN = "numasim/native/shortcuts/foreseen_probes.cpp"
 PAGES = "numasim/core/memory/page_map.c"
 THIEF = "numasim/core/search/thief.h"
 PROBES = "numasim/core/search/probes.h"
@@ -184,5 +185,19 @@ NATIVE_DEFECTS = (
         "        each_member(at, open_[at], [this](std::uint32_t number) { set_level(number, ONE); });\n",
         "",
         ("test_flow_classes.py",),
+    ),
+    Defect(
+        "the owner of a queue sleeps on when a task comes into it",
+        FORESEEN,
+        "    if (queues_[q].owner != NOBODY) wake(queues_[q].owner);\n",
+        "",
+        ("test_engines_agree.py", "test_foreseen_probes.py"),
+    ),
+    Defect(
+        "who sleeps after another may have the next probe, but is not woken for it",
+        FORESEEN,
+        "    if (queues_[q].attended > probe) queues_[q].attended.worker = NOBODY;",
+        "",
+        ("test_engines_agree.py", "test_foreseen_probes.py"),
     ),
 )

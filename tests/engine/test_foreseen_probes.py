@@ -1,0 +1,73 @@
+"""Idle workers that sleep through probes known to fail find what they find when every probe is an event (model 1.5).
+
+One worker at a time has something to give, now and then; all others look for it in vain most of the time. So nearly
+every probe is foreseen, and every task that comes into a queue has to wake who would have found it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from engine_setup import NS, event_by_event, found, plan_of, runtime, seeded, shipped_strategy, stealing, toy
+from task_graphs import WAIT, Task, graph, task
+
+from numasim.engine.check.engine_difference import outcome
+from numasim.engine.simulate import ENGINES
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.plan.plan import Plan
+from numasim.plan.run import Run
+
+MACHINE = toy(2, 4)
+WORKERS = 8
+BACKOFF = {"first_ns": 40, "factor": 2, "max_ns": 160}
+STRATEGIES = {
+    "one pick": shipped_strategy("randomized"),
+    "half of what is there": shipped_strategy("steal-half"),
+    "all but one": shipped_strategy("leave-one"),
+    "two picks": stealing({"from": "others", "tries": 2}),
+    "near before far": stealing({"from": "own-node"}, {"from": "other-nodes"}),
+    "marks elsewhere": shipped_strategy("topology-aware"),
+    "marks alone": shipped_strategy("threshold"),
+}
+
+pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the extension is not built")
+
+
+def drips(count: int) -> Task:
+    """Spawns two tasks after each stretch of work, of lengths that go round."""
+    steps: list[object] = []
+    for at in range(count):
+        steps += [(27_000 + 1_300 * (at % 7)) * NS, task((90 + 50 * (at % 5)) * NS), task(task(60 * NS), 300 * NS, WAIT)]
+    return task(*steps, WAIT)
+
+
+def plan_with(strategy: StrategySpec, join: str) -> Plan:
+    """Two workers with something to give, six without."""
+    work = graph(task(drips(16), drips(12), WAIT))
+    return plan_of(work, WORKERS, strategy, runtime(join=join, backoff=BACKOFF), MACHINE)
+
+
+def quantities(run: Run, engine: str) -> dict[str, Any] | str:
+    """What a run comes to, whatever it took; or why it is refused."""
+    end = outcome(run, engine)
+    return end if isinstance(end, str) else found(end)
+
+
+@pytest.mark.parametrize("join", ["continuation", "help", "strict", "block", "own"])
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+def test_what_is_slept_through_changes_nothing(strategy: StrategySpec, join: str) -> None:
+    plan = plan_with(strategy, join)
+    asleep = quantities(seeded(plan), "native")
+    awake = seeded(event_by_event(plan))
+    assert asleep == quantities(awake, "native") == quantities(awake, "reference")
+
+
+@pytest.mark.parametrize("name", ["one pick", "half of what is there", "near before far"])
+def test_few_of_the_probes_are_events(name: str) -> None:
+    plan = plan_with(STRATEGIES[name], "continuation")
+    asleep, _ = ENGINES["native"](seeded(plan), False, None)
+    awake, _ = ENGINES["native"](seeded(event_by_event(plan)), False, None)
+    attempts = int(asleep.counters["steal_attempts"])
+    assert awake.counters["events"] > attempts
+    assert int(asleep.counters["events"]) < attempts // 2
