@@ -7,10 +7,10 @@
 
 #include "engine/sync_objects.hpp"
 #include "engine/work_source.hpp"
+#include "idle/foreseen_probes.hpp"
+#include "idle/polling.hpp"
 #include "memory/memory_system.hpp"
 #include "search/thief.h"
-#include "shortcuts/foreseen_probes.hpp"
-#include "shortcuts/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
 #include "state/run.hpp"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "shortcuts/polling.hpp"
+#include "idle/polling.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "state/run.hpp"
 

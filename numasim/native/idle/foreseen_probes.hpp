@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "shortcuts/polling.hpp"
+#include "idle/polling.hpp"
 #include "state/run.hpp"
 
 namespace numasim {

@@ -1,4 +1,4 @@
-#include "shortcuts/polling.hpp"
+#include "idle/polling.hpp"
 
 #include <algorithm>
 

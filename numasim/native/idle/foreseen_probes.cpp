@@ -1,4 +1,4 @@
-#include "shortcuts/foreseen_probes.hpp"
+#include "idle/foreseen_probes.hpp"
 
 #include <algorithm>
 #include <functional>
