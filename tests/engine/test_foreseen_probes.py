@@ -38,7 +38,8 @@ def drips(count: int) -> Task:
     """Spawns two tasks after each stretch of work, of lengths that go round."""
     steps: list[object] = []
     for at in range(count):
-        steps += [(27_000 + 1_300 * (at % 7)) * NS, task((90 + 50 * (at % 5)) * NS), task(task(60 * NS), 300 * NS, WAIT)]
+        alone_ns, given_ns = 27_000 + 1_300 * (at % 7), 90 + 50 * (at % 5)
+        steps += [alone_ns * NS, task(given_ns * NS), task(task(60 * NS), 300 * NS, WAIT)]
     return task(*steps, WAIT)
 
 
