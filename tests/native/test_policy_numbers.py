@@ -20,7 +20,9 @@ from policy_library import (
     NativePlan,
     RulesStruct,
     ThresholdsStruct,
+    bits_of,
     library,
+    sets_of,
 )
 from strategy_setup import compiled, strategy
 
@@ -102,8 +104,11 @@ def test_watch_bits(length: int, before: int) -> None:
         for bits in queues.watch:
             bits[:] = bytes([before, before])
         queues.set_thresholds(1, high, low)
-        library().ns_watch_mark(native.struct, view.watch.ctypes.data, 1, length, ThresholdsStruct(high, low))
-        assert view.watch.tolist() == [list(bits) for bits in queues.watch]
+        sets = sets_of(view.watch)
+        more = library().ns_watch_mark(native.struct, sets.ctypes.data, 1, length, ThresholdsStruct(high, low))
+        marked = bits_of(sets, len(plan.queues))
+        assert marked.tolist() == [list(bits) for bits in queues.watch]
+        assert more == int(marked.sum()) - int(view.watch.sum())
 
 
 # ---- back-off ------------------------------------------------------------------------------------------------------
