@@ -77,8 +77,8 @@ NATIVE_DEFECTS = (
     Defect(
         "a dirty chunk that was read elsewhere stays dirty with its writer",
         CACHES,
-        "        chunk.dirty = owner(place);\n",
-        "",
+        "other.bytes));\n        chunk.dirty = owner(place);\n",
+        "other.bytes));\n",
         ("test_caches.py",),
     ),
     Defect(
