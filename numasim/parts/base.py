@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Any, Self
@@ -33,6 +33,13 @@ class Model(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False, defer_build=True
     )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values of some fields, which knows nothing of what was derived from the old ones."""
+        copied = super().model_copy(update=update, deep=deep)
+        for derived in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[derived]
+        return copied
 
     @cached_property
     def contents_json(self) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from numasim.parts.base import canonical_json
+from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import MODEL_VERSION, identity, run_id, spec_hash
-from numasim.spec.run_spec import load_run
+from numasim.spec.run_spec import load_run, resolve
 from numasim.spec.sweep_spec import load_sweep
 
 Write = Callable[..., Path]
@@ -142,3 +143,14 @@ def test_run_identities_do_not_depend_on_the_sweep(run_file: Write) -> None:
     alone = load_run(run_file(), ["workers=4", "strategy=ring"])
     assert run_id(cells[2].spec, 5) == run_id(alone, 5)
     assert run_id(replace(alone, repeat=9), 5) == run_id(alone, 5)
+
+
+def test_a_copy_with_another_value_is_another_program() -> None:
+    """What was derived from the old values, such as the text that finds a plan again, is not copied with them."""
+    strassen = {"name": "strassen", "n": 128}
+    spec = resolve({"machine": "xeon-e5-2620-2s", "workload": strassen, "strategy": "randomized", "workers": 24})
+    plan, text = build_plan(spec), spec.workload.whole_json
+    doubled = {"ps_per_1000_flops": 2 * spec.workload.ps_per_1000_flops}  # type: ignore[union-attr]
+    copied = replace(spec, workload=spec.workload.model_copy(update=doubled))
+    assert copied.workload.whole_json != text
+    assert build_plan(copied).workload.segment_compute_ps.sum() > plan.workload.segment_compute_ps.sum()
