@@ -43,6 +43,7 @@ void Engine::go_through_events() {
         executor_.run.clock.advance(event);
         if ((executor_.run.clock.events() & EVENTS_BETWEEN_PAUSES) == 0) executor_.run.pause();
         handle(event);
+        executor_.foreseen.happened();
     }
 }
 

@@ -38,6 +38,10 @@ public:
     void stopped(const Worker& w) {
         if (!sleepers_[w.id].attends.empty()) pass_on(w);
     }
+    // After every event: where nobody is at work, who looks for work may find out that there is none (model 1.6).
+    void happened() {
+        if (asleep_ != 0 && run_.clock.first_busy_end_ps() == NEVER_PS) wake_all();
+    }
     void marked() {
         if (asleep_ != 0 && run_.queues.contents().marked != 0) wake_all();
     }
