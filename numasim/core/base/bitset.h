@@ -23,10 +23,13 @@ static inline uint32_t ns_word_count(uint64_t word) {
     return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
 }
 
+/* Place of the lowest bit that is set, of which there is one. */
+static inline uint32_t ns_word_first(uint64_t word) { return (uint32_t)__builtin_ctzll(word); }
+
 /* Place of set bit number `nth`, from zero. */
 static inline uint32_t ns_word_nth(uint64_t word, uint32_t nth) {
     while (nth--) word &= word - 1;
-    return ns_word_count((word & -word) - 1);
+    return ns_word_first(word);
 }
 
 #endif

@@ -3,27 +3,17 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bitset.h"
 #include "policy/draws.h"
 
 namespace numasim {
 
 namespace {
 
-constexpr std::size_t BITS = 64;
-
-std::size_t words_for(std::size_t members) { return (members + BITS - 1) / BITS; }
-
-template <typename Set>
-void put(Set&& set, std::size_t member, bool in) {
-    const std::uint64_t bit = std::uint64_t{1} << member % BITS;
-    set[member / BITS] = in ? set[member / BITS] | bit : set[member / BITS] & ~bit;
-}
-
 // Calls `visit(member)` for the members of word number `at` of a set, in ascending order.
 template <typename Visit>
 void each_member(std::size_t at, std::uint64_t word, Visit&& visit) {
-    for (; word != 0; word &= word - 1)
-        visit(static_cast<std::uint32_t>(at * BITS + static_cast<std::size_t>(std::countr_zero(word))));
+    for (; word != 0; word &= word - 1) visit(static_cast<std::uint32_t>(64 * at) + ns_word_first(word));
 }
 
 }  // namespace
@@ -33,12 +23,12 @@ Shares::Shares(const Effects& effects, std::span<const std::int32_t> node_of_wor
       node_(node_of_worker),
       snapshot_(effects.contention == Contention::SNAPSHOT),
       resources_(effects.resources.capacity.size()),
-      words_(words_for(node_of_worker.size())),
+      words_(ns_set_words(static_cast<std::uint32_t>(node_of_worker.size()))),
       demands_(node_of_worker.size() * resources_),
       count_(node_of_worker.size(), 0),
       capacity_(effects.resources.capacity.begin(), effects.resources.capacity.end()),
       total_(resources_, 0),
-      over_(words_for(resources_), 0),
+      over_(ns_set_words(static_cast<std::uint32_t>(resources_)), 0),
       fault_users_(nodes, 0),
       class_(node_of_worker.size(), NO_CLASS),
       classes_(node_of_worker.size()),
@@ -65,7 +55,7 @@ void Shares::set(std::uint32_t worker, const std::vector<Use>& uses, std::int64_
         demands_[worker * resources_ + count_[worker]++] = demand;
         change(worker, demand, 1);
     }
-    if (count_[worker] != 0) put(loose_, worker, true);
+    if (count_[worker] != 0) ns_set_put(loose_.data(), worker, true);
     changed_ = true;
     if (snapshot_ && held_share_[worker] == 0) fresh_.push_back(worker);
 }
@@ -80,7 +70,7 @@ void Shares::leave(std::uint32_t worker) {
     for (const Demand& demand : demands(worker)) change(worker, demand, -1);
     const std::uint32_t number = class_[worker];
     if (number == NO_CLASS) {
-        put(loose_, worker, false);
+        ns_set_put(loose_.data(), worker, false);
     } else {
         for (const auto& [resource, units_per_s] : demands(worker)) classes_[number].asked[resource] -= units_per_s;
         if (--classes_[number].flows == 0) dissolve(number, demands(worker));
@@ -97,7 +87,7 @@ inline void Shares::change(std::uint32_t worker, const Demand& demand, std::int6
     total_[resource] = sum_ps(total_[resource], sign * demand.units_per_s);
     if (static_cast<std::int32_t>(resource) == effects_.resources.faults)
         count_fault_user(static_cast<std::size_t>(node_[worker]), sign);
-    put(over_, resource, total_[resource] > capacity_[resource]);
+    ns_set_put(over_.data(), demand.resource, total_[resource] > capacity_[resource]);
 }
 
 // The address space manages less the more nodes use it.
@@ -137,7 +127,7 @@ bool Shares::is_named(std::uint32_t number, std::uint64_t name, std::span<const 
 }
 
 bool Shares::uses(std::uint32_t number, std::size_t resource) const {
-    return users_[resource * words_ + number / BITS] >> number % BITS & 1;
+    return ns_set_has(users(resource), number);
 }
 
 std::uint32_t Shares::found(std::uint64_t name, std::span<const Demand> demands) {
@@ -149,8 +139,8 @@ std::uint32_t Shares::found(std::uint64_t name, std::span<const Demand> demands)
     founded.next = place_of(name);
     founded.asked.resize(resources_, 0);
     place_of(name) = number;
-    for (const Demand& demand : demands) put(users(demand.resource), number, true);
-    put(in_use_, number, true);
+    for (const Demand& demand : demands) ns_set_put(users(demand.resource), number, true);
+    ns_set_put(in_use_.data(), number, true);
     return number;
 }
 
@@ -159,8 +149,8 @@ void Shares::dissolve(std::uint32_t number, std::span<const Demand> demands) {
     std::uint32_t* place = &place_of(dissolved.name);
     while (*place != number) place = &classes_[*place].next;
     *place = dissolved.next;
-    for (const Demand& demand : demands) put(users(demand.resource), number, false);
-    put(in_use_, number, false);
+    for (const Demand& demand : demands) ns_set_put(users(demand.resource), number, false);
+    ns_set_put(in_use_.data(), number, false);
     free_.push_back(number);
     set_level(number, ONE);
 }
@@ -224,7 +214,7 @@ const Shares::Scarce* Shares::tightest(std::int64_t& level) const {
 
 // All open classes that use the resource get its level.
 void Shares::freeze(std::size_t tight, std::int64_t level) {
-    const std::span<const std::uint64_t> users = this->users(tight);
+    const std::uint64_t* const users = this->users(tight);
     for (std::size_t at = 0; at < words_; ++at) {
         const std::uint64_t frozen = open_[at] & users[at];
         open_[at] &= ~frozen;

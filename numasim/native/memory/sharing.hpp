@@ -73,7 +73,8 @@ private:
     std::span<const Demand> demands(std::size_t worker) const {
         return {demands_.data() + worker * resources_, count_[worker]};
     }
-    std::span<std::uint64_t> users(std::size_t resource) { return {users_.data() + resource * words_, words_}; }
+    std::uint64_t* users(std::size_t resource) { return users_.data() + resource * words_; }
+    const std::uint64_t* users(std::size_t resource) const { return users_.data() + resource * words_; }
     bool uses(std::uint32_t number, std::size_t resource) const;
     void change(std::uint32_t worker, const Demand& demand, std::int64_t sign);
     void count_fault_user(std::size_t node, std::int64_t sign);
