@@ -141,10 +141,9 @@ static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
 /* `ns_walk_next` for levels of one random pick a segment among all its queues, which most levels are. */
 static bool next_drawn(ns_walk *walk, const ns_plan *plan, ns_stream *stream, uint32_t *queue) {
     while (walk->segment < walk->end) {
-        const uint32_t *seg = &plan->seg[walk->segment++];
-        uint32_t first = seg[0], size = seg[1] - first;
-        if (!size) continue;
-        *queue = plan->queue[first + ns_stream_below(stream, size)];
+        const uint32_t segment = walk->segment++;
+        if (plan->seg[segment] == plan->seg[segment + 1]) continue;
+        *queue = ns_segment_draw(plan, segment, stream);
         return true;
     }
     return false;

@@ -50,6 +50,12 @@ void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64
 /* Those of the first `count` positions, in one piece of memory for free(); NULL where there is none. */
 ns_actor *ns_actors_create(const ns_plan *plan, uint32_t count, uint64_t seed);
 
+/* One of the queues of a segment, of which there is one, by a draw. */
+static inline uint32_t ns_segment_draw(const ns_plan *plan, uint32_t segment, ns_stream *stream) {
+    const uint32_t first = plan->seg[segment], size = plan->seg[segment + 1] - first;
+    return plan->queue[first + ns_stream_below(stream, size)];
+}
+
 /* Begin a round. */
 void ns_round_begin(ns_round *self);
 

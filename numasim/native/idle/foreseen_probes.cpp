@@ -65,24 +65,17 @@ std::int64_t ForeseenProbes::foresee(Worker& w, std::int64_t poll_ps) {
     const std::int64_t most = std::min(patience, sleepers_[w.id].most / probes);
     ns_stream victims = run_.queues.actor(w.id).victims;
     for (std::int64_t round = 1; round <= most; ++round) {
-        const ns_stream before = victims;
+        round_.clear();
         std::int64_t look_ps = poll_ps;
         for (const std::uint32_t segment : w.quiet.segments) {
-            const std::uint32_t low = plan.steal.seg[segment], size = plan.steal.seg[segment + 1] - low;
-            const std::uint32_t q = plan.steal.queue[low + ns_stream_below(&victims, size)];
+            const std::uint32_t q = ns_segment_draw(&plan.steal, segment, &victims);
             if (run_.queues.length(q) != 0) return poll_ps;
             look_ps += ns_probe_ps(&plan, &w, q);
+            round_.push_back({q, look_ps});
         }
         const std::int64_t wait_ps = ns_backoff_wait_ps(&plan.backoff, w.fails + round, true);
         if (wait_ps == 0 || look_ps + wait_ps > LATEST_PS) return poll_ps;
-        ns_stream again = before;
-        std::int64_t at_ps = poll_ps;
-        for (const std::uint32_t segment : w.quiet.segments) {
-            const std::uint32_t low = plan.steal.seg[segment], size = plan.steal.seg[segment + 1] - low;
-            const std::uint32_t q = plan.steal.queue[low + ns_stream_below(&again, size)];
-            at_ps += ns_probe_ps(&plan, &w, q);
-            note(q, {at_ps, poll_ps, w.id, sleepers_[w.id].sleeps});
-        }
+        for (const auto& [q, at_ps] : round_) note(q, {at_ps, poll_ps, w.id, sleepers_[w.id].sleeps});
         poll_ps = look_ps + wait_ps;
     }
     return poll_ps;

@@ -69,6 +69,12 @@ private:
         }
     };
 
+    // One of the round at hand.
+    struct Pick {
+        std::uint32_t q;
+        std::int64_t look_ps;
+    };
+
     struct Queue {
         std::vector<Probe> probes;  // a heap, the next one first
         Probe attended{0, 0, NOBODY, 0};
@@ -95,6 +101,7 @@ private:
     std::vector<Sleeper> sleepers_;  // [workers]
     std::vector<Queue> queues_;      // [queues]
     std::vector<std::uint64_t> no_marks_;
+    std::vector<Pick> round_;
     std::size_t asleep_ = 0;
 };
 

@@ -115,9 +115,7 @@ std::int64_t Polling::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_
     std::int64_t look = poll_ps;
     picked_.resize(std::max(picked_.size(), probes));
     for (std::size_t i = 0; i < probes; ++i) {
-        const std::uint32_t low = run_.plan.steal.seg[w.quiet.segments[i]];
-        const std::uint32_t size = run_.plan.steal.seg[w.quiet.segments[i] + 1] - low;
-        picked_[i] = run_.plan.steal.queue[low + ns_stream_below(&actor.victims, size)];
+        picked_[i] = ns_segment_draw(&run_.plan.steal, w.quiet.segments[i], &actor.victims);
         look += ns_probe_ps(&run_.plan, &w, picked_[i]);
     }
     if (look >= until_ps) {

@@ -128,8 +128,7 @@ bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start
     search.time_ps = start_ps;
     for (std::int64_t rounds = 1;; ++rounds) {
         for (const std::uint32_t segment : w.quiet.segments) {
-            const std::uint32_t low = run_.plan.steal.seg[segment], size = run_.plan.steal.seg[segment + 1] - low;
-            const std::uint32_t q = run_.plan.steal.queue[low + ns_stream_below(&draws, size)];
+            const std::uint32_t q = ns_segment_draw(&run_.plan.steal, segment, &draws);
             search.time_ps += step_ps[q];
             search.probed.push_back(q);
             if (long_[q] && search.time_ps < until_ps) return true;
