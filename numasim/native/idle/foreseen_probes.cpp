@@ -49,7 +49,7 @@ void ForeseenProbes::count_asleep(std::ptrdiff_t more) {
 bool ForeseenProbes::may_sleep(Worker& w) {
     const Plan& plan = run_.plan;
     if (!plan.skip || !plan.one_queue_each || plan.locks_probes || plan.backoff_after_probe) return false;
-    if (run_.clock.first_busy_end_ps() == NEVER_PS) return false;
+    if (!run_.clock.anybody_is_busy()) return false;
     if (polling_.skips() || (!w.stack.empty() && plan.join == Join::OWN)) return false;
     const ns_queues& queues = run_.queues.contents();
     if (queues.length[w.own] != 0 || queues.marked != 0) return false;

@@ -40,7 +40,7 @@ public:
     }
     // After every event: where nobody is at work, who looks for work may find out that there is none (model 1.6).
     void happened() {
-        if (asleep_ != 0 && run_.clock.first_busy_end_ps() == NEVER_PS) wake_all();
+        if (asleep_ != 0 && !run_.clock.anybody_is_busy()) wake_all();
     }
     void marked() {
         if (asleep_ != 0 && run_.queues.contents().marked != 0) wake_all();

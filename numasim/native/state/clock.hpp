@@ -156,8 +156,9 @@ public:
         be_busy_until(w, NEVER_PS);
     }
 
-    // Whether a worker does something that can bring tasks, and until when; the first end of such.
+    // Whether a worker, or any of them, does something that can bring tasks; the first end of such.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
+    bool anybody_is_busy() const { return busy_ != 0; }
     std::int64_t first_busy_end_ps() {
         if (first_busy_until_ == UNKNOWN) first_busy_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
         const std::int64_t first = first_busy_until_;
@@ -171,6 +172,8 @@ private:
     // Many ask for the first of all times before one changes.
     void be_busy_until(const Worker& w, std::int64_t until_ps) {
         std::int64_t& before_ps = busy_until_[w.id];
+        busy_ += until_ps != NEVER_PS;
+        busy_ -= before_ps != NEVER_PS;
         if (until_ps < first_busy_until_) {
             first_busy_until_ = until_ps;
         } else if (before_ps == first_busy_until_) {
@@ -189,6 +192,7 @@ private:
     EventTree first_ends_;                  // [classes of flows], of which there are no more than workers
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due
     std::int64_t first_busy_until_ = UNKNOWN;
+    std::uint32_t busy_ = 0;  // workers that do such
 };
 
 }  // namespace numasim
