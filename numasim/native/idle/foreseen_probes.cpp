@@ -94,7 +94,8 @@ void ForeseenProbes::note(std::uint32_t q, const Probe& probe) {
 
 // ---- waking -------------------------------------------------------------------------------------------------------
 
-void ForeseenProbes::wake(Worker& w) {
+// Of a worker that sleeps.
+void ForeseenProbes::rouse(Worker& w) {
     Sleeper& sleeper = sleepers_[w.id];
     sleeper.asleep = false;
     ++sleeper.sleeps;
@@ -163,7 +164,7 @@ void ForeseenProbes::attend(std::uint32_t q) {
         Sleeper& sleeper = sleepers_[probe.worker];
         queue.attended = probe;
         sleeper.attends.push_back(q);
-        if (!is_ahead(probe.poll_ps, POLL, probe.worker)) return wake(run_.team[probe.worker]);
+        if (!is_ahead(probe.poll_ps, POLL, probe.worker)) return rouse(run_.team[probe.worker]);
         if (probe.poll_ps < sleeper.event_ps) {
             sleeper.event_ps = probe.poll_ps;
             run_.clock.postpone_poll(run_.team[probe.worker], probe.poll_ps);

@@ -22,13 +22,10 @@ public:
     void sleep(Worker& w);
 
     // Its poll is due: count the rounds before it.
-    void poll(Worker& w) {
-        if (sleepers_[w.id].asleep) wake(w);
-    }
-    // Something may change what it does, at the event at hand; it goes on event by event.
-    void wake(Worker& w);
+    void poll(const Worker& w) { wake(w.id); }
+    // Something may change what it does, at the event at hand; where it sleeps, it goes on event by event.
     void wake(std::uint32_t worker) {
-        if (sleepers_[worker].asleep) wake(run_.team[worker]);
+        if (sleepers_[worker].asleep) rouse(run_.team[worker]);
     }
 
     // A probe of a queue has taken effect; the worker has found something to do; marks of watches may have been set.
@@ -81,6 +78,7 @@ private:
         std::uint32_t owner = NOBODY;
     };
 
+    void rouse(Worker& w);
     bool may_sleep(Worker& w);
     std::int64_t foresee(Worker& w, std::int64_t poll_ps);
     bool is_ahead(std::int64_t ps, Rank rank, std::uint32_t worker) const {
