@@ -24,7 +24,7 @@ _STEPS = [0] * 256  # how much deeper a byte leads
 for _opening, _closing in ("[]", "{}"):
     _STEPS[ord(_opening)], _STEPS[ord(_closing)] = 1, -1
 SHORT = 2**16  # characters
-HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_json(path: Path, kind: FileKind, place: str | None = None) -> Any:
@@ -42,9 +42,14 @@ def parse_json(
     """
     with json_errors(text, name, expected, line):
         found = _decoder(decimal or finite_number).decode(text)
-        if HALF_A_CHARACTER.search(text):
+        if may_have_halves(text):
             refuse_halves(found)
     return found
+
+
+def may_have_halves(text: str) -> bool:
+    """Whether a character of ``text`` is written as the half, or both halves, of a surrogate pair."""
+    return "\\" in text and bool(_HALF_A_CHARACTER.search(text))
 
 
 def refuse_halves(value: Any) -> None:
@@ -94,8 +99,11 @@ def depths_of_long_text(text: str) -> tuple[int, int]:
     """`depths` of a text of many megabytes, in tenths of a second."""
     import numpy as np
 
-    # without pairs of backslashes, those that are left before a quote make it part of a text
-    marks = text.encode(errors="replace").replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NO_MARKS)
+    marks = text.encode(errors="replace")
+    if b"\\" in marks:  # without pairs of backslashes, those that are left before a quote make it part of a text
+        marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"")
+    marks = marks.translate(None, _NO_MARKS)
+    marks = marks.replace(b'""', b"")  # between two quotes that follow each other nothing opens or closes
     steps_of = np.array(_STEPS, np.int8)
     deepest = depth = quotes = 0
     for begin in range(0, len(marks), MIB):

@@ -14,8 +14,8 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.files.bounded_json import (
     DECODER,
-    HALF_A_CHARACTER,
     finite_number,
+    may_have_halves,
     refuse_constant,
     refuse_halves,
 )
@@ -30,7 +30,7 @@ _NEAR_THE_END = 16  # characters within which a value that is cut off may look w
 
 
 class LongValueError(InputError):
-    """A value is longer than `LONGEST`."""
+    """A value is longer than it may be to be composed as a whole."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,18 @@ class JsonWalk:
         self._begin = 0  # of the window in the text
         self._window = text[:WINDOW]
         self._at = 0
-        self._halves = bool(HALF_A_CHARACTER.search(text))
+        self._halves = may_have_halves(text)
         self._skip()
 
     def begins(self, character: str) -> bool:
         """Whether the value at which the walk is begins so."""
         return self._text.startswith(character, self._at)
 
-    def value(self) -> Any:
+    def value(self, longest: int | None = None) -> Any:
         """Compose the value at which the walk is, and pass it.
 
-        Raises `LongValueError`, and stays where it is, if that is longer than `LONGEST`.
+        Raises `LongValueError`, and stays where it is, if that is longer than ``longest`` characters, by default
+        `LONGEST`.
         """
         try:
             found, end = DECODER.scan_once(self._window, self._at - self._begin)
@@ -91,7 +92,7 @@ class JsonWalk:
         except (StopIteration, json.JSONDecodeError):
             whole = False
         if not whole:
-            found, end = self._in_a_larger_window()
+            found, end = self._in_a_larger_window(longest or LONGEST)
         if self._halves:
             refuse_halves(found)
         self._at = self._begin + end
@@ -209,9 +210,9 @@ class JsonWalk:
     def _is_last(self) -> bool:
         return self._begin + len(self._window) == len(self._text)
 
-    def _in_a_larger_window(self) -> tuple[Any, int]:
+    def _in_a_larger_window(self, longest: int) -> tuple[Any, int]:
         """The value at which the walk is, and where it ends in a window that begins with it."""
-        for size in (WINDOW, LONGEST):
+        for size in sorted({WINDOW, longest}):
             self._begin, self._window = self._at, self._text[self._at : self._at + size]
             try:
                 found, end = DECODER.scan_once(self._window, 0)
@@ -225,4 +226,4 @@ class JsonWalk:
             cut_off = problem.startswith("Unterminated string") or at >= len(self._window) - _NEAR_THE_END
             if self._is_last() or not cut_off:
                 raise self._wrong(problem, self._begin + at)
-        raise LongValueError(f"a value is longer than {LONGEST // MIB} MiB", expected="shorter ones")
+        raise LongValueError(f"a value is longer than {longest // MIB} MiB", expected="shorter ones")

@@ -171,7 +171,7 @@ def op_columns(ops: list[Any]) -> tuple[Array, Array]:
     if len(ops) and not 1 <= lengths.min() <= lengths.max() <= 2:
         raise UnusualError
     names, numbers = _names_and_numbers(_flat(ops), lengths)
-    codes = np.fromiter(map(CODES.__getitem__, names), np.uint8, len(ops))
+    codes = np.frombuffer(bytes(map(CODES.__getitem__, names)), np.uint8)
     if not np.array_equal(lengths == 1, codes == Op.WAIT):
         raise UnusualError
     arguments = np.zeros(len(ops), np.uint32)
@@ -236,7 +236,7 @@ def _lengths(lists: Sequence[list[Any]], count: int) -> I64:
 def _choices(entries: list[Any], keys: set[str], name: str, codes: dict[str, int], default: str) -> Array:
     if name not in keys:
         return np.full(len(entries), codes[default], np.uint8)
-    return np.fromiter(map(codes.__getitem__, _values(entries, keys, name, default)), np.uint8, len(entries))
+    return np.frombuffer(bytes(map(codes.__getitem__, _values(entries, keys, name, default))), np.uint8)
 
 
 def _numbers(entries: list[Any], keys: set[str], model: type[Model], name: str, kind: Any) -> Array:

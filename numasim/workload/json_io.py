@@ -22,7 +22,7 @@ from numasim.errors import InputError
 from numasim.files.bounded_json import json_errors
 from numasim.files.bounded_text import read_text
 from numasim.files.file_kinds import GRAPH
-from numasim.files.walked_json import Batch, JsonWalk, LongValueError
+from numasim.files.walked_json import WINDOW, Batch, JsonWalk, LongValueError
 from numasim.files.writer import write_text
 from numasim.parts.base import Model
 from numasim.parts.yaml.nodes import FieldPath, shown
@@ -131,7 +131,7 @@ def _few(numbers: Iterator[int], key: str) -> Iterator[int]:
 
 def _add_task(walk: JsonWalk, tasks: TaskColumns, path: FieldPath) -> None:
     try:
-        tasks.add(task_entry(_checked(TaskEntry.model_validate, walk.value(), path)))
+        tasks.add(task_entry(_checked(TaskEntry.model_validate, walk.value(WINDOW), path)))
     except LongValueError:
         parts, lists = _long_entry(walk, TaskEntry, path)
         tasks.add_long(parts.get("kind", "task"), lists.get("ops", ()), lists.get("then", ()))
@@ -139,7 +139,7 @@ def _add_task(walk: JsonWalk, tasks: TaskColumns, path: FieldPath) -> None:
 
 def _entry(walk: JsonWalk, model: type[E], path: FieldPath) -> E:
     try:
-        return _checked(model.model_validate, walk.value(), path)
+        return _checked(model.model_validate, walk.value(WINDOW), path)
     except LongValueError:
         parts, lists = _long_entry(walk, model, path)
         if "roots" in lists:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from numasim.errors import InputError
 from numasim.files import bounded_json, walked_json
 from numasim.files.bounded_json import depths, depths_of_long_text, json_errors, parse_json
 from numasim.files.walked_json import Batch, JsonWalk, LongValueError
+from numasim.workload import json_io
 from numasim.workload.json_io import read
 
 VALUES = st.recursive(
@@ -22,6 +24,15 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 SPACES = st.sampled_from([None, 1])
+
+
+def passed(text: str, whole: Callable[[JsonWalk], Any]) -> Any:
+    """What ``whole`` makes of the value of a text, which a walk then has passed."""
+    with json_errors(text, "here", "JSON"):
+        walk = JsonWalk(text)
+        found = whole(walk)
+        walk.end()
+    return found
 
 
 def walked(text: str) -> Any:
@@ -34,11 +45,7 @@ def walked(text: str) -> Any:
             return [whole(walk) for _ in walk.elements()]
         return walk.value()
 
-    with json_errors(text, "here", "JSON"):
-        walk = JsonWalk(text)
-        found = whole(walk)
-        walk.end()
-    return found
+    return passed(text, whole)
 
 
 def walked_in_batches(text: str) -> Any:
@@ -59,11 +66,7 @@ def walked_in_batches(text: str) -> Any:
             found.append(whole(walk))
         return found
 
-    with json_errors(text, "here", "JSON"):
-        walk = JsonWalk(text)
-        found = whole(walk)
-        walk.end()
-    return found
+    return passed(text, whole)
 
 
 def keys_in(value: Any) -> int:
@@ -87,8 +90,9 @@ def small_windows() -> Any:
     """Windows that few values fit into."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(walked_json, "WINDOW", 24)
-        patch.setattr(walked_json, "LONGEST", 400)
+        patch.setattr(walked_json, "LONGEST", 4000)
         patch.setattr(bounded_json, "MIB", 7)
+        patch.setattr(json_io, "WINDOW", 24)
         yield
 
 
@@ -122,7 +126,7 @@ def test_a_key_that_stands_twice_is_found_beside_colons_in_texts() -> None:
 def test_a_walk_finds_what_is_there(value: Any, indent: int | None, plain: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=plain)
     assert walked(text) == value
-    if len(text) <= 400:
+    if len(text) <= 4000:
         assert taken(text) == value
 
 
@@ -179,7 +183,7 @@ def test_a_graph_is_read_no_further_than_its_first_wrong_task(tmp_path: Path, mo
     (tmp_path / "graph.json").write_text(json.dumps({"tasks": tasks}))
     values = []
     value = JsonWalk.value
-    monkeypatch.setattr(JsonWalk, "value", lambda walk: values.append(value(walk)) or values[-1])
+    monkeypatch.setattr(JsonWalk, "value", lambda *walk: values.append(value(*walk)) or values[-1])
     with pytest.raises(InputError, match=r"tasks\[5\]\.ops\[0\]: an op is"):
         read(tmp_path / "graph.json")
     assert len(values) == 6
@@ -196,6 +200,6 @@ def test_a_task_of_many_ops_is_read_op_by_op(tmp_path: Path) -> None:
     path.write_text(json.dumps({"tasks": tasks, "segments": [{"compute_ps": 1}]}))
     with pytest.raises(InputError, match=r"tasks\[0\]\.ops\[70\]: an op is"):
         read(path)
-    path.write_text(json.dumps({"parameters": {"a": [0] * 1000}, "tasks": []}))
+    path.write_text(json.dumps({"parameters": {"a": [0] * 2000}, "tasks": []}))
     with pytest.raises(InputError, match=r"graph.json: parameters: a value is longer than"):
         read(path)
