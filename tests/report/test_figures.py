@@ -10,15 +10,17 @@ import pytest
 import scipy
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
 
 from numasim.engine.result import TIME
 from numasim.errors import InputError
 from numasim.report.components import COMPONENTS
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
+from numasim.report.figures.embedded import svg_text
 from numasim.report.figures.grid import PANEL_LIMIT
 from numasim.report.figures.heatmaps import node_bytes, node_steals
-from numasim.report.figures.plots import PLOTS, Tables, plot, save, save_all
+from numasim.report.figures.plots import PLOTS, Tables, drawn, plot, save, save_all
 from numasim.report.figures.style import LINE_COLOURS, line_colour, marker
 
 COUNTS = list(range(2, 25, 2))
@@ -195,6 +197,18 @@ def test_figures_of_one_repeat_and_of_nothing(frame_maker, workers_maker, node_p
     empty = plot(name, nothing)
     assert not empty.axes
     assert empty.texts[0].get_text().startswith("no ")
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_figure_is_drawn_once_for_each_file(tables, name, monkeypatch):
+    draw, files = Figure.draw, []
+    monkeypatch.setattr(Figure, "draw", lambda self, renderer: files.append(renderer) or draw(self, renderer))
+    figure = plot(name, tables)
+    written = [drawn(figure, kind) for kind in ("png", "svg")]
+    assert len(files) == 2
+    assert [drawn(figure, kind) for kind in ("png", "svg")] == written
+    svg_text(plot(name, tables))
+    assert len(files) == 5
 
 
 def test_failed_runs_are_not_drawn(tables):

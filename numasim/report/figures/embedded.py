@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 def svg_text(figure: Figure) -> str:
     """Return the figure as SVG, without a date."""
+    from numasim.report.figures.fixed_layout import fix_layout
     from numasim.report.figures.plots import NO_METADATA
     from numasim.report.figures.style import rules
 
     buffer = io.StringIO()
     with rules():
+        fix_layout(figure)
         figure.savefig(buffer, format="svg", metadata=NO_METADATA["svg"])
     return buffer.getvalue()
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from numasim.errors import InputError
 from numasim.files.bounded_bytes import read_bytes
@@ -19,6 +18,7 @@ from numasim.files.writer import require_writable, write_bytes
 from numasim.report.comparison_cells import finished
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.curves import miss_ratio, remote_steal_ratio, speedup
+from numasim.report.figures.fixed_layout import fix_layout
 from numasim.report.figures.heatmaps import node_bytes, node_steals
 from numasim.report.figures.style import rules
 
@@ -63,7 +63,7 @@ def drawn(figure: Figure, kind: str) -> bytes:
     """Return ``figure`` as png or svg, without a date."""
     buffer = io.BytesIO()
     with rules():
-        _fix_layout(figure)
+        fix_layout(figure)
         figure.savefig(buffer, format=kind, dpi=DOTS_PER_INCH, metadata=NO_METADATA[kind])
     return buffer.getvalue()
 
@@ -74,13 +74,6 @@ def kind_of(path: Path) -> str:
         raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png or .svg")
     require_writable(path)
     return path.suffix[1:]
-
-
-def _fix_layout(figure: Figure) -> None:
-    """Lay the figure out once; a second write would start where the first one, at another resolution, left it."""
-    if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
 
 
 def save_all(frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path) -> list[Path]:

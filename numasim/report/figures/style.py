@@ -30,8 +30,8 @@ RULES = {
     "axes.titlelocation": "left",
     "axes.titlesize": 10.5,
     "axes.titleweight": "bold",
+    "axes.titley": 1.0,  # no label stands above an axis, for which every drawing would look
     "axes.xmargin": 0.03,
-    "figure.constrained_layout.use": True,
     "figure.dpi": 150,
     "font.size": 10,
     "grid.color": "#E3E3E3",

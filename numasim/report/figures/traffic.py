@@ -80,11 +80,8 @@ def node_traffic(machine: Machine, result: Result) -> Figure:
     """Draw the machine with the load of its memory controllers and links as colour, and the bytes that they moved."""
     layout, loads = lay_out(machine), loads_of(machine, result)
     width, height = layout.extent
-    figure = Figure(
-        figsize=(max(width, LEAST_WIDTH) + 1.2, height + HEADER + FOOTER),
-    )
+    figure = Figure(figsize=(max(width, LEAST_WIDTH) + 1.2, height + HEADER + FOOTER))
     page = figure.get_figwidth(), figure.get_figheight()
-    figure.set_layout_engine("none")
     axes = figure.add_axes((0, FOOTER / page[1], 1 - 1.2 / page[0], height / page[1]))
     left = (max(width, LEAST_WIDTH) - width) / 2
     axes.set_xlim(-left, width + left)
