@@ -159,9 +159,9 @@ def _accepted(side: Sides, distance: I64, factor: I64, numbers: U64Array) -> Fla
     rows = np.flatnonzero(possible & ~surely)
     half = bounds(side.take(rows), distance[rows] // 2)[1]  # g(d) <= g(d / 2)**2: far out the tighter bound
     rows = rows[coarse[rows] < (half * half >> DIGITS) + 1 << shift[rows]]
-    for row in rows.tolist():
-        starts = [int(column[row]) for column in side.factors(distance)]
-        taken[row] = exactly_accepted(starts, int(distance[row]), int(factor[row]), int(numbers[row]))
+    starts = np.stack(side.take(rows).factors(distance[rows]), axis=1)
+    for row, row_starts in zip(rows.tolist(), starts.tolist(), strict=True):
+        taken[row] = exactly_accepted(row_starts, int(distance[row]), int(factor[row]), int(numbers[row]))
     return taken
 
 
