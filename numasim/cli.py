@@ -3,10 +3,9 @@
 Exit status 0: done, 1: a check failed, 2: bad input, or what cannot be written, 130: interrupted, 141: nobody reads the
 output any more.
 
-Everything heavy is imported inside the command that needs it, so that help and completion answer at once.
+Everything heavy is imported inside the command that needs it, so that help and completion answer at once. Annotations
+are no texts here: typer reads those of every command whenever one is called, and texts take it three times as long.
 """
-
-from __future__ import annotations
 
 import signal
 import sys
@@ -122,7 +121,7 @@ def run(
     print_run(result, as_json)
 
 
-def _can_be_watched(spec: RunSpec) -> bool:
+def _can_be_watched(spec: "RunSpec") -> bool:
     """Whether a run is short enough for figures over time; prints a notice if it is not."""
     from numasim.plan.build_plan import build_plan
     from numasim.report.trace.watched_run import require_few_tasks
@@ -297,7 +296,7 @@ def bench(
         save(figure(), plot)
 
 
-def _bench_rates(as_json: bool) -> Callable[[], Figure]:
+def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
     from numasim.benchmark.measure import measure
     from numasim.benchmark.printing import print_findings
     from numasim.benchmark.rates_plot import rates_figure
@@ -307,7 +306,7 @@ def _bench_rates(as_json: bool) -> Callable[[], Figure]:
     return lambda: rates_figure(found)
 
 
-def _bench_scale(as_json: bool) -> Callable[[], Figure]:
+def _bench_scale(as_json: bool) -> "Callable[[], Figure]":
     from numasim.benchmark.scale.cells import measure_scale
     from numasim.benchmark.scale.scale_plot import scale_figure
     from numasim.benchmark.scale.scale_printing import print_scale

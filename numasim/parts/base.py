@@ -4,8 +4,6 @@ Numbers with a unit stay decimal text until they become integers (picoseconds, b
 float takes part on the way from a YAML file to the engine (model section 1.1).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from abc import abstractmethod
@@ -27,7 +25,8 @@ _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
 class Model(BaseModel):
     """A frozen specification model that refuses unknown keys.
 
-    Validators are built when they are first needed: one run needs a few of them, and building all takes longer.
+    Validators are built when they are first needed: one run needs a few of them, and building all takes longer. What is
+    known to be right, as defaults are, is made by `model_construct`, which needs none.
     """
 
     model_config = ConfigDict(

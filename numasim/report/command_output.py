@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.engine.result import Result, node_pairs
-from numasim.files.owned_folder import OwnedFolder, owned_folder, require_free
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from numasim.files.owned_folder import OwnedFolder
 
 
 def print_run(result: Result, as_json: bool) -> None:
@@ -68,6 +69,7 @@ def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
 
 def require_plots(results: Path) -> None:
     """Raise `InputError` before a sweep if its figures will not be written."""
+    from numasim.files.owned_folder import require_free
     from numasim.report.figures.plots import FIGURES, PLOTS, USUAL_FOLDER, files_of
 
     require_free(results / USUAL_FOLDER, FIGURES, files_of(PLOTS))
@@ -90,6 +92,7 @@ def run_figures_folder(output: Path | None, over_time: bool) -> Iterator[OwnedFo
     if output is None:
         yield None
         return
+    from numasim.files.owned_folder import owned_folder
     from numasim.report.figures.plots import PLOTS, files_of
     from numasim.report.figures.run_plots import RUN_FIGURES, RUN_PLOTS
 

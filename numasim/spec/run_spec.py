@@ -38,7 +38,7 @@ class Settings(Model):
     """The fields of a run that are no parts."""
 
     workers: PositiveCount
-    model: ModelSpec = ModelSpec()
+    model: ModelSpec = ModelSpec.model_construct()
     seed: Seed = 0
     repeat: PositiveCount = 1
 

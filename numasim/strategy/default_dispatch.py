@@ -15,8 +15,8 @@ def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[Rule]:
     """Return the strategy's rules, or those that follow from the runtime."""
     if spec.dispatch is not None:
         return [Rule(rule) for rule in spec.dispatch]
-    rules = [Rule(DispatchSpec(target="own"))]
+    rules = [Rule(DispatchSpec.model_construct(target="own"))]
     if runtime.on_full == "next" or runtime.producer == "extra":
-        around = DispatchSpec(target="any", pick="round-robin")
+        around = DispatchSpec.model_construct(target="any", pick="round-robin")
         rules.append(Rule(around, for_producer=runtime.on_full != "next"))
     return rules

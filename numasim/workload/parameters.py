@@ -5,8 +5,6 @@ strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for m
 parameters and their defaults are marked "assumed".
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -43,7 +41,7 @@ class TimedParameters(WorkloadParameters):
     high_ns: Nanoseconds
 
     @model_validator(mode="after")
-    def _ordered(self) -> TimedParameters:
+    def _ordered(self) -> Self:
         if self.low_ns > self.high_ns:
             raise ValueError(f"low_ns = {self.low_ns} is above high_ns = {self.high_ns}; swap them")
         return self

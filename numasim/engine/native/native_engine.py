@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +28,11 @@ from numasim.native import _engine
 from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.plan.run import Run
 from numasim.plan.segment_times import PlacedProgram, SegmentTimes, access_tables, local_item_waits_ps, times_of
-from numasim.plan.task_objects import ItemObject, item_objects, task_objects
-from numasim.schema.completeness import complete
-from numasim.schema.plan_fields import PLAN
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.graph import Phase, RangeFamily, Workload
+
+if TYPE_CHECKING:
+    from numasim.plan.task_objects import ItemObject
 
 Fields = dict[str, Any]
 NOTHING = np.zeros(0, np.int64)
@@ -74,9 +74,13 @@ def state_bytes(run: Run) -> dict[str, int]:
 def fields(run: Run) -> Fields:
     """Everything that the compiled engine reads of ``run`` but its seed, by name.
 
-    They are the fields of `numasim.schema.plan_fields.PLAN`: the plan with what the run draws before it starts.
+    They are held against those of `numasim.schema.plan_fields.PLAN`: the plan with what the run draws before it starts.
+    A run is not: the compiled engine refuses what is missing, and is not given what it would overlook.
     """
-    return _fields(run.plan, run.placement, run.first_wait_ps)
+    from numasim.schema.completeness import complete
+    from numasim.schema.plan_fields import PLAN
+
+    return complete(PLAN, _fields(run.plan, run.placement, run.first_wait_ps))
 
 
 def _read(run: Run) -> _engine.Plan:
@@ -96,7 +100,7 @@ def _prepared(plan: Plan, placement: Placement, first_wait_ps: int) -> _engine.P
 @lru_cache(maxsize=2)
 def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
     tables = Tables(plan)
-    fields = {
+    return {
         "workers": plan.workers.workers,
         "nodes": plan.machine.nodes,
         "node": np.ascontiguousarray(plan.workers.node, np.int32),
@@ -124,7 +128,6 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         **_waiting(plan, tables),
         **_words(plan),
     }
-    return complete(PLAN, fields)
 
 
 def _graph(work: Workload) -> Fields:
@@ -244,6 +247,8 @@ def _strategy(plan: Plan) -> Fields:
 
 
 def _objects(plan: Plan, placement: Placement) -> Fields:
+    from numasim.plan.task_objects import item_objects, task_objects
+
     table = task_objects(plan.workload, placement)
     return {
         "object_ptr": table.ptr,

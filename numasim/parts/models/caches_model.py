@@ -3,12 +3,10 @@
 Cores are numbered node by node. A machine without last-level caches has a cache domain for each core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -36,7 +34,7 @@ class CachesSpec(Model):
     llc_bandwidth_gbs: GigabytesPerSecond | None = Field(None, description="of one last-level cache; default no limit")
 
     @model_validator(mode="after")
-    def _sharers_fit_size(self) -> CachesSpec:
+    def _sharers_fit_size(self) -> Self:
         ways = (self.llc_scope != "none") + (self.cores_per_llc is not None) + (self.llc_cores is not None)
         if ways != (1 if self.llc else 0):
             raise ValueError(
@@ -46,7 +44,7 @@ class CachesSpec(Model):
         return self
 
     @model_validator(mode="after")
-    def _sizes_fit_caches(self) -> CachesSpec:
+    def _sizes_fit_caches(self) -> Self:
         sizes = self.llc_sizes
         if sizes is not None and (len(sizes) != len(self.llc_cores or ()) or not min(sizes) or max(sizes) != self.llc):
             raise ValueError("llc_sizes has a size above 0 for each cache in llc_cores; the largest one is llc")

@@ -1,7 +1,5 @@
 """Which effects of the machine are simulated, key by key (model 2.4 to 2.9), and whether an engine may skip events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -82,7 +80,7 @@ class ModelSpec(CheckedModel):
     mlp: Multiple = Decimal(1)
     task_noise: Fraction = Decimal(0)
     worker_spread: Fraction = Decimal(0)
-    background: BackgroundSpec = BackgroundSpec()
+    background: BackgroundSpec = BackgroundSpec.model_construct()
     skip: Literal["auto", "off"] = "auto"
 
     def _problems(self) -> Iterator[str]:

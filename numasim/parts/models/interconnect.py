@@ -3,12 +3,11 @@
 Errors carry the path of the field inside the machine's document, from which the reader of the file finds the line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from typing import Self
 
 from pydantic import Field, model_validator
 
@@ -31,7 +30,7 @@ class LinkSpec(Model):
     count: PositiveCount = Field(1, le=64, description="parallel links that share the traffic")
 
     @model_validator(mode="after")
-    def _ends_given_once(self) -> LinkSpec:
+    def _ends_given_once(self) -> Self:
         directed = (self.source is not None) + (self.target is not None)
         if directed != (0 if self.between else 2):
             raise ValueError("a link is given as {from: A, to: B} for one direction or {between: [A, B]} for both")

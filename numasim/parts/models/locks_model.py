@@ -7,8 +7,6 @@ core that had it last. Whoever sleeps on a condition, or parked on a mutex, is w
 on its node and in ``wake_remote_ns`` where it does not (thesis section 6.3.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Literal

@@ -5,10 +5,9 @@ matrix, which wins) or composed: ``local_latency_ns`` on the own node, elsewhere
 latencies of the links on the route.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cached_property
+from typing import Self
 
 from pydantic import Field, model_validator
 
@@ -131,7 +130,7 @@ class MachineSpec(Model):
         return directed_links(self.mesh, self.links)
 
     @model_validator(mode="after")
-    def _consistent(self) -> MachineSpec:
+    def _consistent(self) -> Self:
         check_nodes(self.sockets, self.nodes)
         cache_domains(self.caches, self.node_shapes)
         _check_pages(self)

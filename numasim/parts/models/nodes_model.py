@@ -5,8 +5,6 @@ node, or for several alike ones in a row, and says which socket each is on: a no
 behind CXL or high-bandwidth memory (HBM) beside the processor, or without memory; its cores may be of several kinds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Page placement as data: a policy, its options, and the phases at which it changes (model 2.2, 4.12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal

@@ -3,8 +3,6 @@
 The thesis measured on two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a preset file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -137,9 +135,9 @@ class RuntimeSpec(Model):
     release: ReleaseRule = "queue"  # of a task whose last predecessor has finished (A-40)
     queue_order: QueueOrder = "lifo-fifo"  # own end, steal end (A-29)
     poll_ns: Nanoseconds = Decimal(0)
-    backoff: BackoffSpec = BackoffSpec()
+    backoff: BackoffSpec = BackoffSpec.model_construct()
     s_rule: Rule = "avail"  # A-7
-    costs: CostSpec = CostSpec()
+    costs: CostSpec = CostSpec.model_construct()
 
     @property
     def capacity_tasks(self) -> int:

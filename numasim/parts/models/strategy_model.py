@@ -5,11 +5,9 @@ first rule that yields a queue wins). A mapping of two to ten lines expresses th
 `numasim.strategy` compiles it for a machine and a number of workers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validator, model_validator
 
@@ -82,7 +80,7 @@ class LengthCondition(Model):
     below: Bound | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> LengthCondition:
+    def _one(self) -> Self:
         _exactly_one(self)
         return self
 
@@ -100,7 +98,7 @@ class AmountSpec(Model):
     ) = None
 
     @model_validator(mode="after")
-    def _one(self) -> AmountSpec:
+    def _one(self) -> Self:
         _exactly_one(self)
         return self
 
@@ -116,7 +114,7 @@ class ChanceSpec(Model):
     elsewhere_miss: SignedFraction = Field(Decimal(0), alias="elsewhere-miss")
 
     @model_validator(mode="after")
-    def _ordered(self) -> ChanceSpec:
+    def _ordered(self) -> Self:
         if self.first > self.most:
             raise ValueError(f"first is the least probability and may not exceed most, but {self.first} > {self.most}")
         return self
@@ -281,7 +279,7 @@ class ThresholdSpec(Model):
     when: ThresholdTime = "first-drain"
 
     @model_validator(mode="after")
-    def _ordered(self) -> ThresholdSpec:
+    def _ordered(self) -> Self:
         if isinstance(self.max, int) and isinstance(self.min, int) and self.min >= self.max:
             raise ValueError(f"min must be less than max, but min is {self.min} and max is {self.max}")
         return self
@@ -294,7 +292,7 @@ def _one_spawn_order(value: Any) -> Any:
 
 
 def _own_deques() -> dict[str, QueueSpec]:
-    return {"deque": QueueSpec(per="worker")}
+    return {"deque": QueueSpec.model_construct(per="worker")}
 
 
 class StrategySpec(Grammar, CheckedModel):
@@ -321,10 +319,10 @@ class StrategySpec(Grammar, CheckedModel):
     thresholds: Annotated[
         Annotated[Literal["none"], Tag("text")] | Annotated[ThresholdSpec, Tag("mapping")],
         by_shape("thresholds are none or a mapping such as {max: auto, min: auto}"),
-    ] = ThresholdSpec()
+    ] = ThresholdSpec.model_construct()
     backoff: BackoffSpec | None = None
-    placement: Placed = PlacementSpec(policy="first-touch")
-    locks: LockSpec = LockSpec()
+    placement: Placed = PlacementSpec.model_construct(policy="first-touch")
+    locks: LockSpec = LockSpec.model_construct()
     mapping: MappingName = "numa-even-cores-first"
 
     @property

@@ -18,6 +18,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml import events as ev
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import Reader
 
 from numasim.errors import InputError
 from numasim.files.bounded_text import read_text
@@ -57,7 +58,7 @@ def parse(text: str, source: Source) -> Node:
         raise InputError(problem, place=source.name, expected="a shorter one, or numbers as [1, 2, 3] on one line")
     builder = _Builder(source, rest)
     try:
-        for event in YAML(typ="safe", pure=True).parse(io.StringIO(rest.text)):
+        for event in _parser().parse(io.StringIO(rest.text)):
             builder.take(event)
     except MarkedYAMLError as error:
         raise _syntax_error(error, text, source) from None
@@ -66,6 +67,19 @@ def parse(text: str, source: Source) -> Node:
     if builder.root is None or builder.root.content is None:
         raise InputError("the document is empty", place=source.name, expected="a mapping of keys to values")
     return builder.root
+
+
+class _Reader(Reader):
+    """The parser's reader without its pattern of allowed characters, which are looked at before (`parse`)."""
+
+    def check_printable(self, data: str) -> None:
+        """Take every character."""
+
+
+def _parser() -> YAML:
+    parser = YAML(typ="safe", pure=True)
+    parser.Reader = _Reader
+    return parser
 
 
 def _refuse_characters(text: str, source: Source) -> None:

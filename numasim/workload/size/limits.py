@@ -1,7 +1,5 @@
 """Refusing parameters of programs that are too large, with the largest value that would fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from decimal import Decimal
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast, get_origin
