@@ -11,6 +11,15 @@ namespace {
 
 constexpr std::int64_t MOST_PROBES = 64;  // that are foreseen at a time
 
+// The watches that steal levels go by; others are of dispatch rules.
+std::vector<std::uint32_t> watches_of_thieves(const ns_plan& steal) {
+    std::vector<std::uint32_t> watches;
+    for (std::uint32_t index = 0; index < steal.steal_levels; ++index) {
+        if (steal.level[index].watch != NS_NONE8) watches.push_back(steal.level[index].watch);
+    }
+    return watches;
+}
+
 }  // namespace
 
 ForeseenProbes::ForeseenProbes(Run& run, Polling& polling)
@@ -18,6 +27,7 @@ ForeseenProbes::ForeseenProbes(Run& run, Polling& polling)
       polling_(polling),
       sleepers_(run.plan.workers),
       queues_(run.plan.steal.queue_count),
+      watches_(watches_of_thieves(run.plan.steal)),
       no_marks_(std::size_t{run.plan.steal.watches} * ns_set_words(run.plan.steal.queue_count), 0) {
     for (const Worker& w : run.team) {
         if (w.own != NS_UNKNOWN) queues_[static_cast<std::size_t>(w.own)].owner = w.id;
@@ -51,10 +61,19 @@ bool ForeseenProbes::may_sleep(Worker& w) {
     if (!plan.skip || !plan.one_queue_each || plan.locks_probes || plan.backoff_after_probe) return false;
     if (!run_.clock.anybody_is_busy()) return false;
     if (polling_.skips() || (!w.stack.empty() && plan.join == Join::OWN)) return false;
-    const ns_queues& queues = run_.queues.contents();
-    if (queues.length[w.own] != 0 || queues.marked != 0) return false;
+    if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0 || thieves_see_marks()) return false;
     const QuietRound& quiet = polling_.quiet_round(w);
     return quiet.known && quiet.probes > 0;
+}
+
+bool ForeseenProbes::thieves_see_marks() const {
+    const ns_queues& queues = run_.queues.contents();
+    if (queues.marked == 0) return false;
+    const std::size_t words = ns_set_words(run_.plan.steal.queue_count);
+    return std::ranges::any_of(watches_, [&](std::size_t watch) {
+        const std::uint64_t* const marks = queues.watch + watch * words;
+        return std::any_of(marks, marks + words, [](std::uint64_t word) { return word != 0; });
+    });
 }
 
 // When the first round begins whose end is not known, or that has to be gone through; notes the probes before it.
@@ -139,11 +158,11 @@ bool ForeseenProbes::is_valid(const Probe& probe) const {
     return sleeper.sleeps == probe.sleeps && is_ahead(probe.look_ps, LOOK, probe.worker);
 }
 
-// Whether somebody wakes, or is awake, for the next probe noted at the queue.
+// Whether somebody wakes for the next probe noted at the queue. Who is awake may come to probe other queues than it
+// has foreseen, where marks of watches are set.
 bool ForeseenProbes::is_attended(std::uint32_t q) const {
     const Probe& probe = queues_[q].attended;
-    if (probe.worker == NOBODY || !is_ahead(probe.look_ps, LOOK, probe.worker)) return false;
-    return !sleepers_[probe.worker].asleep || sleepers_[probe.worker].sleeps == probe.sleeps;
+    return probe.worker != NOBODY && sleepers_[probe.worker].asleep && is_valid(probe);
 }
 
 void ForeseenProbes::filled(std::uint32_t q) {

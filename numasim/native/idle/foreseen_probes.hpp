@@ -40,7 +40,7 @@ public:
         if (asleep_ != 0 && !run_.clock.anybody_is_busy()) wake_all();
     }
     void marked() {
-        if (asleep_ != 0 && run_.queues.contents().marked != 0) wake_all();
+        if (asleep_ != 0 && thieves_see_marks()) wake_all();
     }
 
 private:
@@ -80,6 +80,7 @@ private:
 
     void rouse(Worker& w);
     bool may_sleep(Worker& w);
+    bool thieves_see_marks() const;
     std::int64_t foresee(Worker& w, std::int64_t poll_ps);
     bool is_ahead(std::int64_t ps, Rank rank, std::uint32_t worker) const {
         return ns_event_key_of(ps, rank, worker) > run_.clock.event();
@@ -98,6 +99,7 @@ private:
     Polling& polling_;
     std::vector<Sleeper> sleepers_;  // [workers]
     std::vector<Queue> queues_;      // [queues]
+    std::vector<std::uint32_t> watches_;  // that steal levels go by
     std::vector<std::uint64_t> no_marks_;
     std::vector<Pick> round_;
     std::size_t asleep_ = 0;
