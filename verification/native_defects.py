@@ -194,9 +194,16 @@ NATIVE_DEFECTS = (
         ("test_engines_agree.py", "test_foreseen_probes.py"),
     ),
     Defect(
-        "who sleeps after another may have the next probe, but is not woken for it",
+        "a queue that a worker had an event for is left to nobody when the worker wakes",
         FORESEEN,
-        "    if (queues_[q].attended > probe) queues_[q].attended.worker = NOBODY;",
+        "    left_.insert(left_.end(), sleeper.attends.begin(), sleeper.attends.end());\n",
+        "",
+        ("test_engines_agree.py", "test_foreseen_probes.py"),
+    ),
+    Defect(
+        "draws of rounds that are not slept through are not taken back",
+        FORESEEN,
+        "    run_.queues.actor(w.id).victims.drawn -= sleeper.picks.size() - done * probes;\n",
         "",
         ("test_engines_agree.py", "test_foreseen_probes.py"),
     ),

@@ -6,6 +6,7 @@ every probe is foreseen, and every task that comes into a queue has to wake who 
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -29,6 +30,11 @@ STRATEGIES = {
     "near before far": stealing({"from": "own-node"}, {"from": "other-nodes"}),
     "marks elsewhere": shipped_strategy("topology-aware"),
     "marks alone": shipped_strategy("threshold"),
+}
+MARKING = {
+    "marks on other nodes": stealing({"from": "own-node"}, {"from": "other-nodes", "by": "node", "if": {"length": 2}}),
+    "marks anywhere": stealing({"from": "others"}, {"from": "others", "if": {"length": 3}}),
+    "marks of dispatch": shipped_strategy("locality-binding"),
 }
 
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the extension is not built")
@@ -62,6 +68,27 @@ def test_what_is_slept_through_changes_nothing(strategy: StrategySpec, join: str
     asleep = quantities(seeded(plan), "native")
     awake = seeded(event_by_event(plan))
     assert asleep == quantities(awake, "native") == quantities(awake, "reference")
+
+
+def bursts(chance: Random) -> Task:
+    """Spawns up to four short tasks after each stretch of work, twelve times."""
+    steps: list[object] = []
+    for _ in range(12):
+        steps += [chance.randrange(100, 2500) * NS]
+        steps += [task(chance.randrange(50, 3000) * NS) for _ in range(chance.randrange(1, 5))]
+    return task(*steps, WAIT)
+
+
+@pytest.mark.parametrize("name", MARKING)
+def test_who_sleeps_sees_the_marks_of_others_when_they_are_set(name: str) -> None:
+    """Queues fill up and run dry all the time, so that what thieves may do changes while they sleep."""
+    for seed in range(30):
+        chance = Random(seed)
+        work = graph(task(*[bursts(chance) for _ in range(chance.randrange(1, 5))], WAIT))
+        how = runtime(join="help", backoff={"first_ns": 500, "factor": 2, "max_ns": 8000})
+        plan = plan_of(work, 16, MARKING[name], how, toy(4, 4))
+        awake = quantities(seeded(event_by_event(plan), seed), "native")
+        assert quantities(seeded(plan, seed), "native") == awake
 
 
 @pytest.mark.parametrize("name", ["one pick", "half of what is there", "near before far"])

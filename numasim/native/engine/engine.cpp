@@ -90,8 +90,7 @@ void Engine::grant(std::uint32_t lock) {
 }
 
 void Engine::poll(Worker& w) {
-    executor_.foreseen.poll(w);
-    executor_.proceed(w);
+    if (!executor_.foreseen.sleeps_on(w)) executor_.proceed(w);
 }
 
 void Engine::look(Worker& w) {

@@ -42,10 +42,7 @@ bool Thief::seek(Worker& w) {
 bool Thief::start_round(Worker& w) { return ns_start_round(this, &w); }
 
 bool Thief::look(Worker& w) {
-    const std::uint32_t q = w.target;
-    const bool goes_on = ns_look(this, &w);
-    foreseen.looked(q);
-    return goes_on;
+    return ns_look(this, &w);
 }
 
 // ---- idle episodes ------------------------------------------------------------------------------------------------
@@ -62,7 +59,6 @@ void Thief::go_idle(Worker& w) {
 void Thief::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
     if (!w.stack.empty()) run.joins.end(static_cast<std::size_t>(w.stack.back()));
-    foreseen.stopped(w);
     memory_.tell_activity(w);
     report_idle(w, w.failed, w.failed_remote);
     run.step(POLL, w.id, w.failed, w.failed_remote);

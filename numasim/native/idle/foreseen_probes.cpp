@@ -1,7 +1,6 @@
 #include "idle/foreseen_probes.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/bitset.h"
 
@@ -10,6 +9,7 @@ namespace numasim {
 namespace {
 
 constexpr std::int64_t MOST_PROBES = 64;  // that are foreseen at a time
+constexpr std::size_t FEWEST_NOTES = 16;  // of a queue that there is room for
 
 // The watches that steal levels go by; others are of dispatch rules.
 std::vector<std::uint32_t> watches_of_thieves(const ns_plan& steal) {
@@ -26,6 +26,7 @@ ForeseenProbes::ForeseenProbes(Run& run, Polling& polling)
     : run_(run),
       polling_(polling),
       sleepers_(run.plan.workers),
+      naps_(run.plan.workers, 0),
       queues_(run.plan.steal.queue_count),
       watches_(watches_of_thieves(run.plan.steal)),
       no_marks_(std::size_t{run.plan.steal.watches} * ns_set_words(run.plan.steal.queue_count), 0) {
@@ -39,14 +40,13 @@ ForeseenProbes::ForeseenProbes(Run& run, Polling& polling)
 void ForeseenProbes::sleep(Worker& w) {
     if (!may_sleep(w)) return;
     Sleeper& sleeper = sleepers_[w.id];
-    const std::int64_t poll_ps = w.step.due_ps(), event_ps = foresee(w, poll_ps);
-    if (event_ps == poll_ps) return;
+    sleeper.fails_awake = w.fails;
+    foresee(w, w.step.due_ps());
+    if (sleeper.rounds() == 0) return;
     sleeper.asleep = true;
-    sleeper.poll_ps = poll_ps;
-    sleeper.event_ps = event_ps;
-    sleeper.fails = w.fails;
     count_asleep(1);
-    run_.clock.postpone_poll(w, event_ps);
+    sleeper.event_ps = sleeper.polls.back();
+    run_.clock.postpone_poll(w, sleeper.event_ps);
 }
 
 // While somebody sleeps, what comes into queues is told.
@@ -76,56 +76,154 @@ bool ForeseenProbes::thieves_see_marks() const {
     });
 }
 
-// When the first round begins whose end is not known, or that has to be gone through; notes the probes before it.
-std::int64_t ForeseenProbes::foresee(Worker& w, std::int64_t poll_ps) {
-    const Plan& plan = run_.plan;
-    const auto probes = static_cast<std::int64_t>(w.quiet.segments.size());
-    const std::int64_t patience = NS_PATIENCE_ROUNDS - 1 - w.fails % NS_PATIENCE_ROUNDS;
-    const std::int64_t most = std::min(patience, sleepers_[w.id].most / probes);
-    ns_stream victims = run_.queues.actor(w.id).victims;
-    for (std::int64_t round = 1; round <= most; ++round) {
-        round_.clear();
-        std::int64_t look_ps = poll_ps;
-        for (const std::uint32_t segment : w.quiet.segments) {
-            const std::uint32_t q = ns_segment_draw(&plan.steal, segment, &victims);
-            if (run_.queues.length(q) != 0) return poll_ps;
-            look_ps += ns_probe_ps(&plan, &w, q);
-            round_.push_back({q, look_ps});
-        }
-        const std::int64_t wait_ps = ns_backoff_wait_ps(&plan.backoff, w.fails + round, true);
-        if (wait_ps == 0 || look_ps + wait_ps > LATEST_PS) return poll_ps;
-        for (const auto& [q, at_ps] : round_) note(q, {at_ps, poll_ps, w.id, sleepers_[w.id].sleeps});
-        poll_ps = look_ps + wait_ps;
-    }
-    return poll_ps;
+// Count the rounds from `poll_ps` on that can only fail, as far as they are known now.
+void ForeseenProbes::foresee(Worker& w, std::int64_t poll_ps) {
+    Sleeper& sleeper = sleepers_[w.id];
+    sleeper.fails = w.fails;
+    sleeper.polls.assign(1, poll_ps);
+    draw(w, static_cast<std::size_t>(sleeper.most / w.quiet.probes));
+    const std::size_t probes = w.quiet.segments.size();
+    std::size_t at = 0;
+    while (at < sleeper.picks.size() && foresee_round(w, at)) at += probes;
+    sleeper.picks.resize(at);
+    run_.queues.actor(w.id).victims.drawn += at;
 }
 
-void ForeseenProbes::note(std::uint32_t q, const Probe& probe) {
-    std::vector<Probe>& probes = queues_[q].probes;
-    if (queues_[q].attended > probe) queues_[q].attended.worker = NOBODY;  // whose worker has been told when to wake
-    while (!probes.empty() && !is_valid(probes.front())) {
-        std::pop_heap(probes.begin(), probes.end(), std::greater<>{});
-        probes.pop_back();
+// Draw the picks of so many rounds, and find out what their probes take: all at once, since tables are large, and no
+// look-up has to wait for another.
+void ForeseenProbes::draw(const Worker& w, std::size_t rounds) {
+    std::vector<std::uint32_t>& picks = sleepers_[w.id].picks;
+    ns_stream victims = run_.queues.actor(w.id).victims;
+    picks.clear();
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (const std::uint32_t segment : w.quiet.segments)
+            picks.push_back(ns_segment_draw(&run_.plan.steal, segment, &victims));
     }
-    probes.push_back(probe);
-    std::push_heap(probes.begin(), probes.end(), std::greater<>{});
+    probes_ps_.clear();
+    for (const std::uint32_t q : picks) probes_ps_.push_back(ns_probe_ps(&run_.plan, &w, q));
+}
+
+// The round whose picks begin at number `first`; false where it may find a task, or would be too late.
+bool ForeseenProbes::foresee_round(Worker& w, std::size_t first) {
+    Sleeper& sleeper = sleepers_[w.id];
+    const std::size_t probes = w.quiet.segments.size();
+    const std::int64_t poll_ps = sleeper.polls.back(), wait = wait_ps(w.fails + 1);
+    std::int64_t look_ps = poll_ps;
+    for (std::size_t i = first; i < first + probes; ++i) {
+        if (run_.queues.length(sleeper.picks[i]) != 0) return false;
+        look_ps += probes_ps_[i];
+    }
+    if (wait == 0 || look_ps + wait > LATEST_PS) return false;
+    std::int64_t at_ps = poll_ps;
+    for (std::size_t i = 0; i < probes; ++i) {
+        const std::uint32_t q = sleeper.picks[first + i];
+        at_ps += probes_ps_[first + i];
+        if (ns_is_attempt(&run_.plan, w.quiet.levels[i])) polling_.count_failed(w, q, 1);
+        note(q, {at_ps, w.id, naps_[w.id]});
+    }
+    ++w.fails;
+    w.counters.idle_steal_ps += look_ps - poll_ps;
+    w.counters.idle_backoff_ps += wait;
+    sleeper.polls.push_back(look_ps + wait);
+    return true;
+}
+
+// Where there is no room left, void notes make room, or there comes to be as much again.
+void ForeseenProbes::note(std::uint32_t q, const Note& note) {
+    std::vector<Note>& notes = queues_[q].notes;
+    if (notes.size() == notes.capacity()) {
+        std::erase_if(notes, [this](const Note& each) { return !is_valid(each); });
+        if (2 * notes.size() >= notes.capacity()) notes.reserve(std::max(FEWEST_NOTES, 2 * notes.capacity()));
+    }
+    notes.push_back(note);
 }
 
 // ---- waking -------------------------------------------------------------------------------------------------------
 
-// Of a worker that sleeps.
+// An event of a sleeper: it wakes if the round at hand may find a task, and foresees more where no round is left. What
+// it has an event for without need, it need not leave to others.
+bool ForeseenProbes::turn_over(Worker& w) {
+    Sleeper& sleeper = sleepers_[w.id];
+    const std::int64_t now_ps = run_.clock.now_ps();
+    const auto place = std::ranges::lower_bound(sleeper.polls, now_ps);
+    const auto round = static_cast<std::size_t>(place - sleeper.polls.begin());
+    std::size_t next = next_found(w, round);
+    if (round == sleeper.rounds()) {
+        sleeper.most = std::min(MOST_PROBES, 2 * sleeper.most);
+        foresee(w, now_ps);
+        next = sleeper.rounds();
+    }
+    if (sleeper.polls[next] == now_ps) {
+        wake(w.id);
+        return false;
+    }
+    std::erase_if(sleeper.attends, [this](std::uint32_t q) { return run_.queues.length(q) == 0; });
+    sleeper.event_ps = sleeper.polls[next];
+    run_.clock.postpone_poll(w, sleeper.event_ps);
+    return true;
+}
+
+// Of the rounds from number `round` on, the first that probes a queue with a task, or the one after all.
+std::size_t ForeseenProbes::next_found(const Worker& w, std::size_t round) const {
+    const Sleeper& sleeper = sleepers_[w.id];
+    const auto probes = static_cast<std::size_t>(w.quiet.probes);
+    const auto found =
+        std::find_if(sleeper.picks.begin() + static_cast<std::ptrdiff_t>(round * probes), sleeper.picks.end(),
+                     [this](std::uint32_t q) { return run_.queues.length(q) != 0; });
+    return static_cast<std::size_t>(found - sleeper.picks.begin()) / probes;
+}
+
+// Of a worker that sleeps; queues that it has had an event for are left to others.
 void ForeseenProbes::rouse(Worker& w) {
     Sleeper& sleeper = sleepers_[w.id];
+    const std::size_t done = rounds_over(w);
+    const std::int64_t poll_ps = sleeper.polls[done];
+    take_back(w, done);
     sleeper.asleep = false;
-    ++sleeper.sleeps;
+    ++naps_[w.id];
     count_asleep(-1);
+    left_.insert(left_.end(), sleeper.attends.begin(), sleeper.attends.end());
+    sleeper.attends.clear();
+    const std::int64_t slept = w.fails - sleeper.fails_awake;
+    sleeper.most = std::min(MOST_PROBES, LEAST_PROBES + 2 * slept * w.quiet.probes);
+    ns_event_key_of(poll_ps, POLL, w.id) >= run_.clock.event()
+        ? run_.clock.wake_for_poll(w, poll_ps, slept == 0 ? 0 : wait_ps(w.fails))
+        : enter_round(w, poll_ps);
+}
+
+void ForeseenProbes::wake_all() {
+    for (Worker& w : run_.team) {
+        if (sleepers_[w.id].asleep) rouse(w);
+    }
+    left_.clear();
+}
+
+// How many of the sleeper's rounds are over: all their probes have taken effect.
+std::size_t ForeseenProbes::rounds_over(const Worker& w) const {
+    const Sleeper& sleeper = sleepers_[w.id];
     const std::int64_t now_ps = run_.clock.now_ps();
-    const std::int64_t until_ps = is_ahead(now_ps, LOOK, w.id) ? now_ps : now_ps + 1;
-    const std::int64_t slept_ps = polling_.pass_rounds(w, sleeper.poll_ps, until_ps);
-    const std::int64_t poll_ps = sleeper.poll_ps + slept_ps, rounds = w.fails - sleeper.fails;
-    sleeper.most = std::min(MOST_PROBES, 8 + 2 * rounds * w.quiet.probes);
-    ns_event_key_of(poll_ps, POLL, w.id) >= run_.clock.event() ? run_.clock.wake_for_poll(w, poll_ps, slept_ps)
-                                                               : enter_round(w, poll_ps);
+    const auto begun = std::upper_bound(sleeper.polls.begin(), sleeper.polls.end(), now_ps) - sleeper.polls.begin();
+    if (begun == 0) return 0;
+    const auto last = static_cast<std::size_t>(begun - 1);
+    if (last == sleeper.rounds()) return last;
+    const std::int64_t look_ps = sleeper.polls[last + 1] - wait_ps(sleeper.fails + begun);
+    return is_ahead(look_ps, LOOK, w.id) ? last : last + 1;
+}
+
+// Of the rounds that are counted, `done` are done.
+void ForeseenProbes::take_back(Worker& w, std::size_t done) {
+    const Sleeper& sleeper = sleepers_[w.id];
+    const std::size_t probes = w.quiet.segments.size();
+    for (std::size_t at = done * probes; at < sleeper.picks.size(); ++at) {
+        if (ns_is_attempt(&run_.plan, w.quiet.levels[at % probes])) polling_.count_failed(w, sleeper.picks[at], -1);
+    }
+    run_.queues.actor(w.id).victims.drawn -= sleeper.picks.size() - done * probes;
+    std::int64_t probing_ps = sleeper.polls.back() - sleeper.polls[done];
+    for (const std::int64_t fails = sleeper.fails + static_cast<std::int64_t>(done); w.fails != fails; --w.fails) {
+        probing_ps -= wait_ps(w.fails);
+        w.counters.idle_backoff_ps -= wait_ps(w.fails);
+    }
+    w.counters.idle_steal_ps -= probing_ps;
 }
 
 // The round has begun: what of its probes has failed by now, and which one is on its way.
@@ -146,60 +244,46 @@ void ForeseenProbes::enter_round(Worker& w, std::int64_t poll_ps) {
     }
 }
 
-void ForeseenProbes::wake_all() {
-    for (Worker& w : run_.team) wake(w.id);
-}
-
 // ---- queues with tasks --------------------------------------------------------------------------------------------
-
-// Whether the probe is still to be made by who sleeps until then.
-bool ForeseenProbes::is_valid(const Probe& probe) const {
-    const Sleeper& sleeper = sleepers_[probe.worker];
-    return sleeper.sleeps == probe.sleeps && is_ahead(probe.look_ps, LOOK, probe.worker);
-}
-
-// Whether somebody wakes for the next probe noted at the queue. Who is awake may come to probe other queues than it
-// has foreseen, where marks of watches are set.
-bool ForeseenProbes::is_attended(std::uint32_t q) const {
-    const Probe& probe = queues_[q].attended;
-    return probe.worker != NOBODY && sleepers_[probe.worker].asleep && is_valid(probe);
-}
 
 void ForeseenProbes::filled(std::uint32_t q) {
     marked();
     if (queues_[q].owner != NOBODY) wake(queues_[q].owner);
-    if (!is_attended(q)) attend(q);
+    attend(q);
+    attend_left();
 }
 
-// Make the worker of the next probe noted at the queue wake for it.
+// Let the next sleeper to probe the queue have an event for that; who has begun the round wakes, and the one after it
+// may be another's.
 void ForeseenProbes::attend(std::uint32_t q) {
-    Queue& queue = queues_[q];
-    queue.attended.worker = NOBODY;
-    while (!queue.probes.empty()) {
-        const Probe probe = queue.probes.front();
-        std::pop_heap(queue.probes.begin(), queue.probes.end(), std::greater<>{});
-        queue.probes.pop_back();
-        if (!is_valid(probe)) continue;
-        Sleeper& sleeper = sleepers_[probe.worker];
-        queue.attended = probe;
-        sleeper.attends.push_back(q);
-        if (!is_ahead(probe.poll_ps, POLL, probe.worker)) return rouse(run_.team[probe.worker]);
-        if (probe.poll_ps < sleeper.event_ps) {
-            sleeper.event_ps = probe.poll_ps;
-            run_.clock.postpone_poll(run_.team[probe.worker], probe.poll_ps);
+    while (const Note* const next = next_note(q)) {
+        Worker& w = run_.team[next->worker];
+        Sleeper& sleeper = sleepers_[w.id];
+        const std::int64_t poll_ps = *(std::ranges::upper_bound(sleeper.polls, next->look_ps) - 1);
+        if (is_ahead(poll_ps, POLL, w.id)) {
+            if (std::ranges::find(sleeper.attends, q) == sleeper.attends.end()) sleeper.attends.push_back(q);
+            if (poll_ps >= sleeper.event_ps) return;
+            sleeper.event_ps = poll_ps;
+            return run_.clock.postpone_poll(w, poll_ps);
         }
-        return;
+        rouse(w);
     }
 }
 
-// The worker will not make the probes that it was to make: others come next.
-void ForeseenProbes::pass_on(const Worker& w) {
-    std::vector<std::uint32_t> attended;
-    attended.swap(sleepers_[w.id].attends);
-    for (const std::uint32_t q : attended) {
-        if (queues_[q].attended.worker != w.id) continue;
-        queues_[q].attended.worker = NOBODY;
-        if (asleep_ != 0 && run_.queues.length(q) != 0) attend(q);
+// The first of the probes noted at the queue that are still to be made.
+const ForeseenProbes::Note* ForeseenProbes::next_note(std::uint32_t q) const {
+    const Note* next = nullptr;
+    for (const Note& each : queues_[q].notes) {
+        if ((next == nullptr || each < *next) && is_valid(each)) next = &each;
+    }
+    return next;
+}
+
+void ForeseenProbes::attend_left() {
+    while (!left_.empty()) {
+        const std::uint32_t q = left_.back();
+        left_.pop_back();
+        if (run_.queues.length(q) != 0) attend(q);
     }
 }
 

@@ -22,11 +22,7 @@ public:
     // take. None where the plan does not skip.
     std::int64_t pass_over(Worker& w, std::int64_t wait_ps);
 
-    // Count the rounds from `poll_ps` on whose last probe takes effect before `until_ps`, all of random picks that
-    // fail; the time that they take.
-    std::int64_t pass_rounds(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
-        return pass_over_probes(w, poll_ps, until_ps);
-    }
+    // Count attempts that fail, or (below zero) take back that they have been counted.
     void count_failed(Worker& w, std::uint32_t q, std::int64_t attempts);
 
     // Whether the phase is skipped over, without events of tasks.

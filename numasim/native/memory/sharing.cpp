@@ -126,9 +126,7 @@ bool Shares::is_named(std::uint32_t number, std::uint64_t name, std::span<const 
     return std::ranges::all_of(demands, [&](const Demand& demand) { return uses(number, demand.resource); });
 }
 
-bool Shares::uses(std::uint32_t number, std::size_t resource) const {
-    return ns_set_has(users(resource), number);
-}
+bool Shares::uses(std::uint32_t number, std::size_t resource) const { return ns_set_has(users(resource), number); }
 
 std::uint32_t Shares::found(std::uint64_t name, std::span<const Demand> demands) {
     const std::uint32_t number = free_.back();

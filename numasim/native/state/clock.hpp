@@ -76,14 +76,14 @@ public:
     }
 
     // Rounds of an idle worker are passed over: its next event is a poll at `event_ps`, whatever its step says. When
-    // that comes, or before, it wakes for its next poll, of whose waiting time `slept_ps` is no less, or for a probe on
-    // its way.
+    // that comes, or before, it wakes for its next poll, after a wait of `wait_ps` (0: as its step says), or for a
+    // probe on its way.
     void postpone_poll(const Worker& w, std::int64_t event_ps) {
         ns_clock_set(&pending_, w.id, ns_event_key_of(event_ps, POLL, w.id));
     }
-    void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t slept_ps) {
+    void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t wait_ps) {
         w.step.due_ps_ = due_ps;
-        if (slept_ps != 0) w.step.idle_ps_ = slept_ps;
+        if (wait_ps != 0) w.step.idle_ps_ = wait_ps;
         ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, POLL, w.id));
     }
     void wake_for_look(Worker& w, std::int64_t due_ps, std::int64_t probe_ps) {
