@@ -36,7 +36,15 @@ Released = Woken = Waited = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int64)
 
 
 class Clock(ctypes.Structure):
-    _fields_ = [("leaves", c_size_t), ("levels", c_size_t), ("keys", c_void_p)]
+    _fields_ = [
+        ("slots", c_size_t),
+        ("keys", c_void_p),
+        ("later", c_void_p),
+        ("window_begin_ps", c_int64),
+        ("window_ps", c_uint64),
+        ("actor_bits", c_uint32),
+        ("time_shift", c_uint32),
+    ]
 
 
 class Listener(ctypes.Structure):

@@ -20,11 +20,11 @@ const ns_objects *probe_objects(ns_pages *self, uint64_t row, uint32_t *count);
 int64_t probe_faults(const ns_pages *self);
 const int64_t *probe_node_bytes(const ns_pages *self);
 
-bool probe_next(const ns_clock *self, int64_t *time_ps, uint32_t *rank, uint32_t *actor);
+bool probe_next(ns_clock *self, int64_t *time_ps, uint32_t *rank, uint32_t *actor);
 void probe_set(ns_clock *self, size_t slot, int64_t time_ps, uint32_t rank, uint32_t actor);
 void probe_clear(ns_clock *self, size_t slot);
 
-bool probe_next(const ns_clock *self, int64_t *time_ps, uint32_t *rank, uint32_t *actor) {
+bool probe_next(ns_clock *self, int64_t *time_ps, uint32_t *rank, uint32_t *actor) {
     const ns_event_key next = ns_clock_next(self);
     *time_ps = ns_event_time(next);
     *rank = ns_event_rank(next);
