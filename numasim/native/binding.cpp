@@ -128,8 +128,8 @@ nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object
         require(!plan.skip && !plan.skipping, "a run that is watched skips nothing");
         watch.emplace(watcher_of(watching));
     }
-    Engine engine(plan, seed, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr, check_signals,
-                  keep_log);
+    Engine engine(read.prepared(), seed, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr,
+                  check_signals, keep_log);
     {
         const nb::gil_scoped_release released;
         engine.run();

@@ -36,7 +36,10 @@ bool view_of(nb::handle given, const void** values, std::uint64_t* count) {
 
 ReadPlan::ReadPlan(nb::dict fields) : fields_(std::move(fields)) {
     reader_.source = source_of(this);
-    if (ns_full_plan_read(&reader_, &plan_)) return;
+    if (ns_full_plan_read(&reader_, &plan_)) {
+        prepared_.emplace(plan_);
+        return;
+    }
     const ns_plan_mistake mistake = reader_.mistake;
     ns_plan_reader_destroy(&reader_);
     if (mistake == NS_PLAN_NO_MEMORY) throw std::bad_alloc();

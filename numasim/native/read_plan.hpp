@@ -4,12 +4,14 @@
 #include <nanobind/nanobind.h>
 
 #include <deque>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "plan.hpp"
 #include "plan/plan_reader.h"
+#include "prepared.hpp"
 
 namespace numasim {
 
@@ -34,6 +36,7 @@ public:
     ReadPlan& operator=(const ReadPlan&) = delete;
 
     const Plan& plan() const { return plan_; }
+    const Prepared& prepared() const { return *prepared_; }
 
     // What the reader asks for, by names as "families.0.accesses.1.traffic".
     bool array(const char* name, ns_field_type type, const void** values, std::uint64_t* count);
@@ -48,6 +51,7 @@ private:
     std::vector<nb::object> kept_;  // whose memory the plan borrows
     ns_plan_reader reader_{};
     Plan plan_{};
+    std::optional<Prepared> prepared_;
 };
 
 }  // namespace numasim

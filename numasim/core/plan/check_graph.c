@@ -97,7 +97,8 @@ static bool check_successors(ns_plan_reader *reader, const ns_graph *graph) {
 
 bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self) {
     self->tasks = self->folded ? 0 : self->rows; /* of a folded graph, its roots tell */
-    return ns_plan_require(reader, self->op_code.count < (uint64_t)NS_MOST_ITEMS, "op_code has too many entries") &&
+    return ns_plan_require(reader, self->op_code.count + (uint64_t)self->rows < (uint64_t)NS_MOST_ITEMS,
+                           "op_code has too many entries") &&
            check_ops(reader, plan) && check_successors(reader, self) && number_tasks(reader, self) &&
            (!self->folded || plan->skipping || number_segments(reader, self));
 }

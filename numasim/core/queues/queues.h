@@ -6,6 +6,7 @@
 #ifndef NUMASIM_QUEUES_QUEUES_H
 #define NUMASIM_QUEUES_QUEUES_H
 
+#include "base/inline.h"
 #include "policy/plan.h"
 #include "policy/round.h"
 #include "policy/thresholds.h"
@@ -71,7 +72,7 @@ static inline uint64_t ns_queues_peek(const ns_queues *self, uint32_t q, bool ba
 }
 
 /* Take the task at that end of queue `q`, which is not empty. */
-static inline uint64_t ns_queues_pop(ns_queues *self, uint32_t q, bool back) {
+NS_INLINE uint64_t ns_queues_pop(ns_queues *self, uint32_t q, bool back) {
     ns_items *entry = ns_ring_end(&self->ring[q], back);
     uint64_t task = entry->first;
     if (entry->count == 1) {

@@ -11,6 +11,7 @@
 #ifndef NUMASIM_SEARCH_THIEF_H
 #define NUMASIM_SEARCH_THIEF_H
 
+#include "base/inline.h"
 #include "policy/backoff.h"
 #include "search/probes.h"
 
@@ -105,7 +106,7 @@ static inline bool ns_leave_search(ns_search *s, ns_worker_state *w) {
 /* ---- the own queue ----------------------------------------------------------------------------------------------- */
 
 /* Begin the next own task where the queue holds more than `keep`; below zero: than its threshold s. */
-static inline bool ns_pop_own(ns_search *s, ns_worker_state *w, int64_t keep) {
+NS_INLINE bool ns_pop_own(ns_search *s, ns_worker_state *w, int64_t keep) {
     if (w->own == NS_UNKNOWN) return false;
     const uint32_t q = (uint32_t)w->own;
     if (s->queues->length[q] <= (keep < 0 ? s->queues->thresholds[q].low : keep)) return false;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from numasim.engine.observe.watch import NOBODY
 from numasim.machine.distance import line_transfer_ps
+from numasim.machine.topology import IntArray
 from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, has_own_dispatch
 from numasim.strategy.sync_places import NO_LOCK
@@ -48,7 +50,6 @@ class Tables:
         self.pop_ps = costs.pop_ps
         self.join_ps = costs.join_ps
         self.line = costs.line
-        self._line_ps = line_transfer_ps(plan.machine, plan.workers)
         self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
         self.scan_ps = max(MIN_STEP_PS, self.probe_costs_ps[0])
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
@@ -80,6 +81,11 @@ class Tables:
             return task, self.range_base[0]
         family, item = self.item(task)
         return item, self.range_base[family + 1] - self.range_base[family]
+
+    @cached_property
+    def _line_ps(self) -> IntArray:
+        """[workers, workers] by the worker that asks, in columns: computed where a line moves."""
+        return line_transfer_ps(self._plan.machine, self._plan.workers)
 
     def line_ps(self, worker: int) -> list[int]:
         """[workers] time to move a cache line from the core of each worker to that of ``worker``."""

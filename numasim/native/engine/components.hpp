@@ -22,7 +22,7 @@
 namespace numasim {
 
 struct Components {
-    Components(const Plan& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+    Components(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
                std::function<void()> pause, bool keep_log)
         : run(plan, seed, listener, watch, std::move(pause), keep_log),
           memory(run),

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
 }
 
-Engine::Engine(const Plan& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
                std::function<void()> pause, bool keep_log)
     : executor_(plan, seed, listener, watch, std::move(pause), keep_log),
       steady_(executor_.run, executor_.memory, executor_.source) {}

@@ -6,7 +6,7 @@
 
 namespace numasim {
 
-Executor::Executor(const Plan& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
                    std::function<void()> pause, bool keep_log)
     : Components(plan, seed, listener, watch, std::move(pause), keep_log),
       coupled_(memory.coupled()),
@@ -17,42 +17,40 @@ Executor::Executor(const Plan& plan, std::uint64_t seed, const Listener* listene
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
-// What the common events go through is inlined as a whole (flatten), up to what is rare (noinline): a fifth of the
-// time.
-[[gnu::flatten]] void Executor::proceed(Worker& w) {
+// What the common events go through is inlined, up to what is rare (noinline), so that what all of it needs stays in
+// registers: a fifth of the time.
+void Executor::proceed(Worker& w) {
     for (;;) {
-        if (!w.outbox.empty()) return run.clock.schedule_overhead(w, PUT, run.plan.costs.push_ps);
+        if (puts_take_time_ && !w.outbox.empty()) return run.clock.schedule_overhead(w, PUT, run.plan.costs.push_ps);
         if (w.stack.empty() && !thief.seek(w)) return;
         const Task task = w.stack.back();
-        if (run.frames.is_item(task)) return start_item(w, task);
+        if (run.frames.is_item(task)) return start_first_item(w, task);
         if (task == PRODUCTION) {
             produce(w);
             continue;
         }
         const auto at = static_cast<std::uint32_t>(task);
         Frame& frame = run.frames[at];
-        if (frame.at == run.frames.end_of_program(frame)) {
-            finish(w, at);
-            continue;
-        }
-        switch (run.plan.graph.op_code[frame.at]) {
-            case RUN: return start_segment(w, frame, run.plan.graph.op_arg[frame.at]);
+        const Instruction next = run.frames.next(frame);
+        switch (next.op) {
+            case RUN: return start_segment(w, frame, next.arg);
+            case END: finish(w, at, static_cast<Kind>(next.arg)); break;
             case SPAWN: spawn(w, at); break;
-            case CALL: call(w, at); break;
             case WAIT:
                 if (!wait(w, frame)) return;
                 break;
+            case CALL: call(w, at); break;
             default:
                 if (!use_word(w, frame)) return;
         }
     }
 }
 
-void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
+inline void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
     if (coupled_) return memory.start(w, frame, segment);
     const std::int64_t total_ps = memory.segment_ps(w, segment), local_ps = w.local_ps[segment];
     frame.path_ps += local_ps;
-    w.segment = run.plan.graph.folded ? frame.segments + run.plan.graph.segment[frame.at] : segment;
+    w.segment = run.plan.graph.folded ? run.frames.next_segment(frame) : segment;
     work(w, frame.id, total_ps, local_ps);
 }
 
@@ -69,6 +67,8 @@ inline void Executor::start_item(Worker& w, Task item) {
     w.segment = 0;
     work(w, item, total_ps, local_ps);
 }
+
+void Executor::start_first_item(Worker& w, Task item) { start_item(w, item); }
 
 // Compute the times of an item along with those of the items that the worker will take next from its own queue.
 void Executor::compute_block(Worker& w, Task item) {
@@ -102,7 +102,7 @@ inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, st
     if (run.recorder.keeps_log()) run.recorder.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
 }
 
-[[gnu::flatten]] void Executor::end_segment(Worker& w) {
+void Executor::end_segment(Worker& w) {
     const Task task = w.stack.back();
     run.detail(SEG_END, w.id, run.frames.id_of(task), w.segment);
     if (coupled_) memory.end(w);
@@ -125,7 +125,7 @@ void Executor::report_work(Worker& w) {
     const Task task = w.stack.back();
     const std::uint32_t kernel = run.frames.is_item(task)
                                      ? run.plan.families[run.ranges.family_of(task)].kernel
-                                     : run.plan.graph.kernel[run.plan.graph.op_arg[run.frames[task].at]];
+                                     : run.plan.graph.kernel[run.frames.next(run.frames[task]).arg];
     run.recorder.stretch(w, Watched::WORK, run.frames.id_of(task), w.segment, kernel);
 }
 
@@ -135,22 +135,23 @@ bool Executor::use_word(Worker& w, Frame& frame) {
         run.clock.schedule_overhead(w, PUT, 0);
         return false;
     }
-    const std::uint32_t op = frame.at++;
-    return sync.use(w, run.plan.graph.op_code[op], run.plan.graph.op_arg[op]);
+    const Instruction use = run.frames.next(frame);
+    ++frame.at;
+    return sync.use(w, use.op, use.arg);
 }
 
 // ---- the end of a task --------------------------------------------------------------------------------------------
 
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
-void Executor::finish(Worker& w, std::uint32_t at) {
+inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
     w.stack.pop_back();
     Frame& frame = run.frames[at];
-    frame.finished = 1;
-    if (frame.kind == CALLED) {
+    frame.origin |= Frame::FINISHED;
+    if (kind == CALLED) {
         run.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
     } else {
-        w.counters.tasks += frame.kind == TASK;
+        w.counters.tasks += kind == TASK;
         run.frames.end_chain(frame.path_ps);
         if (frame.parent != NO_FRAME) join(w, frame);
         if (has_dependences_) release(w, frame);
@@ -159,18 +160,18 @@ void Executor::finish(Worker& w, std::uint32_t at) {
     if (frame.pending == 0) run.frames.free(at);
 }
 
-void Executor::join(Worker& w, const Frame& child) {
+inline void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
-        w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner);
+        w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner());
     }
     Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
     if (--parent.pending != 0) return;
     if (run.joins.come_to_end(child.parent)) foreseen.wake(run.joins.over().back());
-    if (parent.waiting) {
-        parent.waiting = 0;
+    if (parent.waits()) {
+        parent.origin &= ~Frame::WAITS;
         resume(w, child.parent);
-    } else if (parent.finished) {
+    } else if (parent.has_finished()) {
         run.frames.free(child.parent);
     }
 }
@@ -205,11 +206,10 @@ void Executor::release(Worker& w, const Frame& frame) {
 
 // ---- spawning and placing -----------------------------------------------------------------------------------------
 
-void Executor::spawn(Worker& w, std::uint32_t parent) {
-    const std::uint32_t child = run.frames.new_child(parent);
+inline void Executor::spawn(Worker& w, std::uint32_t parent) {
+    const std::uint32_t child = run.frames.new_child(parent, w.id);
     ++run.frames[parent].pending;
     source.task_added();
-    run.frames[child].spawner = w.id & 0xFFFFFFFU;
     if (coupled_) memory.expect(run.frames[child]);
     if (has_dependences_ && run.frames.must_wait(child)) return;
     if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
@@ -223,7 +223,7 @@ void Executor::spawn(Worker& w, std::uint32_t parent) {
 }
 
 // An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
-void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = run.frames.new_child(caller); }
+void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = run.frames.new_child(caller, 0); }
 
 // Worker 0 creates the next item: into a queue, or executed at once where its own is full.
 void Executor::produce(Worker& w) {
@@ -240,7 +240,7 @@ void Executor::produce(Worker& w) {
 }
 
 // Put a task into a queue: at once, or where that takes time, as the worker's next step.
-void Executor::offer(Worker& w, Task task) {
+inline void Executor::offer(Worker& w, Task task) {
     if (puts_take_time_) {
         w.outbox.push_back(task);
     } else {
@@ -287,7 +287,7 @@ void Executor::put_locked(Worker& w) {
     if (room || put_next(w)) proceed(w);
 }
 
-void Executor::put_into(Worker& w, std::int32_t q, Task task) {
+inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
     } else {
@@ -299,7 +299,7 @@ void Executor::put_into(Worker& w, std::int32_t q, Task task) {
 // ---- joins --------------------------------------------------------------------------------------------------------
 
 // WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
-bool Executor::wait(Worker& w, Frame& frame) {
+inline bool Executor::wait(Worker& w, Frame& frame) {
     if (frame.pending == 0) {
         if (w.idle) thief.end_idle(w);
         ++frame.at;
@@ -310,7 +310,7 @@ bool Executor::wait(Worker& w, Frame& frame) {
     switch (run.plan.join) {
         case Join::CONTINUATION:  // the task leaves the worker; its last child's worker goes on with it
             ++frame.at;
-            frame.waiting = 1;
+            frame.origin |= Frame::WAITS;
             w.stack.pop_back();
             return true;
         case Join::BLOCK: return block(w, frame);
@@ -320,7 +320,7 @@ bool Executor::wait(Worker& w, Frame& frame) {
 
 // Join `block`: the worker sleeps until the last child has finished.
 bool Executor::block(Worker& w, Frame& frame) {
-    frame.waiting = 1;
+    frame.origin |= Frame::WAITS;
     sleeper_[w.stack.back()] = w.id;
     w.blocked = w.rests = true;
     w.began_ps = run.clock.now_ps() + ns_pay_owed(&w);

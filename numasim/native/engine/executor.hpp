@@ -13,37 +13,38 @@ namespace numasim {
 // The components that it works with are its base (see engine/components.hpp); it changes them through their functions.
 class Executor : public Components {
 public:
-    Executor(const Plan& plan, std::uint64_t seed, const Listener* listener, Watch* watch, std::function<void()> pause,
-             bool keep_log);
+    Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+             std::function<void()> pause, bool keep_log);
 
     // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
     [[gnu::noinline]] void proceed(Worker& w);
 
     // The worker's work, its putting of a task or paying for a search, or its sleep comes to an end.
-    void end_segment(Worker& w);
+    [[gnu::noinline]] void end_segment(Worker& w);
     void end_put(Worker& w);
     void wake(Worker& w);
     // The lock of the queue that it puts a task into has been granted.
     void put_locked(Worker& w);
 
 private:
-    void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
-    void start_item(Worker& w, Task item);
+    [[gnu::always_inline]] void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
+    [[gnu::always_inline]] void start_item(Worker& w, Task item);
+    [[gnu::noinline]] void start_first_item(Worker& w, Task item);
     [[gnu::noinline]] void compute_block(Worker& w, Task item);
-    void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
+    [[gnu::always_inline]] void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
     [[gnu::noinline]] void report_work(Worker& w);
     [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
-    void finish(Worker& w, std::uint32_t frame);
-    void join(Worker& w, const Frame& child);
+    [[gnu::always_inline]] void finish(Worker& w, std::uint32_t frame, Kind kind);
+    [[gnu::always_inline]] void join(Worker& w, const Frame& child);
     void resume(Worker& w, std::uint32_t parent);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
-    void spawn(Worker& w, std::uint32_t parent);
-    void call(Worker& w, std::uint32_t caller);
+    [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
+    [[gnu::noinline]] void call(Worker& w, std::uint32_t caller);
     [[gnu::noinline]] void produce(Worker& w);
-    void offer(Worker& w, Task task);
+    [[gnu::always_inline]] void offer(Worker& w, Task task);
     bool put_next(Worker& w);
-    void put_into(Worker& w, std::int32_t q, Task task);
-    bool wait(Worker& w, Frame& frame);
+    [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task);
+    [[gnu::always_inline]] bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool block(Worker& w, Frame& frame);
 
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker

@@ -27,23 +27,25 @@ Thief::Thief(Run& given, MemorySystem& memory, SyncObjects& sync_objects, WorkSo
       tracks_parent_(any_anchor(plan->steal, NS_ANCHOR_PARENT)),
       begins_cost_(plan->work_first || tracks_parent_) {}
 
-bool Thief::seek(Worker& w) {
-    if (!w.agenda.empty() && w.stack.empty()) {
-        const Task task = w.agenda.front();
-        w.agenda.pop_front();
-        begin(w, task);
-        return true;
+// It has a task that it begins before it looks into its queue, or nothing in that.
+bool Thief::seek_further(Worker& w) {
+    if (!w.agenda.empty()) {
+        if (!w.stack.empty()) {
+            if (ns_pop_own(this, &w, plan->refill)) return true;
+        } else {
+            const Task task = w.agenda.front();
+            w.agenda.pop_front();
+            begin(w, task);
+            return true;
+        }
     }
-    if (ns_pop_own(this, &w, plan->refill)) return true;
     if (!w.idle) go_idle(w);
     return start_round(w);
 }
 
 bool Thief::start_round(Worker& w) { return ns_start_round(this, &w); }
 
-bool Thief::look(Worker& w) {
-    return ns_look(this, &w);
-}
+bool Thief::look(Worker& w) { return ns_look(this, &w); }
 
 // ---- idle episodes ------------------------------------------------------------------------------------------------
 

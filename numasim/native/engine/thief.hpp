@@ -23,10 +23,12 @@ public:
           Polling& polling, ForeseenProbes& foreseen, StealBatches& batches);
 
     // Let the worker take its next implicit body or own task, or start to search; false: it is idle now.
-    bool seek(Worker& w);
+    [[gnu::always_inline]] bool seek(Worker& w) {
+        return (w.agenda.empty() && ns_pop_own(this, &w, plan->refill)) || seek_further(w);
+    }
     // A probe takes effect; true: the worker has something to run, or has come to the end of its join.
     bool look(Worker& w);
-    void begin(Worker& w, Task task);
+    [[gnu::always_inline]] void begin(Worker& w, Task task);
     // It has something to run.
     [[gnu::noinline]] void end_idle(Worker& w);
     // Report the idle time since the last row; a wait for a lock cuts an episode in pieces.
@@ -48,6 +50,7 @@ public:
     ForeseenProbes& foreseen;
 
 private:
+    [[gnu::noinline]] bool seek_further(Worker& w);
     [[gnu::noinline]] void go_idle(Worker& w);
     void report_steal(const Worker& w, std::int64_t count);
     [[gnu::noinline]] bool start_round(Worker& w);
@@ -65,7 +68,7 @@ inline void Thief::begin(Worker& w, Task task) {
     if (begins_cost_ && !run.frames.is_item(task)) {
         const Frame& frame = run.frames[task];
         if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
-        if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner));
+        if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner()));
     }
     w.stack.push_back(task);
 }
@@ -92,7 +95,7 @@ static inline bool ns_host_may_run(const ns_search* s, const ns_worker_state* w,
     return !ns_host_joins(w) || run_of(s).frames.may_run(worker_of(w), run_of(s).queues.peek(q, back));
 }
 
-static inline void ns_host_begin(ns_search* s, ns_worker_state* w, std::uint32_t q, bool back) {
+NS_INLINE void ns_host_begin(ns_search* s, ns_worker_state* w, std::uint32_t q, bool back) {
     numasim::Thief& thief = thief_of(s);
     thief.begin(worker_of(w), thief.run.queues.take(q, back));
     thief.source.room_made();

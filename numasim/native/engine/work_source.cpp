@@ -40,8 +40,7 @@ void WorkSource::give_roots() {
 }
 
 void WorkSource::give_root(Worker& w, std::uint32_t root) {
-    const bool begun =
-        ns_begins_root(phase().serial, static_cast<std::uint8_t>(run_.frames[root].kind), w.agenda.empty());
+    const bool begun = ns_begins_root(phase().serial, run_.plan.graph.kind[run_.frames[root].row], w.agenda.empty());
     const std::int32_t q = begun ? NS_UNKNOWN : dispatcher_.place(w.id, root);
     if (q < 0) {
         w.agenda.push_back(root);

@@ -12,23 +12,10 @@ std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t
     return time_ps;
 }
 
-namespace {
-
-// The node that all bytes of an access live on, or else `several`.
-std::int32_t only_home(I64s by_home, std::int32_t several) {
-    std::int32_t only = several;
-    for (std::size_t home = 0; home < by_home.size(); ++home) {
-        if (by_home[home] == 0) continue;
-        if (only != several) return several;
-        only = static_cast<std::int32_t>(home);
-    }
-    return only;
-}
-
-}  // namespace
-
-AccessPrices::AccessPrices(const Plan& plan, const Clock& clock, ns_pages& pages, Traffic& traffic)
+AccessPrices::AccessPrices(const Plan& plan, const AccessTable& table, const Clock& clock, ns_pages& pages,
+                           Traffic& traffic)
     : plan_(plan),
+      table_(table),
       effects_(plan.effects),
       traffic_(traffic),
       caches_(make_caches(plan.effects.caches, plan.nodes)),
@@ -36,32 +23,10 @@ AccessPrices::AccessPrices(const Plan& plan, const Clock& clock, ns_pages& pages
       pages_(pages),
       found_(plan.nodes),
       queueing_ps_(plan.nodes, 0),
-      units_(plan.effects.resources.capacity.size(), 0) {
-    const Accesses& shape = plan.accesses;
-    const SegmentNeeds& needs = plan.effects.segments;
-    segments_.reserve(needs.first_access.size());
-    for (std::size_t s = 0; s < needs.compute_ps.size(); ++s) {
-        segments_.push_back({needs.compute_ps[s], needs.first_access[s]});
-    }
-    segments_.push_back({0, needs.first_access.back()});
-    accesses_.reserve(shape.region.size());
-    for (std::size_t a = 0; a < shape.region.size(); ++a) {
-        const bool settled = plan.memory.dynamic[shape.region[a]] == 0;
-        const I64s by_home = shape.settled.subspan(a * plan.nodes, plan.nodes);
-        accesses_.push_back({
-            .print = {shape.region[a], shape.offset[a], shape.row_bytes[a], shape.rows[a], shape.stride[a]},
-            .passes = needs.passes[a],
-            .misses = needs.misses[a],
-            .home = settled ? only_home(by_home, SEVERAL) : SEVERAL,
-            .mode = static_cast<AccessMode>(needs.mode[a]),
-            .settled = settled,
-        });
-    }
-}
+      units_(plan.effects.resources.capacity.size(), 0) {}
 
 Price AccessPrices::price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses) {
-    const std::span<const Access> accesses(accesses_.data() + segments_[segment].first_access,
-                                           accesses_.data() + segments_[segment + 1].first_access);
+    const std::span<const Access> accesses = table_.accesses(segment);
     std::int64_t segment_bytes = 0;
     for (const Access& access : accesses) segment_bytes += access.print.total();
     Price price{.compute_ps = compute_ps};
@@ -99,7 +64,7 @@ void AccessPrices::price_access(const Access& access, const Place& place, std::i
 
 // [nodes] the bytes of an access by home; what it finds unplaced is placed.
 const std::int64_t* AccessPrices::homes(const Access& access, const Place& place, Price& price) {
-    const auto number = static_cast<std::size_t>(&access - accesses_.data());
+    const std::size_t number = table_.number_of(access);
     if (access.settled) return plan_.accesses.settled.data() + number * plan_.nodes;
     const ns_page_touch touch = ns_pages_touch(&pages_, number, {place.node, clock_.now_ps()});
     price.fault_ps = sum_ps(price.fault_ps, touch.overhead_ps);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "memory/access_table.hpp"
 #include "memory/caches.hpp"
 #include "memory/pages.h"
 #include "plan.hpp"
@@ -36,45 +37,22 @@ struct Use {
 
 class AccessPrices {
 public:
-    AccessPrices(const Plan& plan, const Clock& clock, ns_pages& pages, Traffic& traffic);
+    AccessPrices(const Plan& plan, const AccessTable& table, const Clock& clock, ns_pages& pages, Traffic& traffic);
 
     // What a segment costs that starts now at `place`; caches and pages are as it leaves them. `uses` is what it moves,
     // each resource once.
     Price price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses);
 
-    std::int64_t compute_ps(std::size_t segment) const { return segments_[segment].compute_ps; }
+    const AccessTable& table() const { return table_; }
 
-    // A segment will be priced: most of what that takes is a wait for it and for its accesses.
-    void prefetch(std::size_t segment) const { __builtin_prefetch(segments_.data() + segment); }
-    void prefetch_accesses(std::size_t segment) const {
-        __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
-    }
+    // A segment will be priced.
     void prefetch_chunks(std::size_t segment) const {
-        for (auto at = segments_[segment].first_access; at < segments_[segment + 1].first_access; ++at)
-            caches_->prefetch(accesses_[static_cast<std::size_t>(at)].print);
+        for (const Access& access : table_.accesses(segment)) caches_->prefetch(access.print);
     }
 
     std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] what a miss waits at each controller
 
 private:
-    static constexpr std::int32_t SEVERAL = -1;
-
-    struct Segment {
-        std::int64_t compute_ps, first_access;
-    };
-
-    // One access of a segment, all that is known of it side by side.
-    struct alignas(64) Access {
-        Footprint print;
-        std::int64_t passes, misses;
-        std::int32_t home;  // that of all its bytes, where it is known before the run; or SEVERAL
-        AccessMode mode;
-        bool settled;  // all its homes are known before the run
-
-        bool writes() const { return mode != READ; }
-    };
-    static_assert(sizeof(Access) == 64);
-
     void price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price);
     const std::int64_t* homes(const Access& access, const Place& place, Price& price);
     void migrate(const Place& place);
@@ -89,13 +67,12 @@ private:
     void use_path(const Paths& paths, std::size_t pair, std::int64_t bytes);
 
     const Plan& plan_;
+    const AccessTable& table_;
     const Effects& effects_;
     Traffic& traffic_;
     std::unique_ptr<Caches> caches_;
     const Clock& clock_;
     ns_pages& pages_;
-    std::vector<Segment> segments_;  // [segments + 1]
-    std::vector<Access> accesses_;
     Found found_;
     std::vector<std::int64_t> queueing_ps_;  // [nodes]
     std::vector<std::int64_t> units_;        // [resources] of the segment at hand

@@ -41,8 +41,8 @@ Flows::Flows(const Run& run, ns_pages& pages)
       keeps_(effects_.contention == Contention::SNAPSHOT),
       asks_(shares_out_ || effects_.queueing || run.recorder.watch() != nullptr),
       traffic_(no_traffic(plan_.nodes)),
-      memory_(plan_, run.clock, pages, traffic_),
-      prefetch_(plan_.graph, memory_),
+      memory_(plan_, run.prepared.accesses, run.clock, pages, traffic_),
+      prefetch_(run.prepared.programs, run.prepared.accesses),
       speeds_(effects_.speeds, plan_.workers, seed_),
       shares_(effects_, plan_.node, plan_.nodes),
       progress_(plan_.workers),
@@ -132,7 +132,7 @@ void Flows::price_all() {
 void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const std::size_t domain = effects_.caches.domain[worker];
     const Place place{domain, plan_.node[worker], effects_.caches.llc_bytes[domain] / sharers_[domain]};
-    const std::int64_t compute = noisy(memory_.compute_ps(flow.work.row), flow.work.task, flow.work.segment);
+    const std::int64_t compute = noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment);
     flow.price = memory_.price(flow.work.row, compute, place, uses_[worker]);
 }
 

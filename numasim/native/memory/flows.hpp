@@ -49,7 +49,7 @@ public:
     const Traffic& traffic() const { return traffic_; }
 
     // A task whose next op is this segment will be started before long.
-    void expect(std::uint32_t segment) const { memory_.prefetch_accesses(segment); }
+    void expect(std::uint32_t segment) const { memory_.table().prefetch_accesses(segment); }
     // A task will be spawned before long.
     void expect_child(std::uint32_t row) { prefetch_.expect(row); }
     void start(const Worker& w, const Stretch& work);

@@ -31,16 +31,18 @@ std::int64_t MemorySystem::access_ps(Worker& w, std::uint32_t segment) {
 // What a new task reads first is fetched while others are being spawned: most of what pricing it takes is a wait for
 // that.
 void MemorySystem::expect(const Frame& frame) const {
-    const bool runs = frame.at != run_.frames.end_of_program(frame) && run_.plan.graph.op_code[frame.at] == RUN;
-    if (runs) flows_->expect(run_.plan.graph.op_arg[frame.at]);
+    const Instruction next = run_.frames.next(frame);
+    if (next.op == RUN) flows_->expect(next.arg);
 }
 
 // The children that a task will spawn after its work.
 void MemorySystem::prefetch_children(const Frame& frame) const {
-    const auto end = static_cast<std::uint32_t>(run_.frames.end_of_program(frame));
-    const std::uint32_t last = std::min(end, frame.at + 1 + MOST_PREFETCHED);
-    for (std::uint32_t op = frame.at + 1; op < last && run_.plan.graph.op_code[op] == SPAWN; ++op) {
-        flows_->expect_child(run_.plan.graph.op_arg[op]);
+    const Programs& programs = run_.prepared.programs;
+    const std::uint32_t first = frame.at + 1;
+    for (std::uint32_t at = first; at < first + MOST_PREFETCHED; ++at) {
+        const Instruction next = programs.instruction(at);
+        if (next.op != SPAWN) break;
+        flows_->expect_child(next.arg);
     }
 }
 
@@ -50,7 +52,7 @@ void MemorySystem::start(Worker& w, const Frame& frame, std::uint32_t segment) {
                  .task = frame.id,
                  .item = w.stack.back(),
                  .row = segment,
-                 .segment = run_.plan.graph.folded ? frame.segments + run_.plan.graph.segment[frame.at] : segment,
+                 .segment = run_.plan.graph.folded ? run_.frames.next_segment(frame) : segment,
                  .family = GRAPH,
              });
 }

@@ -8,23 +8,22 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "memory/access_prices.hpp"
-#include "plan.hpp"
+#include "memory/access_table.hpp"
+#include "state/programs.hpp"
 
 namespace numasim {
 
 class TaskPrefetch {
 public:
-    TaskPrefetch(const Graph& graph, const AccessPrices& memory) : graph_(graph), memory_(memory) {}
+    TaskPrefetch(const Programs& programs, const AccessTable& accesses) : programs_(programs), accesses_(accesses) {}
 
     // A task will be spawned before long.
     void expect(std::uint32_t row) {
-        __builtin_prefetch(graph_.op_ptr.data() + row);
-        __builtin_prefetch(graph_.kind.data() + row);
+        programs_.expect(row);
         chain_[at_] = row;
         find_op(chain_[(at_ - APART) % CHILDREN]);
         find_segment(chain_[(at_ - 2 * APART) % CHILDREN]);
-        memory_.prefetch_accesses(chain_[(at_ - 3 * APART) % CHILDREN]);
+        accesses_.prefetch_accesses(chain_[(at_ - 3 * APART) % CHILDREN]);
         at_ = (at_ + 1) % CHILDREN;
     }
 
@@ -33,20 +32,19 @@ private:
 
     // The first op of a row.
     void find_op(std::uint32_t& entry) const {
-        entry = static_cast<std::uint32_t>(graph_.op_ptr[entry]);
-        __builtin_prefetch(graph_.op_code.data() + entry);
-        __builtin_prefetch(graph_.op_arg.data() + entry);
+        entry = programs_.first(entry);
+        programs_.expect_instruction(entry);
     }
 
     // The segment that an op runs; where it does something else, any.
     void find_segment(std::uint32_t& entry) const {
-        const bool runs = entry < graph_.op_code.size() && graph_.op_code[entry] == RUN;
-        entry = runs ? graph_.op_arg[entry] : 0;
-        memory_.prefetch(entry);
+        const Instruction first = programs_.instruction(entry);
+        entry = first.op == RUN ? first.arg : 0;
+        accesses_.prefetch(entry);
     }
 
-    const Graph& graph_;
-    const AccessPrices& memory_;
+    const Programs& programs_;
+    const AccessTable& accesses_;
     std::array<std::uint32_t, CHILDREN> chain_{};  // rows, then ops, then segments
     std::size_t at_ = 0;
 };

@@ -24,7 +24,7 @@ class RecordSet {
 public:
     explicit RecordSet(const Listener* listener) : listener_(listener) {}
 
-    void add(const Record& record) {
+    [[gnu::always_inline]] void add(const Record& record) {
         const std::size_t at = used_++;
         words_[0][at] = record.time_ps;
         words_[1][at] = record.rank;

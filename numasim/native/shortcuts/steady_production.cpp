@@ -40,7 +40,7 @@ void SteadyProduction::producer_waits() {
 bool SteadyProduction::is_steady() const {
     const auto has_only_an_item = [this](const Worker& w) {
         return w.step.rank() == SEG_END && memory_.end_ps(w) > run_.clock.now_ps() && w.stack.size() == 1 &&
-               run_.ranges.holds(w.stack.front()) && w.agenda.empty();
+               run_.ranges.holds(w.stack.back()) && w.agenda.empty();
     };
     if (memory_.coupled() && (memory_.settles() || run_.plan.effects.task_noise_ppm != 0)) return false;
     return run_.plan.one_queue_each && !run_.plan.locks_search && run_.queues.contents().total == run_.plan.room &&
@@ -60,7 +60,7 @@ void SteadyProduction::move_on(const ItemTimes& times, const Moment& moment, con
         memory_.pass_items(w, times, items, due_ps);
         made += items;
     }
-    for (Worker& w : run_.team) w.stack.front() += made;
+    for (Worker& w : run_.team) w.stack.back() += made;
     run_.queues.renumber(made);
     source_.pass_items(made, moment.waiting_since_ps);
     passed_items_ += made;

@@ -30,7 +30,7 @@ public:
     std::int64_t events() const { return events_; }
     ns_event_key event() const { return event_; }  // that happens
 
-    ns_event_key next() const { return ns_clock_next(&pending_); }
+    ns_event_key next() { return ns_clock_next(&pending_); }
     // For the synchronisation objects of the core, which have events of their own.
     ns_clock* tree() { return &pending_; }
     void advance(ns_event_key event) {
@@ -56,7 +56,7 @@ public:
     }
     void clear(std::uint32_t actor) { ns_clock_clear(&pending_, actor); }
 
-    void schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
+    [[gnu::always_inline]] void schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
         w.step.rank_ = rank;
         w.step.due_ps_ = after(delay_ps);
         be_busy_until(w, rank < LOOK ? w.step.due_ps_ : NEVER_PS);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan.hpp"
+#include "state/programs.hpp"
 #include "state/worker.hpp"
 
 namespace numasim {
@@ -19,20 +20,23 @@ struct Frame {
     std::int64_t joined_ps;  // that of finished children
     std::int64_t id;         // the task, in the numbering of the trace
     std::uint32_t row;       // its program
-    std::uint32_t at;        // index of the next op
+    std::uint32_t at;        // number of the next instruction
     std::uint32_t segments;  // number of its first segment, in a folded graph
     std::uint32_t pending;   // children that have not finished
     std::uint32_t parent;    // the frame of its parent, or NO_FRAME
-    std::uint32_t spawner : 28;
-    std::uint32_t kind : 2;
-    std::uint32_t waiting : 1;   // left its worker's stack at a WAIT
-    std::uint32_t finished : 1;  // only its children keep it
+    std::uint32_t origin;    // the worker that spawned it, above
+
+    std::uint32_t spawner() const { return origin >> 2; }
+    bool waits() const { return (origin & WAITS) != 0; }            // whether it left its worker's stack at a WAIT,
+    bool has_finished() const { return (origin & FINISHED) != 0; }  // whether only its children keep it
+
+    static constexpr std::uint32_t WAITS = 1, FINISHED = 2;
 };
 static_assert(sizeof(Frame) == 48);
 
 class Frames {
 public:
-    explicit Frames(const Plan& plan);
+    Frames(const Plan& plan, const Programs& programs);
 
     Frame& operator[](Task frame) { return frames_[static_cast<std::size_t>(frame)]; }
     const Frame& operator[](Task frame) const { return frames_[static_cast<std::size_t>(frame)]; }
@@ -41,13 +45,19 @@ public:
     std::int64_t id_of(Task task) const { return is_item(task) ? task : (*this)[task].id; }
     bool is_item(Task task) const { return task >= tasks_; }
 
-    std::int64_t end_of_program(const Frame& frame) const { return graph_.op_ptr[std::size_t{frame.row} + 1]; }
-    bool has_started(const Frame& frame) const { return frame.at != graph_.op_ptr[frame.row]; }
+    // What the task comes to next; END behind its last op.
+    Instruction next(const Frame& frame) const { return programs_.instruction(frame.at); }
+    bool has_started(const Frame& frame) const { return frame.at != programs_.first(frame.row); }
+    // The number of the task's next segment, or of its next child's first one, in the whole program.
+    std::uint32_t next_segment(const Frame& frame) const {
+        return frame.segments + graph_.segment[Programs::op_of(frame.at, frame.row)];
+    }
 
     // References to frames hold until the next of these.
     std::uint32_t new_root(const Phase& phase, std::size_t root);
-    // The frame of the task that the parent's next op creates; the parent goes on to the op after it.
-    std::uint32_t new_child(std::uint32_t parent);
+    // The frame of the task that the parent's next op creates on worker `spawner`; the parent goes on to the op after
+    // it.
+    std::uint32_t new_child(std::uint32_t parent, std::uint32_t spawner);
     void free(std::uint32_t frame) {
         frames_[frame].parent = free_;
         free_ = frame;
@@ -100,10 +110,11 @@ private:
         std::uint32_t frame;   // NO_FRAME until it is spawned
     };
 
-    std::uint32_t add(std::uint32_t row, std::int64_t id, std::uint32_t segments, std::uint32_t parent);
+    std::uint32_t add(const Frame& made);
     void reset(std::int64_t root);
 
     const Graph graph_;
+    const Programs& programs_;
     const Task tasks_;  // ids of items are no less
     const bool strict_;
     std::vector<Frame> frames_;
@@ -112,6 +123,38 @@ private:
     std::vector<std::uint32_t> predecessors_;  // [rows] likewise
     std::int64_t span_ps_ = 0;
 };
+
+inline std::uint32_t Frames::add(const Frame& made) {
+    const std::uint32_t at = free_;
+    if (at == NO_FRAME) {
+        frames_.push_back(made);
+        return static_cast<std::uint32_t>(frames_.size()) - 1;
+    }
+    free_ = frames_[at].parent;
+    frames_[at] = made;
+    return at;
+}
+
+inline std::uint32_t Frames::new_child(std::uint32_t parent, std::uint32_t spawner) {
+    Frame& creator = frames_[parent];
+    const std::uint32_t row = next(creator).arg;
+    std::int64_t id = row;
+    std::uint32_t segments = 0;
+    if (graph_.folded) {
+        id = creator.id + graph_.child[Programs::op_of(creator.at, creator.row)];
+        segments = next_segment(creator);
+    }
+    ++creator.at;
+    return add({.path_ps = creator.path_ps,
+                .joined_ps = 0,
+                .id = id,
+                .row = row,
+                .at = programs_.first(row),
+                .segments = segments,
+                .pending = 0,
+                .parent = parent,
+                .origin = spawner << 2});
+}
 
 template <typename Ready>
 void Frames::release(const Frame& finished, Ready&& ready) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan.hpp"
+#include "prepared.hpp"
 #include "record/recorder.hpp"
 #include "state/clock.hpp"
 #include "state/frames.hpp"
@@ -18,9 +19,10 @@
 namespace numasim {
 
 struct Run {
-    Run(const Plan& given, std::uint64_t drawn_with, const Listener* listener, Watch* watch,
+    Run(const Prepared& given, std::uint64_t drawn_with, const Listener* listener, Watch* watch,
         std::function<void()> when_pausing, bool keep_log)
-        : plan(given),
+        : plan(given.plan),
+          prepared(given),
           seed(drawn_with),
           pause(std::move(when_pausing)),
           clock(plan),
@@ -28,7 +30,7 @@ struct Run {
           ranges(plan, seed),
           queues(plan, seed, recorder),
           team(new_team(plan)),
-          frames(plan),
+          frames(plan, prepared.programs),
           steals(plan.nodes) {}
     Run(const Run&) = delete;
 
@@ -41,8 +43,9 @@ struct Run {
         recorder.detail(clock.now_ps(), rank, actor, first, second);
     }
 
-    const Plan plan;           // views of arrays: a copy beside the state costs one step less at every look at it
-    const std::uint64_t seed;  // of all draws
+    const Plan plan;  // views of arrays: a copy beside the state costs one step less at every look at it
+    const Prepared& prepared;
+    const std::uint64_t seed;           // of all draws
     const std::function<void()> pause;  // called now and then; what it throws ends the run
     Clock clock;
     Recorder recorder;

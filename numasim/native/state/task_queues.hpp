@@ -30,12 +30,12 @@ public:
     TaskQueues(const TaskQueues&) = delete;
     TaskQueues& operator=(const TaskQueues&) = delete;
 
-    Task take(std::uint32_t q, bool back) {
+    [[gnu::always_inline]] Task take(std::uint32_t q, bool back) {
         const std::uint64_t task = ns_queues_pop(&queues_, q, back);
         if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
         return static_cast<Task>(task);
     }
-    void put(std::uint32_t q, Task task) {
+    [[gnu::always_inline]] void put(std::uint32_t q, Task task) {
         if (!ns_queues_push_task(&queues_, q, static_cast<std::uint64_t>(task))) throw std::bad_alloc();
         if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
         if (attendant_ != nullptr) attendant_->filled(q);

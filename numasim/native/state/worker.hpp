@@ -12,6 +12,7 @@
 #include "state/event_tree.hpp"
 #include "state/item_times.hpp"
 #include "state/ring.hpp"
+#include "state/stack.hpp"
 
 namespace numasim {
 
@@ -55,8 +56,8 @@ struct alignas(64) Worker : ns_worker_state {
     Worker() : ns_worker_state{} {}
 
     // what most events change, side by side
-    std::vector<Task> stack;  // the task it executes, on top of tasks that wait in nested joins (Executor, Thief)
-    Step step;                // (Clock)
+    Stack<Task> stack;  // the task it executes, on top of tasks that wait in nested joins (Executor, Thief)
+    Step step;          // (Clock)
     std::int32_t boundless_own = NS_UNKNOWN;  // its own queue where every new task goes there and it is never full
     std::uint32_t segment = 0;
     bool rests = false;         // asleep in a join or for a condition, or without a part in the phase

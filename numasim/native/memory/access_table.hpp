@@ -1,0 +1,88 @@
+// The segments of a plan and their accesses, all that pricing needs of one side by side (model 2.3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/chunks.hpp"
+#include "plan.hpp"
+
+namespace numasim {
+
+constexpr std::int32_t SEVERAL = -1;
+
+// One access of a segment.
+struct alignas(64) Access {
+    Footprint print;
+    std::int64_t passes, misses;
+    std::int32_t home;  // that of all its bytes, where it is known before the run; or SEVERAL
+    AccessMode mode;
+    bool settled;  // all its homes are known before the run
+
+    bool writes() const { return mode != READ; }
+};
+static_assert(sizeof(Access) == 64);
+
+class AccessTable {
+public:
+    explicit AccessTable(const Plan& plan);
+
+    std::int64_t compute_ps(std::size_t segment) const { return segments_[segment].compute_ps; }
+    std::span<const Access> accesses(std::size_t segment) const {
+        return {accesses_.data() + segments_[segment].first_access,
+                accesses_.data() + segments_[segment + 1].first_access};
+    }
+    std::size_t number_of(const Access& access) const { return static_cast<std::size_t>(&access - accesses_.data()); }
+
+    // It will be asked for before long: most of what pricing takes is a wait for it.
+    void prefetch(std::size_t segment) const { __builtin_prefetch(segments_.data() + segment); }
+    void prefetch_accesses(std::size_t segment) const {
+        __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
+    }
+
+private:
+    struct Segment {
+        std::int64_t compute_ps, first_access;
+    };
+
+    std::vector<Segment> segments_;  // [segments + 1], where the plan is coupled
+    std::vector<Access> accesses_;
+};
+
+// The node that all bytes of an access live on, or else SEVERAL.
+inline std::int32_t only_home(I64s by_home) {
+    std::int32_t only = SEVERAL;
+    for (std::size_t home = 0; home < by_home.size(); ++home) {
+        if (by_home[home] == 0) continue;
+        if (only != SEVERAL) return SEVERAL;
+        only = static_cast<std::int32_t>(home);
+    }
+    return only;
+}
+
+inline AccessTable::AccessTable(const Plan& plan) {
+    if (!plan.effects.coupled) return;
+    const Accesses& shape = plan.accesses;
+    const SegmentNeeds& needs = plan.effects.segments;
+    segments_.reserve(needs.first_access.size());
+    for (std::size_t s = 0; s < needs.compute_ps.size(); ++s) {
+        segments_.push_back({needs.compute_ps[s], needs.first_access[s]});
+    }
+    segments_.push_back({0, needs.first_access.back()});
+    accesses_.reserve(shape.region.size());
+    for (std::size_t a = 0; a < shape.region.size(); ++a) {
+        const bool settled = plan.memory.dynamic[shape.region[a]] == 0;
+        const I64s by_home = shape.settled.subspan(a * plan.nodes, plan.nodes);
+        accesses_.push_back({
+            .print = {shape.region[a], shape.offset[a], shape.row_bytes[a], shape.rows[a], shape.stride[a]},
+            .passes = needs.passes[a],
+            .misses = needs.misses[a],
+            .home = settled ? only_home(by_home) : SEVERAL,
+            .mode = static_cast<AccessMode>(needs.mode[a]),
+            .settled = settled,
+        });
+    }
+}
+
+}  // namespace numasim
