@@ -37,7 +37,7 @@ def ratio_probes(effort: Effort) -> list[Probe[Ratio]]:
     """A probe for every ratio. Without the native engine there is none, without the runtime none to the bare loop."""
     if NATIVE not in ENGINES:
         return []
-    return [*_stealing(effort), *_effects(effort), _matmul(effort)]
+    return [*_stealing(effort), *_effects(effort), *_matmul(effort)]
 
 
 def pair_of(ours: Side, other: Side) -> tuple[float, float, float]:
@@ -108,11 +108,14 @@ def _effects(effort: Effort) -> list[Probe[Ratio]]:
     ]
 
 
-def _matmul(effort: Effort) -> Probe[Ratio]:
+def _matmul(effort: Effort) -> list[Probe[Ratio]]:
     def engine_s(plan: Plan) -> float:
         return simulate(plan, SEED, NATIVE).engine_s
 
     workload = {"name": "matmul", "n": effort.ratio_matmul}
-    sides = [partial(engine_s, plan_of(workload, FEW, "bare", "off", model=model)) for model in (SMT_AND_CLOCK, PLAIN)]
-    title = f"matmul {effort.ratio_matmul}, SMT and clock at their defaults: to effects off, event by event"
-    return pair_probe(title, "at most", SMT_AND_CLOCK_OF_NONE, "s", (sides[0], sides[1]), most=1)
+    probes = []
+    for skip, how, most in (("auto", "skipping where it can", None), ("off", "event by event", 1)):
+        on, off = (partial(engine_s, plan_of(workload, FEW, "bare", skip, model=m)) for m in (SMT_AND_CLOCK, PLAIN))
+        title = f"matmul {effort.ratio_matmul}, SMT and clock at their defaults: to effects off, {how}"
+        probes.append(pair_probe(title, "at most", SMT_AND_CLOCK_OF_NONE, "s", (on, off), most))
+    return probes

@@ -52,4 +52,20 @@ def _noise(plan: Plan) -> bool:
     return plan.effects.task_noise_ppm > 0 or plan.effects.worker_spread_ppm > 0
 
 
+def priced_by_events(plan: Plan) -> bool:
+    """Whether what work waits for depends on what other work has moved before, or moves at the same time.
+
+    The items of ranges have prices in closed form, so that caches alone do not change them (model 1.8).
+    """
+    effects = plan.effects
+    shared = effects.contention != "none" or effects.queueing != "none"
+    cached = effects.cache != "none" and len(plan.workload.accesses) > 0
+    return (_moves_bytes(plan) and shared) or cached or _address_space(plan)
+
+
+def noisy(plan: Plan) -> bool:
+    """Whether times or speeds are drawn beyond what the program has."""
+    return _noise(plan)
+
+
 EFFECTS: tuple[Callable[[Plan], bool], ...] = (_memory, _address_space, _shared_cores, _clock, _kinds_of_cores, _noise)

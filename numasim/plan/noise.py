@@ -30,6 +30,11 @@ def noisy_ps(time_ps: int, number: int, deviation_ppm: int) -> int:
     return time_ps * (MILLION + noise_ppm(number, deviation_ppm)) // MILLION
 
 
+def shortest_noisy_ps(time_ps: int, deviation_ppm: int) -> int:
+    """The least that `noisy_ps` makes of ``time_ps``, whatever the number."""
+    return time_ps * (MILLION + LEAST_PPM) // MILLION if deviation_ppm else time_ps
+
+
 def noisy_array_ps(time_ps: I64, numbers: U64Array, deviation_ppm: int) -> I64:
     """`noisy_ps` on every element; whole millions and the rest apart, so that no product has more than 63 bits."""
     lanes = np.full(numbers.shape, -LANES_MEAN)

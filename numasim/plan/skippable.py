@@ -1,7 +1,8 @@
-"""Whether a run can skip ahead: where nothing couples the workers, only steals need be events (model 1.7).
+"""Whether a run can skip ahead: where no memory traffic couples the workers, only steals need be events (model 1.7).
 
-Between two steals a worker then depends on its own queue alone: its progress and the content of its queue at any
-instant follow from the time at which it started. Each condition excludes one case in which this would not hold. It is a
+Between two steals a worker then depends on its own queue and its speed alone: its progress and the content of its queue
+at any instant follow from the time at which it started, and from when others on its core began or ceased to execute.
+Each condition excludes one case in which this would not hold. It is a
 property of the plan, so that all engines agree.
 """
 
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from numasim.plan.coupling import noisy, priced_by_events
+from numasim.plan.noise import shortest_noisy_ps
 from numasim.plan.plan import Plan
 from numasim.strategy.steal_plan import FLAG_ATTEMPT, AmountKind, Anchor, End, Pick, has_own_dispatch
 from numasim.workload.graph import I64, Deal, Op, Phase, Workload
@@ -35,8 +38,19 @@ def obstacle(plan: Plan) -> str | None:
     return next((condition.otherwise for condition in CONDITIONS if not condition.holds(plan)), None)
 
 
-def _uncoupled(plan: Plan) -> bool:
-    return not plan.coupled
+def _prices_stand(plan: Plan) -> bool:
+    return not priced_by_events(plan)
+
+
+def _drawn_beforehand(plan: Plan) -> bool:
+    return not noisy(plan) or not _has_roots(plan)
+
+
+def _work_takes_time(plan: Plan) -> bool:
+    work = plan.workload
+    noise_ppm = plan.effects.task_noise_ppm
+    shortest_ps = min((shortest_noisy_ps(family.low_ps, noise_ppm) for family in work.ranges), default=1)
+    return not plan.coupled or (shortest_ps > 0 and bool((work.segment_compute_ps > 0).all()))
 
 
 def _one_queue_each(plan: Plan) -> bool:
@@ -165,7 +179,11 @@ def _has_roots(plan: Plan) -> bool:
 
 
 CONDITIONS: tuple[Condition, ...] = (
-    Condition(_uncoupled, "caches, bandwidth, shared cores, clocks or noise couple the workers"),
+    # what a worker does between two steals must depend on nothing but its speed
+    Condition(_prices_stand, "caches, bandwidth or page faults couple the workers"),
+    Condition(_drawn_beforehand, "the times of segments, or the speeds of who executes them, are drawn"),
+    # speeds change at the end of an instant, and what takes no time would end behind that
+    Condition(_work_takes_time, "work takes no time, and speeds change"),
     # the only property of a queue that another worker may depend on is whether it holds a task
     Condition(_one_queue_each, "queues are shared"),
     Condition(_new_tasks_stay, "new tasks do not go to the spawning worker's own queue first"),

@@ -157,6 +157,8 @@ def features(random: RandomRun) -> Iterator[tuple[str, str]]:
     yield "join", plan.join
     yield "producer", plan.producer
     yield "skip", "may skip ahead" if plan.skipping else "auto" if plan.skip else "off"
+    if plan.skipping and plan.coupled:
+        yield "skip", "may skip ahead where speeds change"
     yield "strategy", strategy if isinstance(strategy, str) else strategy["name"]
     yield "program", random.recipe["workload"]["name"]
     yield "placement", plan.placement.spec.policy

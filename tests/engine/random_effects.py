@@ -18,6 +18,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "task_noise": (0, 0.05, 0.5),
     "worker_spread": (0, 0.1),
 }
+SPEEDS_ALONE = {"cache": "none", "contention": "none", "queueing": "none", "smt": "compute", "clock": "turbo"}
 GIGABYTES_PER_S = (0.01, 0.2, 0.2, 1, 10)
 
 
@@ -25,6 +26,8 @@ def model_document(chance: Random) -> Document:
     """Values for some of the effects, whatever there are; often none."""
     if happens(chance, 45):
         return {}
+    if happens(chance, 15):
+        return dict(SPEEDS_ALONE)
     model = {name: chance.choice(values) for name, values in effect_values().items() if happens(chance, 40)}
     if model.get("contention") == "none":
         model.pop("background", None)  # others can take nothing away there

@@ -78,23 +78,25 @@ SAME_END = {"queues": {"deque": {"per": "worker", "own": "lifo", "steal": "lifo"
 OVERHEADS = ("push_ns", "pop_ns", "join_ns", "wait_ns", "resume_ns", "line")
 OTHERS = {"from": "others"}
 
-MEMORY_EFFECTS = (
-    Effects(cache="share"),
-    Effects(contention="fluid"),
-    Effects(queueing="md1"),
-    Effects(overlap_ppm=0),
-    Effects(mlp_ppm=2_000_000),
-)
+CACHES, BANDWIDTH, QUEUES = Effects(cache="share"), Effects(contention="fluid"), Effects(queueing="md1")
 TURBO = toy_with({}, clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]})
 SIBLINGS = toy_with({"cores": 1, "threads": 2}, smt={"busy_ppm": 600_000, "poll_ppm": 1_000_000})
 
+SMT = Effects(smt="compute")
+
 COUPLED: dict[str, list[Plan]] = {
-    "_uncoupled": [
-        *(plan_of(reading(READY), 2, effects=effects) for effects in MEMORY_EFFECTS),
-        plan_of(TREE, 2, machine=SIBLINGS, effects=Effects(smt="compute")),
-        plan_of(TREE, 2, machine=TURBO, effects=Effects(clock="turbo")),
+    "_prices_stand": [
+        *(plan_of(reading(READY), 2, effects=effects) for effects in (CACHES, BANDWIDTH, QUEUES)),
+        *(plan_of(reading_items(), 2, effects=effects) for effects in (BANDWIDTH, QUEUES)),
+    ],
+    "_drawn_beforehand": [
         plan_of(TREE, 2, effects=Effects(task_noise_ppm=1)),
         plan_of(TREE, 2, effects=Effects(worker_spread_ppm=1)),
+    ],
+    "_work_takes_time": [
+        plan_of(graph(task(task(0), WAIT)), 2, machine=SIBLINGS, effects=SMT),
+        plan_of(items(5, 0, NS), 2, machine=SIBLINGS, effects=SMT),
+        plan_of(items(5, 9), 2, effects=Effects(task_noise_ppm=1)),
     ],
     "_one_queue_each": [tree({"from": "own", "queue": "global"}, **GLOBAL)],
     "_new_tasks_stay": [tree(dispatch=[{"to": "any", "pick": "random"}])],
@@ -167,7 +169,15 @@ UNCOUPLED = {
     "last victim first": tree({"from": "last"}, {"from": "thief"}, OTHERS),
     "a producer without a range": tree(how={"producer": "master"}),
     "local memory alike": on_two_nodes(reading(READY)),
-    "contention of those who move no bytes": plan_of(TREE, 2, effects=MEMORY_EFFECTS[1]),
+    "contention of those who move no bytes": plan_of(TREE, 2, effects=BANDWIDTH),
+    "caches under items": plan_of(reading_items(), 2, effects=CACHES),
+    "waits that add to computing": plan_of(reading(READY), 2, effects=Effects(overlap_ppm=0)),
+    "more misses at once": plan_of(reading(READY), 2, effects=Effects(mlp_ppm=2_000_000)),
+    "a shared core": plan_of(TREE, 2, machine=SIBLINGS, effects=SMT),
+    "items on a shared core": plan_of(RANGE, 2, machine=SIBLINGS, effects=SMT),
+    "a clock that falls with load": plan_of(TREE, 2, machine=TURBO, effects=Effects(clock="turbo")),
+    "items that take other times": plan_of(RANGE, 2, effects=Effects(task_noise_ppm=100_000)),
+    "items of workers unlike each other": plan_of(RANGE, 2, effects=Effects(worker_spread_ppm=100_000)),
     "cores of their own": plan_of(TREE, 2, effects=Effects(smt="compute", clock="turbo")),
     "slower memory where nobody works": uneven(plan_of(reading(READY), 1, machine=toy(sockets=2, cores=2))),
     "slower memory that no task reads": uneven(on_two_nodes(TREE)),

@@ -262,6 +262,20 @@ static void derive(ns_full_plan *self) {
     self->locks_probes = self->words.level_lock.count || (self->words.queue_lock.count && !self->words.looks_first);
 }
 
+static bool moves_bytes(const ns_full_plan *plan) {
+    for (uint64_t f = 0; f < plan->families.count; f++) {
+        if (plan->families.at[f].accesses.count) return true;
+    }
+    return plan->accesses.region.count;
+}
+
+/* Whether more than the speeds of workers makes the time of work depend on others, or is drawn for each segment. */
+static bool couples_by_events(const ns_full_plan *plan) {
+    const ns_effects *effects = &plan->effects;
+    const bool shared = effects->contention != NS_CONTENTION_NONE || effects->queueing;
+    return effects->coupled && ((shared && moves_bytes(plan)) || (effects->task_noise_ppm && plan->graph.rows));
+}
+
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self) {
     const bool lines_move = self->costs.line || self->words.role.count;
     const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
@@ -269,8 +283,8 @@ bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan
     derive(self);
     return ns_plan_require(reader, !lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
                            "line_ps does not have a row for each worker") &&
-           ns_plan_require(reader, !self->effects.coupled || !self->skipping,
-                           "a run that is coupled cannot skip ahead") &&
+           ns_plan_require(reader, !self->skipping || !couples_by_events(self),
+                           "a run that bandwidth, queueing or noise couples cannot skip ahead") &&
            ns_plan_require(reader, self->looks_at_data || !ns_looks_at_data(&self->steal),
                            "looks_at_data is 0, but a dispatch rule asks where data is") &&
            ns_plan_require(reader, !needs_own || has_own_queues(&self->steal), "own has a worker without a queue") &&

@@ -32,7 +32,7 @@ struct Components {
           skipping(run, memory, source),
           polling(run, memory, source, skipping),
           foreseen(run, polling),
-          batches(run, source, skipping, polling),
+          batches(run, skipping, polling),
           thief(run, memory, sync, source, skipping, polling, foreseen, batches) {}
     Components(const Components&) = delete;
 

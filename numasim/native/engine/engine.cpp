@@ -37,6 +37,7 @@ void Engine::go_through_events() {
         const ns_event_key event = executor_.run.clock.next();
         if (executor_.memory.settles_before(event)) {
             executor_.memory.settle();
+            if (executor_.skipping.active()) executor_.skipping.follow_speeds();
             continue;
         }
         if (event == NS_NO_EVENT) throw Deadlock(executor_.source.unfinished(), executor_.run.clock.now_ps());

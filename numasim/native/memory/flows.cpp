@@ -102,6 +102,14 @@ void Flows::pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
     progress_.restart(w.id, flow.left_ps, flow.work.start_ps);
 }
 
+WorkTime Flows::item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const {
+    return work_time(effects_, item_price(worker, static_cast<std::int32_t>(family), item), speed);
+}
+
+void Flows::move_items(std::uint32_t worker, std::size_t family, Items items, std::int64_t times) {
+    prices(worker, static_cast<std::int32_t>(family)).count(items, times, traffic_);
+}
+
 // ---- the end of an instant ----------------------------------------------------------------------------------------
 
 void Flows::settle(std::int64_t now_ps) {
@@ -122,10 +130,10 @@ void Flows::price_all() {
     for (const std::uint32_t w : started_) {
         Flow& flow = flows_[w];
         flow.work.family == GRAPH ? price_segment(w, flow) : price_item(w, flow);
-        flow.undisturbed_ps = combined(flow.price.compute_ps, flow.price.wait_ps);
-        flow.local_ps = combined(flow.price.compute_ps, flow.price.local_wait_ps);
+        flow.undisturbed_ps = combined_ps(effects_, flow.price.compute_ps, flow.price.wait_ps);
+        flow.local_ps = combined_ps(effects_, flow.price.compute_ps, flow.price.local_wait_ps);
         const std::int64_t waited_ps = sum_ps(flow.price.wait_ps, flow.price.queued_ps);
-        flow.queued_ps = combined(flow.price.compute_ps, waited_ps) - flow.undisturbed_ps;
+        flow.queued_ps = combined_ps(effects_, flow.price.compute_ps, waited_ps) - flow.undisturbed_ps;
     }
 }
 
@@ -137,10 +145,13 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
 }
 
 void Flows::price_item(std::uint32_t worker, Flow& flow) {
-    const ItemPrices& prices = this->prices(worker, flow.work.family);
-    const std::int64_t compute = families_[static_cast<std::size_t>(flow.work.family)].compute_ps(flow.work.item);
-    flow.price = prices.price(flow.work.item, noisy(compute, flow.work.item, 1));
-    prices.count(flow.work.item, 1, traffic_);
+    flow.price = item_price(worker, flow.work.family, flow.work.item);
+    prices(worker, flow.work.family).count(flow.work.item, 1, traffic_);
+}
+
+Price Flows::item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const {
+    const std::int64_t compute = families_[static_cast<std::size_t>(family)].compute_ps(item);
+    return prices(worker, family).price(item, noisy(compute, item, 1));
 }
 
 std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const {
@@ -157,21 +168,6 @@ void Flows::queue() {
         const std::int64_t service_ps = NS_MISS_BYTES * PS_PER_S / capacity;
         memory_.queueing_ps()[node] = floor_ratio(busy, service_ps, 2 * (MILLION - busy));
     }
-}
-
-// Computing and waiting for memory, of which a part overlaps.
-std::int64_t Flows::combined(std::int64_t compute_ps, std::int64_t wait_ps) const {
-    const std::int64_t longer = std::max(compute_ps, wait_ps);
-    if (effects_.overlap_ppm == MILLION) return longer;
-    const Wide hidden = Wide{std::min(compute_ps, wait_ps)} * (MILLION - effects_.overlap_ppm) + MILLION / 2;
-    return sum_ps(longer, static_cast<std::int64_t>(hidden / MILLION));
-}
-
-std::int64_t Flows::nominal_ps(const Price& price, const Speed& speed) const {
-    std::int64_t compute = price.compute_ps, wait = sum_ps(price.wait_ps, price.queued_ps);
-    if (speed.compute_ppm != MILLION) compute = ceil_ratio(compute, MILLION, speed.compute_ppm);
-    if (speed.memory_ppm != MILLION) wait = ceil_ratio(wait, MILLION, speed.memory_ppm);
-    return sum_ps(combined(compute, wait), price.fault_ps);
 }
 
 // ---- speeds and shares --------------------------------------------------------------------------------------------
@@ -197,7 +193,7 @@ void Flows::apply_speeds(std::int64_t now_ps) {
 void Flows::start_at_speed(std::uint32_t worker, std::int64_t now_ps) {
     Flow& flow = flows_[worker];
     flow.speed = speeds_.speed(worker);
-    flow.nominal_ps = flow.left_ps = nominal_ps(flow.price, flow.speed);
+    flow.nominal_ps = flow.left_ps = nominal_ps(effects_, flow.price, flow.speed);
     flow.done_ps = 0;
     if (!flow.work.goes_on) {
         if (asks_) shares_.clear(worker);
@@ -222,9 +218,9 @@ void Flows::change_speed(std::uint32_t worker, std::int64_t now_ps) {
     Flow& flow = flows_[worker];
     const std::int64_t before = flow.nominal_ps, left_ps = progress_.left_ps(worker, now_ps);
     flow.speed = speeds_.speed(worker);
-    flow.nominal_ps = nominal_ps(flow.price, flow.speed);
+    flow.nominal_ps = nominal_ps(effects_, flow.price, flow.speed);
     flow.done_ps += flow.left_ps - left_ps;
-    flow.left_ps = before == 0 ? flow.nominal_ps : ceil_ratio(left_ps, flow.nominal_ps, before);
+    flow.left_ps = scaled_ps(left_ps, before, flow.nominal_ps);
     progress_.put_left(worker, flow.left_ps, now_ps);
     ask(worker);
     move(worker);
@@ -238,7 +234,7 @@ void Flows::ask(std::uint32_t worker) {
         shares_.set(worker, uses_[worker], flow.nominal_ps);
     } else {
         const ItemPrices& prices = this->prices(worker, flow.work.family);
-        shares_.set(worker, prices.mean_uses(), nominal_ps(prices.mean(), flow.speed));
+        shares_.set(worker, prices.mean_uses(), nominal_ps(effects_, prices.mean(), flow.speed));
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "memory/access_prices.hpp"
 #include "memory/item_prices.hpp"
+#include "memory/nominal.hpp"
 #include "memory/progress.hpp"
 #include "memory/sharing.hpp"
 #include "memory/speeds.hpp"
@@ -46,7 +47,9 @@ public:
     Flows(const Run& run, ns_pages& pages);
 
     bool settles() const { return settles_; }  // at the end of this instant
+    Traffic& traffic() { return traffic_; }
     const Traffic& traffic() const { return traffic_; }
+    const Speeds& speeds() const { return speeds_; }
 
     // A task whose next op is this segment will be started before long.
     void expect(std::uint32_t segment) const { memory_.table().prefetch_accesses(segment); }
@@ -77,6 +80,10 @@ public:
     // End the flow of an item and `taken` - 1 like it; the next one ends at `due_ps`.
     void pass(Worker& w, std::int64_t taken, std::int64_t due_ps);
 
+    // An item of a family, which nothing but the worker's speed changes; what some of them move, `times` times.
+    WorkTime item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const;
+    void move_items(std::uint32_t worker, std::size_t family, Items items, std::int64_t times);
+
 private:
     void price_all();
     void price_segment(std::uint32_t worker, Flow& flow);
@@ -90,8 +97,7 @@ private:
     void ask(std::uint32_t worker);
     void apply_shares(std::int64_t now_ps);
     void move(std::uint32_t worker);
-    std::int64_t combined(std::int64_t compute_ps, std::int64_t wait_ps) const;
-    std::int64_t nominal_ps(const Price& price, const Speed& speed) const;
+    Price item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const;
     const ItemPrices& prices(std::uint32_t worker, std::int32_t family) const {
         return item_prices_[effects_.price_class[worker]][static_cast<std::size_t>(family)];
     }

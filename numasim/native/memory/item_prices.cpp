@@ -1,7 +1,6 @@
 #include "memory/item_prices.hpp"
 
 #include "checked.hpp"
-#include "state/item_times.hpp"
 
 namespace numasim {
 
@@ -22,18 +21,30 @@ Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps) const {
 }
 
 void ItemPrices::count(std::int64_t item, std::int64_t times, Traffic& traffic) const {
-    const std::size_t to = node_ * nodes_;
     for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
-        const ItemAccessPrice& access = price_.accesses[a];
-        const std::size_t from = static_cast<std::size_t>(row_of(family_.accesses[a], item)) * nodes_;
-        std::int64_t* const fetched = traffic.bytes[access.owned ? OWNED : FETCHED].data() + to;
-        std::int64_t* const written = traffic.bytes[WRITTEN].data() + to;
-        for (std::size_t home = 0; home < nodes_; ++home) {
-            fetched[home] += times * access.fetched[from + home];
-            written[home] += times * access.written[from + home];
-        }
-        traffic.cached_bytes += times * access.cached_bytes;
+        count_row(a, row_of(family_.accesses[a], item), times, traffic);
     }
+}
+
+void ItemPrices::count(Items items, std::int64_t times, Traffic& traffic) const {
+    for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
+        const auto rows = static_cast<std::int64_t>(price_.accesses[a].wait.size());
+        count_rows(family_.accesses[a], rows, items,
+                   [&](std::int64_t row, std::int64_t visits) { count_row(a, row, times * visits, traffic); });
+    }
+}
+
+// Count the part of what moves that is in one row of an access's tables.
+void ItemPrices::count_row(std::size_t number, std::int64_t row, std::int64_t times, Traffic& traffic) const {
+    const auto& access = price_.accesses[number];
+    const std::size_t from = static_cast<std::size_t>(row) * nodes_, to = node_ * nodes_;
+    std::int64_t* const fetched = traffic.bytes[access.owned ? OWNED : FETCHED].data() + to;
+    std::int64_t* const written = traffic.bytes[WRITTEN].data() + to;
+    for (std::size_t home = 0; home < nodes_; ++home) {
+        fetched[home] += times * access.fetched[from + home];
+        written[home] += times * access.written[from + home];
+    }
+    traffic.cached_bytes += times * access.cached_bytes;
 }
 
 }  // namespace numasim

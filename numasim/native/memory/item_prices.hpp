@@ -7,6 +7,7 @@
 
 #include "memory/access_prices.hpp"
 #include "plan.hpp"
+#include "state/item_rows.hpp"
 
 namespace numasim {
 
@@ -22,10 +23,13 @@ public:
     const Price& mean() const { return mean_; }
     const std::vector<Use>& mean_uses() const { return mean_uses_; }
 
-    // Count what an item moves, `times` times.
+    // Count what an item, or each of `items`, moves, `times` times.
     void count(std::int64_t item, std::int64_t times, Traffic& traffic) const;
+    void count(Items items, std::int64_t times, Traffic& traffic) const;
 
 private:
+    void count_row(std::size_t access, std::int64_t row, std::int64_t times, Traffic& traffic) const;
+
     const Family& family_;
     const FamilyPrice& price_;
     const std::size_t node_, nodes_;

@@ -172,4 +172,28 @@ void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t ta
     run_.clock.schedule(w, SEG_END, due_ps - run_.clock.now_ps());
 }
 
+// ---- work that is skipped over ------------------------------------------------------------------------------------
+
+WorkTime MemorySystem::item_time(const Worker& w, std::size_t family, std::int64_t item, const Speed& speed) const {
+    if (flows_) return flows_->item_time(w.id, family, item, speed);
+    const auto [total_ps, local_ps] = run_.ranges.times(family).time(static_cast<std::size_t>(w.node), item);
+    return {total_ps, total_ps, local_ps};
+}
+
+void MemorySystem::move_items(const Worker& w, std::size_t family, Items items, std::int64_t times) {
+    if (flows_) return flows_->move_items(w.id, family, items, times);
+    run_.ranges.times(family).add_traffic(items, times, ns_pages_bytes_of(&pages_, w.node));
+}
+
+void MemorySystem::move_bytes(const Worker& w, const std::int64_t* moved) {
+    const std::size_t nodes = run_.plan.nodes;
+    const auto add = [&](std::int64_t* bytes, const std::int64_t* more) {
+        for (std::size_t home = 0; home < nodes; ++home) bytes[home] += more[home];
+    };
+    if (!flows_) return add(ns_pages_bytes_of(&pages_, w.node), moved);
+    for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
+        add(flows_->traffic().bytes[kind].data() + static_cast<std::size_t>(w.node) * nodes, moved + kind * nodes);
+    }
+}
+
 }  // namespace numasim

@@ -64,6 +64,21 @@ public:
     std::int64_t steady_ps(const Worker& w, const ItemTimes& times) const;
     void pass_items(Worker& w, const ItemTimes& times, std::int64_t taken, std::int64_t due_ps);
 
+    // ---- work that is skipped over: nothing but its worker's speed changes what it takes
+
+    // The speed of a worker, and whose may have changed when the last instant was settled. While nobody rests, a speed
+    // is between those that it has beside workers that all execute, or all poll.
+    Speed speed(const Worker& w) const { return flows_ ? flows_->speeds().speed(w.id) : Speed{MILLION, MILLION}; }
+    Speed speed_beside(const Worker& w, Activity others) const {
+        return flows_ ? flows_->speeds().speed_beside(w.id, others) : Speed{MILLION, MILLION};
+    }
+    std::span<const std::uint32_t> respeeded() const { return flows_->speeds().changed(); }
+
+    WorkTime item_time(const Worker& w, std::size_t family, std::int64_t item, const Speed& speed) const;
+    void move_items(const Worker& w, std::size_t family, Items items, std::int64_t times);
+    // Count `moved` [kinds, nodes] of a coupled run, else [nodes]: bytes from and to each home.
+    void move_bytes(const Worker& w, const std::int64_t* moved);
+
     // ---- results
 
     void sum_traffic();  // at the end of a run

@@ -108,12 +108,27 @@ std::int64_t Speeds::clock_ppm(std::size_t socket) const {
 Speed Speeds::speed_of(std::uint32_t worker) const {
     std::int64_t shared = MILLION;
     for (const std::uint32_t mate : on_core_[rules_.core[worker]]) {
-        if (mate == worker || now_[mate] == Activity::RESTS) continue;
-        shared = shared * (now_[mate] == Activity::POLLS ? rules_.polling_ppm : rules_.executing_ppm) / MILLION;
+        if (mate != worker) shared = slowed_ppm(shared, now_[mate]);
     }
-    const std::int64_t clocked = shared * clock_ppm_[rules_.socket[worker]] / MILLION;
+    return speed_at(worker, shared);
+}
+
+Speed Speeds::speed_beside(std::uint32_t worker, Activity others) const {
+    std::int64_t shared = MILLION;
+    for (std::size_t mates = on_core_[rules_.core[worker]].size(); mates-- > 1;) shared = slowed_ppm(shared, others);
+    return speed_at(worker, shared);
+}
+
+// What one more on the core, which does this, leaves of a speed.
+std::int64_t Speeds::slowed_ppm(std::int64_t ppm, Activity mate) const {
+    if (mate == Activity::RESTS) return ppm;
+    return ppm * (mate == Activity::POLLS ? rules_.polling_ppm : rules_.executing_ppm) / MILLION;
+}
+
+Speed Speeds::speed_at(std::uint32_t worker, std::int64_t shared_ppm) const {
+    const std::int64_t clocked = shared_ppm * clock_ppm_[rules_.socket[worker]] / MILLION;
     const std::int64_t compute = clocked * rules_.core_ppm[worker] / MILLION * own_ppm_[worker] / MILLION;
-    const std::int64_t memory = (rules_.slows_memory ? shared : MILLION) * own_ppm_[worker] / MILLION;
+    const std::int64_t memory = (rules_.slows_memory ? shared_ppm : MILLION) * own_ppm_[worker] / MILLION;
     return {std::max<std::int64_t>(1, compute), std::max<std::int64_t>(1, memory)};
 }
 

@@ -36,8 +36,13 @@ public:
         touched_.push_back(worker);
     }
 
-    // The workers whose speed may have changed since the last call.
+    // The workers whose speed may have changed since the last call; those of the last call.
     const std::vector<std::uint32_t>& update();
+    const std::vector<std::uint32_t>& changed() const { return changed_; }
+
+    // Its speed while all others on its core execute, or all of them poll: while nobody rests, one of the two is the
+    // lowest that it may have, the other the highest.
+    Speed speed_beside(std::uint32_t worker, Activity others) const;
 
 private:
     void move(std::uint32_t worker);
@@ -45,6 +50,8 @@ private:
     void mark_all(const std::vector<std::uint32_t>& workers);
     std::int64_t clock_ppm(std::size_t socket) const;
     Speed speed_of(std::uint32_t worker) const;
+    std::int64_t slowed_ppm(std::int64_t ppm, Activity mate) const;
+    Speed speed_at(std::uint32_t worker, std::int64_t shared_ppm) const;
 
     const SpeedRules& rules_;
     const bool told_;                                    // whether what workers do plays a part

@@ -4,12 +4,11 @@
 
 namespace numasim {
 
-SkipAhead::SkipAhead(Run& run, MemorySystem& memory, WorkSource& source) : run_(run), source_(source) {
-    const Plan& plan = run.plan;
-    if (!plan.skipping) return;
+SkipAhead::SkipAhead(Run& run, MemorySystem& memory, WorkSource& source) : run_(run), memory_(memory), source_(source) {
+    if (!run.plan.skipping) return;
     run.recorder.lose_details();
-    trees_ = std::make_unique<SkippedTrees>(plan.graph, plan.times, plan.node, plan.nodes, memory.pages().node_bytes);
-    dealt_ = std::make_unique<SkippedRanges>(plan.workers, plan.nodes, plan.costs.pop_ps, memory.pages().node_bytes);
+    trees_ = std::make_unique<SkippedTrees>(run, memory);
+    dealt_ = std::make_unique<SkippedRanges>(run, memory);
 }
 
 void SkipAhead::start_phase() {
@@ -17,15 +16,16 @@ void SkipAhead::start_phase() {
     if (phase.family >= 0) {
         phase_ = dealt_.get();
         const auto family = static_cast<std::size_t>(phase.family);
+        dealt_->start_phase(family);
         for (Worker& w : run_.team) {
             const ns_items dealt = ns_dealt_items(phase.deal, w.id, run_.plan.workers, 0, run_.ranges.count(family));
             if (dealt.count == 0) continue;
-            dealt_->start(w, run_.ranges.times(family),
-                          {static_cast<std::int64_t>(dealt.first), dealt.step, dealt.count}, run_.clock.now_ps());
+            dealt_->start(w, {static_cast<std::int64_t>(dealt.first), dealt.step, dealt.count}, run_.clock.now_ps());
             reschedule(w);
         }
     } else {
         phase_ = trees_.get();
+        trees_->take_speeds();
         for (std::size_t r = 0; r < phase.roots.size(); ++r) {
             Worker& w = run_.team[ns_dealt_to(phase.deal, r, phase.roots.size(), run_.plan.workers)];
             trees_->start(w, static_cast<std::uint32_t>(phase.roots[r]), run_.clock.now_ps());
@@ -44,6 +44,13 @@ bool SkipAhead::end_run(Worker& w) {
     }
     if (phase_->finished()) source_.set_unfinished(0);
     return true;
+}
+
+void SkipAhead::follow_speeds() {
+    for (const std::uint32_t worker : memory_.respeeded()) {
+        Worker& w = run_.team[worker];
+        if (phase_->change_speed(w, run_.clock.now_ps())) reschedule(w);
+    }
 }
 
 void SkipAhead::steal(Worker& thief, std::uint32_t q) {

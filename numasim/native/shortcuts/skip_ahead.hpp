@@ -23,6 +23,9 @@ public:
     // The end of a worker's run has come; true: it has nothing to do any more.
     bool end_run(Worker& w);
 
+    // Speeds have changed at the end of an instant.
+    void follow_speeds();
+
     // Whether queue `q` holds a task now; let `thief` have the one at its far end.
     bool holds_task(std::uint32_t q) { return phase_->holds_task(owner_of(q), run_.clock.now_ps()); }
     void steal(Worker& thief, std::uint32_t q);
@@ -39,6 +42,7 @@ public:
 
 private:
     Run& run_;
+    MemorySystem& memory_;
     WorkSource& source_;
     std::unique_ptr<SkippedTrees> trees_;   // where the plan skips ahead
     std::unique_ptr<SkippedRanges> dealt_;  // likewise

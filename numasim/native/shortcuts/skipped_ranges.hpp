@@ -3,53 +3,89 @@
 // A worker takes its items one after the other from the near end of its queue and each costs a pop; thieves take single
 // items off the far end. So all there is to know of a worker is when it will have done them all: its farthest item is
 // still in the queue while the time at which it would be started has not come.
+//
+// When a worker's speed changes, what is left of the item in hand is scaled, and the items behind it take their times
+// at the new speed. Where items are unlike each other and speeds may change, a run therefore has only the next few of a
+// worker's items, its portion: more would have to be gone through at every change.
 #pragma once
 
+#include "memory/memory_system.hpp"
 #include "shortcuts/skipped_work.hpp"
-#include "state/item_times.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class SkippedRanges final : public SkippedWork {
 public:
-    // `bytes` [nodes * nodes] receives what is moved from and to each home by each node.
-    SkippedRanges(std::size_t workers, std::size_t nodes, std::int64_t pop_ps, std::int64_t* bytes);
+    // The arguments must outlive the object.
+    SkippedRanges(Run& run, MemorySystem& memory);
 
-    // Deal `items`, not none, of the family to a worker at the start of a phase.
-    void start(Worker& w, const ItemTimes& times, Items items, std::int64_t now_ps);
+    // A phase with this range starts: take the workers' speeds as they are.
+    void start_phase(std::size_t family);
+    // Deal `items`, not none, to a worker at the start of a phase.
+    void start(Worker& w, Items items, std::int64_t now_ps);
 
     bool holds_task(Worker& victim, std::int64_t now_ps) override;
     void steal(Worker& thief, Worker& victim, std::int64_t now_ps) override;
     RunEnd ended(Worker& w, std::int64_t now_ps) override;
+    bool change_speed(Worker& w, std::int64_t now_ps) override;
 
-    // Of uniform items: what each takes the owner of a queue, the pop included.
-    std::int64_t item_ps(const Worker& w) const { return shares_[w.id].farthest.total_ps + pop_ps_; }
+    // Whether all items are alike, and take no worker longer or shorter whatever others do.
+    bool like_and_steady() const { return uniform_ && !speeds_matter_; }
+    // Of such items: what each takes a worker, and the owner of a queue, the pop included.
+    std::int64_t stolen_item_ps(const Worker& w) const { return like_[w.id].nominal_ps; }
+    std::int64_t item_ps(const Worker& w) const { return like_[w.id].nominal_ps + pop_ps_; }
 
     // Give `thief`, whose run has ended, many like items one after the other, the last of which ends at `end_ps`;
     // and take many from `victim`, which holds more.
-    void steal_like(Worker& thief, const ItemTimes& times, std::int64_t items, std::int64_t end_ps);
+    void steal_like(Worker& thief, std::int64_t items, std::int64_t end_ps);
     void lose_like(Worker& victim, std::int64_t items);
 
 private:
     std::int64_t next_change_ps() const override;
 
-    // What a worker was dealt and has not been robbed of; none where it runs a stolen item.
+    // What a worker was dealt and has not been robbed of, in the order in which it executes it, from the first of its
+    // portion on; or the one item that it has stolen.
     struct Share {
-        const ItemTimes* times = nullptr;
         Items items{0, 1, 0};
-        ItemTime farthest{0, 0};  // what the farthest item takes its owner
+        std::int64_t portion = 0;  // items that its run consists of; 0: it has no run
+        bool stolen = false;
+        Speed speed{};
+        WorkTime farthest{};  // what the farthest item takes it
     };
 
-    static std::int64_t farthest_item(const Worker& w, const Items& items);
-    static void measure_farthest(const Worker& w, Share& share);
-    void lose_farthest(Worker& victim, Share& share);
-    static void count(Worker& w, std::int64_t items, std::int64_t total_ps, std::int64_t local_ps);
-    std::int64_t* bytes_of(const Worker& w) const { return bytes_ + static_cast<std::size_t>(w.node) * nodes_; }
+    // Times of several items together.
+    struct WorkSums {
+        WorkTime sum{};
+        std::int64_t longest_local_ps = 0;
+    };
 
-    std::vector<Share> shares_;  // [workers]
-    std::size_t nodes_;
-    std::int64_t pop_ps_;
-    std::int64_t* bytes_;
+    // What a run has left: the whole of the item in hand, and all that comes behind it.
+    struct Course {
+        std::int64_t in_hand_ps, behind_ps;
+    };
+
+    bool may_change(const Worker& w) const;
+    void start_portion(Worker& w, Share& share, std::int64_t now_ps);
+    WorkTime time(const Worker& w, const Share& share, std::int64_t item) const {
+        return uniform_ ? like_[w.id] : memory_.item_time(w, family_, item, share.speed);
+    }
+    WorkSums sums(const Worker& w, const Share& share, Items items) const;
+    void set_speed(const Worker& w, Share& share, const Speed& speed);
+    std::int64_t items_behind(const Worker& w, const Share& share, std::int64_t now_ps) const;
+    Course course(const Worker& w, const Share& share, std::int64_t behind) const;
+    void measure_farthest(const Worker& w, Share& share);
+    void lose_farthest(Worker& victim, Share& share);
+    static void count(Worker& w, std::int64_t items, const WorkTime& times);
+
+    MemorySystem& memory_;
+    const Run& run_;
+    const std::int64_t pop_ps_;
+    std::size_t family_ = 0;      // that of the phase
+    bool uniform_ = true;         // whether its items are alike,
+    bool speeds_matter_ = false;  // whether what others do changes what some of them take
+    std::vector<WorkTime> like_;  // [workers] of like items
+    std::vector<Share> shares_;   // [workers]
 };
 
 }  // namespace numasim

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <set>
+#include <span>
+
+#include "memory/nominal.hpp"
 
 namespace numasim {
 
@@ -15,21 +18,30 @@ std::vector<std::size_t> distinct(std::span<const std::int32_t> nodes) {
     return {used.begin(), used.end()};
 }
 
+constexpr Speed FULL_SPEED{MILLION, MILLION};
+
 }  // namespace
 
-SkippedTrees::SkippedTrees(const Graph& graph, const SegmentTimes& times, std::span<const std::int32_t> node_of_worker,
-                           std::size_t nodes, std::int64_t* bytes)
-    : SkippedWork(node_of_worker.size()),
-      graph_(graph),
-      times_(times),
-      node_of_worker_(node_of_worker),
-      sums_(graph, times, nodes, distinct(node_of_worker_)),
-      nodes_(nodes),
-      bytes_(bytes),
-      run_of_(node_of_worker_.size(), NOBODY) {}
+SkippedTrees::SkippedTrees(Run& run, MemorySystem& memory)
+    : SkippedWork(run.team.size()),
+      memory_(memory),
+      team_(run.team),
+      graph_(run.plan.graph),
+      costs_(run.plan, run.clock, memory.pages(), distinct(run.plan.node)),
+      sums_(graph_, costs_.times(), costs_.columns(), distinct(run.plan.node)),
+      paces_(graph_, sums_, costs_),
+      pace_(run.team.size()),
+      full_(run.plan.nodes),
+      run_of_(run.team.size(), NOBODY) {
+    for (const Worker& w : team_) full_[node_of(w)] = &paces_.at(node_of(w), FULL_SPEED);
+}
 
 // ---- serial runs
 // ------------------------------------------------------------------------------------------------------
+
+void SkippedTrees::take_speeds() {
+    for (const Worker& w : team_) pace_[w.id] = &paces_.at(node_of(w), memory_.speed(w));
+}
 
 void SkippedTrees::start(Worker& w, std::uint32_t row, std::int64_t now_ps) {
     span_ps_ = std::max(span_ps_, sums_.span_ps(row));
@@ -50,11 +62,11 @@ void SkippedTrees::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
     Level& level = levels_[robbed];
     const std::uint32_t child = child_at_front(level);
     begun(run, level);
-    end_ps_[victim.id] -= serial_ps(node_of(victim), child);
+    end_ps_[victim.id] -= pace(victim).serial_ps(child);
     const bool joins = is_join(level);
     if (joins) {
         ++level.elsewhere;
-        if (run.blocker != robbed) end_ps_[victim.id] -= rest_after(level, node_of(victim)).time_ps;
+        if (run.blocker != robbed) end_ps_[victim.id] -= rest_after(level, pace(victim)).time_ps;
         run.blocker = robbed;
     }
     begin(thief, child, joins ? robbed : NOBODY, now_ps);
@@ -78,7 +90,7 @@ RunEnd SkippedTrees::ended(Worker& w, std::int64_t now_ps) {
         resume(w, level, now_ps);
         return {.goes_on = true};
     }
-    const auto [rest_ps, blocker] = rest_after(level, static_cast<std::size_t>(node_of_worker_[waiting.worker]));
+    const auto [rest_ps, blocker] = rest_after(level, *pace_[waiting.worker]);
     waiting.blocker = blocker;
     end_ps_[waiting.worker] += rest_ps;
     return {.extended = waiting.worker};
@@ -98,7 +110,7 @@ void SkippedTrees::begin(Worker& w, std::uint32_t row, std::uint32_t joins, std:
     const std::uint32_t run = runs_.add({.worker = w.id, .joins = joins, .top = NOBODY});
     runs_[run].top = open(row, run);
     ++unfinished_;
-    go_on(w, run, now_ps, serial_ps(node_of(w), row));
+    go_on(w, run, now_ps, pace(w).serial_ps(row));
 }
 
 // Let a worker have a run that takes it `left_ps` more.
@@ -115,7 +127,7 @@ void SkippedTrees::go_on(Worker& w, std::uint32_t id, std::int64_t now_ps, std::
 // Go on after the join in which the run of `level` is suspended.
 void SkippedTrees::resume(Worker& w, Level& level, std::int64_t now_ps) {
     SerialRun& run = runs_[level.run];
-    const auto [rest_ps, blocker] = rest_after(level, node_of(w));
+    const auto [rest_ps, blocker] = rest_after(level, pace(w));
     run.blocker = blocker;
     go_on(w, level.run, now_ps, rest_ps);
 }
@@ -137,16 +149,50 @@ std::uint32_t SkippedTrees::open(std::uint32_t row, std::uint32_t run) {
     return levels_.add({.row = row, .run = run, .op = graph_.op_ptr[row], .group = sums_.first_group(row)});
 }
 
-SkippedTrees::Rest SkippedTrees::rest_after(const Level& level, std::size_t node) const {
-    const std::int64_t* const rest_ps = sums_.rest_ps(node);
-    Rest rest{rest_ps[level.group + 1], NOBODY};
+SkippedTrees::Rest SkippedTrees::rest_after(const Level& level, const PaceSums& pace) const {
+    Rest rest{pace.rest_ps(level.group + 1), NOBODY};
     for (std::uint32_t outer = level.outer; outer != NOBODY; outer = levels_[outer].outer) {
         const Level& around = levels_[outer];
         if (!is_join(around)) continue;
         if (around.elsewhere != 0) return {rest.time_ps, outer};
-        rest.time_ps += rest_ps[around.group + 1];
+        rest.time_ps += pace.rest_ps(around.group + 1);
     }
     return rest;
+}
+
+// ---- speeds -------------------------------------------------------------------------------------------------------
+
+// The run is in the middle of a segment, or before the one whose overhead it pays.
+bool SkippedTrees::change_speed(Worker& w, std::int64_t now_ps) {
+    const PaceSums& before = pace(w);
+    const PaceSums& after = paces_.at(node_of(w), memory_.speed(w));
+    if (&before == &after) return false;
+    const std::uint32_t id = run_of_[w.id];
+    if (id != NOBODY) advance(runs_[id], w, now_ps);
+    pace_[w.id] = &after;
+    if (id == NOBODY) return false;
+    SerialRun& run = runs_[id];
+    const std::uint32_t segment = graph_.op_arg[static_cast<std::size_t>(levels_[run.top].op)];
+    const std::int64_t nominal_ps = after.segment_ps(segment), since_ps = std::max(now_ps, run.clock_ps);
+    const std::int64_t left_ps = scaled_ps(run.quiet_until_ps - since_ps, before.segment_ps(segment), nominal_ps);
+    run.quiet_until_ps = sum_ps(since_ps, left_ps);
+    run.stretched_ps = run.quiet_until_ps - run.clock_ps - nominal_ps;
+    move_end(w.id, sum_ps(run.quiet_until_ps, left_after_segment(run, after)));
+    return true;
+}
+
+// What the run takes after the segment in hand, up to its blocker.
+std::int64_t SkippedTrees::left_after_segment(const SerialRun& run, const PaceSums& pace) const {
+    const Level* level = &levels_[run.top];
+    std::int64_t left_ps = pace.ops_ps(level->op + 1, sums_.group_end(level->group));
+    for (;; level = &levels_[level->outer]) {
+        if (level->unbegun != 0) left_ps = sum_ps(left_ps, pace.children_ps(level->front, level->back));
+        if (is_join(*level)) {
+            if (level->elsewhere != 0) return left_ps;
+            left_ps = sum_ps(left_ps, pace.rest_ps(level->group + 1));
+        }
+        if (level->outer == NOBODY) return left_ps;
+    }
 }
 
 // ---- advancing ----------------------------------------------------------------------------------------------------
@@ -176,13 +222,13 @@ bool SkippedTrees::step(SerialRun& run, Worker& w, std::int64_t until_ps) {
 }
 
 bool SkippedTrees::execute(SerialRun& run, Worker& w, std::uint32_t segment, std::int64_t until_ps) {
-    const std::int64_t total = w.total_ps[segment], local = w.local_ps[segment];
     run.clock_ps += ns_pay_owed(&w);
-    run.quiet_until_ps = run.clock_ps + total;
+    const std::int64_t wall_ps = pace(w).segment_ps(segment) + run.stretched_ps;
+    run.quiet_until_ps = run.clock_ps + wall_ps;
     if (run.quiet_until_ps > until_ps) return false;
     run.clock_ps = run.quiet_until_ps;
-    ns_count_work(&w.counters, total, local);
-    if (!times_.traffic.empty()) add_bytes(node_of(w), &times_.traffic[segment * nodes_]);
+    run.stretched_ps = 0;
+    count_segment(w, segment, wall_ps);
     return true;
 }
 
@@ -196,7 +242,7 @@ void SkippedTrees::spawn(SerialRun& run, Level& level) {
 void SkippedTrees::take_last(SerialRun& run, Worker& w, Level& level, std::int64_t until_ps) {
     const std::uint32_t child = child_at_back(level);
     begun(run, level);
-    const std::int64_t end_ps = run.clock_ps + serial_ps(node_of(w), child);
+    const std::int64_t end_ps = run.clock_ps + pace(w).serial_ps(child);
     if (end_ps <= until_ps && w.owed_ps == 0) {
         run.clock_ps = end_ps;
         count_subtree(w, child);
@@ -248,19 +294,22 @@ void SkippedTrees::begun(SerialRun& run, Level& level) {
     while (levels_[run.front].unbegun == 0) run.front = levels_[run.front].inner;
 }
 
-std::int64_t SkippedTrees::serial_ps(std::size_t node, std::uint32_t row) const {
-    return sums_.rest_ps(node)[sums_.first_group(row)];
+// ---- counting -----------------------------------------------------------------------------------------------------
+
+void SkippedTrees::count_segment(Worker& w, std::uint32_t segment, std::int64_t wall_ps) {
+    const SegmentTimes& times = costs_.times();
+    const std::int64_t total_ps = times.total[node_of(w)][segment];
+    ns_count_work(&w.counters, total_ps, times.local[node_of(w)][segment]);
+    w.counters.inflation_smt_ps += wall_ps - total_ps;
+    if (!times.traffic.empty()) memory_.move_bytes(w, &times.traffic[segment * costs_.columns()]);
 }
 
 void SkippedTrees::count_subtree(Worker& w, std::uint32_t row) {
-    const std::int64_t local = sums_.local_ps(node_of(w))[row];
+    const std::int64_t total_ps = full_[node_of(w)]->serial_ps(row);
     w.counters.tasks += sums_.tasks(row);
-    ns_count_work(&w.counters, serial_ps(node_of(w), row), local);
-    if (!times_.traffic.empty()) add_bytes(node_of(w), sums_.traffic(row));
-}
-
-void SkippedTrees::add_bytes(std::size_t node, const std::int64_t* traffic) {
-    for (std::size_t home = 0; home < nodes_; ++home) bytes_[node * nodes_ + home] += traffic[home];
+    ns_count_work(&w.counters, total_ps, sums_.local_ps(node_of(w))[row]);
+    w.counters.inflation_smt_ps += pace(w).serial_ps(row) - total_ps;
+    if (!costs_.times().traffic.empty()) memory_.move_bytes(w, sums_.traffic(row));
 }
 
 }  // namespace numasim

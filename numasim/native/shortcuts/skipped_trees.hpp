@@ -9,8 +9,14 @@
 // blocker, decides when the run ends. Around the blocker no level has children left to begin, for thieves take those
 // of the outermost level first. So a steal moves the end by the child's serial time and, where the blocker is new, by
 // what follows its join; the completion of the join moves it back.
+//
+// A worker goes through its run at its pace, which says what each segment takes it. When its speed changes, what is
+// left of the segment in hand is scaled, and what is left of the run behind it is added up anew at the other pace.
 #pragma once
 
+#include "memory/memory_system.hpp"
+#include "memory/segment_costs.hpp"
+#include "shortcuts/pace_sums.hpp"
 #include "shortcuts/pool.hpp"
 #include "shortcuts/skipped_work.hpp"
 #include "shortcuts/tree_sums.hpp"
@@ -19,17 +25,18 @@ namespace numasim {
 
 class SkippedTrees final : public SkippedWork {
 public:
-    // `bytes` [nodes * nodes] receives what is moved from and to each home by each node; `graph`, `times` and
-    // `node_of_worker` must outlive the object.
-    SkippedTrees(const Graph& graph, const SegmentTimes& times, std::span<const std::int32_t> node_of_worker,
-                 std::size_t nodes, std::int64_t* bytes);
+    // The arguments must outlive the object.
+    SkippedTrees(Run& run, MemorySystem& memory);
 
+    // Take the workers' speeds as they are, before a phase starts.
+    void take_speeds();
     // Give a root to a worker at the start of a phase.
     void start(Worker& w, std::uint32_t row, std::int64_t now_ps);
 
     bool holds_task(Worker& victim, std::int64_t now_ps) override;
     void steal(Worker& thief, Worker& victim, std::int64_t now_ps) override;
     RunEnd ended(Worker& w, std::int64_t now_ps) override;
+    bool change_speed(Worker& w, std::int64_t now_ps) override;
 
 private:
     std::int64_t next_change_ps() const override;
@@ -56,6 +63,7 @@ private:
         std::int64_t unbegun = 0;
         std::int64_t clock_ps = 0;        // when the next op of the innermost level starts
         std::int64_t quiet_until_ps = 0;  // nothing happens before
+        std::int64_t stretched_ps = 0;    // what the segment in hand takes more than at the present pace alone
     };
 
     // What follows the join of a level up to the next blocker further out.
@@ -69,7 +77,8 @@ private:
     void resume(Worker& w, Level& level, std::int64_t now_ps);
     std::uint32_t leave(Worker& w);
     std::uint32_t open(std::uint32_t row, std::uint32_t run);
-    Rest rest_after(const Level& level, std::size_t node) const;
+    Rest rest_after(const Level& level, const PaceSums& pace) const;
+    std::int64_t left_after_segment(const SerialRun& run, const PaceSums& pace) const;
 
     void advance(SerialRun& run, Worker& w, std::int64_t until_ps);
     bool step(SerialRun& run, Worker& w, std::int64_t until_ps);
@@ -83,16 +92,18 @@ private:
     std::uint32_t child_at_back(Level& level);
     void begun(SerialRun& run, Level& level);
     bool is_join(const Level& level) const { return !sums_.is_last_group(level.row, level.group); }
-    std::int64_t serial_ps(std::size_t node, std::uint32_t row) const;
+    const PaceSums& pace(const Worker& w) const { return *pace_[w.id]; }
+    void count_segment(Worker& w, std::uint32_t segment, std::int64_t wall_ps);
     void count_subtree(Worker& w, std::uint32_t row);
-    void add_bytes(std::size_t node, const std::int64_t* traffic);
 
+    MemorySystem& memory_;
+    const Team& team_;
     const Graph& graph_;
-    const SegmentTimes& times_;
-    const std::span<const std::int32_t> node_of_worker_;
-    TreeSums sums_;
-    std::size_t nodes_;
-    std::int64_t* bytes_;
+    const SegmentCosts costs_;
+    const TreeSums sums_;
+    Paces paces_;
+    std::vector<const PaceSums*> pace_;  // [workers]
+    std::vector<const PaceSums*> full_;  // [nodes] at full speed
     std::vector<std::uint32_t> run_of_;  // [workers] NOBODY: none
     Pool<Level> levels_;
     Pool<SerialRun> runs_;

@@ -43,6 +43,10 @@ public:
     // at once.
     virtual RunEnd ended(Worker& w, std::int64_t now_ps) = 0;
 
+    // The worker's speed has changed; true: the end of its run has moved. Speeds change at the end of an instant, when
+    // all that ends by then has ended.
+    virtual bool change_speed(Worker& w, std::int64_t now_ps) = 0;
+
     // When the run of a worker ends, as far as is known: of one that has a run.
     std::int64_t end_ps(std::uint32_t worker) const { return end_ps_[worker]; }
 
@@ -61,8 +65,14 @@ public:
     }
 
 protected:
-    // `no_task_before_ps` at a time when no queue holds a task.
+    // `no_task_before_ps` at a time when no queue holds a task: no worker's speed changes before then either.
     virtual std::int64_t next_change_ps() const = 0;
+
+    // A run goes on otherwise than was known, for better or worse.
+    void move_end(std::uint32_t worker, std::int64_t end_ps) {
+        end_ps_[worker] = end_ps;
+        no_task_before_ps_ = 0;
+    }
 
     std::vector<std::int64_t> end_ps_;  // [workers]
     std::int64_t unfinished_ = 0;

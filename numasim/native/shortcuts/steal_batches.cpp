@@ -28,7 +28,7 @@ void StealBatches::pass() {
 
 // Whether every worker either has many items left or is executing its last and then steals at random.
 bool StealBatches::sort_workers() {
-    if (!times().uniform()) return false;
+    if (!items_->like_and_steady()) return false;
     thieves_.clear();
     long_.assign(queue_count(), 0);
     for (Worker& w : run_.team) {
@@ -62,9 +62,7 @@ std::int64_t StealBatches::queues_last_ps() const {
 }
 
 // What a stolen item takes a thief; thieves on other nodes may be a little faster or slower.
-std::int64_t StealBatches::stolen_item_ps() const {
-    return times().total_ps(static_cast<std::size_t>(run_.team[thieves_.front()].node), 0);
-}
+std::int64_t StealBatches::stolen_item_ps() const { return items_->stolen_item_ps(run_.team[thieves_.front()]); }
 
 // Follow the thieves through all steals that take effect before `until_ps`; false, and nothing has changed, if a long
 // queue could have run dry by then.
@@ -96,7 +94,7 @@ bool StealBatches::pass_until(std::int64_t until_ps) {
 // Follow one thief up to the end of the last item that it gets before `until_ps`.
 void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
     const Worker& w = run_.team[batch.thief];
-    const std::int64_t total_ps = times().total_ps(static_cast<std::size_t>(w.node), 0);
+    const std::int64_t total_ps = items_->stolen_item_ps(w);
     std::vector<std::int64_t> step_ps(queue_count());
     for (std::uint32_t q = 0; q < queue_count(); ++q) step_ps[q] = ns_probe_ps(&run_.plan, &w, q);
     RecordSet records(nullptr);
@@ -163,7 +161,7 @@ void StealBatches::commit(const StealBatch& batch) {
     w.counters.idle_backoff_ps += batch.waited_ps;
     run_.recorder.add_hashed_steps(batch.hash);
     if (items == 0) return;
-    items_->steal_like(w, times(), items, batch.end_ps);
+    items_->steal_like(w, items, batch.end_ps);
     skipping_.reschedule(w);
 }
 

@@ -18,8 +18,7 @@ namespace numasim {
 
 class StealBatches {
 public:
-    StealBatches(Run& run, const WorkSource& source, SkipAhead& skipping, Polling& polling)
-        : run_(run), source_(source), skipping_(skipping), polling_(polling) {}
+    StealBatches(Run& run, SkipAhead& skipping, Polling& polling) : run_(run), skipping_(skipping), polling_(polling) {}
 
     // A steal has succeeded: pass over those that follow, if that can be done and has not been tried just now.
     void after_steal() {
@@ -51,11 +50,9 @@ private:
     bool find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
                    const std::vector<std::int64_t>& step_ps);
     void commit(const StealBatch& batch);
-    const ItemTimes& times() const { return run_.ranges.times(static_cast<std::size_t>(source_.phase().family)); }
     std::uint32_t queue_count() const { return run_.queues.contents().plan->queue_count; }
 
     Run& run_;
-    const WorkSource& source_;
     SkipAhead& skipping_;
     Polling& polling_;
     SkippedRanges* items_ = nullptr;      // of the phase at hand

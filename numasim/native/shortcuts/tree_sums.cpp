@@ -26,24 +26,14 @@ std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const ns_i64_lists& t
 
 }  // namespace
 
-// Call `visit(code, arg)` for the ops of a row, from the first to the last.
-template <typename Visit>
-void TreeSums::each_op(std::size_t row, Visit visit) const {
-    const auto end = static_cast<std::size_t>(graph_.op_ptr[row + 1]);
-    for (auto op = static_cast<std::size_t>(graph_.op_ptr[row]); op < end; ++op) {
-        visit(graph_.op_code[op], graph_.op_arg[op]);
-    }
-}
-
-TreeSums::TreeSums(const Graph& graph, const SegmentTimes& times, std::size_t nodes,
+TreeSums::TreeSums(const Graph& graph, const SegmentTimes& times, std::size_t columns,
                    const std::vector<std::size_t>& nodes_used)
-    : graph_(graph), nodes_(nodes), rows_(static_cast<std::size_t>(graph.rows)) {
+    : graph_(graph), columns_(columns), rows_(static_cast<std::size_t>(graph.rows)) {
     for (std::size_t row = 0; row < rows_; ++row) {
-        each_op(row, [&](std::uint8_t code, std::uint32_t arg) { check_op(row, code, arg, times); });
+        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) { check_op(row, code, arg, times); });
     }
     divide();
     const auto nothing = [](std::size_t) { return std::int64_t{0}; };
-    rest_ps_ = by_node(times.total, nodes_used, [this](I64s segment_ps) { return rests_ps(segment_ps); });
     local_ps_ = by_node(times.local, nodes_used, [&](I64s segment_ps) {
         return add_up(nothing, [&](std::size_t segment) { return segment_ps[segment]; });
     });
@@ -64,7 +54,7 @@ void TreeSums::divide() {
     for (std::size_t row = 0; row < rows_; ++row) {
         first_group_.push_back(static_cast<std::int64_t>(group_end_.size()));
         std::int64_t op = graph_.op_ptr[row];
-        each_op(row, [&](std::uint8_t code, std::uint32_t) {
+        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t) {
             if (code == WAIT) group_end_.push_back(op);
             ++op;
         });
@@ -79,36 +69,18 @@ TreeSums::Sums TreeSums::add_up(OfRow of_row, OfSegment of_segment) const {
     Sums sums(rows_);
     for (std::size_t row = rows_; row-- > 0;) {
         sums[row] = of_row(row);
-        each_op(row, [&](std::uint8_t code, std::uint32_t arg) {
+        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) {
             if (code != WAIT) sums[row] = sum_ps(sums[row], code == RUN ? of_segment(arg) : sums[arg]);
         });
     }
     return sums;
 }
 
-TreeSums::Sums TreeSums::rests_ps(I64s segment_ps) const {
-    Sums rest(group_end_.size());
-    const auto subtree = [&](std::uint32_t row) { return rest[static_cast<std::size_t>(first_group_[row])]; };
-    for (std::size_t row = rows_; row-- > 0;) {
-        const auto first = static_cast<std::size_t>(first_group_[row]);
-        std::size_t group = first;
-        each_op(row, [&](std::uint8_t code, std::uint32_t arg) {
-            if (code == WAIT) {
-                ++group;
-            } else {
-                rest[group] = sum_ps(rest[group], code == RUN ? segment_ps[arg] : subtree(arg));
-            }
-        });
-        for (; group > first; --group) rest[group - 1] = sum_ps(rest[group - 1], rest[group]);
-    }
-    return rest;
-}
-
 TreeSums::Sums TreeSums::spans_ps(I64s segment_ps) const {
     Sums span(rows_);
     for (std::size_t row = rows_; row-- > 0;) {
         std::int64_t path = 0, joined = 0;
-        each_op(row, [&](std::uint8_t code, std::uint32_t arg) {
+        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) {
             if (code == RUN) path = sum_ps(path, segment_ps[arg]);
             if (code == SPAWN) joined = std::max(joined, sum_ps(path, span[arg]));
             if (code == WAIT) path = std::max(path, joined);
@@ -119,13 +91,14 @@ TreeSums::Sums TreeSums::spans_ps(I64s segment_ps) const {
 }
 
 TreeSums::Sums TreeSums::traffic_sums(I64s traffic) const {
-    Sums sums(rows_ * nodes_);
+    Sums sums(rows_ * columns_);
     for (std::size_t row = rows_; row-- > 0;) {
-        std::int64_t* const whole = &sums[row * nodes_];
-        each_op(row, [&](std::uint8_t code, std::uint32_t arg) {
+        std::int64_t* const whole = &sums[row * columns_];
+        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) {
             if (code == WAIT) return;
-            const std::int64_t* const part = (code == RUN ? traffic.data() : sums.data()) + arg * nodes_;
-            for (std::size_t home = 0; home < nodes_; ++home) whole[home] = sum_ps(whole[home], part[home]);
+            const std::int64_t* const part = (code == RUN ? traffic.data() : sums.data()) + arg * columns_;
+            for (std::size_t column = 0; column < columns_; ++column)
+                whole[column] = sum_ps(whole[column], part[column]);
         });
     }
     return sums;

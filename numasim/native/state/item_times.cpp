@@ -24,25 +24,6 @@ std::int64_t rows_of(const ItemAccess& access, std::size_t nodes) {
     return static_cast<std::int64_t>(access.traffic.size() / nodes);
 }
 
-// Call `visit(row)` for each item. Quotient and remainder are carried from item to item: a division costs far more.
-template <typename Visit>
-void each_row(const ItemAccess& access, Items items, Visit visit) {
-    if (access.by_quotient == access.by_remainder) {
-        for (std::int64_t i = 0; i < items.count; ++i) visit(row_of(access, items.at(i)));
-        return;
-    }
-    const std::int64_t divisor = access.divisor;
-    std::int64_t step_quotient = items.step / divisor, step_remainder = items.step % divisor;
-    if (step_remainder < 0) --step_quotient, step_remainder += divisor;
-    std::int64_t quotient = items.first / divisor, remainder = items.first % divisor;
-    for (std::int64_t i = 0; i < items.count; ++i) {
-        visit(access.by_quotient ? quotient : remainder);
-        remainder += step_remainder;
-        quotient += step_quotient;
-        if (remainder >= divisor) remainder -= divisor, ++quotient;
-    }
-}
-
 // `compute_ps` of several items, in a loop that fits vector units: `width` has 32 bits, so that no product has more
 // than 64.
 NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width,
@@ -187,18 +168,9 @@ void ItemTimes::add_row(const ItemAccess& access, std::int64_t row, std::int64_t
     for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * traffic[home];
 }
 
-// Rows that many items share are counted first.
 void ItemTimes::add_indexed(const ItemAccess& access, Items items, std::int64_t times, std::int64_t* bytes) const {
-    const std::int64_t rows = rows_of(access, nodes_);
-    if (rows > items.count) {
-        each_row(access, items, [&](std::int64_t row) { add_row(access, row, times, bytes); });
-        return;
-    }
-    std::vector<std::int64_t> visits(static_cast<std::size_t>(rows));
-    each_row(access, items, [&](std::int64_t row) { ++visits[static_cast<std::size_t>(row)]; });
-    for (std::int64_t row = 0; row < rows; ++row) {
-        add_row(access, row, times * visits[static_cast<std::size_t>(row)], bytes);
-    }
+    count_rows(access, rows_of(access, nodes_), items,
+               [&](std::int64_t row, std::int64_t visits) { add_row(access, row, times * visits, bytes); });
 }
 
 }  // namespace numasim

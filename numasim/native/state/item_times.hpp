@@ -8,17 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory/pages.h"
 #include "plan.hpp"
+#include "state/item_rows.hpp"
 
 namespace numasim {
-
-// The items first, first + step, ...; `step` may be negative.
-struct Items {
-    std::int64_t first, step, count;
-
-    std::int64_t at(std::int64_t index) const { return first + index * step; }
-};
 
 struct ItemTime {
     std::int64_t total_ps, local_ps;  // the latter if all bytes were local
@@ -28,11 +21,6 @@ struct ItemTime {
 struct ItemSums {
     std::int64_t total_ps = 0, local_ps = 0, longest_local_ps = 0;
 };
-
-// The row of an access's tables that an item uses.
-inline std::int64_t row_of(const ItemAccess& access, std::int64_t item) {
-    return ns_table_row(access.divisor, access.by_quotient, access.by_remainder, item);
-}
 
 class ItemTimes {
 public:
