@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "memory/segment_costs.hpp"
 #include "plan.hpp"
+#include "shortcuts/segment_costs.hpp"
 #include "shortcuts/tree_sums.hpp"
 
 namespace numasim {

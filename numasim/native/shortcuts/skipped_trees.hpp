@@ -15,11 +15,11 @@
 #pragma once
 
 #include "memory/memory_system.hpp"
-#include "memory/segment_costs.hpp"
 #include "shortcuts/pace_sums.hpp"
-#include "shortcuts/pool.hpp"
+#include "shortcuts/segment_costs.hpp"
 #include "shortcuts/skipped_work.hpp"
 #include "shortcuts/tree_sums.hpp"
+#include "state/pool.hpp"
 
 namespace numasim {
 

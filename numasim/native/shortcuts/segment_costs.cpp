@@ -1,4 +1,4 @@
-#include "memory/segment_costs.hpp"
+#include "shortcuts/segment_costs.hpp"
 
 #include <algorithm>
 
