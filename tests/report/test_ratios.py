@@ -89,7 +89,7 @@ def test_ratios_are_printed_with_both_values(capsys: pytest.CaptureFixture[str])
 @pytest.mark.skipif("native" not in ENGINES, reason="ratios are of the native engine")
 def test_every_pair_can_be_measured() -> None:
     ratios = [probe.finding(*probe.sample()) for probe in ratio_probes(SMALL)]
-    assert len({ratio.name for ratio in ratios}) == len(ratios) == 8 - 2 * (not PROGRAM.exists())
+    assert len({ratio.name for ratio in ratios}) == len(ratios) == 9 - 2 * (not PROGRAM.exists())
     assert all(ratio.ours > 0 and ratio.other > 0 for ratio in ratios)
     assert {(ratio.kind, ratio.bound) for ratio in ratios if "to the bare loop" in ratio.name} <= {("at least", 0.5)}
 
