@@ -16,7 +16,8 @@ SegmentCosts::SegmentCosts(const Plan& plan, const Clock& clock, ns_pages& pages
     total_ps_.resize(plan.nodes);
     local_ps_.resize(plan.nodes);
     traffic_.resize(static_cast<std::size_t>(plan.times.segments) * columns_);
-    for (const std::size_t node : nodes_used) price(clock, pages, node);
+    const AccessTable table(plan);
+    for (const std::size_t node : nodes_used) price(table, clock, pages, node);
     for (std::size_t node = 0; node < plan.nodes; ++node) {
         totals_.push_back({total_ps_[node].data(), total_ps_[node].size()});
         locals_.push_back({local_ps_[node].data(), local_ps_[node].size()});
@@ -27,15 +28,15 @@ SegmentCosts::SegmentCosts(const Plan& plan, const Clock& clock, ns_pages& pages
 }
 
 // Price every segment for a worker of `node`. There are no caches, and homes are known: the order plays no part.
-void SegmentCosts::price(const Clock& clock, ns_pages& pages, std::size_t node) {
+void SegmentCosts::price(const AccessTable& table, const Clock& clock, ns_pages& pages, std::size_t node) {
     Traffic traffic;
     for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.resize(std::size_t{plan_.nodes} * plan_.nodes);
-    AccessPrices prices(plan_, clock, pages, traffic);
+    AccessPrices prices(plan_, table, clock, pages, traffic);
     std::vector<Use> uses;
     for (std::size_t segment = 0; segment < static_cast<std::size_t>(plan_.times.segments); ++segment) {
         for (std::vector<std::int64_t>& bytes : traffic.bytes) std::ranges::fill(bytes, 0);
         const Place place{0, static_cast<std::int32_t>(node), 0};
-        const Price price = prices.price(segment, prices.compute_ps(segment), place, uses);
+        const Price price = prices.price(segment, table.compute_ps(segment), place, uses);
         wait_ps_[node].push_back(price.wait_ps);
         total_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.wait_ps));
         local_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.local_wait_ps));

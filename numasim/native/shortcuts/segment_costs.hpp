@@ -26,7 +26,7 @@ public:
     std::vector<std::int64_t> nominal_ps(std::size_t node, const Speed& speed) const;
 
 private:
-    void price(const Clock& clock, ns_pages& pages, std::size_t node);
+    void price(const AccessTable& table, const Clock& clock, ns_pages& pages, std::size_t node);
     void count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment);
 
     const Plan& plan_;
