@@ -37,7 +37,7 @@ PLAIN = {
 @given(plan=coupled_plans(), seed=seeds)
 def test_bytes_are_conserved_and_times_add_up(engine: str, plan: Plan, seed: int) -> None:
     assert plan.coupled
-    seen = observe(plan, engine, seed)
+    seen = observe(event_by_event(plan), engine, seed)
     event("contention" if seen["inflation_contention_ps"] else "nobody waits for bandwidth")
     event("hits" if seen["bytes_cache"] else "no hits")
     assert violations(plan, seen.result, seen.log) == []
@@ -53,7 +53,7 @@ def test_passing_over_polls_changes_nothing(engine: str, plan: Plan, seed: int) 
 @given(plan=coupled_plans(placements=SETTLED, **PLAIN), seed=seeds)
 def test_no_segment_takes_less_than_alone_or_than_its_bytes(engine: str, plan: Plan, seed: int) -> None:
     """Without caches a segment's own time follows from its node, and its bytes from the pages."""
-    seen = observe(plan, engine, seed)
+    seen = observe(event_by_event(plan), engine, seed)
     longer = 0
     for length_ps, alone_ps, traffic in by_segment(plan, seen, seed):
         assert length_ps >= alone_ps
@@ -86,9 +86,9 @@ def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.nda
 @quick
 @given(plan=coupled_plans(gbs=(AMPLE_GBS,)), seed=seeds)
 def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan, seed: int) -> None:
+    plan = event_by_event(revised(plan, costs=replace(plan.costs, faults_per_s=0)))
     none, snapshot, fluid = (
-        observe(with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), contention=name), engine, seed)
-        for name in ("none", "snapshot", "fluid")
+        observe(with_effects(plan, contention=name), engine, seed) for name in ("none", "snapshot", "fluid")
     )
     assert found(none.result) == found(snapshot.result) == found(fluid.result)
     assert none["event_hash"] == snapshot["event_hash"] == fluid["event_hash"]
@@ -106,7 +106,7 @@ def test_one_worker_alone_contends_with_nobody(engine: str, plan: Plan, seed: in
 @quick
 @given(plan=coupled_plans(gbs=(3,), most_workers=1, placements=SETTLED, **PLAIN | {"contention": "fluid"}), seed=seeds)
 def test_one_worker_alone_gets_no_more_than_there_is(engine: str, plan: Plan, seed: int) -> None:
-    seen = observe(plan, engine, seed)
+    seen = observe(event_by_event(plan), engine, seed)
     waits = sum(length - alone for length, alone, _ in by_segment(plan, seen, seed))
     event("waits" if waits else "runs freely")
     assert seen["inflation_contention_ps"] == waits

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import ENGINES, NS, SEED, machine_spec, observe, plan_of, stealing
+from engine_setup import ENGINES, NS, SEED, event_by_event, machine_spec, observe, plan_of, stealing
 from equality import judge
 from random_recipes import RandomRun, plan_from, random_recipe
 from task_graphs import WAIT, Access, Run, graph, task
@@ -90,7 +90,7 @@ def test_a_core_of_half_the_speed_computes_twice_as_long_and_waits_no_longer(eng
     kinds = [{"count": 1}, {"count": 1, "speed_ppm": 500_000}]
     machine = of_nodes({"cores": kinds, **MEMORY})
     plan = plan_of(graph(task(task(1000 * NS), task(1000 * NS), WAIT)), 2, FROM_OTHERS, machine=machine)
-    seen = observe(plan, engine)
+    seen = observe(event_by_event(plan), engine)
     durations = {worker: end - start for worker, _, start, end in seen.stretches if end > start}
     assert plan.coupled
     assert durations == {0: 1000 * NS, 1: 2000 * NS}
