@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "memory/flows.hpp"
-#include "memory/pages.hpp"
+#include "state/pages.hpp"
 #include "state/run.hpp"
 
 namespace numasim {
