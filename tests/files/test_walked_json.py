@@ -78,11 +78,18 @@ def keys_in(value: Any) -> int:
 
 def taken(text: str) -> Any:
     """The value of a text, composed at once."""
-    with json_errors(text, "here", "JSON"):
-        walk = JsonWalk(text)
-        found = walk.value()
-        walk.end()
-    return found
+    return passed(text, JsonWalk.value)
+
+
+def assert_read_alike(read_by: Callable[[str], Any], text: str) -> None:
+    """``read_by`` finds in a text what the whole reader finds, and refuses what that refuses."""
+    try:
+        right = parse_json(text, "here", "JSON")
+    except InputError:
+        with pytest.raises(InputError, match=r"^here"):
+            read_by(text)
+    else:
+        assert read_by(text) == right
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -105,13 +112,7 @@ def test_a_walk_in_batches_finds_what_is_there_or_what_is_wrong(
     at = data.draw(st.integers(0, len(text)))
     inserted = data.draw(st.sampled_from(["", ",", "]", "}", '"', "1", ":", "[", "NaN", '{"a":1,"a":1},', '{"a:":1},']))
     damaged = text[:at] + inserted + text[at + data.draw(st.integers(0, 1)) :]
-    try:
-        right = parse_json(damaged, "here", "JSON")
-    except InputError:
-        with pytest.raises(InputError, match=r"^here"):
-            walked_in_batches(damaged)
-    else:
-        assert walked_in_batches(damaged) == right
+    assert_read_alike(walked_in_batches, damaged)
 
 
 def test_a_key_that_stands_twice_is_found_beside_colons_in_texts() -> None:
@@ -135,13 +136,7 @@ def test_a_walk_refuses_what_is_no_json(value: Any, data: st.DataObject) -> None
     text = json.dumps(value, ensure_ascii=False)
     at = data.draw(st.integers(0, len(text)))
     damaged = text[:at] + data.draw(st.sampled_from(["", ",", "]", "}", '"', "1", ":", "[", "\\"])) + text[at + 1 :]
-    try:
-        right = parse_json(damaged, "here", "JSON")
-    except InputError:
-        with pytest.raises(InputError, match=r"^here"):
-            walked(damaged)
-    else:
-        assert walked(damaged) == right
+    assert_read_alike(walked, damaged)
 
 
 @given(VALUES, st.integers(0, 60), st.booleans())
