@@ -236,7 +236,7 @@ def validated_workload(node: Node) -> WorkloadParameters | WorkloadFile:
             f"there is no workload {shown(name.plain())}",
             path=("workload", "name"),
             place=str(name.place) or None,
-            expected=f"one of {', '.join(PARAMETERS)}",
+            expected=f"one of {', '.join(PARAMETERS)}, or {{file: graph.json}} for a task graph",
             value=name.content,
             known=PARAMETERS,
         )

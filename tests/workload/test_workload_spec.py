@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from workload_setup import make
 
 from numasim.errors import InputError
+from numasim.spec.run_spec import load_run
 from numasim.workload import families
 from numasim.workload.parameters import WorkloadFile
 from numasim.workload.registry import MODULES, PARAMETERS, workload_spec, workload_union
@@ -131,3 +133,13 @@ def test_drawn_times_fill_their_interval() -> None:
     assert times.min() >= 5_000
     assert times.max() <= 6_000
     assert len(set(times.tolist())) > 900
+
+
+def test_who_names_a_file_as_a_workload_is_told_how_graphs_are_given(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text(
+        "machine: xeon-e5-2620-2s\nworkload: mine.json\nstrategy: randomized\nworkers: 2\n"
+    )
+    with pytest.raises(
+        InputError, match=r"run.yaml:2:11: .*no workload 'mine.json'.* or \{file: graph.json\} for a task"
+    ):
+        load_run(tmp_path / "run.yaml")
