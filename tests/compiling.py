@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from shared_builds import CCACHE, built_once
 
@@ -46,6 +48,24 @@ def compile_objects(compiler: str, files: Sequence[Path], flags: Sequence[str] =
 def core_sources() -> list[Path]:
     """The files of numasim/core, and those that are generated for it, in order."""
     return sorted([*CORE.glob("*/*.c"), *(PACKAGE / "schema" / "generated").glob("*.c")])
+
+
+def install_library(folder: Path, compiler: str) -> None:
+    """Install the C library to ``folder``, which is not the one that it is configured for.
+
+    It is built without counters, and with hwloc where that is found. How fast it is does not matter here, so that it is
+    compiled the quick way.
+    """
+    environment = {**os.environ, "CC": compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    options = {"NUMASIM_WERROR": "ON", "NUMASIM_COUNTERS": "OFF", "CMAKE_INSTALL_PREFIX": "/usr"}
+    options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0"}
+    with TemporaryDirectory() as build:
+        for arguments in (
+            ["-G", "Ninja", "-S", str(RUNTIME), "-B", build, *(f"-D{name}={of}" for name, of in options.items())],
+            ["--build", build, "--", "--quiet"],
+            ["--install", build, "--prefix", str(folder)],
+        ):
+            subprocess.run(["cmake", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def _objects(compiler: str, files: Sequence[Path], flags: Sequence[str]) -> list[Path]:

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from compiling import install_library
 from hypothesis import HealthCheck, settings
-from shared_builds import open_folder
+from shared_builds import built_once, open_folder
 from tiers import asked_for, rank_of, tier_of
 
 import numasim
@@ -88,6 +89,12 @@ def c_compiler() -> str:
     if found is None:
         pytest.skip("no C compiler here: the task runtime can neither be built nor tested")
     return found
+
+
+@pytest.fixture(scope="session")
+def prefix(c_compiler: str) -> Path:
+    """A folder that the C library was installed to as users build and install it, without counters."""
+    return built_once("installed", lambda folder: install_library(folder, c_compiler))
 
 
 @pytest.fixture(scope="session")

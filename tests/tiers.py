@@ -16,6 +16,7 @@ TIERS = ("unit", "equality", "theory", "system")
 FOLDERS = {  # the tier of a module that is not named below
     ".": "unit",
     "bad_inputs": "system",
+    "benchmark": "system",
     "defects": "system",
     "docs": "unit",
     "engine": "unit",
@@ -37,6 +38,8 @@ FOLDERS = {  # the tier of a module that is not named below
 }
 
 MODULES = {
+    "benchmark/test_ratios.py": "unit",
+    "benchmark/test_scale_table.py": "unit",
     "engine/test_background.py": "equality",
     "engine/test_engine_properties.py": "equality",
     "engine/test_engines_agree.py": "equality",
@@ -71,8 +74,6 @@ MODULES = {
     "package/test_metadata.py": "unit",
     "package/test_named_files.py": "unit",
     "package/test_structure.py": "unit",
-    "report/test_benchmark.py": "system",
-    "report/test_benchmark_picture.py": "system",
     "report/test_byte_kinds.py": "system",
     "report/test_figures.py": "system",
     "report/test_perfetto.py": "system",

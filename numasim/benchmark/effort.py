@@ -70,4 +70,8 @@ class Effort:
     ratio_tasks: int = 2_000_000
     ratio_fib: int = 27
     ratio_matmul: int = 8192
+    simgrid_tasks: int = 200_000
     runtime_fib: int = 36
+    runtime_kernels: Mapping[str, int] = field(
+        default_factory=lambda: {"nqueens": 12, "sort": 2_000_000, "strassen": 1024, "uts": 20_000}
+    )

@@ -13,23 +13,28 @@ from numasim import __version__
 from numasim.benchmark.bare import bare_probe
 from numasim.benchmark.benchmark_findings import Findings
 from numasim.benchmark.commands import command_probes
+from numasim.benchmark.comparisons.built_programs import joined
+from numasim.benchmark.comparisons.lace import lace_comparisons
+from numasim.benchmark.comparisons.simgrid import simgrid_comparisons
+from numasim.benchmark.comparisons.task_runtimes import task_runtime_comparisons
 from numasim.benchmark.effect_rates import effect_probes
 from numasim.benchmark.effort import Effort
 from numasim.benchmark.engine_rates import rate_probes
 from numasim.benchmark.family_rates import family_memory, family_probes, family_ratios
-from numasim.benchmark.lace import lace_comparisons
 from numasim.benchmark.ratios import ratio_probes
 from numasim.benchmark.sampling import Probe, take
 from numasim.benchmark.sweep_costs import overhead_probe, sweep_probes
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 from numasim.sweep.progress import progress_bar
 
+COMPARISONS = (simgrid_comparisons, lace_comparisons, task_runtime_comparisons)
+
 
 def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
     """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error."""
     effort = effort or Effort()
     with TemporaryDirectory() as folder:
-        comparisons = lace_comparisons(effort, Path(folder))
+        comparisons = joined([compare(effort, Path(folder)) for compare in COMPARISONS])
         sections: dict[str, list[Probe[Any]]] = {
             "bare": [bare_probe(effort)],
             "overhead": [overhead_probe(effort)],

@@ -72,10 +72,14 @@ def bare_events_per_second(workload: str, size: int, workers: int, nodes: int) -
     return float(found["events"] / (found["took_ps"] * 1e-12))
 
 
+def independent_tasks(tasks: int) -> dict[str, Any]:
+    """The workload of so many independent tasks, as long as those of the bare loop."""
+    return {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
+
+
 def _stealing(effort: Effort) -> list[Probe[Ratio]]:
-    independent = {"name": "independent", "tasks": effort.ratio_tasks, "low_ns": 500, "high_ns": 1500}
     workloads = {
-        "independent": (independent, effort.ratio_tasks),
+        "independent": (independent_tasks(effort.ratio_tasks), effort.ratio_tasks),
         "fib": ({"name": "fib", "n": effort.ratio_fib}, effort.ratio_fib),
     }
     probes = []

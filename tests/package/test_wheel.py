@@ -56,6 +56,7 @@ def test_the_wheel_is_of_this_python_and_platform(wheel: Path) -> None:
         ("numasim", "**/*.py", "numasim"),
         ("numasim", "**/*.pyi", "numasim"),
         ("numasim", "**/*.jinja", "numasim"),
+        ("numasim/benchmark", "**/*.txt", "numasim/benchmark"),
         ("configs", "**/*.yaml", "numasim/configs"),
         ("experiments", "**/*.yaml", "numasim/experiments"),
         ("experiments", "**/*.csv", "numasim/experiments"),

@@ -61,7 +61,9 @@ TINY = Effort(
     ratio_tasks=2000,
     ratio_fib=5,
     ratio_matmul=4,
+    simgrid_tasks=50,
     runtime_fib=10,
+    runtime_kernels={"nqueens": 4, "sort": 100, "strassen": 4, "uts": 5},
 )
 LINES = [(engine, mode) for engine in ENGINES for mode in ("eager", "skipping")]
 

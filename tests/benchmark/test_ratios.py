@@ -1,18 +1,15 @@
-"""Ratios of pairs from made-up measurements: their medians, their goals, and what cannot be compared."""
+"""Ratios of pairs from made-up measurements: their medians and their goals, and how they are printed."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from numasim.benchmark import lace
 from numasim.benchmark.benchmark_findings import Findings, Ratio
 from numasim.benchmark.effort import Effort
-from numasim.benchmark.lace import lace_comparisons, ns_per_call
 from numasim.benchmark.printing import print_findings
 from numasim.benchmark.ratios import bare_events_per_second, pair_probe, ratio_probes
 from numasim.benchmark.sampling import take
@@ -20,7 +17,7 @@ from numasim.benchmark.targets import targets
 from numasim.engine.simulate import ENGINES
 from numasim.runtime.runtime_program import PROGRAM
 
-SMALL = replace(Effort(), effect_tasks=200, ratio_tasks=2000, ratio_fib=5, ratio_matmul=4, runtime_fib=10)
+SMALL = replace(Effort(), effect_tasks=200, ratio_tasks=2000, ratio_fib=5, ratio_matmul=4)
 
 
 def found(*ratios: Ratio, missing: tuple[str, ...] = ()) -> Findings:
@@ -97,33 +94,3 @@ def test_every_pair_can_be_measured() -> None:
 @pytest.mark.skipif(not PROGRAM.exists(), reason="the runtime is not built")
 def test_the_bare_loop_has_a_rate() -> None:
     assert bare_events_per_second("fib", 5, 2, 1) > 0
-
-
-def test_what_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    comparisons = lace_comparisons(SMALL, tmp_path)
-    assert comparisons.probes == ()
-    assert comparisons.missing == ("the C runtime with Lace: there is no C compiler",)
-
-
-def test_a_library_that_pkg_config_does_not_know_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, status in (("cc", 0), ("pkg-config", 1)):
-        program = tmp_path / name
-        program.write_text(f"#!/bin/sh\nexit {status}\n")
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CC", raising=False)
-    assert lace_comparisons(SMALL, tmp_path).missing == ("the C runtime with Lace: pkg-config finds no numasim",)
-
-
-def test_both_programs_are_compared_at_the_same_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for package, nanoseconds in ((lace.OURS, 3540), (lace.LACE, 1770)):
-        program = tmp_path / f"fib_{package}"
-        program.write_text(f"#!/bin/sh\necho 55 {nanoseconds}\n")  # whatever N and the workers
-        program.chmod(0o755)
-    monkeypatch.setattr(lace, "_built", lambda package, folder: folder / f"fib_{package}")
-    comparisons = lace_comparisons(SMALL, tmp_path)
-    ratios = [probe.finding(*probe.sample()) for probe in comparisons.probes]
-    assert [(ratio.ours, ratio.other, ratio.ratio) for ratio in ratios] == [(20.0, 10.0, 2.0)] * 2 + [(20.0, 20.0, 1.0)]
-    assert [ratio.bound for ratio in ratios] == [1.5, 1.5, 1.1]  # fib(10) makes 177 calls
-    assert ns_per_call(tmp_path / "fib_lace", 1, 10) == 10.0
