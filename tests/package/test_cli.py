@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from numasim.cli import BAD_INPUT, CHECK_FAILED, NOT_BUILT, OK, main
+from numasim.cli import BAD_INPUT, CHECK_FAILED, NOT_BUILT, OK, main, runs
 from numasim.engine.result import COLUMNS
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
@@ -295,3 +295,16 @@ def test_a_failed_check_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr("numasim.api.run_spec", lambda *_, **__: _raise(CheckError("tasks: 3 ran, 4 exist")))
     main(["run", "spec.yaml", "--engine", "reference"])
     assert capsys.readouterr().err == "numasim: tasks: 3 ran, 4 exist\n"
+
+
+def test_what_takes_long_is_announced(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(runs, "MANY_RUNS", 8)
+    monkeypatch.setattr(runs, "MANY_TASKS", 50)
+    (here / "sweep.yaml").write_text(SWEEP.replace("{name: fib, n: 8}", "{name: strassen, n: 256}"))
+    assert main(["sweep", "sweep.yaml", "--jobs", "1"]) == OK
+    said = capsys.readouterr().err
+    assert "numasim: a task graph of up to 57 tasks is built first\n" in said  # one, seven of it, and seven of each
+    assert "numasim: 8 runs: 4 cells, 2 of each\n" in said
+    (here / "run.yaml").write_text(SPEC.replace("{name: fib, n: 8}", "{name: strassen, n: 128}"))
+    assert main(["run", "run.yaml"]) == OK
+    assert "is built first" not in capsys.readouterr().err  # of eight tasks

@@ -1,0 +1,69 @@
+"""`numasim calibrate` and `bench`: measure this machine, and how fast it simulates."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from numasim.cli.shared import Json, say
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def calibrate(
+    output: Annotated[Path, typer.Option("-o", "--output", help="the machine file to write")],
+    runtime: Annotated[Path | None, typer.Option("--runtime", help="also write the costs of the task runtime")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer samples: seconds instead of a minute")] = False,
+    name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
+) -> None:
+    """Measure this machine and write its machine file; list what could not be measured."""
+    from numasim.files.writer import require_writable, write_text
+    from numasim.runtime.calibrate import calibrate
+
+    for file in filter(None, (output, runtime)):
+        require_writable(file)  # before the measurements, not after them
+    found = calibrate(quick=quick, name=name)
+    say(write_text(output, found.machine))
+    if runtime is not None:
+        say(write_text(runtime, found.runtime))
+    for gap in found.gaps:
+        say(f"not measured: {gap}", err=True)
+
+
+def bench(
+    as_json: Json = False,
+    plot: Annotated[Path | None, typer.Option("--plot", help="also draw what was found to this PNG or SVG")] = None,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="instead, time and memory against tasks, workers and nodes")
+    ] = False,
+) -> None:
+    """Measure this machine's simulation rates, side by side, and how they scale; takes a few minutes."""
+    from numasim.report.figures.plots import kind_of, save
+
+    if plot is not None:
+        kind_of(plot)  # report a wrong file name before the measurements, not after them
+    figure = _bench_scale(as_json) if scale else _bench_rates(as_json)
+    if plot is not None:
+        save(figure(), plot)
+
+
+def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
+    from numasim.benchmark.measure import measure
+    from numasim.benchmark.printing import print_findings
+    from numasim.benchmark.rates_plot import rates_figure
+
+    found = measure(progress=True)
+    print_findings(found, as_json)
+    return lambda: rates_figure(found)
+
+
+def _bench_scale(as_json: bool) -> "Callable[[], Figure]":
+    from numasim.benchmark.scale.cells import measure_scale
+    from numasim.benchmark.scale.scale_plot import scale_figure
+    from numasim.benchmark.scale.scale_printing import print_scale
+
+    cells = measure_scale(progress=True)
+    print_scale(cells, as_json)
+    return lambda: scale_figure(cells)

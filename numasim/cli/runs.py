@@ -1,0 +1,124 @@
+"""`numasim run`, `sweep` and `plot`: simulate once, simulate many times, draw what came of it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spec, chosen_engine, say
+from numasim.errors import CheckError, InputError
+
+if TYPE_CHECKING:
+    from numasim.spec.run_spec import RunSpec
+
+MANY_RUNS = 10_000  # are announced before the first is started,
+MANY_TASKS = 1_000_000  # of a graph before it is built
+
+
+def run(
+    spec: Spec,
+    sets: Sets = None,
+    engine: EngineName = None,
+    check: Check = False,
+    as_json: Json = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", help="write what every worker does to this file, for Perfetto; .gz packs it"),
+    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
+) -> None:
+    """Simulate once and print what happened."""
+    from numasim.api import run_spec
+    from numasim.report.command_output import print_run, run_figures_folder, save_figures
+    from numasim.spec.run_spec import load_run
+
+    loaded = load_run(spec, sets or ())
+    _announce_tasks([loaded])
+    over_time = plot is not None and _can_be_watched(loaded)
+    with run_figures_folder(plot, over_time) as folder:
+        result = run_spec(loaded, chosen_engine(engine), check, trace=trace, over_time=over_time)
+        if folder is not None:
+            save_figures(result, folder)
+    print_run(result, as_json)
+
+
+def _announce_tasks(specs: "Iterable[RunSpec]") -> None:
+    """Say beforehand how large the largest task graph is, where it takes a while to build."""
+    from numasim.workload.size.limits import SizedParameters
+
+    workloads = {id(spec.workload): spec.workload for spec in specs}.values()
+    tasks = [each.totals().rows for each in workloads if isinstance(each, SizedParameters)]
+    if max(tasks, default=0) >= MANY_TASKS:
+        say(f"numasim: a task graph of up to {max(tasks):,} tasks is built first", err=True)
+
+
+def _can_be_watched(spec: "RunSpec") -> bool:
+    """Whether a run is short enough for figures over time; prints a notice if it is not."""
+    from numasim.plan.build_plan import build_plan
+    from numasim.report.trace.watched_run import require_few_tasks
+
+    try:
+        require_few_tasks(build_plan(spec))
+    except InputError as error:
+        say(f"numasim: {error.problem}: they are left out", err=True)
+        return False
+    return True
+
+
+def sweep(
+    spec: Spec,
+    output: Results = None,
+    sets: Sets = None,
+    jobs: Jobs = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="a Dask scheduler's address, or local:N for N workers started here")
+    ] = None,
+    engine: EngineName = None,
+    check: Check = False,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="stop at the first run that fails")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="write the standard figures beside the results")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar, no table")] = False,
+) -> None:
+    """Run every cell of a sweep that is not done yet, and compare the strategies."""
+    from numasim.engine.simulate import require_engine, simulate_spec
+    from numasim.report.command_output import print_sweep, require_plots
+    from numasim.spec.sweep_spec import load_sweep
+    from numasim.sweep.run_sweep import run_sweep
+
+    engine = chosen_engine(engine)
+    require_engine(engine)
+    loaded = load_sweep(spec, sets or ())
+    directory = output or Path("results") / Path(spec).stem
+    if plot:
+        require_plots(directory)
+    if not quiet:
+        _announce_tasks(cell.spec for cell in loaded.cells)
+        if loaded.runs >= MANY_RUNS:
+            say(f"numasim: {loaded.runs:,} runs: {len(loaded.cells):,} cells, {loaded.repeat:,} of each", err=True)
+    outcome = run_sweep(
+        loaded,
+        directory,
+        jobs=jobs,
+        cluster=cluster,
+        engine=engine,
+        runner=simulate_spec,
+        fail_fast=fail_fast,
+        progress=not quiet,
+        check=check,
+    )
+    if outcome.complete:
+        print_sweep(outcome.directory, plot, quiet)
+    if outcome.failures:
+        raise CheckError(f"{len(outcome.failures)} runs failed; the first: {next(iter(outcome.failures.values()))}")
+
+
+def plot(
+    results: Annotated[Path, typer.Argument(help="a results directory")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="default: RESULTS/figures")] = None,
+) -> None:
+    """Draw the standard figures of a results directory."""
+    from numasim.report.command_output import save_sweep_plots
+
+    for path in save_sweep_plots(results, output or results / "figures"):
+        say(path)

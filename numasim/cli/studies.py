@@ -1,0 +1,61 @@
+"""`numasim reproduce` and `validate`: hold simulated numbers against published ones, and against real runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from numasim.cli.shared import EngineName, Jobs, Json, Results, chosen_engine
+
+
+def reproduce(
+    study: Annotated[str, typer.Argument(help="a shipped study, or a folder with a study.yaml")],
+    table: Annotated[list[str] | None, typer.Option("--table", help="only this table or figure", metavar="ID")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="smaller runs, one of each")] = False,
+    machine: Annotated[str | None, typer.Option("--machine", help="run the study on another machine")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="disable a mechanism", metavar="MECHANISM")
+    ] = None,
+    jobs: Jobs = None,
+    engine: EngineName = None,
+    output: Results = None,
+) -> None:
+    """Simulate the tables of a published study, compare and score; with all tables also without each mechanism."""
+    from numasim.reproduce.reproduce import reproduce
+    from numasim.reproduce.reproduce_command import report
+    from numasim.reproduce.study.study import read_study
+
+    loaded = read_study(study, table or ())
+    directory = output or Path("results") / loaded.name
+    found = reproduce(
+        loaded,
+        directory,
+        quick=quick,
+        machine=machine,
+        without=without or (),
+        ablations=not (table or quick or machine or without),
+        jobs=jobs,
+        engine=chosen_engine(engine),
+        progress=True,
+    )
+    report(found, directory)
+
+
+def validate(
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(help="shipped parts or paths; default: exact and virtual, or native on --machine"),
+    ] = None,
+    kernel: Annotated[list[str] | None, typer.Option("--kernel", help="only this kernel", metavar="NAME")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer cells, smaller programs, fewer repeats")] = False,
+    machine: Annotated[str | None, typer.Option("--machine", help="a machine file, as calibrate writes it")] = None,
+    runtime: Annotated[str | None, typer.Option("--runtime", help="a runtime file, as calibrate writes it")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="cells at a time, in virtual time only")] = 1,
+    as_json: Json = False,
+    output: Results = None,
+) -> None:
+    """Predict runs of the task runtime, run them, and compare; status 1 where a declared bound is broken."""
+    from numasim.validate.validate_command import chosen_parts, validate_and_report
+
+    chosen = chosen_parts(parts or (), kernel or (), machine, runtime, quick)
+    validate_and_report(chosen, output or Path("results") / "validation", jobs, as_json)
