@@ -89,7 +89,12 @@ void AccessPrices::move_from_memory(const Access& access, const Place& place, co
     if (fetched == 0 && written == 0) return;
     std::int64_t moved = fetched + written;
     if (access.home != SEVERAL) {
-        move_at(access, place, static_cast<std::size_t>(access.home), fetched, written, price);
+        const std::int64_t wait_ps =
+            move_at(access, place, static_cast<std::size_t>(access.home), fetched, written, price);
+        if (access.home == place.node) {
+            price.local_wait_ps = sum_ps(price.local_wait_ps, wait_ps);
+            return;
+        }
     } else {
         moved = move_by_home(access, place, by_home, fetched, written, price);
     }
@@ -115,16 +120,19 @@ std::int64_t AccessPrices::move_by_home(const Access& access, const Place& place
     return read_done + back_done;
 }
 
-void AccessPrices::move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
-                           std::int64_t back, Price& price) {
+// How long the bytes that are moved from and to one home take.
+std::int64_t AccessPrices::move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
+                                   std::int64_t back, Price& price) {
     const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
     traffic_.bytes[access.mode == WRITE ? OWNED : FETCHED][pair] += read;
     traffic_.bytes[WRITTEN][pair] += back;
     use_path(effects_.resources.reads, pair, read);
     use_path(effects_.resources.writes, pair, back);
-    price.wait_ps = sum_ps(price.wait_ps, misses_ps(read + back, effects_.latency_ps[pair], access.misses));
+    const std::int64_t wait_ps = misses_ps(read + back, effects_.latency_ps[pair], access.misses);
+    price.wait_ps = sum_ps(price.wait_ps, wait_ps);
     if (effects_.queueing)
         price.queued_ps = sum_ps(price.queued_ps, misses_ps(read + back, queueing_ps_[home], access.misses));
+    return wait_ps;
 }
 
 void AccessPrices::move_from_caches(const Access& access, const Place& place, std::int64_t hit, Price& price) {

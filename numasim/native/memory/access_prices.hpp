@@ -60,8 +60,8 @@ private:
                           std::int64_t written, Price& price);
     std::int64_t move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
                               std::int64_t fetched, std::int64_t written, Price& price);
-    void move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read, std::int64_t back,
-                 Price& price);
+    std::int64_t move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
+                         std::int64_t back, Price& price);
     void move_from_caches(const Access& access, const Place& place, std::int64_t hit, Price& price);
     void use(std::uint32_t resource, std::int64_t units);
     void use_path(const Paths& paths, std::size_t pair, std::int64_t bytes);

@@ -70,12 +70,13 @@ inline AccessTable::AccessTable(const Plan& plan) {
         segments_.push_back({needs.compute_ps[s], needs.first_access[s]});
     }
     segments_.push_back({0, needs.first_access.back()});
+    const std::vector<std::int64_t> begins = region_begins(plan.effects.caches.region_bytes);
     accesses_.reserve(shape.region.size());
     for (std::size_t a = 0; a < shape.region.size(); ++a) {
         const bool settled = plan.memory.dynamic[shape.region[a]] == 0;
         const I64s by_home = shape.settled.subspan(a * plan.nodes, plan.nodes);
         accesses_.push_back({
-            .print = {shape.region[a], shape.offset[a], shape.row_bytes[a], shape.rows[a], shape.stride[a]},
+            .print = {begins[shape.region[a]] + shape.offset[a], shape.row_bytes[a], shape.rows[a], shape.stride[a]},
             .passes = needs.passes[a],
             .misses = needs.misses[a],
             .home = settled ? only_home(by_home) : SEVERAL,

@@ -20,8 +20,11 @@ public:
 
 // The bytes of `piece` that a cache has which holds `bytes` bytes, in these `parts` of the chunk.
 std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t bytes) {
-    const std::int64_t here = std::popcount(piece.parts & parts), touched = std::popcount(piece.parts);
-    return std::min(here == touched ? piece.bytes : piece.bytes * here / touched, bytes);
+    const std::uint64_t here = piece.parts & parts;
+    if (here == 0) return 0;
+    const std::int64_t found =
+        here == piece.parts ? piece.bytes : piece.bytes * std::popcount(here) / std::popcount(piece.parts);
+    return std::min(found, bytes);
 }
 
 // ---- share: chunks age with what their domain brings in -------------------------------------------------------------
@@ -69,23 +72,22 @@ class ShareCaches final : public Caches {
 public:
     explicit ShareCaches(const CacheSizes& sizes)
         : sizes_(sizes),
-          chunks_(sizes.region_bytes),
           time_(sizes.domains, 0),
-          records_(chunks_.count(), sizes.domains) {}
+          records_(static_cast<std::size_t>(region_begins(sizes.region_bytes).back() / CHUNK_BYTES), sizes.domains) {}
 
     void prefetch(const Footprint& print) const override {
-        records_.prefetch(static_cast<std::size_t>(chunks_.first(print.region) + print.offset / CHUNK_BYTES));
+        records_.prefetch(static_cast<std::size_t>(print.begin / CHUNK_BYTES));
     }
 
     void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
-        const auto first = static_cast<std::size_t>(chunks_.first(print.region));
         each_chunk(print, gathered_, [&](const Piece& piece) {
-            touch(records_[first + static_cast<std::size_t>(piece.chunk)], place, piece, writes, found);
+            touch(records_[static_cast<std::size_t>(piece.chunk)], place, piece, writes, found);
         });
     }
 
     Served later_pass(const Place& place, const Footprint&, std::int64_t segment_bytes) override {
-        return {std::min(place.share_bytes, segment_bytes), std::max<std::int64_t>(1, segment_bytes)};
+        const std::int64_t share_bytes = sizes_.llc_bytes[place.domain] / place.sharers;
+        return {std::min(share_bytes, segment_bytes), std::max<std::int64_t>(1, segment_bytes)};
     }
 
 private:
@@ -128,7 +130,6 @@ private:
     }
 
     const CacheSizes& sizes_;
-    const ChunkNumbers chunks_;
     std::vector<std::int64_t> time_;  // [domains] in bytes
     ChunkRecords records_;
     std::vector<Piece> gathered_;
@@ -187,11 +188,11 @@ private:
 class LruCaches final : public Caches {
 public:
     LruCaches(const CacheSizes& sizes, std::size_t nodes)
-        : sizes_(sizes), chunks_(sizes.region_bytes), domains_(sizes.domains), again_(nodes) {}
+        : sizes_(sizes), domains_(sizes.domains), again_(nodes) {}
 
     void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
         each_chunk(print, gathered_, [&](const Piece& piece) {
-            touch(place, chunks_.first(print.region) + piece.chunk, piece, writes, found);
+            touch(place, piece, writes, found);
         });
     }
 
@@ -199,22 +200,22 @@ public:
     Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
         again_.clear();
         each_chunk(print, gathered_, [&](const Piece& piece) {
-            touch(place, chunks_.first(print.region) + piece.chunk, piece, false, again_);
+            touch(place, piece, false, again_);
         });
         return {again_.hit, std::max<std::int64_t>(1, print.total())};
     }
 
 private:
-    void touch(const Place& place, std::int64_t chunk, const Piece& piece, bool writes, Found& found) {
+    void touch(const Place& place, const Piece& piece, bool writes, Found& found) {
         LruDomain& mine = domains_[place.domain];
-        Line* line = mine.find(chunk);
+        Line* line = mine.find(piece.chunk);
         std::int64_t here = 0;
         if (line != nullptr) {
             mine.renew(*line);
             here = found_of(piece, line->parts, line->bytes);
             found.hit += here;
         } else {
-            line = &mine.add({chunk, 0, 0, place.node, false});
+            line = &mine.add({piece.chunk, 0, 0, place.node, false});
             here = fetch(mine, *line, piece, found);
         }
         mine.grow(*line, std::min(CHUNK_BYTES, line->bytes + piece.bytes - here));
@@ -222,7 +223,7 @@ private:
         line->node = place.node;
         if (writes) {
             line->dirty = true;
-            drop_elsewhere(mine, chunk);
+            drop_elsewhere(mine, piece.chunk);
         }
         mine.evict(sizes_.llc_bytes[place.domain]);
     }
@@ -249,7 +250,6 @@ private:
     }
 
     const CacheSizes& sizes_;
-    const ChunkNumbers chunks_;
     std::vector<LruDomain> domains_;
     Found again_;
     std::vector<Piece> gathered_;

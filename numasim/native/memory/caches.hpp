@@ -11,11 +11,11 @@
 
 namespace numasim {
 
-// Where an access comes from; `share_bytes` is the worker's fair share of its domain's cache.
+// Where an access comes from; `sharers` are the workers of its domain that have work, this one among them.
 struct Place {
     std::size_t domain;
     std::int32_t node;
-    std::int64_t share_bytes;
+    std::int64_t sharers;
 };
 
 // What one pass over an access finds.

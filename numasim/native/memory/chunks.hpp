@@ -1,5 +1,5 @@
 // Memory as caches follow it: chunks of 64 KiB, and which of them an access touches
-// (engine/reference/memory/caches.py).
+// (engine/reference/memory/caches.py). All regions are in one space of addresses, each from a chunk of its own on.
 #pragma once
 
 #include <algorithm>
@@ -29,29 +29,23 @@ inline std::uint64_t parts_between(std::int64_t begin, std::int64_t end) {
     return (~std::uint64_t{0} >> (63 - (last - first))) << first;
 }
 
-// `rows` pieces of `row_bytes` bytes of a region, `stride` bytes apart; none is empty.
+// `rows` pieces of `row_bytes` bytes, `stride` bytes apart; none is empty.
 struct Footprint {
-    std::uint32_t region;
-    std::int64_t offset, row_bytes, rows, stride;
+    std::int64_t begin, row_bytes, rows, stride;
 
     std::int64_t total() const { return row_bytes * rows; }
-    std::int64_t end() const { return offset + (rows - 1) * stride + row_bytes; }
+    std::int64_t end() const { return begin + (rows - 1) * stride + row_bytes; }
     bool is_dense() const { return rows == 1 || stride == row_bytes; }
 };
 
-// The numbers of chunks among those of all regions.
-class ChunkNumbers {
-public:
-    explicit ChunkNumbers(I64s region_bytes) : first_{0} {
-        for (const std::int64_t bytes : region_bytes) first_.push_back(first_.back() + bytes / CHUNK_BYTES + 1);
+// [regions + 1] where regions begin, and where the last one ends.
+inline std::vector<std::int64_t> region_begins(I64s region_bytes) {
+    std::vector<std::int64_t> begins{0};
+    for (const std::int64_t bytes : region_bytes) {
+        begins.push_back(begins.back() + (bytes / CHUNK_BYTES + 1) * CHUNK_BYTES);
     }
-
-    std::int64_t first(std::size_t region) const { return first_[region]; }
-    std::size_t count() const { return static_cast<std::size_t>(first_.back()); }
-
-private:
-    std::vector<std::int64_t> first_;  // [regions + 1]
-};
+    return begins;
+}
 
 // Many records that are all zeros at first; memory is taken as they are written to.
 template <typename T>
@@ -84,8 +78,8 @@ void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
 // Rows that do not overlap touch chunks in ascending order, so that one chunk at a time is gathered.
 template <typename Visit>
 void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
-    Piece gathered{print.offset / CHUNK_BYTES, 0, 0};
-    for (std::int64_t row = 0, begin = print.offset; row < print.rows; ++row, begin += print.stride) {
+    Piece gathered{print.begin / CHUNK_BYTES, 0, 0};
+    for (std::int64_t row = 0, begin = print.begin; row < print.rows; ++row, begin += print.stride) {
         each_chunk_between(begin, begin + print.row_bytes, [&](const Piece& piece) {
             if (piece.chunk != gathered.chunk) {
                 visit(gathered);
@@ -100,10 +94,10 @@ void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
 
 template <typename Visit>
 void each_chunk_of_overlapping_rows(const Footprint& print, std::vector<Piece>& scratch, Visit&& visit) {
-    const std::int64_t first = print.offset / CHUNK_BYTES, last = (print.end() - 1) / CHUNK_BYTES;
+    const std::int64_t first = print.begin / CHUNK_BYTES, last = (print.end() - 1) / CHUNK_BYTES;
     scratch.assign(static_cast<std::size_t>(last - first + 1), Piece{});
     for (std::int64_t row = 0; row < print.rows; ++row) {
-        const std::int64_t begin = print.offset + row * print.stride;
+        const std::int64_t begin = print.begin + row * print.stride;
         each_chunk_between(begin, begin + print.row_bytes, [&](const Piece& piece) {
             Piece& gathered = scratch[static_cast<std::size_t>(piece.chunk - first)];
             gathered = {piece.chunk, gathered.bytes + piece.bytes, gathered.parts | piece.parts};
@@ -118,7 +112,7 @@ void each_chunk_of_overlapping_rows(const Footprint& print, std::vector<Piece>& 
 template <typename Visit>
 void each_chunk(const Footprint& print, std::vector<Piece>& scratch, Visit&& visit) {
     if (print.is_dense()) {
-        each_chunk_between(print.offset, print.offset + print.total(), visit);
+        each_chunk_between(print.begin, print.end(), visit);
     } else if (print.stride > print.row_bytes) {
         each_chunk_of_rows(print, visit);
     } else {

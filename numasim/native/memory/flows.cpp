@@ -125,7 +125,7 @@ void Flows::settle(std::int64_t now_ps) {
 
 // Find out what the starting flows need; each leaves caches and pages changed for the next.
 void Flows::price_all() {
-    std::sort(started_.begin(), started_.end());
+    if (started_.size() > 1) std::sort(started_.begin(), started_.end());
     if (effects_.queueing) queue();
     for (const std::uint32_t w : started_) {
         Flow& flow = flows_[w];
@@ -139,7 +139,7 @@ void Flows::price_all() {
 
 void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const std::size_t domain = effects_.caches.domain[worker];
-    const Place place{domain, plan_.node[worker], effects_.caches.llc_bytes[domain] / sharers_[domain]};
+    const Place place{domain, plan_.node[worker], sharers_[domain]};
     const std::int64_t compute = noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment);
     flow.price = memory_.price(flow.work.row, compute, place, uses_[worker]);
 }
