@@ -25,11 +25,12 @@ AccessPrices::AccessPrices(const Plan& plan, const AccessTable& table, const Clo
       queueing_ps_(plan.nodes, 0),
       units_(plan.effects.resources.capacity.size(), 0) {}
 
-Price AccessPrices::price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses) {
+void AccessPrices::price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price,
+                         std::vector<Use>& uses) {
     const std::span<const Access> accesses = table_.accesses(segment);
     std::int64_t segment_bytes = 0;
     for (const Access& access : accesses) segment_bytes += access.print.total();
-    Price price{.compute_ps = compute_ps};
+    price = {.compute_ps = compute_ps};
     for (const Access& access : accesses) {
         if (access.print.total() != 0) price_access(access, place, segment_bytes, price);
     }
@@ -39,7 +40,6 @@ Price AccessPrices::price(std::size_t segment, std::int64_t compute_ps, const Pl
         units_[resource] = 0;
     }
     used_.clear();
-    return price;
 }
 
 void AccessPrices::price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price) {

@@ -39,9 +39,9 @@ class AccessPrices {
 public:
     AccessPrices(const Plan& plan, const AccessTable& table, const Clock& clock, ns_pages& pages, Traffic& traffic);
 
-    // What a segment costs that starts now at `place`; caches and pages are as it leaves them. `uses` is what it moves,
-    // each resource once.
-    Price price(std::size_t segment, std::int64_t compute_ps, const Place& place, std::vector<Use>& uses);
+    // Let `price` be what a segment costs that starts now at `place`, and `uses` what it moves, each resource once;
+    // caches and pages are as it leaves them.
+    void price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price, std::vector<Use>& uses);
 
     const AccessTable& table() const { return table_; }
 

@@ -187,21 +187,16 @@ private:
 
 class LruCaches final : public Caches {
 public:
-    LruCaches(const CacheSizes& sizes, std::size_t nodes)
-        : sizes_(sizes), domains_(sizes.domains), again_(nodes) {}
+    LruCaches(const CacheSizes& sizes, std::size_t nodes) : sizes_(sizes), domains_(sizes.domains), again_(nodes) {}
 
     void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) override {
-        each_chunk(print, gathered_, [&](const Piece& piece) {
-            touch(place, piece, writes, found);
-        });
+        each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, writes, found); });
     }
 
     // What a second walk over the access finds; a third would find the same.
     Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
         again_.clear();
-        each_chunk(print, gathered_, [&](const Piece& piece) {
-            touch(place, piece, false, again_);
-        });
+        each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, false, again_); });
         return {again_.hit, std::max<std::int64_t>(1, print.total())};
     }
 

@@ -58,13 +58,12 @@ Flows::Flows(const Run& run, ns_pages& pages)
 
 // ---- starts and ends ----------------------------------------------------------------------------------------------
 
-void Flows::start(const Worker& w, const Stretch& work) {
-    if (work.family == GRAPH) memory_.prefetch_chunks(work.row);
-    flows_[w.id].work = work;
+Stretch& Flows::start(const Worker& w) {
     works_[w.id] = fresh_[w.id] = 1;
     ++sharers_[effects_.caches.domain[w.id]];
-    starting_.push_back(w.id);
+    started_.push_back(w.id);
     settles_ = true;
+    return flows_[w.id].work;
 }
 
 void Flows::end(Worker& w, std::int64_t now_ps) {
@@ -114,13 +113,15 @@ void Flows::move_items(std::uint32_t worker, std::size_t family, Items items, st
 
 void Flows::settle(std::int64_t now_ps) {
     settles_ = false;
-    for (const std::uint32_t w : moved()) is_moved_[w] = 0;
-    moved_count_ = 0;
-    started_.swap(starting_);
-    starting_.clear();
     if (!started_.empty()) price_all();
     apply_speeds(now_ps);
     apply_shares(now_ps);
+}
+
+void Flows::forget_changes() {
+    for (const std::uint32_t w : moved()) is_moved_[w] = 0;
+    moved_count_ = 0;
+    started_.clear();
 }
 
 // Find out what the starting flows need; each leaves caches and pages changed for the next.
@@ -141,7 +142,7 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const std::size_t domain = effects_.caches.domain[worker];
     const Place place{domain, plan_.node[worker], sharers_[domain]};
     const std::int64_t compute = noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment);
-    flow.price = memory_.price(flow.work.row, compute, place, uses_[worker]);
+    memory_.price(flow.work.row, compute, place, flow.price, uses_[worker]);
 }
 
 void Flows::price_item(std::uint32_t worker, Flow& flow) {

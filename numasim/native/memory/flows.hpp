@@ -55,7 +55,10 @@ public:
     void expect(std::uint32_t segment) const { memory_.table().prefetch_accesses(segment); }
     // A task will be spawned before long.
     void expect_child(std::uint32_t row) { prefetch_.expect(row); }
-    void start(const Worker& w, const Stretch& work);
+    // A segment will be priced at the end of this instant.
+    void prefetch_chunks(std::uint32_t segment) const { memory_.prefetch_chunks(segment); }
+    // The worker starts this stretch, to be filled in where that of before still stands.
+    Stretch& start(const Worker& w);
     // Split the time of a flow that has ended (model 6).
     void end(Worker& w, std::int64_t now_ps);
 
@@ -66,8 +69,10 @@ public:
 
     // The end of an instant: flows that started are priced, then speeds and shares are found anew.
     void settle(std::int64_t now_ps);
-    const std::vector<std::uint32_t>& started() const { return started_; }                  // in the last instant
-    std::span<const std::uint32_t> moved() const { return {moved_.data(), moved_count_}; }  // whose ends may be others
+    // Workers that have started in this instant; those whose ends may be others. Since the last `forget_changes`.
+    const std::vector<std::uint32_t>& started() const { return started_; }
+    std::span<const std::uint32_t> moved() const { return {moved_.data(), moved_count_}; }
+    void forget_changes();
     const Flow& flow(std::size_t worker) const { return flows_[worker]; }
     // Units per second of a resource that are in use.
     std::int64_t load(std::size_t resource) const { return shares_.load(resource); }
@@ -123,7 +128,7 @@ private:
     std::vector<std::uint8_t> works_, fresh_, is_moved_;  // [workers]
     std::vector<Speed> asked_speed_;     // [workers] at which it asks for what it does; none where it does not
     std::vector<std::int64_t> sharers_;  // [domains] workers with a flow
-    std::vector<std::uint32_t> starting_, started_, ended_;
+    std::vector<std::uint32_t> started_, ended_;
     std::vector<std::uint32_t> moved_;  // [workers], the first `moved_count_` of them
     std::size_t moved_count_ = 0;
     bool settles_ = false;

@@ -48,34 +48,33 @@ void MemorySystem::prefetch_children(const Frame& frame) const {
 
 void MemorySystem::start(Worker& w, const Frame& frame, std::uint32_t segment) {
     prefetch_children(frame);
-    start(w, {
-                 .task = frame.id,
-                 .item = w.stack.back(),
-                 .row = segment,
-                 .segment = run_.plan.graph.folded ? run_.frames.next_segment(frame) : segment,
-                 .family = GRAPH,
-             });
+    flows_->prefetch_chunks(segment);
+    Stretch& work = flows_->start(w);
+    work.task = frame.id;
+    work.item = w.stack.back();
+    work.row = segment;
+    work.segment = run_.plan.graph.folded ? run_.frames.next_segment(frame) : segment;
+    work.family = GRAPH;
+    work.goes_on = false;
+    start(w, work);
 }
 
 void MemorySystem::start_item(Worker& w, Task item) {
-    const std::size_t family = run_.ranges.family_of(item);
-    start(w, {
-                 .task = item,
-                 .item = item - static_cast<std::int64_t>(run_.ranges.first(family)),
-                 .row = 0,
-                 .segment = 0,
-                 .family = static_cast<std::int32_t>(family),
-             });
+    const std::size_t number = run_.ranges.family_of(item);
+    const auto family = static_cast<std::int32_t>(number);
+    Stretch& work = flows_->start(w);
+    work.task = item;
+    work.item = item - static_cast<std::int64_t>(run_.ranges.first(number));
+    work.row = work.segment = 0;
+    work.goes_on = work.family == family && w.step.rank() == SEG_END && w.step.due_ps() == run_.clock.now_ps();
+    work.family = family;
+    start(w, work);
 }
 
-void MemorySystem::start(Worker& w, Stretch work) {
-    const Stretch& before = flows_->flow(w.id).work;
-    work.goes_on = before.family == work.family && work.family != GRAPH && w.step.rank() == SEG_END &&
-                   w.step.due_ps() == run_.clock.now_ps();
+void MemorySystem::start(Worker& w, Stretch& work) {
     work.start_ps = w.began_ps = run_.clock.after(ns_pay_owed(&w));
     w.segment = work.segment;
     run_.clock.start_flow(w);
-    flows_->start(w, work);
 }
 
 void MemorySystem::end(Worker& w) {
@@ -111,6 +110,7 @@ void MemorySystem::settle() {
         }
     }
     for (const std::uint32_t w : flows_->moved()) schedule(run_.team[w]);
+    flows_->forget_changes();
     for (const std::uint32_t w : flows_->progress().caught()) schedule(run_.team[w]);
     schedule_first_ends();
     if (run_.recorder.watch() != nullptr) report_loads();

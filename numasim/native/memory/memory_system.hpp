@@ -92,7 +92,7 @@ private:
     void schedule(Worker& w);
     void schedule_first_ends();
     void prefetch_children(const Frame& frame) const;
-    void start(Worker& w, Stretch work);
+    void start(Worker& w, Stretch& work);
     [[gnu::noinline]] void tell(const Worker& w);
     void report_loads();
 

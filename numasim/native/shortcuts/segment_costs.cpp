@@ -6,19 +6,17 @@
 
 namespace numasim {
 
-SegmentCosts::SegmentCosts(const Plan& plan, const Clock& clock, ns_pages& pages,
-                           const std::vector<std::size_t>& nodes_used)
-    : plan_(plan),
-      columns_(plan.effects.coupled ? TRAFFIC_KINDS * plan.nodes : plan.nodes),
-      times_(plan.times),
-      wait_ps_(plan.nodes) {
-    if (!plan.effects.coupled || plan.accesses.region.empty()) return;
-    total_ps_.resize(plan.nodes);
-    local_ps_.resize(plan.nodes);
-    traffic_.resize(static_cast<std::size_t>(plan.times.segments) * columns_);
-    const AccessTable table(plan);
-    for (const std::size_t node : nodes_used) price(table, clock, pages, node);
-    for (std::size_t node = 0; node < plan.nodes; ++node) {
+SegmentCosts::SegmentCosts(const Run& run, ns_pages& pages, const std::vector<std::size_t>& nodes_used)
+    : plan_(run.plan),
+      columns_(plan_.effects.coupled ? TRAFFIC_KINDS * plan_.nodes : plan_.nodes),
+      times_(plan_.times),
+      wait_ps_(plan_.nodes) {
+    if (!plan_.effects.coupled || plan_.accesses.region.empty()) return;
+    total_ps_.resize(plan_.nodes);
+    local_ps_.resize(plan_.nodes);
+    traffic_.resize(static_cast<std::size_t>(plan_.times.segments) * columns_);
+    for (const std::size_t node : nodes_used) price(run, pages, node);
+    for (std::size_t node = 0; node < plan_.nodes; ++node) {
         totals_.push_back({total_ps_[node].data(), total_ps_[node].size()});
         locals_.push_back({local_ps_[node].data(), local_ps_[node].size()});
     }
@@ -28,15 +26,17 @@ SegmentCosts::SegmentCosts(const Plan& plan, const Clock& clock, ns_pages& pages
 }
 
 // Price every segment for a worker of `node`. There are no caches, and homes are known: the order plays no part.
-void SegmentCosts::price(const AccessTable& table, const Clock& clock, ns_pages& pages, std::size_t node) {
+void SegmentCosts::price(const Run& run, ns_pages& pages, std::size_t node) {
+    const AccessTable& table = run.prepared.accesses;
     Traffic traffic;
     for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.resize(std::size_t{plan_.nodes} * plan_.nodes);
-    AccessPrices prices(plan_, table, clock, pages, traffic);
+    AccessPrices prices(plan_, table, run.clock, pages, traffic);
+    Price price;
     std::vector<Use> uses;
     for (std::size_t segment = 0; segment < static_cast<std::size_t>(plan_.times.segments); ++segment) {
         for (std::vector<std::int64_t>& bytes : traffic.bytes) std::ranges::fill(bytes, 0);
         const Place place{0, static_cast<std::int32_t>(node), 0};
-        const Price price = prices.price(segment, table.compute_ps(segment), place, uses);
+        prices.price(segment, table.compute_ps(segment), place, price, uses);
         wait_ps_[node].push_back(price.wait_ps);
         total_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.wait_ps));
         local_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.local_wait_ps));

@@ -7,14 +7,14 @@
 #include "memory/access_prices.hpp"
 #include "memory/speeds.hpp"
 #include "plan.hpp"
-#include "state/clock.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 
 class SegmentCosts {
 public:
     // The arguments must outlive the object; `nodes_used` are the nodes that have workers.
-    SegmentCosts(const Plan& plan, const Clock& clock, ns_pages& pages, const std::vector<std::size_t>& nodes_used);
+    SegmentCosts(const Run& run, ns_pages& pages, const std::vector<std::size_t>& nodes_used);
     SegmentCosts(const SegmentCosts&) = delete;
 
     // Times at full speed, and if all bytes were local. What a segment moves is a row of `columns` bytes: by kind and
@@ -26,7 +26,7 @@ public:
     std::vector<std::int64_t> nominal_ps(std::size_t node, const Speed& speed) const;
 
 private:
-    void price(const AccessTable& table, const Clock& clock, ns_pages& pages, std::size_t node);
+    void price(const Run& run, ns_pages& pages, std::size_t node);
     void count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment);
 
     const Plan& plan_;

@@ -27,7 +27,7 @@ SkippedTrees::SkippedTrees(Run& run, MemorySystem& memory)
       memory_(memory),
       team_(run.team),
       graph_(run.plan.graph),
-      costs_(run.plan, run.clock, memory.pages(), distinct(run.plan.node)),
+      costs_(run, memory.pages(), distinct(run.plan.node)),
       sums_(graph_, costs_.times(), costs_.columns(), distinct(run.plan.node)),
       paces_(graph_, sums_, costs_),
       pace_(run.team.size()),
