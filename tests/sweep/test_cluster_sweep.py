@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -33,7 +34,7 @@ from waiting import WAIT_S, wait_until
 from numasim import cli
 from numasim.errors import InputError
 from numasim.sweep.batch_dispatch import DIED
-from numasim.sweep.cluster import agreement, handshake
+from numasim.sweep.cluster import agreement, handshake, local_cluster
 from numasim.sweep.cluster import dask_cluster as cluster
 from numasim.sweep.run_sweep import SweepOutcome
 from numasim.sweep.store.results_tables import RESULTS
@@ -279,6 +280,31 @@ def test_a_local_cluster_whose_workers_are_all_killed_is_given_up(tmp_path: Path
     _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == cli.BAD_INPUT
     assert "all workers of this cluster have died; expected the same command again" in said.splitlines()[-1]
+
+
+def test_processes_of_a_local_cluster_do_not_watch_themselves() -> None:
+    from distributed import Client
+
+    wanted = {"distributed.admin.tick.interval": "1s", "distributed.worker.profile.enabled": False}
+    assert wanted.items() <= local_cluster.SETTINGS.items()
+    with local_cluster.local_cluster(1) as (address, _), Client(address, set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=WAIT_S)
+        (found,) = client.run(settings, list(local_cluster.SETTINGS)).values()
+        tick = client.run_on_scheduler(ticks_apart)
+    assert found == local_cluster.SETTINGS
+    assert tick == 1000
+
+
+def settings(names: list[str]) -> dict[str, object]:
+    import dask
+
+    return {name: dask.config.get(name) for name in names}
+
+
+def ticks_apart(dask_scheduler: Any) -> float:
+    """Milliseconds between two ticks of the scheduler."""
+    interval: float = dask_scheduler.periodic_callbacks["tick"].callback_time
+    return interval
 
 
 def everyone_below(number: int) -> list[int]:

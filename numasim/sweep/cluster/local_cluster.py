@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,12 @@ from numasim.sweep.environment import same_imports
 
 HOST = "127.0.0.1"
 LONELY_S = 10  # time that a worker waits for a scheduler
+SETTINGS: Mapping[str, str | bool] = {  # what processes of Dask do to be watched, else up to a hundred times a second
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.worker.profile.enabled": False,
+}
 
 
 @contextmanager
@@ -26,10 +32,12 @@ def local_cluster(count: int) -> Iterator[tuple[str, Callable[[], bool]]]:
     """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting, and a
     function that says whether the process that starts them again when they die is alive.
     """
+    import dask
     from distributed import LocalCluster
 
     status_page = {"dashboard_address": f"{HOST}:0"}  # which it always starts; its usual port may be in use
-    scheduler = LocalCluster(n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page)
+    with dask.config.set(SETTINGS):
+        scheduler = LocalCluster(n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page)
     with scheduler, TemporaryDirectory(prefix="numasim-") as scratch:
         address: str = scheduler.scheduler_address
         workers = _start_workers(address, count, Path(scratch))
@@ -52,8 +60,14 @@ def _start_workers(address: str, count: int, scratch: Path) -> subprocess.Popen[
     return subprocess.Popen(
         [sys.executable, "-m", "dask", "worker", address, "--no-dashboard"]
         + [f"--{name}={value}" for name, value in options.items()],
-        env=same_imports(),
+        env={**same_imports(), **_variables(SETTINGS)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def _variables(settings: Mapping[str, str | bool]) -> dict[str, str]:
+    """The environment from which a process of Dask takes ``settings``."""
+    names = {name: f"DASK_{name.upper().replace('.', '__').replace('-', '_')}" for name in settings}
+    return {names[name]: str(value) for name, value in settings.items()}
