@@ -14,11 +14,12 @@ from typing import Any
 from numasim.engine.result import Result
 from numasim.errors import NumasimError
 from numasim.sweep.planned_runs import PlannedRun
-from numasim.sweep.store.parquet import EndedRun, failed, finished, parquet_bytes, rows_of
+from numasim.sweep.store.parquet import EndedRun, failed, finished, rows_of, shard_bytes
 
 TARGET_S = 1.0
 LONGEST_S = 2 * TARGET_S  # after this time a batch starts no further run
-GROWTH = 8  # largest ratio of a batch's size to the largest size so far
+LEAST_S = TARGET_S / 20  # a shorter batch is not worth its shard, which costs some milliseconds to write and to read
+GROWTH = 32  # largest ratio of a batch's size to the largest size so far
 MINIMUM_S = 1e-6  # least estimate of a run's duration
 Runner = Callable[[Any, int, str, bool], Result]  # (spec, seed, engine, check)
 
@@ -69,7 +70,7 @@ def execute(batch: Batch, task: Task) -> BatchOutcome:
     except BaseException as error:  # an interrupt: it is raised again after the shard has been written
         interruption = error
     elapsed_s = time.perf_counter() - start
-    return BatchOutcome(len(ended), elapsed_s, failures, parquet_bytes(rows_of(ended)), interruption)
+    return BatchOutcome(len(ended), elapsed_s, failures, shard_bytes(rows_of(ended)), interruption)
 
 
 def _attempt(run: PlannedRun, task: Task, failures: dict[str, str]) -> EndedRun:
@@ -87,19 +88,28 @@ def _message(error: Exception) -> str:
 
 
 class BatchSize:
-    """The size of the next batch: a second's worth by the speed of the last batches, with limited growth."""
+    """The size of the next batch: a second's worth by the speed of the last batches, with limited growth; at the end of
+    a sweep less, down to `LEAST_S`, so that all processes end together.
+    """
 
     def __init__(self) -> None:
         self._largest = 0
-        self._per_run_s = 0.0
+        self._elapsed_s = 0.0
+        self._runs = 0.0
 
     def learn(self, outcome: BatchOutcome) -> None:
-        """Update the estimate with a finished batch, weighted as much as all earlier ones together."""
-        per_run_s = max(MINIMUM_S, outcome.elapsed_s / max(1, outcome.done))
-        self._per_run_s = (self._per_run_s + per_run_s) / 2 if self._per_run_s else per_run_s
+        """Update the estimate with a finished batch: the mean of all runs so far, of which each batch halves the weight
+        of those before it. So a process' first run, which prepares what all share, soon counts for little.
+        """
+        self._elapsed_s = self._elapsed_s / 2 + outcome.elapsed_s
+        self._runs = self._runs / 2 + max(1, outcome.done)
         self._largest = max(self._largest, outcome.done)
 
     def next(self, left: int, slots: int) -> int:
         """Size the next batch of ``left`` runs; the last runs are divided among ``slots`` processes."""
-        by_time = int(TARGET_S / self._per_run_s) if self._per_run_s else 1
-        return max(1, min(by_time, GROWTH * max(1, self._largest), -(-left // max(1, slots))))
+        share = -(-left // max(1, slots))
+        by_time, least = self._runs_of(TARGET_S), self._runs_of(LEAST_S)
+        return max(1, min(by_time, GROWTH * max(1, self._largest), left, max(share, least)))
+
+    def _runs_of(self, duration_s: float) -> int:
+        return int(duration_s / max(MINIMUM_S, self._elapsed_s / self._runs)) if self._runs else 1

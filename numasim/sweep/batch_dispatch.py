@@ -15,7 +15,7 @@ from pathlib import Path
 from numasim.sweep.batch import Batch, BatchOutcome, BatchSize, Task, execute
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import Workers
-from numasim.sweep.store.parquet import failed, parquet_bytes, rows_of
+from numasim.sweep.store.parquet import failed, rows_of, shard_bytes
 from numasim.sweep.store.shard import write_shard
 
 DIED = "the process died during this run: it was killed, or ran out of memory"
@@ -113,7 +113,7 @@ class Dispatch:
             raise outcome.interruption
 
     def _give_up(self, run: PlannedRun) -> None:
-        self._write(parquet_bytes(rows_of([failed(run.run_id, self._task.engine, DIED)])))
+        self._write(shard_bytes(rows_of([failed(run.run_id, self._task.engine, DIED)])))
         self._ended(1, {run.run_id: DIED})
 
     def _write(self, shard: bytes) -> None:

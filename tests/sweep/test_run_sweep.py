@@ -25,7 +25,7 @@ from numasim.engine.result import COLUMNS, RATIOS, TEXT
 from numasim.errors import InputError
 from numasim.sweep import batch
 from numasim.sweep.batch_dispatch import DIED
-from numasim.sweep.store.parquet import failed, parquet_bytes, rows_of
+from numasim.sweep.store.parquet import failed, rows_of, shard_bytes
 from numasim.sweep.store.results_store import SHARDS
 from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
 from numasim.sweep.store.shard import write_shard
@@ -196,7 +196,7 @@ def test_a_failure_after_a_success_counts_for_nothing(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     before = (tmp_path / RESULTS).read_bytes()
     run_id = pq.read_table(tmp_path / RESULTS)["run_id"][0].as_py()
-    write_shard(tmp_path / SHARDS, 10**6, parquet_bytes(rows_of([failed(run_id, "reference", "too late")])))
+    write_shard(tmp_path / SHARDS, 10**6, shard_bytes(rows_of([failed(run_id, "reference", "too late")])))
     assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
     assert (tmp_path / RESULTS).read_bytes() == before
 

@@ -92,7 +92,17 @@ def together(tables: list[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive") if tables else RUN.empty_table()
 
 
-def parquet_bytes(table: pa.Table) -> bytes:
+def table_bytes(table: pa.Table) -> bytes:
+    """A table of results for its readers: small, with statistics of its columns."""
+    return _parquet(table, compression="zstd", compression_level=3, write_statistics=True)
+
+
+def shard_bytes(table: pa.Table) -> bytes:
+    """The rows of a batch for this package alone: Zstandard takes several times as long for a column of few values."""
+    return _parquet(table, compression="snappy", write_statistics=False)
+
+
+def _parquet(table: pa.Table, **options: Any) -> bytes:
     """``table`` as one row group. Every setting is fixed, so that equal rows give equal bytes."""
     sink = pa.BufferOutputStream()
     pq.write_table(
@@ -100,12 +110,10 @@ def parquet_bytes(table: pa.Table) -> bytes:
         sink,
         version="2.6",
         data_page_version="1.0",
-        compression="zstd",
-        compression_level=3,
         use_dictionary=True,
-        write_statistics=True,
         store_schema=False,
         row_group_size=max(1, table.num_rows),
+        **options,
     )
     return bytes(sink.getvalue())
 

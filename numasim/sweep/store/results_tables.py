@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numasim.engine.result import COLUMNS
 from numasim.sweep.axis_columns import axis_column, named_column
 from numasim.sweep.planned_runs import PlannedRow
-from numasim.sweep.store.parquet import RUN, column_type, parquet_bytes
+from numasim.sweep.store.parquet import RUN, column_type, table_bytes
 from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
 from numasim.sweep.store.shard import read_shards
 
@@ -39,7 +39,7 @@ def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], 
         TIMING: runs.select(["run_id", "engine_s"]).take(once),
         RESULTS: results_table(by_row, rows, axes, spec_hash),
     }
-    store.folder.write({name: parquet_bytes(table) for name, table in tables.items()})
+    store.folder.write({name: table_bytes(table) for name, table in tables.items()})
 
 
 def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> pa.Table:
