@@ -78,14 +78,6 @@ class CommandCost:
 
 
 @dataclass(frozen=True)
-class SweepRate:
-    """Runs per second in the middle of a sweep, while all its processes are busy."""
-
-    processes: int
-    per_second: float
-
-
-@dataclass(frozen=True)
 class Ratio:
     """Two values of the same unit, each the median of samples taken in pairs, and the median of the pairs' ratios.
 
@@ -127,7 +119,6 @@ class Findings:
     family_memory: tuple[FamilyMemory, ...]
     commands: tuple[CommandCost, ...]
     sweep_overhead_ms: float  # per run, in one process, beside the engine's own time
-    sweep_rates: tuple[SweepRate, ...]
     peak_memory_mb: float  # of the benchmark's own process
     ratios: tuple[Ratio, ...] = ()
     not_compared: tuple[str, ...] = ()  # with what, and why

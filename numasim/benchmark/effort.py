@@ -64,9 +64,8 @@ class Effort:
     )
     commands: tuple[Command, ...] = COMMANDS
     effect_tasks: int = 200_000
-    overhead_runs: int = 200
-    throughput_s: float = 4.0  # of work for one process
-    throughput_run_s: float = 0.01
+    sweep_runs: int = 2000  # which share a graph
+    sweep_run_s: float = 0.002  # at least, where throughput is measured
     ratio_tasks: int = 2_000_000
     ratio_fib: int = 27
     ratio_matmul: int = 8192

@@ -13,7 +13,7 @@ from numasim import __version__
 from numasim.benchmark.bare import bare_probe
 from numasim.benchmark.benchmark_findings import Findings
 from numasim.benchmark.commands import command_probes
-from numasim.benchmark.comparisons.built_programs import joined
+from numasim.benchmark.compared import joined
 from numasim.benchmark.comparisons.lace import lace_comparisons
 from numasim.benchmark.comparisons.simgrid import simgrid_comparisons
 from numasim.benchmark.comparisons.task_runtimes import task_runtime_comparisons
@@ -23,18 +23,19 @@ from numasim.benchmark.engine_rates import rate_probes
 from numasim.benchmark.family_rates import family_memory, family_probes, family_ratios
 from numasim.benchmark.ratios import ratio_probes
 from numasim.benchmark.sampling import Probe, take
-from numasim.benchmark.sweep_costs import overhead_probe, sweep_probes
+from numasim.benchmark.sweep_costs import overhead_probe, sweep_comparisons
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 from numasim.sweep.progress import progress_bar
 
-COMPARISONS = (simgrid_comparisons, lace_comparisons, task_runtime_comparisons)
+PROGRAMS = (simgrid_comparisons, lace_comparisons, task_runtime_comparisons)
 
 
 def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
     """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error."""
     effort = effort or Effort()
     with TemporaryDirectory() as folder:
-        comparisons = joined([compare(effort, Path(folder)) for compare in COMPARISONS])
+        programs = [compare(effort, Path(folder)) for compare in PROGRAMS]
+        comparisons = joined([sweep_comparisons(effort), *programs])
         sections: dict[str, list[Probe[Any]]] = {
             "bare": [bare_probe(effort)],
             "overhead": [overhead_probe(effort)],
@@ -42,7 +43,6 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
             "effect_rates": effect_probes(effort),
             "family_times": family_probes(effort),
             "commands": command_probes(effort, Path(folder)),
-            "sweep_rates": sweep_probes(effort),
             "ratios": [*ratio_probes(effort), *comparisons.probes],
         }
         found = _taken(sections, effort.samples, progress)

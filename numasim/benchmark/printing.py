@@ -54,7 +54,6 @@ def _tables(found: Findings) -> Iterator[Table]:
     yield _family_table(found)
     if found.commands:
         yield _command_table(found)
-    yield _sweep_table(found)
     if found.ratios:
         yield _ratio_table(found)
     yield _target_table(targets(found))
@@ -114,15 +113,6 @@ def _command_table(found: Findings) -> Table:
     table = new_table("whole commands, numasim run", "", "seconds", "peak MB")
     for command in found.commands:
         table.add_row(command.name, number(command.seconds), number(command.peak_mb))
-    return table
-
-
-def _sweep_table(found: Findings) -> Table:
-    table = new_table("sweeps", "", "")
-    table.add_row("overhead per run", f"{number(found.sweep_overhead_ms)} ms")
-    for rate in found.sweep_rates:
-        processes = "one process" if rate.processes == 1 else f"{rate.processes} processes"
-        table.add_row(processes, f"{number(rate.per_second)} runs/s")
     return table
 
 

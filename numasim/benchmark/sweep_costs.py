@@ -1,4 +1,5 @@
-"""Sweeps: the cost of a run beside its simulation, and the gain of a second process.
+"""Sweeps of short runs that share a graph: the cost of a run beside its simulation, and the gain of a second process,
+on this machine and on a Dask cluster of two workers here.
 
 Processes need time to start, and the last one to finish works alone. Throughput is therefore that of the middle of a
 sweep, between the ends of the first and of the last tenth of its runs.
@@ -10,12 +11,14 @@ import json
 import time
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from numasim.benchmark.benchmark_findings import SweepRate
+from numasim.benchmark.compared import Comparisons
 from numasim.benchmark.effort import Effort
+from numasim.benchmark.ratios import Side, pair_probe
 from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import SEED, spec_of
 from numasim.engine.result import Result
@@ -27,27 +30,42 @@ from numasim.sweep.batch import Runner
 from numasim.sweep.run_sweep import run_sweep
 from numasim.sweep.store.frame import SweepResult
 
-PROCESSES = (1, 2)
-FEWEST_RUNS = 10
+OF_ONE = 1.9  # times the throughput of one process
+MOST_SAMPLES = 3  # of pairs
 WORKERS = 4
 SHORT_N, LONGEST_N = 5, 22  # of fib
 
 
 def overhead_probe(effort: Effort) -> Probe[float]:
     """The probe of the overhead in milliseconds per run."""
-    return Probe(lambda: (overhead_ms(effort.overhead_runs),), float)
+    return Probe(lambda: (overhead_ms(effort.sweep_runs),), float)
 
 
-def sweep_probes(effort: Effort) -> list[Probe[SweepRate]]:
-    """A probe for each number of processes, all of the same sweep."""
-    spec, run_s = _lasting(effort.throughput_run_s)
-    runs = max(FEWEST_RUNS, int(effort.throughput_s / run_s))
-    return [Probe(partial(_sample, spec, runs, count), partial(SweepRate, count)) for count in PROCESSES]
+def sweep_comparisons(effort: Effort) -> Comparisons:
+    """The probes of the throughput of two processes, and of a cluster of two, to that of one; all of the same sweep."""
+    rate = partial(_rate, _lasting(effort.sweep_run_s), effort.sweep_runs)
+    sides: dict[str, Side] = {"two processes": partial(rate, jobs=2)}
+    missing: tuple[str, ...] = ()
+    if find_spec("distributed"):
+        sides["a Dask cluster of two"] = partial(rate, cluster="local:2")
+    else:
+        missing = ("sweeps on a Dask cluster with those of one process: there is no package distributed",)
+    one = partial(rate, jobs=1)
+    probes = [
+        pair_probe(
+            f"sweep of {effort.sweep_runs:,} short runs, {title}: to one process",
+            *("at least", OF_ONE, "runs/s"),
+            (side, one),
+            MOST_SAMPLES,
+        )
+        for title, side in sides.items()
+    ]
+    return Comparisons(tuple(probes), missing)
 
 
 def overhead_ms(runs: int) -> float:
     """The cost in milliseconds of a run in a sweep beside its simulation: reading, planning, storing, tabulating."""
-    took_s, engine_s = _swept(_fib(SHORT_N), runs, 1, simulate_spec)
+    took_s, engine_s = _swept(_fib(SHORT_N), runs, simulate_spec, jobs=1)
     return 1000 * (took_s - sum(engine_s)) / runs
 
 
@@ -65,13 +83,15 @@ def steady_rate(ends_s: Sequence[float]) -> float:
     return (last - first) / (ends[last] - ends[first])
 
 
-def _sample(spec: dict[str, Any], runs: int, processes: int) -> tuple[float]:
-    _, ends_s = _swept(spec, runs, processes, ending)
-    return (steady_rate(ends_s),)
+def _rate(spec: dict[str, Any], runs: int, **where: Any) -> float:
+    _, ends_s = _swept(spec, runs, ending, **where)
+    return steady_rate(ends_s)
 
 
-def _swept(spec: dict[str, Any], runs: int, jobs: int, runner: Runner) -> tuple[float, list[float]]:
-    """Seconds that a sweep of ``runs`` repeats takes, and the time of each run in its table."""
+def _swept(spec: dict[str, Any], runs: int, runner: Runner, **where: Any) -> tuple[float, list[float]]:
+    """Seconds that a sweep of ``runs`` repeats takes ``where`` `run_sweep` is told to run it, and the time of each run
+    in its table.
+    """
     with TemporaryDirectory() as folder:
         file = Path(folder) / "sweep.yaml"
         write_text(file, json.dumps({**spec, "repeat": runs}))
@@ -79,27 +99,26 @@ def _swept(spec: dict[str, Any], runs: int, jobs: int, runner: Runner) -> tuple[
         outcome = run_sweep(
             load_sweep(file),
             Path(folder) / "results",
-            jobs=jobs,
             engine=DEFAULT_ENGINE,
             runner=runner,
             progress=False,
+            **where,
         )
         took_s = time.perf_counter() - start
         return took_s, SweepResult(outcome.directory).timing()["engine_s"].tolist()
 
 
-def _lasting(run_s: float) -> tuple[dict[str, Any], float]:
-    """A specification of a run that takes at least ``run_s``, if there is one, and its duration."""
+def _lasting(run_s: float) -> dict[str, Any]:
+    """A specification of a run that takes at least ``run_s``, if there is one."""
     for n in range(SHORT_N, LONGEST_N + 1):
         spec = _fib(n)
         resolved = resolve(spec)
         simulate_spec(resolved, SEED, DEFAULT_ENGINE)  # builds the graph, which is reused
         start = time.perf_counter()
         simulate_spec(resolved, SEED + 1, DEFAULT_ENGINE)
-        took_s = time.perf_counter() - start
-        if took_s >= run_s:
+        if time.perf_counter() - start >= run_s:
             break
-    return spec, took_s
+    return spec
 
 
 def _fib(n: int) -> dict[str, Any]:

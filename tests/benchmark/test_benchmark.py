@@ -25,7 +25,6 @@ from numasim.benchmark.benchmark_findings import (
     FamilyTime,
     Findings,
     Rate,
-    SweepRate,
 )
 from numasim.benchmark.commands import cost
 from numasim.benchmark.effect_rates import CALM, FULL, SATURATED, effect_probes
@@ -55,9 +54,8 @@ TINY = Effort(
     families={"fib": {"n": 5}, "matmul": {"n": 4}},
     commands=(Command("fib", {"name": "fib", "n": 5}, most_s=1, most_mb=300),),
     effect_tasks=200,
-    overhead_runs=2,
-    throughput_s=1e-3,
-    throughput_run_s=1e-6,
+    sweep_runs=10,
+    sweep_run_s=1e-6,
     ratio_tasks=2000,
     ratio_fib=5,
     ratio_matmul=4,
@@ -249,7 +247,7 @@ def test_a_command_has_a_time_and_a_peak() -> None:
 
 
 def found(**changes: object) -> Findings:
-    nothing = Findings({}, 5, 400_000.0, (), (), (), (), (), (), 2.5, (), 150.0)
+    nothing = Findings({}, 5, 400_000.0, (), (), (), (), (), (), 2.5, 150.0)
     return replace(nothing, **changes)  # type: ignore[arg-type]
 
 
@@ -325,13 +323,12 @@ def test_ratios_are_of_the_same_family() -> None:
 
 def test_commands_and_sweeps_are_held_against_their_targets() -> None:
     commands = (CommandCost("m", "native", 0.9, 300.0, 1.0, 300.0), CommandCost("f", "native", 1.0, 900.0, 1.0, None))
-    judged = values(found(commands=commands, sweep_rates=(SweepRate(1, 100.0), SweepRate(2, 180.0))))
+    judged = values(found(commands=commands, sweep_overhead_ms=0.3))
     assert judged == {
         "the whole command, m": (0.9, "below", 1.0, True),
         "its peak memory, m": (300.0, "below", 300.0, False),
         "the whole command, f": (1.0, "below", 1.0, False),
-        "overhead per run of a sweep": (2.5, "below", 3.0, True),
-        "sweep on two processes to one": (1.8, "at least", 1.8, True),
+        "overhead per run of a sweep": (0.3, "at most", 0.3, True),
     }
 
 
@@ -354,7 +351,7 @@ def test_everything_is_measured_on_every_engine(tiny: Findings) -> None:
         (family, engine) for family in TINY.families for engine in ENGINES
     }
     assert len(tiny.commands) == ("native" in ENGINES)
-    assert [each.processes for each in tiny.sweep_rates] == [1, 2]
+    assert {each.bound for each in tiny.ratios if each.name.startswith("sweep of 10 short runs")} == {1.9}
     assert tiny.bare_timeouts_per_second > 0
     assert tiny.host["default_engine"] == DEFAULT_ENGINE
     assert 10 < tiny.peak_memory_mb < 100_000
@@ -371,7 +368,6 @@ def test_everything_is_printed_for_programs(tiny: Findings, capsys: pytest.Captu
             "family_memory",
             "commands",
             "sweep_overhead_ms",
-            "sweep_rates",
             "peak_memory_mb",
             "ratios",
             "not_compared",

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 from installed_scripts import only_installed, script
 
+from numasim.benchmark.compared import Comparisons, MissingError, joined
 from numasim.benchmark.comparisons.built_programs import (
     CPP,
     C,
-    Comparisons,
-    MissingError,
     build,
     compiler_of,
-    joined,
     package_options,
     package_variable,
     printed_numbers,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from installed_scripts import only_installed, script
 
+from numasim.benchmark.compared import MissingError
 from numasim.benchmark.comparisons import lace
-from numasim.benchmark.comparisons.built_programs import MissingError
 from numasim.benchmark.comparisons.lace import fib, lace_comparisons, ns_per_call
 from numasim.benchmark.effort import Effort
 from numasim.errors import CheckError

@@ -21,7 +21,7 @@ SMALL = replace(Effort(), effect_tasks=200, ratio_tasks=2000, ratio_fib=5, ratio
 
 
 def found(*ratios: Ratio, missing: tuple[str, ...] = ()) -> Findings:
-    nothing = Findings({}, 5, 400_000.0, (), (), (), (), (), (), 2.5, (), 150.0)
+    nothing = Findings({}, 5, 400_000.0, (), (), (), (), (), (), 2.5, 150.0)
     return replace(nothing, ratios=ratios, not_compared=missing)
 
 

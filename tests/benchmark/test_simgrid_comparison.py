@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from installed_scripts import only_installed, script
 
-from numasim.benchmark.comparisons.built_programs import CPP, MissingError, build, package_options, printed_numbers
+from numasim.benchmark.compared import MissingError
+from numasim.benchmark.comparisons.built_programs import CPP, build, package_options, printed_numbers
 from numasim.benchmark.comparisons.simgrid import (
     PACKAGE,
     SOURCE,

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from installed_scripts import only_installed, script
 
+from numasim.benchmark.compared import MissingError
 from numasim.benchmark.comparisons import task_runtimes
-from numasim.benchmark.comparisons.built_programs import Language, MissingError, build, printed_numbers
+from numasim.benchmark.comparisons.built_programs import Language, build, printed_numbers
 from numasim.benchmark.comparisons.task_runtimes import (
     OTHERS,
     OURS,

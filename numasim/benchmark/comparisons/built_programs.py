@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from numasim.benchmark.benchmark_findings import Ratio
-from numasim.benchmark.sampling import Probe
+from numasim.benchmark.compared import MissingError
 from numasim.errors import CheckError
 
 PROGRAMS = Path(__file__).with_name("programs")
@@ -35,24 +34,6 @@ class Language:
 
 C = Language("C", "c", "CC", ("cc",))
 CPP = Language("C++", "c++", "CXX", ("clang++", "c++"), ("-std=c++17",))  # clang++ has both libraries of OpenMP
-
-
-@dataclass(frozen=True)
-class Comparisons:
-    """Probes of what can be compared, and sentences about what cannot."""
-
-    probes: tuple[Probe[Ratio], ...]
-    missing: tuple[str, ...]
-
-
-class MissingError(Exception):
-    """Something is not installed, or too different to be used: the text says what."""
-
-
-def joined(parts: Sequence[Comparisons]) -> Comparisons:
-    """All of them as one."""
-    probes = tuple(probe for part in parts for probe in part.probes)
-    return Comparisons(probes, tuple(sentence for part in parts for sentence in part.missing))
 
 
 def compiler_of(language: Language) -> str:

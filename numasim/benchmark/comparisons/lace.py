@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from numasim.benchmark.benchmark_findings import Ratio
+from numasim.benchmark.compared import Comparisons, MissingError
 from numasim.benchmark.comparisons.built_programs import (
     C,
-    Comparisons,
-    MissingError,
     build,
     package_options,
     package_variable,

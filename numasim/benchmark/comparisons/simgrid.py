@@ -13,10 +13,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from numasim.benchmark.compared import Comparisons, MissingError
 from numasim.benchmark.comparisons.built_programs import (
     CPP,
-    Comparisons,
-    MissingError,
     build,
     package_options,
     printed_numbers,

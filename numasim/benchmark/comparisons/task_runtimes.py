@@ -14,11 +14,10 @@ from functools import partial
 from pathlib import Path
 
 from numasim.benchmark.benchmark_findings import Ratio
+from numasim.benchmark.compared import Comparisons, MissingError
 from numasim.benchmark.comparisons.built_programs import (
     CPP,
     PROGRAMS,
-    Comparisons,
-    MissingError,
     build,
     package_options,
     printed_numbers,
