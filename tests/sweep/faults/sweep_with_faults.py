@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from numasim.cli import CHECK_FAILED, OK, STATUSES
+from numasim.cli.entrance import CHECK_FAILED, OK, STATUSES
 from numasim.engine.simulate import simulate_spec
 from numasim.errors import NumasimError
 from numasim.spec.sweep_spec import SweepSpec, load_sweep
