@@ -12,10 +12,14 @@ static ns_lane *lane_of(const ns_worker *worker) {
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
-/* Count the children anew: while `self` waited, tasks may have been left in its lane. */
-static void renew_children(ns_task *self) {
-    self->children = (uint32_t)(ns_lane_top(lane_of(self->worker)) - self->first);
+/* The first free slot of the worker's lane. */
+static ns_lane_slot *top_of(const ns_worker *worker) {
+    /* relaxed: as in ns_lane_push */
+    return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&worker->lane.top), memory_order_relaxed);
 }
+
+/* Count the children anew: while `self` waited, tasks may have been left in its lane. */
+static void renew_children(ns_task *self) { self->children = (uint32_t)(top_of(self->worker) - self->first); }
 
 static int begin(ns_thread_worker *worker) {
     (void)worker;
@@ -30,16 +34,19 @@ static void finish(ns_thread_worker *worker) { (void)worker; }
 static uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
     ns_task part = {.worker = worker, .first = top};
     body(&part, arguments);
-    ns_lane_settle(&part);
-    ns_lane_join(worker, top);
+    if (top_of(worker) != top) { /* the body has not joined all of its children */
+        ns_lane_settle(&part);
+        ns_lane_join(worker, top);
+    }
     return part.returned;
 }
 
 /* Put the result of a task, whose arguments are a copy, in its place: of a typed task, which leaves one. */
 static void put_result(const char *arguments, uint32_t returned) {
+    if (!returned) return;
     void *place;
     memcpy(&place, arguments, sizeof place);
-    if (returned) memcpy(place, arguments + NS_RESULT_AT, returned);
+    memcpy(place, arguments + NS_RESULT_AT, returned);
 }
 
 /* Run as a task what is no more in the lane. */
