@@ -8,8 +8,8 @@ LOCKS = "numasim/core/sync/locks.c"
 BARRIERS = "numasim/core/sync/barriers.c"
 OBJECTS = "numasim/core/sync/objects.c"
 CACHES = "numasim/native/memory/caches.cpp"
-PROGRESS = "numasim/native/memory/progress.cpp"
-SHARING = "numasim/native/memory/sharing.cpp"
+PROGRESS = "numasim/native/sharing/progress.cpp"
+RATE_GROUPS = "numasim/native/sharing/rate_groups.cpp"
 FORESEEN = "numasim/native/idle/foreseen_probes.cpp"
 PAGES = "numasim/core/memory/page_map.c"
 THIEF = "numasim/core/search/thief.h"
@@ -175,14 +175,14 @@ NATIVE_DEFECTS = (
     Defect(
         "of flows that end in the same instant, that which began first comes first",
         PROGRESS,
-        "    find_lower(held.ends, 0, held.time_at(due_ps), first);\n",
-        "",
+        "[&](std::uint32_t worker) { first = std::min(first, worker); }",
+        "[](std::uint32_t) {}",
         ("test_flow_classes.py",),
     ),
     Defect(
         "a class without scarce resources keeps its level",
-        SHARING,
-        "        each_member(at, open_[at], [this](std::uint32_t number) { set_level(number, ONE); });\n",
+        RATE_GROUPS,
+        "        if (!groups_[group].made && groups_[group].size != 0) set_level(group, ONE);\n",
         "",
         ("test_flow_classes.py",),
     ),

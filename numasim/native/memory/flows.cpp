@@ -45,7 +45,7 @@ Flows::Flows(const Run& run, ns_pages& pages)
       prefetch_(run.prepared.programs, run.prepared.accesses),
       speeds_(effects_.speeds, plan_.workers, seed_),
       shares_(effects_, plan_.node, plan_.nodes),
-      progress_(plan_.workers),
+      progress_(plan_.workers, RateGroups::most(effects_.resources.capacity.size())),
       item_prices_(item_prices(plan_)),
       flows_(plan_.workers),
       uses_(plan_.workers),
@@ -250,7 +250,9 @@ void Flows::apply_shares(std::int64_t now_ps) {
             progress_.move(w, shares_.class_of(w), now_ps);
             move(w);
         }
-        for (const std::uint32_t each : shares_.relevelled()) progress_.set_level(each, shares_.level(each), now_ps);
+        const RateGroups& groups = shares_.groups();
+        for (const std::uint32_t each : groups.regrouped()) progress_.regroup(each, groups.of(each), now_ps);
+        for (const std::uint32_t each : groups.relevelled()) progress_.set_level(each, groups.level(each), now_ps);
     }
     shares_.forget_changes();
 }

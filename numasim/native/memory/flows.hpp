@@ -9,10 +9,10 @@
 #include "memory/access_prices.hpp"
 #include "memory/item_prices.hpp"
 #include "memory/nominal.hpp"
-#include "memory/progress.hpp"
-#include "memory/sharing.hpp"
 #include "memory/speeds.hpp"
 #include "memory/task_prefetch.hpp"
+#include "sharing/progress.hpp"
+#include "sharing/sharing.hpp"
 #include "state/run.hpp"
 
 namespace numasim {
@@ -76,7 +76,7 @@ public:
     const Flow& flow(std::size_t worker) const { return flows_[worker]; }
     // Units per second of a resource that are in use.
     std::int64_t load(std::size_t resource) const { return shares_.load(resource); }
-    // When flows end; those of one class as the first of them.
+    // When flows end; those of one group as the first of them.
     Progress& progress() { return progress_; }
     const Progress& progress() const { return progress_; }
 

@@ -81,7 +81,7 @@ void MemorySystem::end(Worker& w) {
     if (run_.clock.now_ps() > LATEST_PS) refuse_time();
     flows_->end(w, run_.clock.now_ps());
     run_.clock.end_flow(w);
-    schedule_first_ends();
+    schedule_ends_of_now();
     const Stretch& work = flows_->flow(w.id).work;
     run_.recorder.log(Executed{work.task, work.segment, w.id, work.start_ps, run_.clock.now_ps()});
 }
@@ -111,15 +111,14 @@ void MemorySystem::settle() {
     }
     for (const std::uint32_t w : flows_->moved()) schedule(run_.team[w]);
     flows_->forget_changes();
-    for (const std::uint32_t w : flows_->progress().caught()) schedule(run_.team[w]);
     schedule_first_ends();
     if (run_.recorder.watch() != nullptr) report_loads();
 }
 
-// The end of the worker's flow is an event of its own, or one of those of its class.
+// The end of the worker's flow is an event of its own, or one of those of its group.
 void MemorySystem::schedule(Worker& w) {
     const Progress& progress = flows_->progress();
-    progress.is_held(w.id) ? run_.clock.wait_for_turn(w) : run_.clock.schedule_flow(w, progress.end_ps(w.id));
+    progress.is_grouped(w.id) ? run_.clock.wait_for_turn(w) : run_.clock.schedule_flow(w, progress.end_ps(w.id));
 }
 
 void MemorySystem::schedule_first_ends() {
@@ -127,6 +126,15 @@ void MemorySystem::schedule_first_ends() {
     for (const std::uint32_t each : progress.touched()) run_.clock.set_first_end(each, progress.first_end(each));
     if (!progress.touched().empty()) run_.clock.follow_first_ends();
     progress.forget_changes();
+}
+
+// What ends later is found when the instant is settled.
+void MemorySystem::schedule_ends_of_now() {
+    const Progress& progress = flows_->progress();
+    for (const std::uint32_t each : progress.touched()) {
+        run_.clock.set_first_end(each, std::min(progress.first_end_now(each, run_.clock.now_ps()), settling()));
+    }
+    if (!progress.touched().empty()) run_.clock.follow_first_ends();
 }
 
 // Report what is in use of each resource, where that has changed.

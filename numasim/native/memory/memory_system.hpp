@@ -50,9 +50,7 @@ public:
     void part_team(std::size_t team);
 
     bool settles() const { return flows_ && flows_->settles(); }
-    bool settles_before(ns_event_key event) const {
-        return settles() && event > ns_event_key_of(run_.clock.now_ps(), END_OF_INSTANT, AFTER_PHASES);
-    }
+    bool settles_before(ns_event_key event) const { return settles() && event >= settling(); }
     // The end of an instant in which flows have started or ended, or workers have changed what they do.
     void settle();
 
@@ -90,7 +88,9 @@ private:
 
     [[gnu::noinline]] std::int64_t access_ps(Worker& w, std::uint32_t segment);
     void schedule(Worker& w);
+    ns_event_key settling() const { return ns_event_key_of(run_.clock.now_ps(), END_OF_INSTANT, AFTER_PHASES); }
     void schedule_first_ends();
+    void schedule_ends_of_now();
     void prefetch_children(const Frame& frame) const;
     void start(Worker& w, Stretch& work);
     [[gnu::noinline]] void tell(const Worker& w);

@@ -23,7 +23,9 @@ public:
         : workers_(plan.workers),
           words_(plan.words.role.size()),
           pending_(slot_of_flows() + plan.effects.coupled),
-          first_ends_(plan.effects.coupled ? plan.workers : 0),
+          first_ends_(plan.effects.coupled
+                          ? std::max(plan.effects.resources.capacity.size() + 1, std::size_t{plan.workers})
+                          : 0),
           busy_until_(plan.workers, NEVER_PS) {}
 
     std::int64_t now_ps() const { return now_ps_; }
@@ -126,12 +128,12 @@ public:
         ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, SEG_END, w.id));
     }
 
-    // Its flow ends when it is the first of its class: `set_first_end`.
+    // Its flow ends when it is the first of its group: `set_first_end`.
     void wait_for_turn(Worker& w) {
         be_busy_until(w, WAITS_FOR_TURN);
         ns_clock_clear(&pending_, w.id);
     }
-    void set_first_end(std::uint32_t of_class, ns_event_key end) { ns_clock_set(&first_ends_, of_class, end); }
+    void set_first_end(std::uint32_t of_group, ns_event_key end) { ns_clock_set(&first_ends_, of_group, end); }
     void follow_first_ends() { ns_clock_set(&pending_, slot_of_flows(), ns_clock_next(&first_ends_)); }
 
     // The flow that the worker executes has ended now.
@@ -189,7 +191,7 @@ private:
     std::int64_t now_ps_ = 0, events_ = 0;
     ns_event_key event_ = 0;
     EventTree pending_;
-    EventTree first_ends_;                  // [classes of flows], of which there are no more than workers
+    EventTree first_ends_;  // [rate groups], of which there is one more than resources; named by workers
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due
     std::int64_t first_busy_until_ = UNKNOWN;
     std::uint32_t busy_ = 0;  // workers that do such

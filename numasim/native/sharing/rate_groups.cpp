@@ -1,0 +1,129 @@
+#include "sharing/rate_groups.hpp"
+
+#include "sharing/each_member.hpp"
+
+namespace numasim {
+
+namespace {
+
+using Words = std::vector<std::uint64_t>;
+
+// Most sets that differ do so in the first word.
+bool are_same(const Words& one, const Words& other) {
+    for (std::size_t at = 0; at < one.size(); ++at) {
+        if (one[at] != other[at]) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+RateGroups::RateGroups(const FlowClasses& classes, std::size_t workers, std::size_t resources)
+    : classes_(classes), resources_(resources), group_(workers, FREE_GROUP) {
+    groups_.reserve(most(resources));
+    add_group();
+}
+
+std::uint32_t RateGroups::add_group() {
+    Group group;
+    group.classes.resize(classes_.words(), 0);
+    group.asked.resize(resources_, 0);
+    groups_.push_back(group);
+    return size() - 1;
+}
+
+void RateGroups::change(std::uint32_t number, std::span<const Demand> demands, std::int64_t sign) {
+    const std::uint32_t group = group_[number];
+    if (group == FREE_GROUP) return;
+    for (const auto& [resource, units_per_s] : demands) groups_[group].asked[resource] += sign * units_per_s;
+}
+
+// ---- groups that are made -----------------------------------------------------------------------------------------
+
+void RateGroups::begin() {
+    for (Group& group : groups_) group.made = false;
+    groups_[FREE_GROUP].made = true;
+}
+
+std::uint32_t RateGroups::make(const std::vector<std::uint64_t>& classes, std::int64_t level) {
+    std::uint32_t made = equal(classes);
+    if (made == size()) {
+        made = closest(classes);
+        become(made, classes);
+    }
+    groups_[made].made = true;
+    set_level(made, level);
+    return made;
+}
+
+void RateGroups::become(std::uint32_t group, const std::vector<std::uint64_t>& classes) {
+    for (std::size_t at = 0; at < classes.size(); ++at) {
+        const std::uint64_t before = groups_[group].classes[at];
+        each_member(at, before & ~classes[at], [this](std::uint32_t number) { regroup(number, FREE_GROUP); });
+        each_member(at, classes[at] & ~before, [this, group](std::uint32_t number) { regroup(number, group); });
+    }
+}
+
+void RateGroups::end() {
+    for (std::uint32_t group = 0; group < size(); ++group) {
+        if (!groups_[group].made && groups_[group].size != 0) set_level(group, ONE);
+    }
+}
+
+// The group that has just these classes, if there is one.
+std::uint32_t RateGroups::equal(const std::vector<std::uint64_t>& classes) const {
+    std::uint32_t found = 0;
+    while (found < size() && !are_same(groups_[found].classes, classes)) ++found;
+    return found;
+}
+
+// Of the groups that are not made yet, the one with the fewest differences. One without classes has as many as there
+// are classes, and is preferred to others with so many: what leaves a group would have to come into another one.
+std::uint32_t RateGroups::closest(const std::vector<std::uint64_t>& classes) {
+    std::uint32_t count = 0;
+    for (const std::uint64_t word : classes) count += ns_word_count(word);
+    std::uint32_t found = size(), fewest = size() < most(resources_) ? count : UINT32_MAX;
+    for (std::uint32_t each = 0; each < size(); ++each) {
+        const Group& group = groups_[each];
+        if (group.made) continue;
+        std::uint32_t differences = group.size + count;
+        for (std::size_t at = 0; at < classes.size() && group.size != 0; ++at) {
+            differences -= 2 * ns_word_count(classes[at] & group.classes[at]);
+        }
+        if (differences > fewest || (differences == fewest && group.size != 0)) continue;
+        found = each;
+        fewest = differences;
+    }
+    return found == size() ? add_group() : found;
+}
+
+void RateGroups::regroup(std::uint32_t number, std::uint32_t group) {
+    const std::uint32_t before = group_[number];
+    if (before == group) return;
+    if (before != FREE_GROUP) put(number, groups_[before], false);
+    if (group != FREE_GROUP) put(number, groups_[group], true);
+    group_[number] = group;
+    regrouped_.push_back(number);
+}
+
+// With all that its flows ask for.
+void RateGroups::put(std::uint32_t number, Group& group, bool in) {
+    const std::int64_t sign = in ? 1 : -1;
+    ns_set_put(group.classes.data(), number, in);
+    in ? ++group.size : --group.size;
+    const std::span<const std::int64_t> asked = classes_.asked(number);
+    for (std::size_t resource = 0; resource < resources_; ++resource) group.asked[resource] += sign * asked[resource];
+}
+
+void RateGroups::set_level(std::uint32_t group, std::int64_t level) {
+    if (groups_[group].level == level) return;
+    groups_[group].level = level;
+    relevelled_.push_back(group);
+}
+
+void RateGroups::forget_changes() {
+    regrouped_.clear();
+    relevelled_.clear();
+}
+
+}  // namespace numasim

@@ -1,0 +1,210 @@
+#include "sharing/sharing.hpp"
+
+#include <algorithm>
+
+#include "sharing/each_member.hpp"
+
+namespace numasim {
+
+Shares::Shares(const Effects& effects, std::span<const std::int32_t> node_of_worker, std::uint32_t nodes)
+    : effects_(effects),
+      node_(node_of_worker),
+      snapshot_(effects.contention == Contention::SNAPSHOT),
+      resources_(effects.resources.capacity.size()),
+      classes_(node_of_worker.size(), resources_),
+      groups_(classes_, node_of_worker.size(), resources_),
+      capacity_(effects.resources.capacity.begin(), effects.resources.capacity.end()),
+      total_(resources_, 0),
+      over_(ns_set_words(static_cast<std::uint32_t>(resources_)), 0),
+      fault_users_(nodes, 0),
+      loose_(classes_.words(), 0),
+      open_(classes_.words(), 0),
+      frozen_(classes_.words(), 0),
+      held_share_(node_of_worker.size(), 0) {}
+
+// ---- what flows ask for -------------------------------------------------------------------------------------------
+
+void Shares::set(std::uint32_t worker, const std::vector<Use>& uses, std::int64_t nominal_ps) {
+    leave(worker);
+    for (const auto& [resource, units] : uses) {
+        if (nominal_ps == 0) break;
+        const std::int64_t units_per_s = floor_ratio(units, PS_PER_S, nominal_ps);
+        if (units_per_s == 0) continue;
+        const Demand demand{resource, units_per_s};
+        classes_.ask(worker, demand);
+        change(worker, demand, 1);
+    }
+    if (!classes_.demands(worker).empty()) ns_set_put(loose_.data(), worker, true);
+    changed_ = true;
+    if (snapshot_ && held_share_[worker] == 0) fresh_.push_back(worker);
+}
+
+void Shares::clear(std::uint32_t worker) {
+    held_share_[worker] = 0;
+    leave(worker);
+}
+
+void Shares::leave(std::uint32_t worker) {
+    if (classes_.demands(worker).empty()) return;
+    for (const Demand& demand : classes_.demands(worker)) change(worker, demand, -1);
+    if (class_of(worker) == NO_CLASS) {
+        ns_set_put(loose_.data(), worker, false);
+    } else {
+        leave_class(worker);
+    }
+    classes_.ask_nothing(worker);
+    changed_ = true;
+}
+
+// The worker's flow asks for this, or (-1) does no more.
+inline void Shares::change(std::uint32_t worker, const Demand& demand, std::int64_t sign) {
+    const std::size_t resource = demand.resource;
+    total_[resource] = sum_ps(total_[resource], sign * demand.units_per_s);
+    if (static_cast<std::int32_t>(resource) == effects_.resources.faults)
+        count_fault_user(static_cast<std::size_t>(node_[worker]), sign);
+    ns_set_put(over_.data(), demand.resource, total_[resource] > capacity_[resource]);
+}
+
+// The address space manages less the more nodes use it.
+void Shares::count_fault_user(std::size_t node, std::int64_t sign) {
+    const bool did = fault_users_[node] != 0;
+    fault_users_[node] += sign;
+    if (did == (fault_users_[node] != 0)) return;
+    fault_nodes_ += sign;
+    const auto faults = static_cast<std::size_t>(effects_.resources.faults);
+    const std::int64_t slower =
+        MILLION + effects_.resources.fault_alpha_ppm * std::max<std::int64_t>(0, fault_nodes_ - 1);
+    capacity_[faults] = std::max<std::int64_t>(1, floor_ratio(effects_.resources.capacity[faults], MILLION, slower));
+}
+
+// ---- classes ------------------------------------------------------------------------------------------------------
+
+void Shares::join(std::uint32_t worker) {
+    groups_.change(classes_.join(worker), classes_.demands(worker), 1);
+    moved_.push_back(worker);
+}
+
+void Shares::leave_class(std::uint32_t worker) {
+    const std::uint32_t number = class_of(worker);
+    groups_.change(number, classes_.demands(worker), -1);
+    if (!classes_.leave(worker)) groups_.dissolve(number);
+    moved_.push_back(worker);
+}
+
+void Shares::forget_changes() {
+    moved_.clear();
+    held_.clear();
+    groups_.forget_changes();
+}
+
+// ---- max-min fairness ---------------------------------------------------------------------------------------------
+
+void Shares::solve() {
+    if (!changed_) return;
+    changed_ = false;
+    const bool relaxed = std::ranges::all_of(over_, [](std::uint64_t word) { return word == 0; });
+    if (!relaxed || !relaxed_) fill();
+    relaxed_ = relaxed;
+    if (snapshot_) hold_fresh();
+}
+
+// Progressive filling: the resource that allows the smallest share gives it to all its classes, round by round.
+void Shares::fill() {
+    join_loose();
+    find_scarce();
+    std::copy_n(classes_.in_use(), open_.size(), open_.begin());
+    groups_.begin();
+    std::int64_t level = ONE;
+    while (const Scarce* const found = tightest(level)) freeze(found->resource, level);
+    groups_.end();
+}
+
+void Shares::join_loose() {
+    for (std::size_t at = 0; at < loose_.size(); ++at) {
+        each_member(at, loose_[at], [this](std::uint32_t worker) { join(worker); });
+        loose_[at] = 0;
+    }
+}
+
+void Shares::find_scarce() {
+    scarce_.clear();
+    for (std::size_t at = 0; at < over_.size(); ++at) {
+        each_member(at, over_[at], [this](std::uint32_t resource) {
+            scarce_.push_back({resource, total_[resource], Wide{capacity_[resource]} << SHARE_BITS});
+        });
+    }
+}
+
+// The first resource that allows the smallest share, if that is below ONE.
+const Shares::Scarce* Shares::tightest(std::int64_t& level) const {
+    const Scarce* found = nullptr;
+    level = ONE;
+    for (const Scarce& each : scarce_) {
+        if (each.left >= Wide{level} * each.asked) continue;  // its level is no smaller
+        const Wide share = each.left / each.asked;
+        level = share < 1 ? 1 : static_cast<std::int64_t>(share);
+        found = &each;
+        if (level == 1) break;
+    }
+    return found;
+}
+
+// All open classes that use the resource get its level.
+void Shares::freeze(std::size_t tight, std::int64_t level) {
+    const std::uint64_t* const users = classes_.users(tight);
+    for (std::size_t at = 0; at < open_.size(); ++at) {
+        frozen_[at] = open_[at] & users[at];
+        open_[at] &= ~users[at];
+    }
+    take_off(groups_.asked(groups_.make(frozen_, level)), level);
+}
+
+// Resources that have enough for the open ones, if there are any, are no longer scarce.
+void Shares::take_off(std::span<const std::int64_t> asked, std::int64_t level) {
+    std::size_t kept = 0;
+    for (const Scarce& each : scarce_) {
+        const std::int64_t frozen = asked[each.resource], open = each.asked - frozen;
+        const Wide left = each.left - Wide{frozen} * level;
+        if (open != 0 && left < Wide{open} << SHARE_BITS) scarce_[kept++] = {each.resource, open, left};
+    }
+    scarce_.resize(kept);
+}
+
+// Under contention `snapshot`, flows that have no share yet keep what they would get now.
+void Shares::hold_fresh() {
+    for (const std::uint32_t worker : fresh_) held_share_[worker] = level(worker);
+    held_.swap(fresh_);
+    fresh_.clear();
+}
+
+// ---- what is in use -----------------------------------------------------------------------------------------------
+
+std::int64_t Shares::share(std::size_t worker) const { return snapshot_ ? held_share_[worker] : level(worker); }
+
+std::int64_t Shares::level(std::size_t worker) const {
+    const std::uint32_t number = class_of(worker);
+    return number == NO_CLASS ? ONE : groups_.level(groups_.of(number));
+}
+
+std::int64_t Shares::load(std::size_t resource, std::span<const std::uint32_t> left_out) const {
+    Wide used = 0;
+    if (snapshot_) {
+        for (std::size_t worker = 0; worker < node_.size(); ++worker) used += use_of(worker, resource);
+    } else {
+        used = Wide{total_[resource]} << SHARE_BITS;
+        for (std::uint32_t group = 0; group < groups_.size(); ++group) {
+            used -= Wide{groups_.asked(group)[resource]} * (ONE - groups_.level(group));
+        }
+    }
+    for (const std::uint32_t worker : left_out) used -= use_of(worker, resource);
+    return static_cast<std::int64_t>(used >> SHARE_BITS);
+}
+
+Wide Shares::use_of(std::size_t worker, std::size_t resource) const {
+    for (const Demand& demand : classes_.demands(worker)) {
+        if (demand.resource == resource) return Wide{demand.units_per_s} * share(worker);
+    }
+    return 0;
+}
+
+}  // namespace numasim
