@@ -54,6 +54,7 @@ MODULES = {
     "engine/test_plunder.py": "equality",
     "engine/test_range_effects.py": "equality",
     "engine/test_saturation.py": "theory",
+    "engine/test_scarcity.py": "equality",
     "engine/test_serial_alone.py": "equality",
     "engine/test_share_against_lru.py": "equality",
     "engine/test_sharing.py": "equality",

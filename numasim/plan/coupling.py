@@ -53,14 +53,14 @@ def _noise(plan: Plan) -> bool:
 
 
 def priced_by_events(plan: Plan) -> bool:
-    """Whether what work waits for depends on what other work has moved before, or moves at the same time.
+    """Whether what work waits for depends on what other work has moved before, or on how much it moves meanwhile.
 
-    The items of ranges have prices in closed form, so that caches alone do not change them (model 1.8).
+    The items of ranges have prices in closed form, so that caches alone do not change them (model 1.8). Whether
+    contention has any effect is the question of `numasim.plan.scarcity`.
     """
     effects = plan.effects
-    shared = effects.contention != "none" or effects.queueing != "none"
     cached = effects.cache != "none" and len(plan.workload.accesses) > 0
-    return (_moves_bytes(plan) and shared) or cached or _address_space(plan)
+    return cached or (effects.queueing != "none" and _moves_bytes(plan)) or _address_space(plan)
 
 
 def noisy(plan: Plan) -> bool:

@@ -9,21 +9,25 @@ items.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass, base_array, draw_array
+from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.plan.noise import noisy_array_ps
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
-from numasim.plan.resources import Resources
+from numasim.plan.resources import Resources, resources_of
 from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.workload.graph import Mode, RangeFamily
+from numasim.workload.graph import Mode, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
 
 I64 = npt.NDArray[np.int64]
@@ -39,6 +43,13 @@ class Seat(NamedTuple):
     node: int
     domain: int
     workers: int
+
+
+def seats_of(workers: WorkerMap) -> list[Seat]:
+    """[workers] the seat of each worker."""
+    sharers = Counter(workers.llc.tolist())
+    places = zip(workers.node.tolist(), workers.llc.tolist(), strict=True)
+    return [Seat(node, domain, sharers[domain]) for node, domain in places]
 
 
 @dataclass(frozen=True)
@@ -127,6 +138,32 @@ class ItemPrices:
             if self._llc >= 0:
                 price.use((self._llc,), access.llc_bytes)
         return price
+
+
+@dataclass(frozen=True)
+class _Program:
+    """All that the prices of items depend on: plans that differ in their strategies alone have the same."""
+
+    workload: Workload
+    machine: Machine
+    workers: WorkerMap
+    placement: Placement
+    effects: Effects
+    plan: Plan = field(compare=False)
+
+
+def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[ItemPrices]]:
+    """[seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``."""
+    return _prices_of(_Program(plan.workload, plan.machine, plan.workers, placement, plan.effects, plan))
+
+
+@lru_cache(maxsize=2)
+def _prices_of(program: _Program) -> dict[Seat, list[ItemPrices]]:
+    plan, resources = program.plan, resources_of(program.plan)
+    return {
+        seat: [ItemPrices(plan, program.placement, resources, family, seat) for family in plan.workload.ranges]
+        for seat in seats_of(plan.workers)
+    }
 
 
 class PricedItems:

@@ -16,6 +16,7 @@ import numpy as np
 from numasim.plan.coupling import noisy, priced_by_events
 from numasim.plan.noise import shortest_noisy_ps
 from numasim.plan.plan import Plan
+from numasim.plan.scarcity import may_be_scarce
 from numasim.strategy.steal_plan import FLAG_ATTEMPT, AmountKind, Anchor, End, Pick, has_own_dispatch
 from numasim.workload.graph import I64, Deal, Op, Phase, Workload
 
@@ -174,13 +175,17 @@ def _last_of(work: Workload, code: Op) -> I64:
     return last
 
 
+def _enough_for_all(plan: Plan) -> bool:
+    return not may_be_scarce(plan)
+
+
 def _has_roots(plan: Plan) -> bool:
     return any(phase.roots for phase in plan.workload.phases)
 
 
 CONDITIONS: tuple[Condition, ...] = (
     # what a worker does between two steals must depend on nothing but its speed
-    Condition(_prices_stand, "caches, bandwidth or page faults couple the workers"),
+    Condition(_prices_stand, "caches, queueing or page faults couple the workers"),
     Condition(_drawn_beforehand, "the times of segments, or the speeds of who executes them, are drawn"),
     # speeds change at the end of an instant, and what takes no time would end behind that
     Condition(_work_takes_time, "work takes no time, and speeds change"),
@@ -212,4 +217,6 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_free_of_overhead, "pushing, popping or joining takes time"),
     Condition(_no_calls, "tasks call others inline"),
     Condition(_fully_strict, "a task ends before all its children have been waited for"),
+    # the last one, since it is the only one that takes time to find out
+    Condition(_enough_for_all, "all workers together may ask for more bandwidth than there is"),
 )

@@ -86,8 +86,8 @@ SMT = Effects(smt="compute")
 
 COUPLED: dict[str, list[Plan]] = {
     "_prices_stand": [
-        *(plan_of(reading(READY), 2, effects=effects) for effects in (CACHES, BANDWIDTH, QUEUES)),
-        *(plan_of(reading_items(), 2, effects=effects) for effects in (BANDWIDTH, QUEUES)),
+        *(plan_of(reading(READY), 2, effects=effects) for effects in (CACHES, QUEUES)),
+        plan_of(reading_items(), 2, effects=QUEUES),
     ],
     "_drawn_beforehand": [
         plan_of(TREE, 2, effects=Effects(task_noise_ppm=1)),
@@ -140,6 +140,10 @@ COUPLED: dict[str, list[Plan]] = {
         tree(work=graph(task(task(NS)))),
         tree(work=graph(task(task(NS), WAIT, task(task(NS), NS, WAIT), NS))),
     ],
+    "_enough_for_all": [
+        plan_of(reading(READY), 2, effects=BANDWIDTH),
+        plan_of(reading_items(), 2, effects=BANDWIDTH),  # 6.4 GB/s each, of 10
+    ],
 }
 
 
@@ -170,6 +174,7 @@ UNCOUPLED = {
     "a producer without a range": tree(how={"producer": "master"}),
     "local memory alike": on_two_nodes(reading(READY)),
     "contention of those who move no bytes": plan_of(TREE, 2, effects=BANDWIDTH),
+    "contention of those who leave each other enough": plan_of(reading_items(), 1, effects=BANDWIDTH),
     "caches under items": plan_of(reading_items(), 2, effects=CACHES),
     "waits that add to computing": plan_of(reading(READY), 2, effects=Effects(overlap_ppm=0)),
     "more misses at once": plan_of(reading(READY), 2, effects=Effects(mlp_ppm=2_000_000)),

@@ -5,7 +5,6 @@ The prices of range items, which have a closed form, are tabulated here; the nat
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.item_prices import ItemPrices, Seat
+from numasim.plan.item_prices import ItemPrices, item_prices, seats_of
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, mlp_of
 from numasim.plan.resources import Path, Resources, resources_of
+from numasim.plan.scarcity import may_be_scarce
 from numasim.strategy.placement.compile_placement import Placement
 
 Fields = dict[str, Any]
@@ -31,7 +31,7 @@ def effect_fields(plan: Plan, placement: Placement) -> Fields:
     return {
         "coupled": True,
         "cache": effects.cache,
-        "contention": effects.contention,
+        "contention": effects.contention if may_be_scarce(plan) else "none",
         "queueing": effects.queueing != "none",
         "overlap_ppm": effects.overlap_ppm,
         "task_noise_ppm": effects.task_noise_ppm,
@@ -40,7 +40,7 @@ def effect_fields(plan: Plan, placement: Placement) -> Fields:
         **_caches(plan),
         **_resources(resources),
         **_speeds(plan),
-        **_prices(plan, placement, resources),
+        **_prices(plan, placement),
     }
 
 
@@ -109,19 +109,13 @@ def _steps(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int6
     return np.ascontiguousarray(values, np.int64)
 
 
-def _prices(plan: Plan, placement: Placement, resources: Resources) -> Fields:
+def _prices(plan: Plan, placement: Placement) -> Fields:
     """The prices of all families at each seat, and the seat of each worker."""
-    domains, nodes = plan.workers.llc.tolist(), plan.workers.node.tolist()
-    sharers = Counter(domains)
-    places = [Seat(node, domain, sharers[domain]) for node, domain in zip(nodes, domains, strict=True)]
-    seats = {seat: number for number, seat in enumerate(dict.fromkeys(places))}
-    families = plan.workload.ranges
+    prices = item_prices(plan, placement)
+    number = {seat: number for number, seat in enumerate(prices)}
     return {
-        "seats": [
-            {"families": [_family(ItemPrices(plan, placement, resources, family, seat)) for family in families]}
-            for seat in seats
-        ],
-        "seat": np.array([seats[place] for place in places], np.uint32),
+        "seats": [{"families": [_family(each) for each in families]} for families in prices.values()],
+        "seat": np.array([number[seat] for seat in seats_of(plan.workers)], np.uint32),
     }
 
 

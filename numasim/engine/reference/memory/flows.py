@@ -42,7 +42,7 @@ from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
 from numasim.engine.reference.run_state import RunState
 from numasim.parts.unit_factors import MILLION, PS_PER_S
-from numasim.plan.item_prices import ItemPrices, PricedItems, Seat
+from numasim.plan.item_prices import ItemPrices, PricedItems, item_prices, seats_of
 from numasim.plan.noise import noisy_ps
 from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import resources_of
@@ -141,18 +141,15 @@ class Flows:
 
     def _price_items(self, placement: Placement) -> list[list[PricedItems]]:
         """[workers][families] items with their prices; workers for whom these are the same share them."""
-        plan, made = self._plan, {}
-        sharers = Counter(w.domain for w in self._workers)
-        for w in self._workers:
-            if (w.node, w.domain) not in made:
-                seat = Seat(w.node, w.domain, sharers[w.domain])
-                made[w.node, w.domain] = [
-                    PricedItems(
-                        ItemPrices(plan, placement, self._resources, family, seat), family, plan.effects, self._seed
-                    )
-                    for family in plan.workload.ranges
-                ]
-        return [made[w.node, w.domain] for w in self._workers]
+        plan = self._plan
+        made = {
+            seat: [
+                PricedItems(each, family, plan.effects, self._seed)
+                for each, family in zip(prices, plan.workload.ranges, strict=True)
+            ]
+            for seat, prices in item_prices(plan, placement).items()
+        }
+        return [made[seat] for seat in seats_of(plan.workers)]
 
     # ---- starts and ends -------------------------------------------------------------------------------------------
 
