@@ -173,6 +173,27 @@ NATIVE_DEFECTS = (
         ("test_flow_classes.py",),
     ),
     Defect(
+        "a class that comes into another group is as far as that group",
+        PROGRESS,
+        "    moved.ahead += before.time - after.time;\n",
+        "",
+        ("test_flow_classes.py",),
+    ),
+    Defect(
+        "a flow that begins later does not follow its class into another group",
+        PROGRESS,
+        "        flow.left += Wide{after.level - before.level} * (flow.since_ps - now_ps);\n",
+        "",
+        ("test_flow_classes.py",),
+    ),
+    Defect(
+        "a group keeps what classes ask for that leave it",
+        RATE_GROUPS,
+        "    const std::int64_t sign = in ? 1 : -1;\n",
+        "    const std::int64_t sign = in ? 1 : 0;\n",
+        ("test_flow_classes.py",),
+    ),
+    Defect(
         "of flows that end in the same instant, that which began first comes first",
         PROGRESS,
         "[&](std::uint32_t worker) { first = std::min(first, worker); }",
