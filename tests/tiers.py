@@ -59,6 +59,7 @@ MODULES = {
     "engine/test_share_against_lru.py": "equality",
     "engine/test_sharing.py": "equality",
     "engine/test_shortcuts.py": "equality",
+    "engine/test_steady_production.py": "equality",
     "engine/test_skippable.py": "equality",
     "engine/test_skipping.py": "equality",
     "engine/test_unlike_nodes.py": "equality",

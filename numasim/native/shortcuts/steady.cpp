@@ -9,7 +9,119 @@ namespace numasim {
 namespace {
 
 constexpr std::uint64_t LEFT_PER_WORKER = 4;  // items per worker that are left for the event-by-event run
+constexpr std::uint64_t LAST_PER_WORKER = 16, TIMES_MORE = 8;
 constexpr std::int64_t NO_PUSH = -1;
+
+// The takes of all workers in their order.
+class Takes {
+public:
+    Takes(const Steady& steady, std::int64_t since_ps) : period_ps_(steady.period_ps), next_(steady.end_ps.size()) {
+        const std::vector<std::int64_t> before = taken_before(steady, since_ps);
+        for (std::uint32_t w = 0; w < before.size(); ++w) {
+            set(w, steady.end_ps[w] + before[w] * period_ps_[w]);
+            done_ += static_cast<std::uint64_t>(before[w]);
+        }
+        find_next();
+    }
+
+    std::uint64_t done() const { return done_; }
+    std::int64_t time_ps() const { return time_ps_; }
+    std::uint32_t worker() const { return worker_; }
+    void pass() {
+        set(worker_, time_ps_ + period_ps_[worker_]);
+        ++done_;
+        find_next();
+    }
+
+private:
+    void set(std::uint32_t w, std::int64_t time_ps) { ns_clock_set(&next_, w, ns_event_key_of(time_ps, SEG_END, w)); }
+    void find_next() {
+        const ns_event_key next = ns_clock_next(&next_);
+        time_ps_ = ns_event_time(next);
+        worker_ = ns_event_actor(next);
+    }
+
+    const std::vector<std::int64_t>& period_ps_;
+    EventTree next_;  // [workers]
+    std::uint64_t done_ = 0;
+    std::int64_t time_ps_ = 0;
+    std::uint32_t worker_ = 0;
+};
+
+// Go on until `allowed` items are taken, or a queue has fallen too far, from where every queue is full: the last moment
+// in which that is so again, if there is any.
+std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::int64_t waiting_since_ps, std::size_t cursor,
+                                std::uint64_t allowed) {
+    const std::size_t workers = steady.end_ps.size();
+    const auto step = [workers](std::size_t at) { return at + 1 < workers ? at + 1 : 0; };
+    std::vector<std::int64_t> rooms(workers, 0);
+    std::int64_t next_push = NO_PUSH;
+    std::uint64_t filled = takes.done();
+    std::optional<Moment> moment;
+    while (takes.done() < allowed) {
+        const std::int64_t time = takes.time_ps();
+        while (next_push != NO_PUSH && next_push < time) {
+            while (rooms[cursor] == 0) cursor = step(cursor);
+            --rooms[cursor];
+            cursor = step(cursor);
+            waiting_since_ps = next_push;
+            next_push = ++filled < takes.done() ? next_push + steady.push_ps : NO_PUSH;
+        }
+        if (next_push == NO_PUSH) {
+            moment = Moment{time, waiting_since_ps, cursor};
+            next_push = time + steady.push_ps;
+        }
+        if (rooms[takes.worker()] == steady.spare[takes.worker()]) break;
+        ++rooms[takes.worker()];
+        takes.pass();
+    }
+    return moment;
+}
+
+// ---- the last takes alone -------------------------------------------------------------------------------------------
+
+std::int64_t shortest_ps(const Steady& steady) { return *std::ranges::min_element(steady.period_ps); }
+
+// Whether the producer catches up before any worker takes again, so that no queue falls by more than one task. With P
+// workers that take an item each `period` at least, and P * push < period / 2, it is busy for less than 2 * P * push at
+// a stretch, and less than P * push behind at any time.
+bool catches_up(const Steady& steady) {
+    const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
+    return steady.push_ps < shortest_ps(steady) / (2 * workers) &&
+           std::ranges::all_of(steady.spare, [](std::int64_t spare) { return spare != 0; });
+}
+
+// A time before which no more than `count` items are taken, and not many less.
+std::int64_t time_of(const Steady& steady, std::uint64_t count) {
+    const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
+    std::int64_t time_ps = *std::ranges::min_element(steady.end_ps);
+    for (;;) {
+        auto left = static_cast<std::int64_t>(count);
+        for (const std::int64_t taken : taken_before(steady, time_ps)) left -= taken;
+        const std::int64_t each = left / workers - 1;  // in so many of the shortest periods, all take one more at most
+        if (each <= 0) return time_ps;
+        time_ps += each * shortest_ps(steady);
+    }
+}
+
+// What `last_full` finds from the start, found from a take on that is alone: the producer waits, and has refilled the
+// queue before the next take. Nothing where no take behind the first `skipped` is known to be.
+std::optional<Moment> last_full_behind(const Steady& steady, std::uint64_t skipped, std::uint64_t allowed) {
+    const std::int64_t since_ps = time_of(steady, skipped);
+    const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
+    Takes takes(steady, since_ps);
+    std::int64_t busy_until_ps = since_ps + workers * steady.push_ps;  // at most
+    while (takes.done() < allowed) {
+        const bool waits = takes.time_ps() > busy_until_ps;
+        const std::size_t behind = (takes.worker() + std::size_t{1}) % steady.end_ps.size();
+        busy_until_ps = (waits ? takes.time_ps() : busy_until_ps) + steady.push_ps;
+        takes.pass();
+        if (waits && takes.time_ps() > busy_until_ps) {
+            return last_full(steady, takes, busy_until_ps, behind, allowed);
+        }
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
@@ -23,43 +135,19 @@ std::vector<std::int64_t> taken_before(const Steady& steady, std::int64_t time_p
 }
 
 std::optional<Moment> follow(const Steady& steady) {
-    const std::size_t workers = steady.end_ps.size();
-    const std::uint64_t kept = LEFT_PER_WORKER * workers;
+    const std::uint64_t workers = steady.end_ps.size(), kept = LEFT_PER_WORKER * workers;
     if (steady.left <= kept) return std::nullopt;
-    for (const std::int64_t period : steady.period_ps) {
-        if (period == 0) return std::nullopt;  // it takes all that there are at once
-    }
+    if (shortest_ps(steady) == 0) return std::nullopt;  // somebody takes all that there are at once
     const std::uint64_t allowed = steady.left - kept;
-    EventTree takes(workers);
-    for (std::size_t w = 0; w < workers; ++w)
-        ns_clock_set(&takes, w, ns_event_key_of(steady.end_ps[w], SEG_END, static_cast<std::uint32_t>(w)));
-    std::vector<std::int64_t> rooms(workers, 0);
-    std::size_t cursor = steady.cursor % workers;
-    std::int64_t waiting_since = steady.waiting_since_ps, next_push = NO_PUSH;
-    std::uint64_t opened = 0, filled = 0;
-    std::optional<Moment> moment;
-    const auto step = [workers](std::size_t at) { return at + 1 < workers ? at + 1 : 0; };
-    while (opened < allowed) {
-        const ns_event_key next = ns_clock_next(&takes);
-        const std::int64_t time = ns_event_time(next);
-        const std::uint32_t w = ns_event_actor(next);
-        while (next_push != NO_PUSH && next_push < time) {
-            while (rooms[cursor] == 0) cursor = step(cursor);
-            --rooms[cursor];
-            cursor = step(cursor);
-            waiting_since = next_push;
-            next_push = ++filled < opened ? next_push + steady.push_ps : NO_PUSH;
+    if (catches_up(steady)) {
+        for (std::uint64_t last = LAST_PER_WORKER * workers; last < allowed; last *= TIMES_MORE) {
+            if (const auto moment = last_full_behind(steady, allowed - last, allowed)) return moment;
         }
-        if (next_push == NO_PUSH) {
-            moment = Moment{time, waiting_since, cursor};
-            next_push = time + steady.push_ps;
-        }
-        if (rooms[w] == steady.spare[w]) break;
-        ns_clock_set(&takes, w, ns_event_key_of(time + steady.period_ps[w], SEG_END, w));
-        ++rooms[w];
-        ++opened;
     }
-    return opened > kept ? moment : std::nullopt;
+    Takes takes(steady, steady.waiting_since_ps);
+    const std::optional<Moment> moment =
+        last_full(steady, takes, steady.waiting_since_ps, steady.cursor % workers, allowed);
+    return takes.done() > kept ? moment : std::nullopt;
 }
 
 }  // namespace numasim

@@ -1,5 +1,9 @@
 // Production in steady state: like items taken and refilled, without a single other event (model 1.8;
 // engine/reference/shortcuts/steady.py).
+//
+// Where the producer catches up before any worker takes again, what happens late does not depend on what happened long
+// before: a take that is alone leaves all queues full, and the cursor behind its own. So only the last takes are
+// followed, from such a take on.
 #pragma once
 
 #include <cstdint>
