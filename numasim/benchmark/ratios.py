@@ -18,6 +18,7 @@ from numasim.benchmark.effect_rates import CALM, FOUR_SOCKETS, FOUR_SOCKETS_THRE
 from numasim.benchmark.effort import PLAIN, Effort
 from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SEED, plan_of
+from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import PROGRAM
@@ -55,14 +56,20 @@ def pair_probe(
 
 def events_per_second(plan: Plan) -> float:
     """The native engine's rate of events."""
-    result = simulate(plan, SEED, NATIVE)
+    result = repeated(plan)
     return float(result.row()["events"] / result.engine_s)
 
 
 def tasks_per_second(plan: Plan) -> float:
     """The native engine's rate of tasks."""
-    result = simulate(plan, SEED, NATIVE)
+    result = repeated(plan)
     return float(result.counters["tasks"] / result.engine_s)
+
+
+def repeated(plan: Plan) -> Result:
+    """A run that finds the arrays of ``plan`` prepared: the other side of a pair may have taken their place."""
+    simulate(plan, SEED, NATIVE)
+    return simulate(plan, SEED, NATIVE)
 
 
 def bare_events_per_second(workload: str, size: int, workers: int, nodes: int) -> float:
@@ -118,8 +125,9 @@ def _matmul(effort: Effort) -> list[Probe[Ratio]]:
 
     workload = {"name": "matmul", "n": effort.ratio_matmul}
     probes = []
-    for skip, how, most in (("auto", "skipping where it can", None), ("off", "event by event", 1)):
+    asked = (("auto", "skipping where it can", SMT_AND_CLOCK_OF_NONE, None), ("off", "event by event", None, 1))
+    for skip, how, bound, most in asked:
         on, off = (partial(engine_s, plan_of(workload, FEW, "bare", skip, model=m)) for m in (SMT_AND_CLOCK, PLAIN))
         title = f"matmul {effort.ratio_matmul}, SMT and clock at their defaults: to effects off, {how}"
-        probes.append(pair_probe(title, "at most", SMT_AND_CLOCK_OF_NONE, "s", (on, off), most))
+        probes.append(pair_probe(title, "at most", bound, "s", (on, off), most))
     return probes

@@ -32,14 +32,19 @@ def traffic_factor(accesses: Accesses) -> I64:
     return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
 
 
-def settled_bytes(accesses: Accesses, placement: Placement) -> I64:
+@lru_cache(maxsize=2)
+def settled_bytes(work: Workload, placement: Placement) -> I64:
     """[accesses, nodes] the footprint of each access on each home; nothing for accesses that are not settled."""
-    return placement.bytes_by_home(accesses.region, accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
+    accesses = work.accesses
+    spans = (accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
+    found = placement.bytes_by_home(accesses.region, *spans)
+    found.setflags(write=False)
+    return found
 
 
-def traffic_by_home(accesses: Accesses, placement: Placement) -> I64:
+def traffic_by_home(work: Workload, placement: Placement) -> I64:
     """[accesses, nodes] bytes moved from and to each home; an access to an unplaced region moves none yet."""
-    return np.asarray(settled_bytes(accesses, placement) * traffic_factor(accesses)[:, None])
+    return np.asarray(settled_bytes(work, placement) * traffic_factor(work.accesses)[:, None])
 
 
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
@@ -123,7 +128,7 @@ def times_of(program: PlacedProgram) -> SegmentTimes:
     work, machine, placement = program.workload, program.machine, program.placement
     if program.coupled:
         return _bodies(program)
-    traffic = traffic_by_home(work.accesses, placement)
+    traffic = traffic_by_home(work, placement)
     compute = work.segment_compute_ps
     settled = np.zeros((machine.nodes, work.segments), np.int64)
     total = [np.zeros(0, np.int64)] * machine.nodes

@@ -78,7 +78,7 @@ def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
 def task_objects(work: Workload, placement: Placement) -> TaskObjects:
     """The objects of every row of a workload."""
     row, access, mode = _distinct(work.accesses, *_accesses_of_rows(work))
-    home = home_of(settled_bytes(work.accesses, placement)) if len(access) else np.zeros(0, np.int32)
+    home = home_of(settled_bytes(work, placement)) if len(access) else np.zeros(0, np.int32)
     home = np.where(placement.dynamic[work.accesses.region], OPEN, home)[access] if len(access) else home
     size = (work.accesses.row_bytes * work.accesses.rows)[access]
     return _grouped(work.rows, row, np.where(home == OPEN, access, -1), home, mode, size)

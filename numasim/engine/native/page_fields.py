@@ -30,7 +30,7 @@ def access_fields(program: PlacedProgram) -> Fields:
         "access_writes": (accesses.mode != Mode.READ).astype(np.uint8),
         "access_factor": traffic_factor(accesses),
         "access_mlp": MLP_BY_PATTERN[accesses.pattern],
-        "settled_bytes": settled_bytes(accesses, program.placement).ravel() if program.coupled else NOTHING,
+        "settled_bytes": settled_bytes(program.workload, program.placement).ravel() if program.coupled else NOTHING,
     }
 
 

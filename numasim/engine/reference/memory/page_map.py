@@ -255,7 +255,7 @@ class PageMap:
 
     @cached_property
     def _settled(self) -> I64:
-        return settled_bytes(self._plan.workload.accesses, self._placement)
+        return settled_bytes(self._plan.workload, self._placement)
 
 
 def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) -> tuple[I64, I64]:
