@@ -125,9 +125,8 @@ def _matmul(effort: Effort) -> list[Probe[Ratio]]:
 
     workload = {"name": "matmul", "n": effort.ratio_matmul}
     probes = []
-    asked = (("auto", "skipping where it can", SMT_AND_CLOCK_OF_NONE, None), ("off", "event by event", None, 1))
-    for skip, how, bound, most in asked:
+    for skip, how, most in (("auto", "skipping where it can", None), ("off", "event by event", 1)):
         on, off = (partial(engine_s, plan_of(workload, FEW, "bare", skip, model=m)) for m in (SMT_AND_CLOCK, PLAIN))
         title = f"matmul {effort.ratio_matmul}, SMT and clock at their defaults: to effects off, {how}"
-        probes.append(pair_probe(title, "at most", bound, "s", (on, off), most))
+        probes.append(pair_probe(title, "at most", SMT_AND_CLOCK_OF_NONE, "s", (on, off), most))
     return probes
