@@ -68,6 +68,7 @@ def test_fibonacci_numbers() -> None:
 
 def test_our_program_is_right(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder,) = prefix.glob("**/pkgconfig")
+    monkeypatch.delenv("PKG_CONFIG_PATH", raising=False)
     monkeypatch.setenv("PKG_CONFIG_LIBDIR", str(folder))  # and no other library
     comparisons = lace_comparisons(SMALL, tmp_path)
     (ratio,) = (probe.finding(*probe.sample()) for probe in comparisons.probes)
