@@ -63,7 +63,7 @@ static void join_one(uint32_t place) {
     if (slot) {
         finish(run(slot, arguments));
     } else {
-        ns_lane_slot *stolen = ns_lane_top(it.lane) - 1;
+        ns_lane_slot *stolen = ns_lane_top(it.lane->owned) - 1;
         uint64_t result = 0;
         ns_lane_note_place(stolen, &result); /* a thief may still read its slot */
         while (!ns_lane_has_ended(stolen)) ns_pause();
@@ -76,7 +76,7 @@ static void join_one(uint32_t place) {
 }
 
 static void join(uint32_t place) {
-    while (ns_lane_top(it.lane) != it.lane->slots) join_one(place);
+    while (ns_lane_top(it.lane->owned) != it.lane->slots) join_one(place);
 }
 
 static void require_done(uint32_t tasks) {

@@ -12,14 +12,10 @@ static ns_lane *lane_of(const ns_worker *worker) {
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
-/* The first free slot of the worker's lane. */
-static ns_lane_slot *top_of(const ns_worker *worker) {
-    /* relaxed: as in ns_lane_push */
-    return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&worker->lane.top), memory_order_relaxed);
-}
-
 /* Count the children anew: while `self` waited, tasks may have been left in its lane. */
-static void renew_children(ns_task *self) { self->children = (uint32_t)(top_of(self->worker) - self->first); }
+static void renew_children(ns_task *self) {
+    self->children = (uint32_t)(ns_lane_top(&self->worker->lane) - self->first);
+}
 
 static int begin(ns_thread_worker *worker) {
     (void)worker;
@@ -34,7 +30,7 @@ static void finish(ns_thread_worker *worker) { (void)worker; }
 static uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
     ns_task part = {.worker = worker, .first = top};
     body(&part, arguments);
-    if (top_of(worker) != top) { /* the body has not joined all of its children */
+    if (ns_lane_top(&worker->lane) != top) { /* the body has not joined all of its children */
         ns_lane_settle(&part);
         ns_lane_join(worker, top);
     }
@@ -68,12 +64,12 @@ static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
  * lane above it. */
 static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane *lane = lane_of(worker);
-    ns_lane_slot *top = ns_lane_top(lane), *slot = top - 1;
+    ns_lane_slot *top = ns_lane_top(lane->owned), *slot = top - 1;
     if (!ns_lane_has_ended(slot)) {
         const ns_task waiting = {.worker = worker, .first = mark, .children = (uint32_t)(top - mark)};
         ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot});
     }
-    if (ns_lane_top(lane) != top) return;
+    if (ns_lane_top(lane->owned) != top) return;
     ns_lane_deliver(lane);
     ns_lane_forget(lane);
 }
@@ -144,7 +140,7 @@ static void spawn(ns_task *self, const ns_work_order *order) {
 }
 
 ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes) {
-    ns_task self = {.worker = worker, .first = ns_lane_top(lane_of(worker))};
+    ns_task self = {.worker = worker, .first = ns_lane_top(&worker->lane)};
     spawn(&self, &(ns_work_order){.body = body, .arguments = arguments, .bytes = bytes});
     return ns_lane_top_of(&self);
 }
@@ -182,7 +178,7 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     if ((int32_t)q != worker->own) return take_oldest(worker, lane);
-    if (waiting && ns_lane_top(lane) != waiting->first) return take_child(worker, lane);
+    if (waiting && ns_lane_top(lane->owned) != waiting->first) return take_child(worker, lane);
     /* What is left is below those that wait here, and stays there until it is joined: it is taken as thieves do. */
     ns_lane_publish(lane);
     return take_oldest(worker, lane);
@@ -202,7 +198,7 @@ static void keep(ns_thread_worker *worker, ns_thread_task *task) {
 
 static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
     ns_lane_slot *slot = task->slot;
-    const uint32_t returned = run_part(&worker->base, ns_lane_top(lane_of(&worker->base)), task->body, task->inlined);
+    const uint32_t returned = run_part(&worker->base, ns_lane_top(&worker->base.lane), task->body, task->inlined);
     if (!slot) put_result(task->inlined, returned);
     char arguments[NS_INLINED_BYTES]; /* the record goes before the slot: who joins the task may end the run */
     memcpy(arguments, task->inlined, sizeof arguments);

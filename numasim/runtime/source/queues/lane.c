@@ -34,15 +34,15 @@ void ns_lane_destroy(ns_lane *self) {
 /* ---- the owner --------------------------------------------------------------------------------------------------- */
 
 static void publish_half(ns_lane *self) {
-    adopt_ends(self, ns_split_publish_half(&self->ends, index_of(self, ns_lane_top(self))));
+    adopt_ends(self, ns_split_publish_half(&self->ends, index_of(self, ns_lane_top(self->owned))));
 }
 
 void ns_lane_publish(ns_lane *self) {
-    adopt_ends(self, ns_split_publish_all(&self->ends, index_of(self, ns_lane_top(self))));
+    adopt_ends(self, ns_split_publish_all(&self->ends, index_of(self, ns_lane_top(self->owned))));
 }
 
 bool ns_lane_push_written(ns_lane *self) {
-    ns_lane_slot *slot = ns_lane_top(self);
+    ns_lane_slot *slot = ns_lane_top(self->owned);
     if (index_of(self, slot) == self->capacity) return false;
     set_top(self, slot + 1);
     publish_half(self);
@@ -50,7 +50,7 @@ bool ns_lane_push_written(ns_lane *self) {
 }
 
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
-    ns_lane_slot *slot = ns_lane_top(self) - 1;
+    ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
     while (index_of(self, slot) + 1 == self->split) {
         /* relaxed: no slot is read or written by what thieves have done to the tail */
         const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_relaxed);
@@ -67,7 +67,7 @@ ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
 }
 
 void ns_lane_deliver(const ns_lane *self) {
-    ns_lane_slot *slot = ns_lane_top(self) - 1;
+    ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
     /* relaxed: that it has ended was seen before */
     const uint64_t ended = ns_atomic_u64_load(ns_lane_atomic(&slot->ended), memory_order_relaxed);
     void *place;
@@ -76,7 +76,7 @@ void ns_lane_deliver(const ns_lane *self) {
 }
 
 void ns_lane_forget(ns_lane *self) {
-    ns_lane_slot *slot = ns_lane_top(self) - 1;
+    ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
     /* relaxed: only who steals the next task of this slot writes there again, and sees it by the split's release */
     ns_atomic_u64_store(ns_lane_atomic(&slot->ended), 0, memory_order_relaxed);
     set_top(self, slot);
@@ -130,6 +130,6 @@ void ns_lane_end(ns_lane_slot *slot, const char *arguments, uint32_t returned) {
 uint64_t ns_lane_length(const ns_lane *self) {
     /* relaxed: both change while one looks, which is why it may also seem negative */
     const uint32_t tail = ns_ends_tail(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
-    const int64_t length = (int64_t)index_of(self, ns_lane_top(self)) - (int64_t)tail;
+    const int64_t length = (int64_t)index_of(self, ns_lane_top(self->owned)) - (int64_t)tail;
     return length > 0 ? (uint64_t)length : 0;
 }

@@ -48,35 +48,33 @@ static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *a
     if (at < bytes) memcpy(slot->arguments + at, (const char *)arguments + at, bytes - at);
 }
 
+/* The first free slot of the lane; for others than the owner at some instant. */
+static inline ns_lane_slot *ns_lane_top(const ns_lane_owned *owned) {
+    /* relaxed: the owner reads what it wrote itself; others read it for the length only */
+    return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&owned->top), memory_order_relaxed);
+}
+
 /* The owner pushes a task with at most NS_INLINED_BYTES of arguments; false where there is no room. */
 static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
-    /* relaxed: the owner reads what it wrote itself, and limits only choose the slow path */
-    const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed);
-    ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top;
+    ns_lane_slot *slot = ns_lane_top(self->owned);
     ns_lane_fill(slot, body, arguments, bytes);
-    if (top >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
+    /* relaxed: limits only choose the slow path */
+    if ((uintptr_t)slot >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
         return ns_lane_push_written(self);
-    /* relaxed: private tasks are seen by others only after the split's release; others read the top for the length only
-     */
-    ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), top + sizeof *slot, memory_order_relaxed);
+    /* relaxed: private tasks are seen by others only after the split's release */
+    ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), (uintptr_t)(slot + 1), memory_order_relaxed);
     return true;
 }
 
 /* Of a lane that is not empty, the owner takes the task at the top: it stays in its slot until the next push.
  * NULL where it has been stolen. */
 static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
-    const uint64_t top = ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed); /* as in push */
-    if (top <= ns_atomic_u64_load(ns_lane_atomic(&self->owned->pop_limit), memory_order_relaxed))
-        return ns_lane_pop_slowly(self);
-    ns_lane_slot *slot = (ns_lane_slot *)(uintptr_t)top - 1;
-    ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), (uintptr_t)slot, memory_order_relaxed);
-    return slot;
-}
-
-/* The first free slot; for the owner. */
-static inline ns_lane_slot *ns_lane_top(const ns_lane *self) {
+    ns_lane_slot *top = ns_lane_top(self->owned);
     /* relaxed: as in push */
-    return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&self->owned->top), memory_order_relaxed);
+    if ((uintptr_t)top <= ns_atomic_u64_load(ns_lane_atomic(&self->owned->pop_limit), memory_order_relaxed))
+        return ns_lane_pop_slowly(self);
+    ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), (uintptr_t)(top - 1), memory_order_relaxed);
+    return top - 1;
 }
 
 /* Of the task at the top, which was stolen and has ended, the owner puts the result, if it left one, in its place. */
