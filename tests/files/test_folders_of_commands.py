@@ -27,8 +27,7 @@ scores:
   times: {metric: mape, bound: 0.15}
 """
 PROGRAM = """\
-all_threads: yes
-spec: {runtime: ompi, strategy: randomized}
+spec: {runtime: ompi, strategy: randomized, workers: threads}
 rows:
   small: {workload: {name: fib, n: 6}}
 variants:

@@ -21,8 +21,7 @@ inconsistencies:
   - {text: the first table contradicts itself, tables: ["1.1"]}
 """,
     "programs/trees.yaml": """\
-all_threads: yes
-spec: {runtime: ompi, strategy: randomized}
+spec: {runtime: ompi, strategy: randomized, workers: threads}
 rows:
   small: {workload: {name: fib, n: 6}}
   large: {workload: {name: fib, n: 9}}

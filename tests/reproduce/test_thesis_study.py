@@ -221,13 +221,26 @@ def test_what_the_thesis_contradicts_stands_with_the_tables_that_it_touches(stud
     assert study.tables[table].notes[0] == study.tables[table].inconsistencies[0]
 
 
-def test_bots_run_with_24_workers_and_every_run_on_the_machine_of_the_thesis(study: Study) -> None:
+def test_every_run_is_on_the_machine_of_the_thesis(study: Study) -> None:
     setting = Setting(study, quick=True)
     for table in study.tables.values():
         for run in KINDS[table.file.kind].plan(setting, table).runs:
             assert run.spec.machine.name == "xeon-e5-2620-2s"
-            if table.file.program in ("bots", "syncbench"):
-                assert run.spec.workers == 24
+
+
+def test_chapter_3_has_a_worker_on_each_core_and_later_chapters_on_each_hardware_thread(study: Study) -> None:
+    bots, setting = study.programs["bots"], Setting(study)
+    workers = {variant: setting.spec(Wanted(bots, "Strassen-2048", variant)).workers for variant in bots.file.variants}
+    assert workers == {
+        "randomized": 12,
+        "threshold": 12,
+        "topology-aware": 24,
+        "locality-binding": 24,
+        "numa-oblivious": 24,
+        "affinity-aware": 24,
+    }
+    syncbench = study.programs["syncbench"]
+    assert {setting.spec(Wanted(syncbench, row, "oblivious")).workers for row in syncbench.file.rows} == {24}
 
 
 def test_data_lies_where_the_chapters_have_put_it(study: Study) -> None:

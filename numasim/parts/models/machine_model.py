@@ -121,6 +121,11 @@ class MachineSpec(Model):
         return len(self.node_shapes)
 
     @property
+    def cores(self) -> int:
+        """Number of cores of the whole machine."""
+        return sum(node.cores for node in self.node_shapes)
+
+    @property
     def threads(self) -> int:
         """Number of hardware threads of the whole machine."""
         return sum(node.threads for node in self.node_shapes)

@@ -38,7 +38,7 @@ def _total(setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
     variant = table.file.options["variants"][cell.row]
     changes = assignments(table.document.follow(("columns", cell.column, "set")))
     program = setting.study.programs[str(table.file.program)]
-    wanted = [Wanted(program, row, variant, changes, table.file.repeat) for row in program.file.rows]
+    wanted = [Wanted(program, row, variant, changes, table.file.repeat, table.id) for row in program.file.rows]
     return planned(setting, replace(cell, variant=variant), *wanted)
 
 

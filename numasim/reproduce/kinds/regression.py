@@ -61,7 +61,7 @@ def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
     program = setting.study.programs[str(table.file.program)]
     changes = assignments(table.document.follow(("with", "set")))
     try:
-        runs = setting.runs(Wanted(program, asked.row, asked.variant, changes, table.file.repeat))
+        runs = setting.runs(Wanted(program, asked.row, asked.variant, changes, table.file.repeat, table.id))
     except NotSimulatedError as reason:
         empty = table_of(table, tuple(replace(cell, note=joined(cell.note, str(reason))) for cell in cells))
         return PlannedTable((), lambda _: empty)

@@ -90,7 +90,7 @@ def wanted_for(setting: Setting, table: StudyTable, row: str, column: str) -> Wa
     if key is not None:
         changes = (*changes, assigned(key, row, table.document.mapping()["rows"]))
     variant = table.file.columns[column].variant
-    return Wanted(program, "" if key else row, variant, changes, table.file.repeat)
+    return Wanted(program, "" if key else row, variant, changes, table.file.repeat, table.id)
 
 
 def planned(setting: Setting, cell: Cell, *wanted: Wanted) -> PlannedCell:

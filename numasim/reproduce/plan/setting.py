@@ -1,20 +1,22 @@
 """How a study is reproduced: as it is, quickly, on another machine, without some of its mechanisms.
 
 A run's fields are set in this order, where later ones override earlier ones: the study's machine, seed and repeat; the
-program; what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the column;
-ablations; other changes; another machine.
+program; what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the readings; the
+column; ablations; other changes; another machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import Node, from_python
 from numasim.parts.yaml.scalars import scalar
 from numasim.reproduce.study.contents import Program, Study
 from numasim.reproduce.study.names import check_known
+from numasim.reproduce.study.study_files import ReadingSpec
 from numasim.spec.overrides import Assignment, field_path, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
 from numasim.spec.single_part import read_machine
@@ -22,6 +24,7 @@ from numasim.sweep.planned_runs import PlannedRun, repeated
 
 MACHINE = "machine"
 WORKERS = "workers"
+WORKERS_ON = ("cores", "threads")  # of a machine: that many
 
 
 class NotSimulatedError(Exception):
@@ -30,13 +33,14 @@ class NotSimulatedError(Exception):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Runs of one row under one variant; ``changes`` are those of the column, ``repeat`` is the table's."""
+    """Runs of one row under one variant; ``changes`` are those of a column of ``table``, ``repeat`` is the table's."""
 
     program: Program
     row: str = ""  # of the program
     variant: str | None = None
     changes: tuple[Assignment, ...] = ()
     repeat: int | None = None
+    table: str = ""  # none: a run beside the tables
 
 
 @dataclass(frozen=True)
@@ -50,19 +54,24 @@ class Change:
 
     def concerns(self, wanted: Wanted) -> bool:
         """Whether the change applies to these runs."""
-        return (
-            (not self.programs or wanted.program.name in self.programs)
-            and (not self.rows or wanted.row in self.rows)
-            and (not self.variants or wanted.variant in self.variants)
-        )
+        return _within(self, wanted)
+
+
+def _within(scope: Change | ReadingSpec, wanted: Wanted) -> bool:
+    return (
+        (not scope.programs or wanted.program.name in scope.programs)
+        and (not scope.rows or wanted.row in scope.rows)
+        and (not scope.variants or wanted.variant in scope.variants)
+    )
 
 
 @dataclass(frozen=True)
 class Setting:
     """A study and how to reproduce it.
 
-    ``machine`` is a shipped name or a path, ``without`` names ablations, ``changes`` override those, and
-    ``rows``, where any are named, are the only rows of the programs to be simulated.
+    ``machine`` is a shipped name or a path, ``without`` names ablations, ``readings`` has choices in place of those
+    that are scored, ``changes`` override all of them, and ``rows``, where any are named, are the only rows of the
+    programs to be simulated.
     """
 
     study: Study
@@ -70,13 +79,17 @@ class Setting:
     machine: str | None = None
     without: tuple[str, ...] = ()
     repeat: int | None = None
+    readings: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     rows: tuple[str, ...] = ()
     resolver: Resolver = field(default_factory=Resolver, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse an ablation that the study does not have."""
+        """Refuse an ablation, a reading or a choice that the study does not have."""
         check_known("mechanism", self.without, self.study.file.ablations)
+        check_known("reading", self.readings, self.study.file.readings)
+        for name, choice in self.readings.items():
+            check_known(f"choice of the reading {name!r}:", [choice], self.study.file.readings[name].choices)
 
     def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
         """One run for each seed. Raises `NotSimulatedError` where this setting has none, InputError for a bad field."""
@@ -93,14 +106,14 @@ class Setting:
         return self.resolver.run(wanted.program.document.mapping()["spec"], self._assignments(wanted))
 
     @cached_property
-    def threads(self) -> int:
-        """Hardware threads of the machine."""
-        return read_machine(self.machine or self.study.file.machine).threads
+    def _machine(self) -> MachineSpec:
+        return read_machine(self.machine or self.study.file.machine)
 
     def _refuse_many_workers(self, wanted: Wanted) -> None:
+        threads = self._machine.threads
         for each in wanted.changes:
-            if each.path == (WORKERS,) and isinstance(each.value.content, int) and each.value.content > self.threads:
-                raise NotSimulatedError(f"the machine has {self.threads} hardware threads")
+            if each.path == (WORKERS,) and isinstance(each.value.content, int) and each.value.content > threads:
+                raise NotSimulatedError(f"the machine has {threads} hardware threads")
 
     def _repeat(self, wanted: Wanted, spec: RunSpec) -> int:
         if self.repeat is not None or wanted.repeat is not None:
@@ -112,27 +125,42 @@ class Setting:
         quick = program.document.follow(("quick", "set")) if self.quick else None
         ablations = (study.document.follow(("ablations", name)) for name in self.without)
         others = (each.fields for each in self.changes if each.concerns(wanted))
-        return [
+        made = (
             *self._defaults(program),
             *self._fitted(wanted),
             *assignments(quick),
             *assignments(program.document.follow(("rows", wanted.row))),
             *self._of_variant(wanted),
+            *self._of_readings(wanted),
             *wanted.changes,
             *(each for fields in (*ablations, *others) for each in assignments(fields)),
             *from_mapping({MACHINE: self.machine} if self.machine else {}),
-        ]
+        )
+        return [self._counted(each) for each in made]
+
+    def _counted(self, given: Assignment) -> Assignment:
+        """The assignment with the number of workers that `WORKERS_ON` says in a word."""
+        if given.path != (WORKERS,) or given.value.content not in WORKERS_ON:
+            return given
+        count = getattr(self._machine, str(given.value.content))
+        return replace(given, value=from_python(count, given.value.place))
 
     def _of_variant(self, wanted: Wanted) -> Iterable[Assignment]:
         if wanted.variant:
             for path in (("variants", wanted.variant), ("exceptions", wanted.variant, wanted.row)):
                 yield from assignments(wanted.program.document.follow(path))
 
+    def _of_readings(self, wanted: Wanted) -> Iterable[Assignment]:
+        for name, reading in self.study.file.readings.items():
+            if _within(reading, wanted) and (not reading.tables or wanted.table in reading.tables):
+                choice = self.readings.get(name, reading.scored)
+                yield from assignments(self.study.document.follow(("readings", name, "choices", choice, "set")))
+
     def _defaults(self, program: Program) -> Iterable[Assignment]:
-        file, given = self.study.file, program.file.spec
+        file, given = self.study.file, program.document.mapping()["spec"]
         values = {MACHINE: file.machine, "seed": file.seed, "repeat": file.repeat}
-        values |= {WORKERS: self.threads} if program.file.all_threads else {}
-        return from_mapping({name: value for name, value in values.items() if name not in given})
+        yield from from_mapping({name: value for name, value in values.items() if name not in given.mapping()})
+        yield from (each for each in assignments(given) if each.path == (WORKERS,))
 
     def _fitted(self, wanted: Wanted) -> Iterable[Assignment]:
         """The fitted fields of these runs; another machine has the values of its own file."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -100,7 +100,8 @@ class PlannedSide:
     name: str
     side: str
     label: str
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict)
 
 
 def sensitivity(
@@ -113,21 +114,27 @@ def sensitivity(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> Sensitivity:
-    """Change everything that ``sensitivity.yaml`` of ``study`` lists, one at a time; runs are stored as by `reproduce`.
+    """Change all that ``sensitivity.yaml`` of ``study`` lists, and each reading, one at a time.
+
+    Runs are stored as by `reproduce`.
 
     ``only`` names what to change, ``rows`` which rows of the programs to simulate; none given: all, but those that a
     quick reproduction leaves out. Raises `InputError` for unknown names, and for fields that no run has.
     """
     require_engine(engine)
     ranges = read_ranges(study)
-    check_known("range", only, ranges.names)
+    check_known("range", only, (*ranges.names, *study.file.readings))
     planned = [each for each in planned_sides(study, ranges) if not only or each.name in only]
     base = Setting(study, quick=True, repeat=SEEDS, rows=tuple(rows))
-    settings = [base, *(replace(base, repeat=1, changes=each.changes) for each in planned)]
+    settings = [base, *(_changed_base(base, each) for each in planned)]
     wanted = [(setting, ranges.file.tables) for setting in settings]
     (as_modelled, *changed), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
     values = [values_of(study, tables) for tables in changed]
-    return Sensitivity(conclusions_of(study, as_modelled), tuple(_influences(ranges, planned, values)), runs)
+    return Sensitivity(conclusions_of(study, as_modelled), tuple(_influences(study, ranges, planned, values)), runs)
+
+
+def _changed_base(base: Setting, side: PlannedSide) -> Setting:
+    return replace(base, repeat=1, changes=side.changes, readings=side.readings)
 
 
 def conclusions_of(study: Study, tables: Sequence[Table]) -> tuple[Conclusion, ...]:
@@ -167,6 +174,9 @@ def planned_sides(study: Study, ranges: Ranges) -> Iterable[PlannedSide]:
         for side in SIDES:
             if getattr(change, side):
                 yield _changed(ranges.document, number, change, side)
+    for name, reading in study.file.readings.items():
+        for side, choice in zip(SIDES, reading.others, strict=False):
+            yield PlannedSide(name, side, choice, readings={name: choice})
 
 
 def _scaled(study: Study, fitted: FittedRange, side: str, place: Place) -> PlannedSide:
@@ -195,12 +205,13 @@ def _changed(document: Node, number: int, change: ChangedRange, side: str) -> Pl
 
 
 def _influences(
-    ranges: Ranges, planned: Sequence[PlannedSide], values: Sequence[Mapping[str, float]]
+    study: Study, ranges: Ranges, planned: Sequence[PlannedSide], values: Sequence[Mapping[str, float]]
 ) -> Iterable[Influence]:
     sides: dict[str, dict[str, Side]] = {}
     for each, found in zip(planned, values, strict=True):
         sides.setdefault(each.name, {})[each.side] = Side(each.label, found)
     kinds = {each.name: ("fitted", each.source) for each in ranges.file.fitted}
     kinds |= {each.name: (each.kind, each.source) for each in ranges.file.changes}
+    kinds |= {name: ("reading", each.question) for name, each in study.file.readings.items()}
     for name, ends in sides.items():
         yield Influence(name, *kinds[name], ends)

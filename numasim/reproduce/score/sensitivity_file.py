@@ -6,7 +6,7 @@ for vendor data and for readings of what a paper leaves open. They have a low si
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -94,7 +94,7 @@ def read_ranges(study: Study) -> Ranges:
         check_names(document, ("fitted", number, "parameters"), "fitted parameter", fitted.parameters, parameters)
     for number, change in enumerate(file.changes):
         _check_change(study, document, number, change)
-    _check_unique(document, file)
+    _check_unique(document, file, study.file.readings)
     return Ranges(file, document)
 
 
@@ -109,10 +109,10 @@ def _check_change(study: Study, document: Node, number: int, change: ChangedRang
         check_names(document, ("changes", number, f"{what}s"), what, names, known[what])
 
 
-def _check_unique(document: Node, file: SensitivityFile) -> None:
+def _check_unique(document: Node, file: SensitivityFile, readings: Collection[str]) -> None:
     places = [("fitted", number, each.name) for number, each in enumerate(file.fitted)]
     places += [("changes", number, each.name) for number, each in enumerate(file.changes)]
-    seen: set[str] = set()
+    seen = set(readings)
     for part, number, name in places:
         if name in seen:
             problem = f"there are two ranges named {name!r}"

@@ -5,7 +5,7 @@ A mistake is an `InputError` with file and line, what is expected and the neares
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from numasim.errors import InputError
 from numasim.parts.validation import placed
@@ -36,6 +36,8 @@ def check_study(study: Study) -> None:
         variants = study.programs[contribution.program].file.variants
         for key, variant in (("variant", contribution.variant), ("over", contribution.over)):
             check_names(study.document, (*path, key), "variant", [variant], variants)
+    for name in study.file.readings:
+        _check_reading(study, name)
     for number, each in enumerate(study.file.inconsistencies):
         check_names(study.document, ("inconsistencies", number, "tables"), "table", each.tables, study.tables)
     for score, spec in study.file.scores.items():
@@ -49,6 +51,19 @@ def check_study(study: Study) -> None:
         for name, column in table.file.columns.items():
             study.published(table.id, name)  # reads every number
             study.null(table.id, column)
+
+
+def _check_reading(study: Study, name: str) -> None:
+    reading = study.file.readings[name]
+    programs = [each.file for key, each in study.programs.items() if not reading.programs or key in reading.programs]
+    known: Mapping[str, Collection[str]] = {
+        "table": study.tables,
+        "program": study.programs,
+        "row": [row for each in programs for row in each.rows],
+        "variant": [variant for each in programs for variant in each.variants],
+    }
+    for what, names in known.items():
+        check_names(study.document, ("readings", name, f"{what}s"), what, getattr(reading, f"{what}s"), names)
 
 
 def _check_table(study: Study, table: StudyTable) -> None:

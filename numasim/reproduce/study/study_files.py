@@ -7,12 +7,11 @@ changes a field inside it.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
-from numasim.parts.models.runtime_model import YesNo
 from numasim.reproduce.table_cells import Role
 
 Text = Annotated[str, Field(min_length=1)]
@@ -54,6 +53,43 @@ class ContributionSpec(Model):
     over: Text
 
 
+class ChoiceSpec(Model):
+    """One way to read the source: what ``says`` so there, and the fields of a run that follow from it.
+
+    A choice that sets nothing is the way in which the files of the study are written, or has columns of its own.
+    """
+
+    says: Text
+    changes: Fields = Field(default_factory=dict, alias="set")
+
+
+class ReadingSpec(CheckedModel):
+    """A question that the source leaves open, and its answers by name; ``scored`` is the one that is scored.
+
+    It concerns the runs of these tables, programs, rows and variants, of all where none are named. ``role`` is
+    ``input`` where the text decides, and ``chosen`` where the answer was taken with scored figures in view.
+    """
+
+    question: Text
+    role: Literal["input", "chosen"]
+    tables: Names = ()
+    programs: Names = ()
+    rows: Names = ()
+    variants: Names = ()
+    choices: Annotated[dict[str, ChoiceSpec], Field(min_length=1)]
+    scored: Text
+
+    def _problems(self) -> Any:
+        if self.scored not in self.choices:
+            yield f"scored names one of the choices, {', '.join(self.choices)}, and not {self.scored!r}"
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The choices beside the one that is scored which change runs."""
+        scored = self.choices[self.scored].changes
+        return tuple(name for name, choice in self.choices.items() if name != self.scored and choice.changes != scored)
+
+
 class InconsistencySpec(Model):
     """An inconsistency of the published study, and the tables that it affects."""
 
@@ -69,6 +105,7 @@ class StudyFile(Model):
     machine: Text
     seed: Seed = 0
     repeat: PositiveCount = 1
+    readings: dict[str, ReadingSpec] = Field(default_factory=dict)
     scores: dict[str, ScoreSpec] = Field(default_factory=dict)
     ablations: dict[str, Fields] = Field(default_factory=dict)
     contributions: dict[str, ContributionSpec] = Field(default_factory=dict)
@@ -86,12 +123,12 @@ class QuickSpec(Model):
 class ProgramFile(Model):
     """One file of ``programs/``: a run, the rows that tables name, and the variants that the study compares.
 
-    With ``all_threads`` a run has a worker on every hardware thread of its machine, whichever machine that is.
-    ``exceptions`` are fields that override others for one row under a variant.
+    ``workers: cores`` and ``workers: threads`` are a worker on each core or hardware thread of the machine, whichever
+    machine that is, here and wherever fields of runs are set. ``exceptions`` are fields that override others for one
+    row under a variant.
     """
 
     spec: Fields
-    all_threads: YesNo = False
     rows: dict[str, Fields] = Field(default_factory=dict)
     variants: dict[str, Fields] = Field(default_factory=dict)
     exceptions: dict[str, dict[str, Fields]] = Field(default_factory=dict)  # by variant and row
