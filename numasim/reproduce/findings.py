@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numasim.reproduce.calibration.record import FittedParameter
+from numasim.reproduce.calibration.record import FittedParameter, RefusedParameter
 from numasim.reproduce.study.selection import ScoreRule
 from numasim.reproduce.table_cells import Score, Table
 
@@ -36,6 +36,8 @@ class Findings:
     parameters: tuple[FittedParameter, ...]
     command: str  # that reproduces it
     version: str  # of numasim
+    refused: tuple[RefusedParameter, ...] = ()
+    only_rates: tuple[Score, ...] = ()  # of the machine with nothing fitted but the rates of serial runs
 
     @property
     def elsewhere(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
@@ -24,13 +24,15 @@ NOTHING = "nothing"  # is switched off
 class Reproduction:
     """The chosen tables of a study; ``ablations`` has the scored tables of a quick reproduction without each mechanism.
 
-    Those under `NOTHING`, also quick, have all mechanisms; the others are compared with them.
+    Those under `NOTHING`, also quick, have all mechanisms; the others are compared with them. ``only_rates`` has the
+    scored tables once more with nothing fitted but rates; on another machine than the study's there are none.
     """
 
     setting: Setting
     tables: tuple[Table, ...]
     ablations: Mapping[str, tuple[Table, ...]]
     runs: int  # from which all tables are filled
+    only_rates: tuple[Table, ...] = ()
 
     @property
     def study(self) -> Study:
@@ -61,10 +63,16 @@ def reproduce(
     require_engine(engine)
     main = Setting(study, quick, machine, tuple(without))
     settings = _ablated(main) if ablations else {}
-    wanted = [(main, study.chosen), *((each, scored(study)) for each in settings.values())]
+    unfitted = [(replace(main, only_rates=True), scored(study) if comparable(main) else ())]
+    wanted = [(main, study.chosen), *unfitted, *((each, scored(study)) for each in settings.values())]
     with owned_folder(Path(directory), REPORT, report_files(study.chosen)):
-        (tables, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
-    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)), runs)
+        (tables, only_rates, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
+    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)), runs, only_rates)
+
+
+def comparable(setting: Setting) -> bool:
+    """Whether the machine is the study's: of another nothing was published."""
+    return setting.machine is None or setting.machine == setting.study.file.machine
 
 
 def simulate(

@@ -80,6 +80,45 @@ def test_quick_leaves_rows_out_and_makes_programs_smaller(make: Make, small_stud
     assert {run.spec.workload.n for run in plan.runs} == {16}  # type: ignore[union-attr]
 
 
+def test_quick_runs_of_another_size_are_predictions_of_which_nothing_was_fitted(make: Make) -> None:
+    """The program of Table 1.2 is smaller then, that of Table 1.1 has only fewer rows."""
+    found = make(quick=True)
+    assert {cell.role for cell in cells(found, "1.2").values()} == {Role.PREDICTED}
+    assert cells(found, "1.1")["small", "plain_s"].role is Role.FITTED
+    assert cells(make("1.2"), "1.2")["2", "attempts"].role is Role.FITTED
+
+
+CALIBRATED = """\
+parameters:
+  - {name: leaves, set: workload.leaf_ns, programs: [trees], value: 120, alone: 130, step: 1}
+  - {name: overlap, set: model.worker_spread, programs: [trees], value: 0.05, step: 2}
+"""
+
+
+def test_scored_tables_are_made_once_more_with_nothing_fitted_but_rates(make: Make, small_study: Path) -> None:
+    (small_study / "calibrated.yaml").write_text(CALIBRATED)
+    found = make()
+    (table,) = found.only_rates
+    assert (table.id, found.runs) == ("1.1", 12 + 8)  # those of the study and of the two programs of the scored table
+    fib = {"workload": {"name": "fib", "n": 9, "leaf_ns": 130}, "strategy": "topology-aware"}
+    (cell,) = (each for each in table.cells if (each.row, each.column) == ("large", "domains_s"))
+    assert cell.simulated == tuple(simulated_alone(repeat, **fib) for repeat in (0, 1))
+    assert cell.simulated != cells(found, "1.1")["large", "domains_s"].simulated
+
+
+def test_nothing_is_run_twice_where_rates_are_all_that_is_fitted(make: Make, small_study: Path) -> None:
+    (small_study / "calibrated.yaml").write_text(
+        "parameters: [{name: leaves, set: workload.leaf_ns, programs: [trees], value: 120, step: 1}]"
+    )
+    found = make()
+    assert found.runs == 12
+    assert found.only_rates == tuple(table for table in found.tables if table.id == "1.1")
+
+
+def test_on_another_machine_there_is_nothing_to_score_with_rates_alone(make: Make) -> None:
+    assert make("1.1", machine="xeon-x7560-4s").only_rates == ()
+
+
 def test_without_a_mechanism_its_fields_are_on_top(make: Make) -> None:
     found = make("1.1", without=["caches"])
     spec = {"workload": {"name": "fib", "n": 6}, "strategy": "randomized", "model": {"cache": "none"}}

@@ -82,6 +82,16 @@ def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path
     assert (parameter.runs, parameter.data, parameter.residual) == ("trees (large)", "table 1.1: plain s", 0.02)
 
 
+def test_the_machine_with_nothing_fitted_but_rates_is_scored_too(small_study: Path, tmp_path: Path) -> None:
+    """The poll interval belongs to no rate: without it the scores are those of a study without a calibration."""
+    study = read_study(str(small_study), ["1.1"])
+    bare = findings_of(reproduce(study, tmp_path / "bare", jobs=1))
+    assert bare.only_rates == bare.scores
+    (small_study / "calibrated.yaml").write_text(CALIBRATED)
+    found = findings_of(reproduce(read_study(str(small_study), ["1.1"]), tmp_path / "out", jobs=1))
+    assert found.only_rates == bare.scores
+
+
 def test_ablations_are_scored_without_their_mechanism(small_study: Path, tmp_path: Path) -> None:
     found = findings_of(reproduce(read_study(str(small_study)), tmp_path / "out", jobs=1, ablations=True))
     nothing, ablation = found.ablations

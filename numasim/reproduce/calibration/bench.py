@@ -37,6 +37,10 @@ class Bench:
         """The results of independent jobs, which may run in parallel, in the order of the jobs."""
         return list(self.executor.map(job, *arguments))
 
+    def only(self, found: Calibration) -> Bench:
+        """The same with other parameters."""
+        return replace(self, found=found)
+
     def also(self, found: Calibration) -> Bench:
-        """The same with the parameters of one more step."""
-        return replace(self, found=self.found.joined(found))
+        """The same with what one more step found."""
+        return self.only(self.found.joined(found))

@@ -77,12 +77,13 @@ def rate_now(group: SharedRate) -> int:
 
 def serial_rate(group: SharedRate, start: int) -> int:
     """The rate at which the relative errors of the serial times add up to zero, searched from ``start``."""
+    return rounded(rising_root(lambda rate: mean_error(group, rate), start, tolerance=RATE_TOLERANCE), RATE_DIGITS)
 
-    def error(rate: int) -> float:
-        seconds = serial_seconds(group, rate)
-        return sum(each / group.serial_s[row] - 1 for row, each in seconds.items()) / len(seconds)
 
-    return rounded(rising_root(error, start, tolerance=RATE_TOLERANCE), RATE_DIGITS)
+def mean_error(group: SharedRate, rate: int) -> float:
+    """Mean relative error of the serial times at a rate."""
+    seconds = serial_seconds(group, rate)
+    return sum(each / group.serial_s[row] - 1 for row, each in seconds.items()) / len(seconds)
 
 
 def serial_seconds(group: SharedRate, rate: int) -> dict[str, float]:

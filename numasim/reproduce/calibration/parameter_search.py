@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Point = tuple[int, ...]
 Costs = Callable[[Sequence[Point]], Sequence[float]]
@@ -30,19 +30,25 @@ class Axis:
         """The nearest value that is allowed."""
         return min(self.high, max(self.low, value))
 
+    def held(self, value: int) -> Axis:
+        """The axis with one value only."""
+        return replace(self, start=value, low=value, high=value)
 
-def lowest(axes: Sequence[Axis], costs: Costs, report: Report) -> tuple[Point, float]:
-    """The point of a compass search with the lowest cost, and that cost.
 
-    In every round all neighbours of the best point are evaluated, one step along each axis to both sides; where none is
-    better, steps are quartered. ``costs`` gets all points of a round at once and no point twice; ``report`` is called
-    for every better point.
+def lowest(
+    axes: Sequence[Axis], costs: Costs, report: Report, start: Point | None = None, enough: float = -math.inf
+) -> tuple[Point, float]:
+    """The point of a compass search with the lowest cost, and that cost; a cost of ``enough`` ends the search.
+
+    It begins at ``start``, or else where each axis does. In every round all neighbours of the best point are evaluated,
+    one step along each axis to both sides; where none is better, steps are quartered. ``costs`` gets all points of a
+    round at once and no point twice; ``report`` is called for every better point.
     """
-    best = tuple(axis.start for axis in axes)
+    best = start or tuple(axis.start for axis in axes)
     known = dict(zip([best], costs([best]), strict=True))
     report(best, known[best])
     steps = [axis.coarse for axis in axes]
-    while True:
+    while known[best] > enough:
         around = _around(best, axes, steps)
         new = [point for point in around if point not in known]
         known.update(zip(new, costs(new) if new else (), strict=True))
@@ -54,6 +60,7 @@ def lowest(axes: Sequence[Axis], costs: Costs, report: Report) -> tuple[Point, f
             return best, known[best]
         else:
             steps = [max(step // 4, axis.fine) for step, axis in zip(steps, axes, strict=True)]
+    return best, known[best]
 
 
 def _around(point: Point, axes: Sequence[Axis], steps: Sequence[int]) -> list[Point]:

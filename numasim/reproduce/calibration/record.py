@@ -19,24 +19,28 @@ from numasim.reproduce.study.study_files import Names, Text
 Errors = dict[str, float]  # of published values, by "row, column"
 
 
-class FittedParameter(Model):
-    """One parameter: the field that it sets in the runs of ``programs``, or only of their ``rows``, and why.
+Value = int | Decimal | str
+Interval = tuple[Value, Value]
+FIRST_STEP = 1  # fits the rates to serial times, which no parameter of parallel runs has a part in
 
-    It was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``residual`` is the rms error over them:
-    relative, or of counts ln((simulated + 1) / (published + 1)).
+
+class Parameter(Model):
+    """The field that a parameter sets in the runs of ``programs``, or only of their ``rows``, and its data.
+
+    It was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``interval`` has the lowest and the
+    highest value that these cannot tell from the best.
     """
 
     name: Text
     field: Text = Field(alias="set")
     programs: Annotated[Names, Field(min_length=1)]
     rows: Names = ()
-    value: int | Decimal | str
     unit: str = ""
     step: int = 0
     table: str = ""
     columns: Names = ()
     fitted_rows: Names = ()
-    residual: float | None = None
+    interval: Interval | None = None
 
     @property
     def runs(self) -> str:
@@ -49,6 +53,44 @@ class FittedParameter(Model):
         """Describe the published columns that were read."""
         return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
+    @property
+    def cells(self) -> set[tuple[str, str, str]]:
+        """Table, column and row of every published value that it was fitted to."""
+        return {(self.table, column, row) for column in self.columns for row in self.fitted_rows}
+
+
+class FittedParameter(Parameter):
+    """A parameter with the value that was found. ``residual`` is the rms error over the rows that it was fitted to.
+
+    That is relative, or of counts ln((simulated + 1) / (published + 1)). ``alone`` is the value that was found with
+    nothing but the first step fitted, where that is another: a rate belongs to the machine that it was fitted on.
+    """
+
+    value: Value
+    alone: Value | None = None
+    residual: float | None = None
+
+    @property
+    def first(self) -> bool:
+        """Whether it is a rate that was fitted to serial times."""
+        return self.step == FIRST_STEP
+
+    def value_in(self, *, only_rates: bool) -> Value:
+        """The value, or that of a machine on which nothing but rates is fitted."""
+        return self.alone if only_rates and self.alone is not None else self.value
+
+
+class RefusedParameter(Parameter):
+    """A parameter that the data do not identify: the field keeps the value of its own file.
+
+    ``found`` was the best of the values ``searched``, with the residual that it would have had.
+    """
+
+    found: Value
+    searched: Interval
+    reason: Text
+    residual: float | None = None
+
 
 class StepScore(Model):
     """The errors of one step, at every value that it was fitted to and at those that were held out."""
@@ -60,15 +102,17 @@ class StepScore(Model):
 
 
 class Calibration(Model):
-    """All parameters and scores, in the order of steps."""
+    """All parameters, fitted and refused, and scores, in the order of steps."""
 
     parameters: tuple[FittedParameter, ...] = ()
+    refused: tuple[RefusedParameter, ...] = ()
     scores: tuple[StepScore, ...] = ()
 
     def of(self, steps: Collection[int]) -> Calibration:
         """The results of some steps."""
         return Calibration(
             parameters=tuple(each for each in self.parameters if each.step in steps),
+            refused=tuple(each for each in self.refused if each.step in steps),
             scores=tuple(each for each in self.scores if each.step in steps),
         )
 
@@ -76,10 +120,11 @@ class Calibration(Model):
         """Both, in the order of steps."""
         return Calibration(
             parameters=tuple(sorted((*self.parameters, *other.parameters), key=lambda each: each.step)),
+            refused=tuple(sorted((*self.refused, *other.refused), key=lambda each: each.step)),
             scores=tuple(sorted((*self.scores, *other.scores), key=lambda each: each.step)),
         )
 
-    def value(self, name: str) -> int | Decimal | str:
+    def value(self, name: str) -> Value:
         """The value of the parameter of that name; KeyError where there is none."""
         return {each.name: each.value for each in self.parameters}[name]
 
@@ -100,6 +145,15 @@ def score(step: int, errors: Errors, held_out: Errors | None = None) -> StepScor
     short = {name: round(error, 4) for name, error in errors.items()}
     held = {name: round(error, 4) for name, error in (held_out or {}).items()}
     return StepScore(step=step, rms=round(rms(errors.values()), 4), errors=short, held_out=held)
+
+
+def with_residual(found: Calibration, scored: StepScore) -> Calibration:
+    """What a step found, with its score: the parameters of the step, fitted together, have the error of all."""
+    parameters = (
+        each.model_copy(update={"residual": scored.rms}) if each.step == scored.step else each
+        for each in found.parameters
+    )
+    return found.model_copy(update={"parameters": tuple(parameters)}).joined(Calibration(scores=(scored,)))
 
 
 def with_residuals(parameters: Sequence[FittedParameter], scored: StepScore) -> Calibration:

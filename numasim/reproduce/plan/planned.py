@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from numasim.reproduce.plan.setting import NotSimulatedError, Setting, Wanted, assigned, assignments
 from numasim.reproduce.published_quantities import QUANTITIES, Outcome
 from numasim.reproduce.study.contents import StudyTable
+from numasim.reproduce.study.study_files import ColumnSpec
 from numasim.reproduce.table_cells import Cell, Role, Table
 from numasim.sweep.collection import Collected
 from numasim.sweep.planned_runs import PlannedRun
@@ -69,7 +70,7 @@ def cells_of(setting: Setting, table: StudyTable, units: Mapping[str, str] | Non
                     variant=spec.variant or "",
                     quantity=spec.quantity,
                     unit=units[spec.quantity] if units else QUANTITIES[spec.quantity].unit,
-                    role=Role.FITTED if label in spec.fitted else spec.role,
+                    role=_role(setting, table, spec, label),
                     score="" if label in spec.fitted else spec.score,
                     published=published[name][label],
                     simulated=(),
@@ -79,6 +80,13 @@ def cells_of(setting: Setting, table: StudyTable, units: Mapping[str, str] | Non
                 )
             )
     return made
+
+
+def _role(setting: Setting, table: StudyTable, column: ColumnSpec, label: str) -> Role:
+    """The role of a cell; in runs of another size than was published nothing was fitted."""
+    role = Role.FITTED if label in column.fitted else column.role
+    resized = table.file.program is not None and setting.resizes(table.file.program)
+    return Role.PREDICTED if role is Role.FITTED and resized else role
 
 
 def wanted_for(setting: Setting, table: StudyTable, row: str, column: str) -> Wanted:

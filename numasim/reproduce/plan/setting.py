@@ -25,6 +25,7 @@ from numasim.sweep.planned_runs import PlannedRun, repeated
 MACHINE = "machine"
 WORKERS = "workers"
 WORKERS_ON = ("cores", "threads")  # of a machine: that many
+WORKLOAD = "workload"
 
 
 class NotSimulatedError(Exception):
@@ -71,7 +72,8 @@ class Setting:
 
     ``machine`` is a shipped name or a path, ``without`` names ablations, ``readings`` has choices in place of those
     that are scored, ``changes`` override all of them, and ``rows``, where any are named, are the only rows of the
-    programs to be simulated.
+    programs to be simulated. With ``only_rates`` the rates that were fitted to serial times are all that is fitted, at
+    the values that they have on such a machine.
     """
 
     study: Study
@@ -82,6 +84,7 @@ class Setting:
     readings: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     rows: tuple[str, ...] = ()
+    only_rates: bool = False
     resolver: Resolver = field(default_factory=Resolver, compare=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +107,11 @@ class Setting:
     def spec(self, wanted: Wanted) -> RunSpec:
         """The specification of the runs, also of rows that are left out."""
         return self.resolver.run(wanted.program.document.mapping()["spec"], self._assignments(wanted))
+
+    def resizes(self, program: str) -> bool:
+        """Whether the workload of a program is another than the published one: then nothing was fitted to its runs."""
+        quick = self.study.programs[program].document.follow(("quick", "set"))
+        return self.quick and any(each.path[0] == WORKLOAD for each in assignments(quick))
 
     @cached_property
     def _machine(self) -> MachineSpec:
@@ -165,11 +173,13 @@ class Setting:
     def _fitted(self, wanted: Wanted) -> Iterable[Assignment]:
         """The fitted fields of these runs; another machine has the values of its own file."""
         for parameter in self.study.parameters:
+            if self.only_rates and not parameter.first:
+                continue
             for_row = not parameter.rows or wanted.row in parameter.rows
             of_machine = parameter.field.partition(".")[0] == MACHINE
             if wanted.program.name in parameter.programs and for_row and not (of_machine and self.machine):
-                value = scalar(parameter.value) if isinstance(parameter.value, str) else parameter.value
-                yield from from_mapping({parameter.field: value})
+                value = parameter.value_in(only_rates=self.only_rates)
+                yield from from_mapping({parameter.field: scalar(value) if isinstance(value, str) else value})
 
 
 def assignments(fields: Node | None) -> tuple[Assignment, ...]:

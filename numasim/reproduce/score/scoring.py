@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numasim
 from numasim.reproduce.findings import Ablation, Findings
-from numasim.reproduce.reproduce import Reproduction
+from numasim.reproduce.reproduce import Reproduction, comparable
 from numasim.reproduce.score.scores import class_scores
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.selection import ScoreRule
@@ -17,7 +17,7 @@ def findings_of(found: Reproduction) -> Findings:
     """Score a reproduction. On another machine than the study's there are no scores, as nothing was published."""
     study, setting = found.study, found.setting
     rules = score_rules(study)
-    comparable = setting.machine is None or setting.machine == study.file.machine
+    published = comparable(setting)
     return Findings(
         title=study.file.title,
         source=study.file.source,
@@ -28,9 +28,11 @@ def findings_of(found: Reproduction) -> Findings:
         runs=found.runs,
         tables=found.tables,
         rules=rules,
-        scores=class_scores(found.tables, rules) if comparable else (),
-        ablations=tuple(_ablations(study, found.ablations.items(), rules)) if comparable else (),
+        scores=class_scores(found.tables, rules) if published else (),
+        ablations=tuple(_ablations(study, found.ablations.items(), rules)) if published else (),
         parameters=study.parameters,
+        refused=study.refused,
+        only_rates=class_scores(found.only_rates, rules),
         command=_command(found),
         version=numasim.__version__,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from numasim.parts.yaml.nodes import Node
-from numasim.reproduce.calibration.record import FittedParameter
+from numasim.reproduce.calibration.record import FittedParameter, RefusedParameter
 from numasim.reproduce.study.names import unknown_name
 from numasim.reproduce.study.published import PublishedTable
 from numasim.reproduce.study.study_files import (
@@ -48,7 +48,10 @@ class StudyTable:
 
 @dataclass(frozen=True)
 class Study:
-    """A whole study; ``chosen`` are the requested tables, in the order of the study."""
+    """A whole study; ``chosen`` are the requested tables, in the order of the study.
+
+    ``refused`` are parameters that a fit found and the data do not identify: they are set nowhere.
+    """
 
     name: str
     folder: Path
@@ -58,6 +61,7 @@ class Study:
     parameters: tuple[FittedParameter, ...]
     tables: Mapping[str, StudyTable]
     chosen: tuple[str, ...]
+    refused: tuple[RefusedParameter, ...] = ()
 
     def published(self, table: str, column: str) -> dict[str, float]:
         """The published value of ``column`` in each row of ``table``. InputError where one is not a number."""

@@ -4,7 +4,7 @@ experiments/NAME/study.yaml             title, machine, scores, ablations, incon
 experiments/NAME/programs/*.yaml        the programs that tables run
 experiments/NAME/tables/*.yaml          one per table or figure; `table-3-4.yaml` is table 3.4, others have their name
 experiments/NAME/published/*.csv        the values as printed
-experiments/NAME/calibrated.yaml        fitted parameters, where there are any
+experiments/NAME/calibrated.yaml        parameters, fitted and refused, where there are any
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numasim.files.legible_text import legible_text
 from numasim.parts.catalog import SUFFIXES
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import load
-from numasim.reproduce.calibration.record import Calibration, FittedParameter
+from numasim.reproduce.calibration.record import Calibration
 from numasim.reproduce.study.check_names import check_study
 from numasim.reproduce.study.contents import Program, Study, StudyTable
 from numasim.reproduce.study.names import check_known, check_names, unknown_name
@@ -49,15 +49,17 @@ def read_study(name: str, tables: Collection[str] = ()) -> Study:
     ordered = {table: found[table] for table in sorted(found, key=_order)}
     check_known("table", tables, ordered)
     chosen = tuple(table for table in ordered if not tables or table in tables)
+    calibration = _calibration(folder, programs)
     study = Study(
         legible_text(folder.name),
         folder,
         file,
         document,
         programs,
-        _parameters(folder, programs),
+        calibration.parameters,
         ordered,
         chosen,
+        calibration.refused,
     )
     check_study(study)
     return study
@@ -114,14 +116,15 @@ def _order(table: str) -> tuple[bool, list[int], str]:
     return not numbered, [int(number) for number in numbers] if numbered else [], table
 
 
-def _parameters(folder: Path, programs: Mapping[str, Program]) -> tuple[FittedParameter, ...]:
+def _calibration(folder: Path, programs: Mapping[str, Program]) -> Calibration:
     path = folder / "calibrated.yaml"
     if not path.is_file():
-        return ()
+        return Calibration()
     document = load(path)
-    parameters = validate(Calibration, document).parameters
-    for number, each in enumerate(parameters):
-        check_names(document, ("parameters", number, "programs"), "program", each.programs, programs)
-        rows = [row for program in each.programs for row in programs[program].file.rows]
-        check_names(document, ("parameters", number, "rows"), "row", each.rows, rows)
-    return parameters
+    found = validate(Calibration, document)
+    for key, parameters in (("parameters", found.parameters), ("refused", found.refused)):
+        for number, each in enumerate(parameters):
+            check_names(document, (key, number, "programs"), "program", each.programs, programs)
+            rows = [row for program in each.programs for row in programs[program].file.rows]
+            check_names(document, (key, number, "rows"), "row", each.rows, rows)
+    return found

@@ -10,31 +10,41 @@ from numasim.errors import InputError
 from numasim.reproduce.calibration.record import (
     Calibration,
     FittedParameter,
+    RefusedParameter,
     StepScore,
     calibration_yaml,
     errors_of,
     read_calibration,
     rms,
     score,
-    with_residuals,
+    with_residual,
 )
 from numasim.reproduce.plan.setting import Setting, Wanted
 from numasim.reproduce.study.study import read_study
 
 
-def parameter(name: str, field: str, value: float | str, step: int, rows: tuple[str, ...] = ()) -> FittedParameter:
+def parameter(
+    name: str, field: str, value: float | str, step: int, rows: tuple[str, ...] = (), alone: float | None = None
+) -> FittedParameter:
     return FittedParameter(
         name=name, field=field, programs=("trees",), rows=rows, value=value, unit="1", step=step, table="1.1",
-        columns=("plain_s",), fitted_rows=("small", "large"), residual=0.0125,
+        columns=("plain_s",), fitted_rows=("small", "large"), residual=0.0125, interval=(value, value), alone=alone,
     )  # fmt: skip
+
+
+REFUSED = RefusedParameter(
+    name="leaves", field="workload.leaf_ns", programs=("trees",), found=200, searched=(100, 200), interval=(120, 200),
+    reason="The best value is an end.", step=2, table="1.1", columns=("domains_s",), fitted_rows=("small",),
+)  # fmt: skip
 
 
 CALIBRATION = Calibration(
     parameters=(
-        parameter("overlap", "model.overlap", 0.35, 1),
+        parameter("overlap", "model.overlap", 0.35, 1, alone=0.5),
         parameter("capacity", "runtime.capacity", 64, 2, ("small",)),
         parameter("back-off", "runtime.backoff.first_ns", "task", 2, ("small",)),
     ),
+    refused=(REFUSED,),
     scores=(StepScore(step=1, rms=0.5, errors={"small, plain_s": -0.5}, held_out={"large, plain_s": 0.25}),),
 )
 
@@ -69,6 +79,7 @@ def test_steps_are_taken_out_and_put_back_in_their_order() -> None:
     first, second = CALIBRATION.of([1]), CALIBRATION.of({2})
     assert [each.name for each in first.parameters] == ["overlap"]
     assert [len(each.scores) for each in (first, second)] == [1, 0]
+    assert [len(each.refused) for each in (first, second)] == [0, 1]
     assert second.joined(first) == CALIBRATION
     assert CALIBRATION.value("capacity") == 64
 
@@ -83,4 +94,34 @@ def test_errors_and_scores() -> None:
         {"a, s": 0.3, "b, s": 0.4},
         {"c, s": -1},
     )
-    assert {each.residual for each in with_residuals(CALIBRATION.parameters, scored).parameters} == {0.3536}
+    found = with_residual(CALIBRATION.of([2]), score(2, {"a, s": 0.3, "b, s": 0.4}))
+    assert ({each.residual for each in found.parameters}, [each.step for each in found.scores]) == ({0.3536}, [2])
+
+
+def test_a_score_is_that_of_the_parameters_of_its_own_step() -> None:
+    found = with_residual(CALIBRATION.model_copy(update={"scores": ()}), score(2, {"a, s": 0.5}))
+    assert [each.residual for each in found.parameters] == [0.0125, 0.5, 0.5]
+
+
+def test_with_rates_alone_a_study_has_the_first_step_at_the_values_that_belong_to_it(small_study: Path) -> None:
+    (small_study / "calibrated.yaml").write_text(calibration_yaml(CALIBRATION, ""))
+    study = read_study(str(small_study))
+    wanted = Wanted(study.programs["trees"], "small", "plain")
+    fitted, rates = (Setting(study, only_rates=only).spec(wanted) for only in (False, True))
+    assert [float(each.model.overlap) for each in (fitted, rates)] == [0.35, 0.5]
+    assert [each.runtime.capacity for each in (fitted, rates)] == [64, 256]
+
+
+def test_a_refused_parameter_is_kept_with_the_study_and_set_nowhere(small_study: Path) -> None:
+    (small_study / "calibrated.yaml").write_text(calibration_yaml(CALIBRATION, ""))
+    study = read_study(str(small_study))
+    assert study.refused == (REFUSED,)
+    spec = Setting(study).spec(Wanted(study.programs["trees"], "small", "plain"))
+    assert float(spec.workload.leaf_ns) == 100  # type: ignore[union-attr]
+
+
+def test_a_refused_parameter_of_no_program_is_a_mistake(small_study: Path) -> None:
+    refused = REFUSED.model_copy(update={"programs": ("treees",)})
+    (small_study / "calibrated.yaml").write_text(calibration_yaml(Calibration(refused=(refused,)), ""))
+    with pytest.raises(InputError, match=r"calibrated\.yaml:\d+.*no program 'treees'.*did you mean 'trees'"):
+        read_study(str(small_study))
