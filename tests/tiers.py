@@ -27,6 +27,7 @@ FOLDERS = {  # the tier of a module that is not named below
     "report": "unit",
     "reproduce": "system",
     "reproduce/calibration": "unit",
+    "reproduce/ceilings": "unit",
     "runtime": "system",
     "spec": "unit",
     "schema": "unit",

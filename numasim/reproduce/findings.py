@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from numasim.reproduce.calibration.record import FittedParameter, RefusedParameter
+from numasim.reproduce.ceilings.ceiling import Ceiling
 from numasim.reproduce.study.selection import ScoreRule
 from numasim.reproduce.table_cells import Score, Table
 
@@ -38,6 +39,7 @@ class Findings:
     version: str  # of numasim
     refused: tuple[RefusedParameter, ...] = ()
     only_rates: tuple[Score, ...] = ()  # of the machine with nothing fitted but the rates of serial runs
+    ceilings: tuple[Ceiling, ...] = ()
 
     @property
     def elsewhere(self) -> bool:

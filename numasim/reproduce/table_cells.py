@@ -96,3 +96,4 @@ class Score:
     against_null: float | None = None  # the value over only those cells that have a null
     remark: str = ""
     tried: str = ""  # why the bound may be missed, and what else was tried
+    ceiling: float | None = None  # the best value that is within reach of any model (model 7.4)

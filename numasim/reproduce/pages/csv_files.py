@@ -28,6 +28,7 @@ SCORE_COLUMNS = (
     "beats_null",
     "column",
     "role",
+    "ceiling",
 )
 CELL_COLUMNS = (
     "row",
@@ -72,7 +73,7 @@ def table_csv(table: Table) -> str:
 def _score_row(table: str, score: Score, column: str, role: str) -> tuple[Any, ...]:
     found = (score.metric, score.value, score.bound, score.cells, score.low, score.high)
     judged = (score.null, score.against_null, met(score), beats_null(score))
-    return (table, score.name, *found, *judged, column, role)
+    return (table, score.name, *found, *judged, column, role, score.ceiling)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -25,7 +25,9 @@ from numasim.reproduce.figures.score_figure import score_figure
 from numasim.reproduce.figures.table_figure import shown_groups, table_figure
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.pages import number_text, table_layout
+from numasim.reproduce.pages.ceiling_text import bound_sentence
 from numasim.reproduce.pages.csv_files import scores_csv, table_csv
+from numasim.reproduce.pages.markdown_text import markdown_text
 from numasim.reproduce.pages.report_folder import (
     ABLATIONS,
     MARKDOWN,
@@ -112,4 +114,5 @@ def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> s
     )
     environment.globals |= {"texts": number_text, "layout": table_layout, "METRICS": METRICS, "Role": Role}
     environment.globals |= {"file_stem": file_stem, "shown": shown_groups}
+    environment.globals |= {"bound_sentence": bound_sentence, "markdown_text": markdown_text}
     return environment.get_template(template).render(found=findings, pictures=pictures)

@@ -57,7 +57,7 @@ def print_scores(scores: Sequence[Score], console: Console) -> None:
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("class", "metric"):
         grid.add_column(heading, overflow="fold")
-    for heading in ("cells", "score", "95 % interval", "asked for", "met", "null model", "beaten"):
+    for heading in ("cells", "score", "95 % interval", "asked for", "met", "null model", "beaten", "ceiling"):
         grid.add_column(heading, justify="right")
     for score in scores:
         grid.add_row(*_score_row(score))
@@ -118,6 +118,7 @@ def _score_row(score: Score) -> Iterable[Text]:
     yield from (Text(score_number(score, score.value), style="bold"), Text(interval_text(score)))
     yield from (Text(bound_text(score)), _answer(met(score)))
     yield from (Text(score_number(score, score.null)), _answer(beats_null(score)))
+    yield Text(score_number(score, score.ceiling))
 
 
 def _answer(answer: bool | None) -> Text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numasim
+from numasim.reproduce.ceilings.study_ceilings import study_ceilings, with_ceilings
 from numasim.reproduce.findings import Ablation, Findings
 from numasim.reproduce.reproduce import Reproduction, comparable
 from numasim.reproduce.score.scores import class_scores
@@ -18,6 +19,7 @@ def findings_of(found: Reproduction) -> Findings:
     study, setting = found.study, found.setting
     rules = score_rules(study)
     published = comparable(setting)
+    ceilings = study_ceilings(study, found.tables, rules) if published else ()
     return Findings(
         title=study.file.title,
         source=study.file.source,
@@ -28,13 +30,14 @@ def findings_of(found: Reproduction) -> Findings:
         runs=found.runs,
         tables=found.tables,
         rules=rules,
-        scores=class_scores(found.tables, rules) if published else (),
+        scores=with_ceilings(class_scores(found.tables, rules), ceilings) if published else (),
         ablations=tuple(_ablations(study, found.ablations.items(), rules)) if published else (),
         parameters=study.parameters,
         refused=study.refused,
         only_rates=class_scores(found.only_rates, rules),
         command=_command(found),
         version=numasim.__version__,
+        ceilings=ceilings,
     )
 
 

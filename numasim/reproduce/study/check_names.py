@@ -14,6 +14,7 @@ from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.kinds.kind import options
 from numasim.reproduce.published_quantities import QUANTITIES
 from numasim.reproduce.score.metrics import METRICS
+from numasim.reproduce.study.check_ceilings import check_ceilings
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import ColumnSpec, ElsewhereSpec, QuotientSpec
@@ -51,6 +52,7 @@ def check_study(study: Study) -> None:
         for name, column in table.file.columns.items():
             study.published(table.id, name)  # reads every number
             study.null(table.id, column)
+    check_ceilings(study)
 
 
 def _check_reading(study: Study, name: str) -> None:

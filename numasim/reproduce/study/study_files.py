@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.reproduce.study.ceiling_specs import CeilingsSpec
 from numasim.reproduce.table_cells import Role
 
 Text = Annotated[str, Field(min_length=1)]
@@ -109,6 +110,7 @@ class StudyFile(Model):
     scores: dict[str, ScoreSpec] = Field(default_factory=dict)
     ablations: dict[str, Fields] = Field(default_factory=dict)
     contributions: dict[str, ContributionSpec] = Field(default_factory=dict)
+    ceilings: CeilingsSpec = CeilingsSpec()
     inconsistencies: tuple[InconsistencySpec, ...] = ()
 
 

@@ -1,0 +1,140 @@
+"""Ceilings on the page, in Markdown, in CSV and on the terminal; names of a study are text everywhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from cells_by_hand import cell, table
+from made_up_findings import made_up
+from rich.console import Console
+
+from numasim.reproduce.ceilings.ceiling import Ceiling, ScoreBound
+from numasim.reproduce.ceilings.study_ceilings import with_ceilings
+from numasim.reproduce.findings import Findings
+from numasim.reproduce.pages.ceiling_text import bound_sentence
+from numasim.reproduce.pages.csv_files import scores_csv
+from numasim.reproduce.pages.markdown_text import markdown_text
+from numasim.reproduce.pages.report_page import markdown, page
+from numasim.reproduce.pages.table_text import print_scores
+from numasim.reproduce.table_cells import Score
+
+BOUND = ScoreBound("times", "mape", 0.0123, 6, 24)
+NOISE = Ceiling(
+    "noise", "noise", "A run scatters by 2%.", "Assumes much.", "section 1", (BOUND,), "", ("row", "x"), (("a|b", "1"),)
+)
+BESIDE = Ceiling("bytes", "physics", "Bytes explain half.", "Assumes more.", "", (), "there may be other reasons.")
+SIGNS = ScoreBound("signs", "sign-agreement", 0.9, 4, 4)
+TIMES = Score("times", "mape", 0.1, math.nan, math.nan, null=0.2, bound=0.15, cells=24, against_null=0.1)
+
+
+def findings(*ceilings: Ceiling) -> Findings:
+    tables = (table([cell("a", 2.0, 2.5)]),)
+    scores = with_ceilings([TIMES], ceilings)
+    return replace(made_up(), tables=tables, scores=scores, ablations=(), ceilings=ceilings)
+
+
+class Words(HTMLParser):
+    """All text and all tags of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+
+    def handle_data(self, data: str) -> None:
+        self.words += data.split()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+
+def test_a_ceiling_says_what_it_bounds_or_why_nothing() -> None:
+    assert bound_sentence(NOISE) == (
+        "It bounds times (mean relative error at least 1.2%; 6 of 24 cells, the others taken as met)."
+    )
+    assert bound_sentence(BESIDE) == "It bounds no score: there may be other reasons."
+    assert bound_sentence(replace(NOISE, bounds=(SIGNS,))) == "It bounds signs (right direction at most 90%)."
+
+
+def test_of_several_ceilings_the_one_that_leaves_least_counts() -> None:
+    signs = replace(TIMES, name="signs", metric="sign-agreement")
+    more = replace(NOISE, bounds=(replace(BOUND, value=0.03), replace(SIGNS, value=0.8)))
+    less = replace(NOISE, bounds=(BOUND, SIGNS))
+    volumes = replace(TIMES, name="volumes")
+    found = with_ceilings([TIMES, signs, volumes], [less, more, BESIDE])
+    assert [score.ceiling for score in found] == [0.03, 0.8, None]
+    assert [replace(score, ceiling=None) for score in found] == [TIMES, signs, volumes]
+
+
+def test_page_and_markdown_have_every_sentence_after_the_scores() -> None:
+    found = findings(NOISE, BESIDE)
+    html, text = page(found, {"scores": "<svg/>"}), markdown(found, {"scores": ""})
+    for words in (" ".join(Words(html).words), " ".join(text.split())):
+        for ceiling in (NOISE, BESIDE):
+            assert ceiling.finding in words
+            assert ceiling.assumes in words
+            assert bound_sentence(ceiling) in words
+    assert html.index('id="scores"') < html.index('id="ceilings"') < html.index('id="fitted"')
+    assert 'href="#ceilings"' in html
+    assert text.index("## Score sheet") < text.index("## Ceilings") < text.index("## What was fitted")
+
+
+def test_without_ceilings_there_is_no_section() -> None:
+    found = findings()
+    assert 'id="ceilings"' not in page(found, {"scores": "<svg/>"})
+    assert "#ceilings" not in page(found, {"scores": "<svg/>"})
+    assert "## Ceilings" not in markdown(found, {"scores": ""})
+
+
+def test_rows_of_markdown_have_as_many_cells_as_their_heading() -> None:
+    text = markdown(findings(NOISE), {"scores": ""})
+    rows = text[text.index("| row | x |") :].split("\n\n")[0].splitlines()
+    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [3, 3, 3]
+
+
+def test_names_of_a_study_are_text_and_no_markup() -> None:
+    hostile = "<script>alert(1)</script> | **b** [l](x) `c`"
+    ceiling = Ceiling(
+        hostile, "noise", hostile, hostile, hostile, (), hostile, (hostile, hostile), ((hostile, hostile),)
+    )
+    html = Words(page(findings(ceiling), {"scores": "<svg/>"}))
+    assert not html.tags & {"script", "b", "a href"}
+    assert " ".join(html.words).count(hostile) == 9
+    text = markdown(findings(ceiling), {"scores": ""})
+    assert "<script>" not in text
+    assert "**b**" not in text
+    assert text.count(markdown_text(hostile)) == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("plain text, 5.2%", "plain text, 5.2%"),
+        ("a|b", r"a\|b"),
+        ("<b>&amp;", "&lt;b&gt;&amp;amp;"),
+        ("x_y *z*\nnew", r"x\_y \*z\* new"),
+        ("[a](b) `c` \\", r"\[a\](b) \`c\` \\"),
+    ],
+)
+def test_markdown_shows_text_as_it_is(text: str, written: str) -> None:
+    assert markdown_text(text) == written
+
+
+def test_scores_have_their_ceiling_in_csv_and_on_the_terminal() -> None:
+    found = findings(NOISE)
+    rows = list(csv.DictReader(io.StringIO(scores_csv(found))))
+    assert [row["ceiling"] for row in rows] == ["0.0123", ""]
+    console = Console(width=120, color_system=None, force_terminal=True)
+    with console.capture() as capture:
+        print_scores(found.scores, console)
+    lines = capture.get().splitlines()
+    assert next(line for line in lines if "class" in line).split()[-1] == "ceiling"
+    assert next(line for line in lines if "times" in line).split()[-1] == "1.2%"
+    assert max(map(len, lines)) <= 120
