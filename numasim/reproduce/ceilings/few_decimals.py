@@ -83,14 +83,15 @@ def digits_ceiling(study: Study, name: str, asked: DigitsSpec, classes: tuple[Sc
         name=name,
         kind="digits",
         finding=(
-            f"{over.name} over {under.name} is a number of {asked.decimals} decimals in {len(rounded)} of {len(ratios)}"
-            f" rows{_listed(rounded.values(), asked.decimals)}; chance does so with probability"
+            f"The ratio of {over.name} to {under.name} is a number of {asked.decimals} decimals in {len(rounded)} of"
+            f" {len(ratios)} rows{_listed(rounded.values(), asked.decimals)}; chance does so with probability"
             f" {_probability(chance)}. {_conclusion(words, errors)}"
         ),
         assumes=(
             "Assumes that digits of measured values have nothing to do with decimals of their ratio, row by row, that"
             " this pair of columns was named beforehand (of n pairs looked at, chance does n times as well), and that a"
-            " perfect model predicts what was rounded, which lies anywhere within half a digit."
+            " perfect model predicts what was rounded, which lies anywhere within half a digit; one that has seen the"
+            " values may come nearer."
         ),
         source=asked.because,
         bounds=tuple(bound for bound in found if bound is not None),

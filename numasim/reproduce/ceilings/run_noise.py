@@ -52,7 +52,8 @@ def noise_ceiling(study: Study, name: str, asked: NoiseSpec, classes: tuple[Scor
         ),
         assumes=(
             f"Assumes that the runs behind {', '.join(asked.scores)} scatter normally and as much as those of the"
-            " regression, which may be of another program, and that a perfect model predicts the expectation."
+            " regression, which may be of another program, and that a perfect model predicts the expectation; one that"
+            " has seen the values may come nearer by luck or by fit."
         ),
         source=asked.because,
         bounds=tuple(bound for bound in bounds if bound is not None),
