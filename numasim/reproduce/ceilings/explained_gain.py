@@ -70,7 +70,7 @@ def physics_ceiling(study: Study, name: str, asked: PhysicsSpec) -> Ceiling:
         finding=_finding(asked, gains),
         assumes=(
             f"Assumes that a line of {asked.line} bytes from another node waits {extra:.1f} ns longer than a local one,"
-            f" one fetch at a time, on {asked.workers} workers alike, and that the published volumes are all that"
+            f" one fetch at a time, {asked.workers} side by side, and that the published volumes are all that"
             " moved; fetches that overlap explain less, traffic that is held up explains more."
         ),
         source=asked.because,

@@ -57,14 +57,15 @@ def _alike(study: Study, cells: Iterable[Cell]) -> Iterable[list[CellKey]]:
     """The cells of each prediction that has more than one."""
     groups: dict[Prediction, list[CellKey]] = {}
     for cell in cells:
-        groups.setdefault(_prediction(study.tables[cell.table], cell), []).append(key_of(cell))
+        groups.setdefault(_prediction(study, cell), []).append(key_of(cell))
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _prediction(table: StudyTable, cell: Cell) -> Prediction:
-    file = table.file
-    spec = file.columns[cell.column]
-    runs = [file.kind, file.options, file.program, file.rows.field, spec.changes]
+def _prediction(study: Study, cell: Cell) -> Prediction:
+    file = study.tables[cell.table].file
+    readings = [each for each in study.file.readings.values() if cell.table in each.tables]
+    read = [changes for each in readings if (changes := each.choices[each.scored].changes)]
+    runs = [file.kind, file.options, file.program, file.rows.field, file.columns[cell.column].changes, read]
     part = cell.column if KINDS[file.kind].units else ""  # quantities that are not of runs may differ by column
     return canonical_json([*runs, cell.variant, cell.quantity, part, cell.row])
 

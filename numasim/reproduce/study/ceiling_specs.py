@@ -89,7 +89,7 @@ class PhysicsSpec(Model):
     """Bytes saved between two columns against the time gained between two others.
 
     ``volumes`` and ``times`` are the columns before and after; a ``line`` of so many bytes is fetched at a time, and
-    the ``workers`` wait side by side.
+    so many ``workers``, or cores, wait side by side.
     """
 
     volumes: tuple[ColumnName, ColumnName]

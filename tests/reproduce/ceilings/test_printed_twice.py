@@ -53,6 +53,19 @@ def test_the_same_runs_and_the_same_quantity_are_one_prediction_and_other_fields
     assert found(study_with(tmp_path / "small", again)) == [[("1.1", "plain_s", "large"), ("2.1", "first_s", "large")]]
 
 
+def test_a_reading_of_one_table_makes_another_prediction_of_it(tmp_path: Path) -> None:
+    reading = (
+        "readings:\n  workers:\n    {question: how many, role: input, tables: '2.1', scored: two,"
+        " choices: {two: {says: two, set: {workers: 2}}}}\n"
+    )
+    again = {
+        "study.yaml": FILES["study.yaml"] + reading,
+        "tables/table-2-1.yaml": AGAIN,
+        "published/again.csv": "program,first_s,other_s\nlarge,8,3\n",
+    }
+    assert found(study_with(tmp_path / "small", again)) == []
+
+
 def test_what_is_declared_is_joined_row_by_row_to_what_is_found(tmp_path: Path) -> None:
     again = {"tables/table-2-1.yaml": AGAIN, "published/again.csv": "program,first_s,other_s\nlarge,8,3\nsmall,4,1\n"}
     study = study_with(tmp_path / "small", again)
