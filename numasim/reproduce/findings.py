@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from numasim.reproduce.calibration.record import FittedParameter, RefusedParameter
 from numasim.reproduce.ceilings.ceiling import Ceiling
+from numasim.reproduce.score.scores import TableScore
 from numasim.reproduce.study.selection import ScoreRule
 from numasim.reproduce.table_cells import Score, Table
 
@@ -17,6 +18,27 @@ class Ablation:
     mechanism: str
     fields: str  # the fields that were set, as in a specification
     scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way to read the source: the sentences for it, the fields that are set, and its scores where it was run."""
+
+    name: str
+    says: str
+    fields: str
+    scored: bool  # whether it is the one that is scored
+    scores: tuple[Score, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question that the source leaves open, and its choices; `role` is ``input`` or ``chosen``."""
+
+    name: str
+    question: str
+    role: str
+    choices: tuple[Choice, ...]
 
 
 @dataclass(frozen=True)
@@ -33,6 +55,8 @@ class Findings:
     tables: tuple[Table, ...]
     rules: tuple[ScoreRule, ...]
     scores: tuple[Score, ...]
+    columns: tuple[TableScore, ...]  # of every column of every table
+    readings: tuple[Reading, ...]
     ablations: tuple[Ablation, ...]
     parameters: tuple[FittedParameter, ...]
     command: str  # that reproduces it

@@ -22,17 +22,20 @@ NOTHING = "nothing"  # is switched off
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The chosen tables of a study; ``ablations`` has the scored tables of a quick reproduction without each mechanism.
+    """The chosen tables of a study.
 
-    Those under `NOTHING`, also quick, have all mechanisms; the others are compared with them. ``only_rates`` has the
-    scored tables once more with nothing fitted but rates; on another machine than the study's there are none.
+    ``only_rates`` has the scored tables once more with nothing fitted but rates; on another machine than the study's
+    there are none. ``alternatives`` has them under each other choice of a reading, with the first seed; ``ablations``
+    those of a quick reproduction without each mechanism. Those under `NOTHING`, also quick, have all mechanisms; the
+    others are compared with them.
     """
 
     setting: Setting
     tables: tuple[Table, ...]
+    only_rates: tuple[Table, ...]
+    alternatives: Mapping[tuple[str, str], tuple[Table, ...]]  # by reading and choice
     ablations: Mapping[str, tuple[Table, ...]]
     runs: int  # from which all tables are filled
-    only_rates: tuple[Table, ...] = ()
 
     @property
     def study(self) -> Study:
@@ -56,18 +59,31 @@ def reproduce(
 
     ``directory`` is new or empty, or one of an earlier reproduction.
 
-    ``quick`` runs the study's smaller variant for a first look; ``machine`` simulates another machine than the study's;
-    ``without`` switches mechanisms off, ``ablations`` each of them in turn, in the smaller variant.
-    Raises `InputError` for a name that the study does not have, a field that no run has, a bad directory.
+    ``quick`` runs the study's smaller variant for a first look, without other choices of its readings; ``machine``
+    simulates another machine than the study's; ``without`` switches mechanisms off, ``ablations`` each of them in turn,
+    in the smaller variant. Raises `InputError` for a name that the study does not have, a field that no run has, a bad
+    directory.
     """
     require_engine(engine)
     main = Setting(study, quick, machine, tuple(without))
-    settings = _ablated(main) if ablations else {}
-    unfitted = [(replace(main, only_rates=True), scored(study) if comparable(main) else ())]
-    wanted = [(main, study.chosen), *unfitted, *((each, scored(study)) for each in settings.values())]
+    published = scored(study) if comparable(main) else ()
+    others = {} if quick or not published else _other_readings(main)
+    ablated = _ablated(main) if ablations else {}
+    wanted = [
+        (main, study.chosen),
+        (replace(main, only_rates=True), published),
+        *((each, scored(study)) for each in (*others.values(), *ablated.values())),
+    ]
     with owned_folder(Path(directory), REPORT, report_files(study.chosen)):
         (tables, only_rates, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
-    return Reproduction(main, tables, dict(zip(settings, rest, strict=True)), runs, only_rates)
+    return Reproduction(
+        main,
+        tables,
+        only_rates=only_rates,
+        alternatives=dict(zip(others, rest[: len(others)], strict=True)),
+        ablations=dict(zip(ablated, rest[len(others) :], strict=True)),
+        runs=runs,
+    )
 
 
 def comparable(setting: Setting) -> bool:
@@ -99,6 +115,14 @@ def scored(study: Study) -> tuple[str, ...]:
     """Those of the chosen tables that have a scored column."""
     tables = (study.tables[table] for table in study.chosen)
     return tuple(table.id for table in tables if any(column.score for column in table.file.columns.values()))
+
+
+def _other_readings(main: Setting) -> dict[tuple[str, str], Setting]:
+    return {
+        (name, choice): replace(main, repeat=1, readings={name: choice})
+        for name, reading in main.study.file.readings.items()
+        for choice in reading.others
+    }
 
 
 def _ablated(main: Setting) -> dict[str, Setting]:

@@ -82,18 +82,28 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """From the least to the largest plausible value."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Score:
     """The score of the predictions of a class, beside that of the null model."""
 
     name: str
     metric: str
     value: float
-    low: float  # 95 % interval, bootstrap over seeds
-    high: float
+    seeds: Interval | None  # 95 %, bootstrap over seeds; None where nothing was repeated
     null: float | None  # the same metric of the null model
     bound: float | None  # required by the study
     cells: int
+    rows: Interval | None = None  # 95 %, bootstrap over rows
+    readings: Interval | None = None  # of the values under each other choice of a reading, one at a time
     against_null: float | None = None  # the value over only those cells that have a null
+    question: str = "absolute"
     remark: str = ""
     tried: str = ""  # why the bound may be missed, and what else was tried
     ceiling: float | None = None  # the best value that is within reach of any model (model 7.4)

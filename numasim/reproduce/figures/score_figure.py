@@ -34,7 +34,7 @@ def score_figure(scores: Sequence[Score]) -> Figure:
     legend_below(
         figure,
         [
-            Line2D([], [], color=MET_COLOUR, marker="o", label="our score, 95 %"),
+            Line2D([], [], color=MET_COLOUR, marker="o", label="our score; 95 % over seeds (wide), rows (thin)"),
             Line2D([], [], color=MISSED_COLOUR, marker="X", label="bound missed"),
             Line2D([], [], color=NULL_COLOUR, marker="D", markerfacecolor="white", linestyle="", label="null model"),
             Patch(facecolor=ASKED_COLOUR, edgecolor=BOUND_COLOUR, label="asked for"),
@@ -65,8 +65,10 @@ def _strip(axes: Axes, score: Score) -> None:
 def _points(axes: Axes, score: Score) -> None:
     missed = met(score) is False
     colour, marker = (MISSED_COLOUR, "X") if missed else (MET_COLOUR, "o")
-    if not math.isnan(score.low):
-        axes.plot([score.low, score.high], [0, 0], color=colour, linewidth=3, alpha=0.45, solid_capstyle="butt")
+    if score.rows:
+        axes.plot([score.rows.low, score.rows.high], [0, 0], color=colour, linewidth=1.2, alpha=0.8)
+    if score.seeds:
+        axes.plot([score.seeds.low, score.seeds.high], [0, 0], color=colour, linewidth=4, alpha=0.45)
     if score.null is not None:
         axes.plot(score.null, 0, color=NULL_COLOUR, marker="D", markerfacecolor="white", markersize=6, clip_on=False)
     axes.plot(score.value, 0, color=colour, marker=marker, markersize=7, clip_on=False, zorder=4)
@@ -75,7 +77,8 @@ def _points(axes: Axes, score: Score) -> None:
 def _limits(score: Score) -> tuple[float, float]:
     """From perfect to the worst value shown, with a margin, within the range of the metric."""
     perfect = METRICS[score.metric].best
-    known = [value for value in (score.value, score.low, score.high, score.null, score.bound) if value is not None]
+    ends = [end for each in (score.seeds, score.rows) if each for end in (each.low, each.high)]
+    known = [value for value in (score.value, *ends, score.null, score.bound) if value is not None]
     shown = [value for value in known if not math.isnan(value)]
     if METRICS[score.metric].rising:
         return min(0.0, *shown) - 0.02, perfect + 0.02

@@ -10,8 +10,8 @@ from typing import Any
 
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.pages.number_text import beats_null, met, simulated_estimate
-from numasim.reproduce.score.scores import ALL_TABLES, table_scores
-from numasim.reproduce.table_cells import Score, Table
+from numasim.reproduce.score.scores import ALL_TABLES
+from numasim.reproduce.table_cells import Interval, Score, Table
 
 SCORE_COLUMNS = (
     "table",
@@ -20,8 +20,12 @@ SCORE_COLUMNS = (
     "value",
     "bound",
     "cells",
-    "low",
-    "high",
+    "seeds_low",
+    "seeds_high",
+    "rows_low",
+    "rows_high",
+    "readings_low",
+    "readings_high",
     "null",
     "against_null",
     "met",
@@ -29,6 +33,8 @@ SCORE_COLUMNS = (
     "column",
     "role",
     "ceiling",
+    "question",
+    "degenerate",
 )
 CELL_COLUMNS = (
     "row",
@@ -53,8 +59,7 @@ def scores_csv(findings: Findings) -> str:
     """Return the scores of the classes, over all tables, then those of every column of every table."""
     classes = [_score_row(ALL_TABLES, score, "", "predicted") for score in findings.scores]
     columns = [
-        _score_row(found.table, found.score, found.column, found.role)
-        for found in table_scores(findings.tables, findings.rules)
+        _score_row(found.table, found.score, found.column, found.role, found.degenerate) for found in findings.columns
     ]
     return csv_text(SCORE_COLUMNS, classes + columns)
 
@@ -70,10 +75,15 @@ def table_csv(table: Table) -> str:
     return csv_text(CELL_COLUMNS, rows)
 
 
-def _score_row(table: str, score: Score, column: str, role: str) -> tuple[Any, ...]:
-    found = (score.metric, score.value, score.bound, score.cells, score.low, score.high)
+def _score_row(table: str, score: Score, column: str, role: str, degenerate: str = "") -> tuple[Any, ...]:
+    found = (score.metric, score.value, score.bound, score.cells)
+    ranges = (end for each in (score.seeds, score.rows, score.readings) for end in _ends(each))
     judged = (score.null, score.against_null, met(score), beats_null(score))
-    return (table, score.name, *found, *judged, column, role, score.ceiling)
+    return (table, score.name, *found, *ranges, *judged, column, role, score.ceiling, score.question, degenerate)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -9,7 +9,7 @@ from numasim.report.answers.statistics import Estimate, mean_interval
 from numasim.report.unit_text import MISSING
 from numasim.reproduce.pages.table_layout import Group
 from numasim.reproduce.score.metrics import METRICS
-from numasim.reproduce.table_cells import Cell, Role, Score, Table
+from numasim.reproduce.table_cells import Cell, Interval, Role, Score, Table
 
 MARKS = {Role.INPUT: "=", Role.FITTED: "~", Role.PREDICTED: "→"}
 EXPLANATIONS = {
@@ -91,11 +91,11 @@ def score_number(score: Score, value: float | None) -> str:
     return f"{value:.1%}" if METRICS[score.metric].percent else f"{value:.3f}"
 
 
-def interval_text(score: Score) -> str:
-    """Write the interval of a score, a dash without repeats."""
-    if math.isnan(score.low):
+def interval_text(score: Score, interval: Interval | None) -> str:
+    """Write an interval of a score, a dash where there is none."""
+    if interval is None:
         return MISSING
-    return f"{score_number(score, score.low)} to {score_number(score, score.high)}"
+    return f"{score_number(score, interval.low)} to {score_number(score, interval.high)}"
 
 
 def bound_text(score: Score) -> str:

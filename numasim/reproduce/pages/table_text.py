@@ -115,7 +115,7 @@ def _cell_texts(cell: Cell | None) -> tuple[Text, Text, Text]:
 
 def _score_row(score: Score) -> Iterable[Text]:
     yield from (Text(score.name, style="bold"), Text(score.metric), Text(str(score.cells)))
-    yield from (Text(score_number(score, score.value), style="bold"), Text(interval_text(score)))
+    yield from (Text(score_number(score, score.value), style="bold"), Text(interval_text(score, score.rows)))
     yield from (Text(bound_text(score)), _answer(met(score)))
     yield from (Text(score_number(score, score.null)), _answer(beats_null(score)))
     yield Text(score_number(score, score.ceiling))

@@ -6,13 +6,20 @@ per line, or the null model. Its name is the same in study files, in CSV columns
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from numasim.report.answers.statistics import BOOTSTRAP_SEED
+
 FloatArray = npt.NDArray[np.float64]
+
+MOST_ORDERS = 40_320  # of eight
+EQUAL = 1e-9  # between rank correlations
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,7 @@ class Observations:
     baseline: FloatArray  # published value of the cell whose change is judged; NaN where there is none
     part: npt.NDArray[np.bool_]  # whether the cell belongs to the part of a pooled share
     row: npt.NDArray[np.int64]  # cells of one row have one number
+    column: npt.NDArray[np.int64]  # cells of one column of one table have one number
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,9 @@ class Metric:
     each_cell: bool  # whether it is computed cell by cell, so that any subset of cells has it
     meaning: str
     best: float = 0.0
+    needs_baseline: bool = False  # whether it judges changes
+    chance: Callable[[Observations], float] | None = None  # what a guess at random scores on average
+    constant: Callable[[FloatArray], float] | None = None  # the one number for all cells that scores best
 
     def meets(self, value: float, bound: float) -> bool:
         """Whether ``value`` meets ``bound``."""
@@ -84,9 +95,22 @@ def _sign_agreement(seen: Observations, said: Prediction) -> FloatArray:
 
 
 def _rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
+    found = _rank_correlations(seen, said)
+    return np.asarray(np.mean(found, axis=0)) if found else _nothing(said)
+
+
+def _least_rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
+    found = _rank_correlations(seen, said)
+    return np.asarray(np.min(found, axis=0)) if found else _nothing(said)
+
+
+def _rank_correlations(seen: Observations, said: Prediction) -> list[FloatArray]:
+    return [spearman(said.values[..., cells], seen.published[cells]) for cells in _ranked_rows(seen)]
+
+
+def _ranked_rows(seen: Observations) -> list[npt.NDArray[np.bool_]]:
     rows = [seen.row == row for row in np.unique(seen.row)]
-    found = [spearman(said.values[..., cells], seen.published[cells]) for cells in rows if cells.sum() > 1]
-    return np.min(found, axis=0) if found else _nothing(said)
+    return [cells for cells in rows if cells.sum() > 1]
 
 
 def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -99,6 +123,48 @@ def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
 def _centred_ranks(values: FloatArray) -> FloatArray:
     mine, other = values[..., :, None], values[..., None, :]
     return np.asarray(0.5 * (np.sign(mine - other)).sum(axis=-1))
+
+
+def _coin(seen: Observations) -> float:
+    """Two directions, equally likely; a value that does not change is never guessed."""
+    return float((seen.published != seen.baseline).mean()) / 2 if seen.published.size else math.nan
+
+
+def _random_order(seen: Observations) -> float:
+    return 0.0 if _ranked_rows(seen) else math.nan
+
+
+def _least_of_random_orders(seen: Observations) -> float:
+    """The expectation of the least of independent random orders, one for each row, from all orders that there are."""
+    scores = [_all_orders(seen.published[cells]) for cells in _ranked_rows(seen)]
+    if not scores:
+        return math.nan
+    values = np.unique(np.concatenate(scores))
+    at_least = np.prod([[(row >= value - EQUAL).mean() for value in values] for row in scores], axis=0)
+    return float(values[0] + (np.diff(values) * at_least[1:]).sum())
+
+
+def _all_orders(published: FloatArray) -> FloatArray:
+    """The rank correlation of every order with that of ``published``, or of so many random ones where there are
+    more.
+    """
+    count = len(published)
+    if math.factorial(count) <= MOST_ORDERS:
+        orders = np.array(list(itertools.permutations(range(count))), np.float64)
+    else:
+        orders = np.random.default_rng(BOOTSTRAP_SEED).permuted(np.tile(np.arange(count), (MOST_ORDERS, 1)), axis=1)
+    return np.round(spearman(orders.astype(np.float64), published), 12)
+
+
+def _median(published: FloatArray) -> float:
+    return float(np.median(published))
+
+
+def _weighted_median(published: FloatArray) -> float:
+    """Weighted by what a unit of error counts, 1 / |published|."""
+    known = np.sort(published[published != 0])
+    weights = np.cumsum(1 / np.abs(known))
+    return float(known[np.searchsorted(weights, weights[-1] / 2)]) if known.size else math.nan
 
 
 def _mean(errors: FloatArray) -> FloatArray:
@@ -117,6 +183,7 @@ METRICS = {
         percent=True,
         each_cell=True,
         meaning="mean of |simulated - published| / published; a published zero does not count",
+        constant=_weighted_median,
     ),
     "median-factor": Metric(
         _median_factor,
@@ -134,6 +201,7 @@ METRICS = {
         percent=False,
         each_cell=True,
         meaning="mean of |simulated - published|, in the unit of the cells",
+        constant=_median,
     ),
     "pooled-share": Metric(
         _pooled_share,
@@ -151,6 +219,8 @@ METRICS = {
         each_cell=False,
         meaning="share of cells that change in the published direction against the strategy before",
         best=1.0,
+        needs_baseline=True,
+        chance=_coin,
     ),
     "rank-correlation": Metric(
         _rank_correlation,
@@ -158,7 +228,18 @@ METRICS = {
         rising=True,
         percent=False,
         each_cell=False,
+        meaning="Spearman's correlation of the strategies' order, mean over the benchmarks",
+        best=1.0,
+        chance=_random_order,
+    ),
+    "least-rank-correlation": Metric(
+        _least_rank_correlation,
+        label="least rank correlation",
+        rising=True,
+        percent=False,
+        each_cell=False,
         meaning="Spearman's correlation of the strategies' order, of the benchmark where it is least",
         best=1.0,
+        chance=_least_of_random_orders,
     ),
 }

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numasim
 from numasim.reproduce.ceilings.study_ceilings import study_ceilings, with_ceilings
-from numasim.reproduce.findings import Ablation, Findings
+from numasim.reproduce.findings import Ablation, Choice, Findings, Reading
 from numasim.reproduce.reproduce import Reproduction, comparable
-from numasim.reproduce.score.scores import class_scores
+from numasim.reproduce.score.scores import class_scores, table_scores
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.selection import ScoreRule
-from numasim.reproduce.table_cells import Table
+from numasim.reproduce.study.study_files import BEST_CONSTANT, ElsewhereSpec, ScoreSpec
+from numasim.reproduce.table_cells import Interval, Score, Table
 
 
 def findings_of(found: Reproduction) -> Findings:
@@ -20,6 +24,8 @@ def findings_of(found: Reproduction) -> Findings:
     rules = score_rules(study)
     published = comparable(setting)
     ceilings = study_ceilings(study, found.tables, rules) if published else ()
+    readings = tuple(_readings(found, rules))
+    scores = with_ceilings(class_scores(found.tables, rules), ceilings) if published else ()
     return Findings(
         title=study.file.title,
         source=study.file.source,
@@ -30,7 +36,9 @@ def findings_of(found: Reproduction) -> Findings:
         runs=found.runs,
         tables=found.tables,
         rules=rules,
-        scores=with_ceilings(class_scores(found.tables, rules), ceilings) if published else (),
+        scores=tuple(_with_readings(score, readings) for score in scores),
+        columns=table_scores(found.tables, rules),
+        readings=readings,
         ablations=tuple(_ablations(study, found.ablations.items(), rules)) if published else (),
         parameters=study.parameters,
         refused=study.refused,
@@ -51,19 +59,54 @@ def score_rules(study: Study) -> tuple[ScoreRule, ...]:
             of=asked.of or "",
             tables=asked.tables,
             part=asked.part or "",
+            question=asked.question,
+            null=_null(study, asked),
+            best_constant=asked.null == BEST_CONSTANT,
             tried=asked.tried,
         )
         for name, asked in study.file.scores.items()
     )
 
 
+def _null(study: Study, asked: ScoreSpec) -> dict[str, float]:
+    if not isinstance(asked.null, ElsewhereSpec):
+        return {}
+    return study.published(asked.null.table, asked.null.column)
+
+
+def _readings(found: Reproduction, rules: Sequence[ScoreRule]) -> Iterable[Reading]:
+    for name, reading in found.study.file.readings.items():
+        choices = tuple(
+            Choice(
+                name=choice,
+                says=each.says,
+                fields=_fields(each.changes),
+                scored=choice == reading.scored,
+                scores=class_scores(found.alternatives.get((name, choice), ()), rules),
+            )
+            for choice, each in reading.choices.items()
+        )
+        yield Reading(name, reading.question, reading.role, choices)
+
+
+def _with_readings(score: Score, readings: Iterable[Reading]) -> Score:
+    """The score with the range of its values under the other choices, NaN left out."""
+    others = [each for reading in readings for choice in reading.choices for each in choice.scores]
+    values = [each.value for each in others if each.name == score.name and not math.isnan(each.value)]
+    if not values or math.isnan(score.value):
+        return score
+    return replace(score, readings=Interval(min(score.value, *values), max(score.value, *values)))
+
+
+def _fields(changes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{field}: {plain(value)}" for field, value in changes.items())
+
+
 def _ablations(
     study: Study, tables: Iterable[tuple[str, Sequence[Table]]], rules: Sequence[ScoreRule]
 ) -> Iterable[Ablation]:
     for name, ablated in tables:
-        changes = study.file.ablations.get(name, {})
-        fields = ", ".join(f"{field}: {plain(value)}" for field, value in changes.items())
-        yield Ablation(name, fields, class_scores(ablated, rules))
+        yield Ablation(name, _fields(study.file.ablations.get(name, {})), class_scores(ablated, rules))
 
 
 def plain(value: object) -> str:

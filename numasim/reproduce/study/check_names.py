@@ -14,6 +14,7 @@ from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.kinds.kind import options
 from numasim.reproduce.published_quantities import QUANTITIES
 from numasim.reproduce.score.metrics import METRICS
+from numasim.reproduce.score.questions import QUESTIONS
 from numasim.reproduce.study.check_ceilings import check_ceilings
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
@@ -41,11 +42,8 @@ def check_study(study: Study) -> None:
         _check_reading(study, name)
     for number, each in enumerate(study.file.inconsistencies):
         check_names(study.document, ("inconsistencies", number, "tables"), "table", each.tables, study.tables)
-    for score, spec in study.file.scores.items():
-        check_names(study.document, ("scores", score, "metric"), "metric", [spec.metric], METRICS)
-        check_names(study.document, ("scores", score, "of"), "score", [spec.of] if spec.of else (), study.file.scores)
-        check_names(study.document, ("scores", score, "tables"), "table", spec.tables, study.tables)
-        check_names(study.document, ("scores", score, "part"), "quantity", [spec.part] if spec.part else (), QUANTITIES)
+    for score in study.file.scores:
+        _check_score(study, score)
     for table in study.tables.values():
         _check_table(study, table)
     for table in study.tables.values():
@@ -53,6 +51,27 @@ def check_study(study: Study) -> None:
             study.published(table.id, name)  # reads every number
             study.null(table.id, column)
     check_ceilings(study)
+
+
+def _check_score(study: Study, score: str) -> None:
+    spec, path = study.file.scores[score], ("scores", score)
+    names: tuple[tuple[str, str, str | None, Collection[str]], ...] = (
+        ("metric", "metric", spec.metric, METRICS),
+        ("question", "question", spec.question, QUESTIONS),
+        ("of", "score", spec.of, study.file.scores),
+        ("part", "quantity", spec.part, QUANTITIES),
+    )
+    for key, what, given, known in names:
+        check_names(study.document, (*path, key), what, [given] if given else (), known)
+    check_names(study.document, (*path, "tables"), "table", spec.tables, study.tables)
+    if isinstance(spec.null, ElsewhereSpec):
+        check_names(study.document, (*path, "null", "table"), "table", [spec.null.table], study.tables)
+        columns = study.tables[spec.null.table].file.columns
+        check_names(study.document, (*path, "null", "column"), "column", [spec.null.column], columns)
+    elif spec.null and METRICS[spec.metric].constant is None:
+        having = ", ".join(name for name, metric in METRICS.items() if metric.constant)
+        problem = f"no single number scores best with {spec.metric}"
+        raise placed(InputError(problem, path=(*path, "null"), expected=f"one of {having} as metric"), study.document)
 
 
 def _check_reading(study: Study, name: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from numasim.reproduce.table_cells import Cell, Role, Table
+
+RANKED = ("rank-correlation", "least-rank-correlation")  # metrics of the order of a row's variants
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,9 @@ class ScoreRule:
     of: str = ""  # the class whose cells count, where it is not its own
     tables: tuple[str, ...] = ()  # only these; none given: all
     part: str = ""  # the quantity whose share is pooled
+    question: str = "absolute"  # one of `QUESTIONS`
+    null: Mapping[str, float] = field(default_factory=dict)  # by row, in place of the cells' own
+    best_constant: bool = False  # the null model is the one number for all cells that scores best
     tried: str = ""  # explanation that is printed where the bound is missed
 
 
@@ -48,10 +53,13 @@ def by_column(pairs: Iterable[Pair]) -> Iterable[list[Pair]]:
     return groups.values()
 
 
-def select(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Return the cells that ``rule`` scores."""
+def select(pairs: Sequence[Pair], rule: ScoreRule, *, needs_baseline: bool = False) -> list[Pair]:
+    """Return the cells that ``rule`` scores, those without a simulated baseline left out where they need one."""
     among = [pair for pair in pairs if not rule.tables or pair.cell.table in rule.tables]
-    return _SELECTIONS.get(rule.metric, _of_class)(among, rule)
+    if rule.metric in RANKED:
+        return _of_variants(among, rule)
+    scored = _of_class(among, rule)
+    return [pair for pair in scored if _has_baseline(pair)] if needs_baseline else scored
 
 
 def _of_class(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
@@ -59,11 +67,8 @@ def _of_class(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
     return [pair for pair in pairs if pair.cell.score == name and pair.cell.role is Role.PREDICTED]
 
 
-def _with_baseline(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Every scored cell with a simulated baseline, of one class or of all."""
-    scored = (pair for pair in pairs if pair.cell.score and pair.cell.role is Role.PREDICTED)
-    among = (pair for pair in scored if rule.of in ("", pair.cell.score))
-    return [pair for pair in among if pair.baseline is not None and not math.isnan(pair.baseline.mean)]
+def _has_baseline(pair: Pair) -> bool:
+    return pair.baseline is not None and not math.isnan(pair.baseline.mean)
 
 
 def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
@@ -75,9 +80,3 @@ def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
         if cell.quantity in quantities and cell.variant:
             found.setdefault((cell.row, cell.variant), pair)
     return list(found.values())
-
-
-_SELECTIONS: dict[str, Callable[[Sequence[Pair], ScoreRule], list[Pair]]] = {
-    "sign-agreement": _with_baseline,
-    "rank-correlation": _of_variants,
-}

@@ -16,6 +16,8 @@ from numasim.reproduce.study.ceiling_specs import CeilingsSpec
 from numasim.reproduce.table_cells import Role
 
 Text = Annotated[str, Field(min_length=1)]
+BEST_CONSTANT = "best-constant"
+
 Fields = dict[str, Any]  # of a run: dotted name -> value
 
 
@@ -26,12 +28,21 @@ def _listed(value: Any) -> Any:
 Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 
 
+class ElsewhereSpec(Model):
+    """The value of ``column`` in the row of the same name of another table."""
+
+    table: Text
+    column: Text
+
+
 class ScoreSpec(CheckedModel):
     """How a class of quantities is scored, and the bound on the score.
 
     ``of`` is the class whose cells count if not the score's own, ``tables`` those whose cells count if not all;
-    ``part`` is the quantity whose share a metric of shares uses. ``tried`` says why the bound may be missed and which
-    other mechanisms were tried; pages show it where the bound is missed.
+    ``part`` is the quantity whose share a metric of shares uses. ``question`` says what is asked of the predictions,
+    and ``null`` where the null model's values are if not in the cells: a published column with a value for each row, or
+    `best-constant`. ``tried`` says why the bound may be missed and which other mechanisms were tried; pages show it
+    where the bound is missed.
     """
 
     metric: Text
@@ -39,6 +50,8 @@ class ScoreSpec(CheckedModel):
     of: Text | None = None
     tables: Names = ()
     part: Text | None = None
+    question: Text = "absolute"
+    null: ElsewhereSpec | Literal["best-constant"] | None = None
     tried: str = ""
 
     def _problems(self) -> Any:
@@ -149,13 +162,6 @@ class QuotientSpec(Model):
 
     over: Text
     under: Text
-
-
-class ElsewhereSpec(Model):
-    """The value of ``column`` in the row of the same name of another table."""
-
-    table: Text
-    column: Text
 
 
 Published = Text | QuotientSpec | ElsewhereSpec

@@ -1,0 +1,196 @@
+"""The questions that are asked of predictions, worked out by hand, and what their null models know."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from cells_by_hand import cell, table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numasim.reproduce.score.metrics import METRICS, Observations, spearman
+from numasim.reproduce.score.scores import class_scores, degenerate
+from numasim.reproduce.study.selection import Pair, ScoreRule
+from numasim.reproduce.table_cells import Role, Score, Table
+
+
+def change(row: str, before: float, after: float, told_before: float, told_after: float) -> list:
+    """A row of two columns: published before and after a change, and the simulated values of both."""
+    start = cell(row, before, told_before, column="before", role=Role.FITTED)
+    return [start, cell(row, after, told_after, column="after", baseline="before")]
+
+
+def table_of(*changes: list) -> Table:
+    return table([each for both in changes for each in both])
+
+
+def scored(found: Table, metric: str, question: str, **asked: object) -> Score:
+    (score,) = class_scores([found], [ScoreRule("times", metric, question=question, **asked)])  # type: ignore[arg-type]
+    return score
+
+
+TWO = table_of(change("a", 10.0, 5.0, 8.0, 6.0), change("b", 20.0, 16.0, 30.0, 15.0))
+
+
+def test_absolute_is_the_simulated_value_and_its_null_model_a_given_column() -> None:
+    score = scored(TWO, "mape", "absolute", null={"a": 10.0, "b": 20.0})
+    assert score.value == pytest.approx((1 / 5 + 1 / 16) / 2)
+    assert score.null == pytest.approx((5 / 5 + 4 / 16) / 2)
+
+
+def test_one_step_is_what_was_published_before_times_the_simulated_ratio() -> None:
+    score = scored(TWO, "mape", "one-step")
+    assert score.value == pytest.approx((abs(10 * 6 / 8 - 5) / 5 + abs(20 * 15 / 30 - 16) / 16) / 2)
+    assert score.null == pytest.approx((5 / 5 + 4 / 16) / 2)  # the change does nothing
+
+
+def test_interaction_tells_the_strength_of_a_change_from_one_row_each_in_turn() -> None:
+    """Published ratios 1/2 and 4/5, simulated 3/4 and 1/2: a from b is 4/5 * 3/4 / (1/2) = 6/5, b from a is 1/3."""
+    score = scored(TWO, "mape", "interaction")
+    assert score.value == pytest.approx((abs(6 / 5 - 1 / 2) / (1 / 2) + abs(1 / 3 - 4 / 5) / (4 / 5)) / 2)
+    assert score.null == pytest.approx((abs(4 / 5 - 1 / 2) / (1 / 2) + abs(1 / 2 - 4 / 5) / (4 / 5)) / 2)
+
+
+def test_rows_are_told_of_the_same_change_alone() -> None:
+    """In another column the strength is another: each of two columns of two rows has two predictions."""
+    third = [
+        cell("a", 4.0, 4.0, column="later", baseline="before"),
+        cell("b", 8.0, 8.0, column="later", baseline="before"),
+    ]
+    both = scored(table([*TWO.cells, *third]), "mape", "interaction")
+    alone = scored(TWO, "mape", "interaction")
+    later = [4 / 10, 8 / 20], [4 / 8, 8 / 30]
+    a = abs(later[0][1] * later[1][0] / later[1][1] / later[0][0] - 1)
+    b = abs(later[0][0] * later[1][1] / later[1][0] / later[0][1] - 1)
+    assert both.value == pytest.approx((2 * alone.value + a + b) / 4)
+
+
+@given(
+    st.lists(st.tuples(*[st.floats(0.1, 10.0)] * 3), min_size=2, max_size=5),
+    st.floats(0.1, 10.0),
+)
+def test_a_simulation_that_is_off_by_one_factor_a_change_has_no_error_of_interaction(
+    rows: list[tuple[float, float, float]], factor: float
+) -> None:
+    changes = [
+        change(str(number), before, after, other, other * factor * after / before)
+        for number, (before, after, other) in enumerate(rows)
+    ]
+    assert scored(table_of(*changes), "mape", "interaction").value == pytest.approx(0, abs=1e-9)
+
+
+@given(st.lists(st.tuples(*[st.floats(0.1, 10.0)] * 3), min_size=2, max_size=5))
+def test_a_simulation_without_effects_is_the_null_model_of_both_ratios(rows: list[tuple[float, float, float]]) -> None:
+    found = table_of(*(change(str(n), before, after, other, other) for n, (before, after, other) in enumerate(rows)))
+    for question in ("one-step", "interaction"):
+        score = scored(found, "mape", question)
+        assert score.value == pytest.approx(score.null)
+
+
+def test_a_departure_is_measured_from_the_mean_of_its_column() -> None:
+    """Published ratios 1/2, 4/5, 9/10: only the first is below their geometric mean 0.71. Simulated 0.9, 0.8, 0.7."""
+    rows = [change("a", 10.0, 5.0, 10.0, 9.0), change("b", 10.0, 8.0, 10.0, 8.0), change("c", 10.0, 9.0, 10.0, 7.0)]
+    score = scored(table_of(*rows), "sign-agreement", "departure")
+    assert (score.value, score.null) == (pytest.approx(1 / 3), 0.5)  # b agrees: 0.8 is above 0.796
+
+
+def test_cells_without_a_simulated_baseline_have_no_ratio() -> None:
+    lonely = [
+        cell("a", 10.0, column="before", role=Role.FITTED),
+        cell("a", 5.0, 4.0, column="after", baseline="before"),
+    ]
+    score = scored(table([*lonely, *change("b", 20.0, 16.0, 30.0, 15.0)]), "mape", "one-step")
+    assert score.cells == 1
+
+
+# ---- guesses ----
+
+
+def orders(*rows: list[float]) -> Observations:
+    published = np.array([value for row in rows for value in row])
+    numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    nothing = np.zeros(len(published))
+    return Observations(published, nothing, nothing.astype(bool), numbers, numbers)
+
+
+def test_a_random_order_of_two_is_right_or_wrong_and_the_least_of_two_rows_mostly_wrong() -> None:
+    least = METRICS["least-rank-correlation"].chance
+    mean = METRICS["rank-correlation"].chance
+    assert least is not None
+    assert mean is not None
+    assert least(orders([1.0, 2.0])) == pytest.approx(0.0)
+    assert least(orders([1.0, 2.0], [1.0, 2.0])) == pytest.approx(0.25 * 1 + 0.75 * -1)
+    assert mean(orders([1.0, 2.0], [1.0, 2.0])) == 0.0
+
+
+def test_the_least_of_random_orders_is_that_of_all_pairs_of_orders() -> None:
+    from itertools import permutations, product
+
+    published = np.array([1.0, 2.0, 4.0])
+    scores = [float(spearman(np.array(order, float), published)) for order in permutations(range(3))]
+    expected = np.mean([min(pair) for pair in product(scores, repeat=2)])
+    least = METRICS["least-rank-correlation"].chance
+    assert least is not None
+    assert least(orders(list(published), list(published))) == pytest.approx(expected)
+
+
+def test_the_best_constant_scores_best_among_many() -> None:
+    published = np.array([0.03, 0.48, 0.2, 0.28, 0.12, 0.12])
+    seen = orders(list(published))
+    for metric in (METRICS["mean-absolute-error"], METRICS["mape"]):
+        assert metric.constant is not None
+        errors = [_error(metric, seen, value) for value in np.linspace(0, 0.6, 601)]
+        assert _error(metric, seen, metric.constant(published)) <= min(errors) + 1e-12
+
+
+def _error(metric: object, seen: Observations, value: float) -> float:
+    from numasim.reproduce.score.metrics import Prediction
+
+    said = np.full_like(seen.published, value)
+    return float(metric.measure(seen, Prediction(said, said)))  # type: ignore[attr-defined]
+
+
+def test_a_best_constant_is_the_null_model_where_it_is_asked_for() -> None:
+    found = table([cell(row, value, 0.1) for row, value in zip("abc", (0.1, 0.2, 0.6), strict=True)])
+    score = scored(found, "mean-absolute-error", "absolute", best_constant=True)
+    assert score.null == pytest.approx((0.1 + 0.4) / 3)
+
+
+# ---- predictions that are all alike, intervals over rows ----
+
+
+@pytest.mark.parametrize(
+    ("published", "simulated", "says"),
+    [
+        ((1.0, 2.0, 3.0), (0.0, 0.0, 0.0), "all zeros"),
+        ((1.0, 2.0, 3.0), (4.0, 4.0, 4.0), "all equal"),
+        ((1.0, 2.0, 3.0), (4.0, 4.0, 5.0), ""),
+        ((2.0, 2.0, 2.0), (4.0, 4.0, 4.0), ""),
+        ((1.0, 2.0), (4.0, 4.0), ""),
+    ],
+)
+def test_predictions_that_are_all_alike_are_named(
+    published: tuple[float, ...], simulated: tuple[float, ...], says: str
+) -> None:
+    pairs = [Pair(cell(str(value), value, mean), None) for value, mean in zip(published, simulated, strict=True)]
+    assert degenerate(pairs) == says
+
+
+def test_the_interval_over_rows_spans_the_rows_and_needs_three() -> None:
+    off = [cell(row, 1.0, 1.0 + error, 1.0 + error) for row, error in zip("abcd", (0.1, 0.2, 0.3, 0.4), strict=True)]
+    score = scored(table(off), "mape", "absolute")
+    assert score.rows is not None
+    assert score.value == pytest.approx(0.25)
+    assert 0.1 - 1e-9 <= score.rows.low < score.value < score.rows.high <= 0.4 + 1e-9
+    assert score.seeds is not None
+    assert (score.seeds.low, score.seeds.high) == (pytest.approx(0.25), pytest.approx(0.25))  # seeds are alike
+    assert scored(table(off[:2]), "mape", "absolute").rows is None
+
+
+def test_every_question_leaves_nan_out_of_the_null_model() -> None:
+    found = table([cell("a", 2.0, 3.0, null=1.0), cell("b", 2.0, 4.0)])
+    score = scored(found, "mape", "absolute")
+    assert (score.value, score.against_null, score.null) == (0.75, 0.5, 0.5)
+    assert not math.isnan(score.value)
