@@ -42,6 +42,25 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """Something that was tried: what was supposed and changed, the score before and after, on the scale of its metric.
+
+    ``of``: the cells of the score that were looked at, "" for all; ``seen``: whether the scored figures had been looked
+    at; ``kept``: whether it is part of the study.
+    """
+
+    score: str
+    metric: str
+    hypothesis: str
+    change: str
+    of: str
+    before: float
+    after: float
+    seen: bool
+    kept: bool
+
+
+@dataclass(frozen=True)
 class Findings:
     """A study, how it was run, and its results."""
 
@@ -64,6 +83,9 @@ class Findings:
     refused: tuple[RefusedParameter, ...] = ()
     only_rates: tuple[Score, ...] = ()  # of the machine with nothing fitted but the rates of serial runs
     ceilings: tuple[Ceiling, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    lead: str = ""  # the score whose cells are drawn first
+    learned: tuple[str, ...] = ()  # what to say first, with places for scores
 
     @property
     def elsewhere(self) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+CHOSEN = "chosen"  # the role of a reading that was settled with scored figures in view; values have one of `Role`
+
 
 class Role(StrEnum):
     """What a published value is to the simulation."""
@@ -105,5 +107,5 @@ class Score:
     against_null: float | None = None  # the value over only those cells that have a null
     question: str = "absolute"
     remark: str = ""
-    tried: str = ""  # why the bound may be missed, and what else was tried
+    unknown: str = ""  # what cannot be known from the source
     ceiling: float | None = None  # the best value that is within reach of any model (model 7.4)

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numasim.reproduce.calibration.record import FittedParameter
-from numasim.reproduce.findings import Ablation, Findings
-from numasim.reproduce.score.scores import class_scores
+from numasim.reproduce.calibration.record import FittedParameter, RefusedParameter
+from numasim.reproduce.findings import Ablation, Choice, Findings, Reading, Tried
+from numasim.reproduce.score.scores import class_scores, table_scores
 from numasim.reproduce.study.selection import ScoreRule
 from numasim.reproduce.table_cells import Cell, Role, Table
 
@@ -31,7 +31,8 @@ RULES = (
     ScoreRule("miss-ratios", "mean-absolute-error", 0.06),
     ScoreRule("remote-share", "pooled-share", 0.03, of="steals", tables=("4.2",), part="steal_attempts_remote"),
     ScoreRule("overheads", "mape", 0.15),
-    ScoreRule("signs", "sign-agreement", 0.8),
+    ScoreRule("signs", "sign-agreement", 0.8, of="times"),
+    ScoreRule("step", "mape", of="times", question="one-step", unknown="what ran beside it"),
     ScoreRule("ranks", "rank-correlation", 0.8, of="times"),
 )
 
@@ -195,6 +196,19 @@ def made_up(noise: float = 0.1) -> Findings:
         tables=tables,
         rules=RULES,
         scores=scores,
+        columns=table_scores(tables, RULES),
+        readings=(
+            Reading(
+                name="workers",
+                question="How many workers ran chapter 3?",
+                role="input",
+                choices=(
+                    Choice("12", "section 2.3.1", "workers: 12", scored=True),
+                    Choice("24", "Table 3.1", "workers: 24", scored=False, scores=worse),
+                ),
+            ),
+            Reading("heap", "Whose heap?", "chosen", (Choice("its own", "nobody says", "", scored=True),)),
+        ),
         ablations=(
             Ablation("nothing", "", scores),
             Ablation("caches", "model.cache: none", worse),
@@ -224,6 +238,26 @@ def made_up(noise: float = 0.1) -> Findings:
         ),
         command="numasim reproduce thesis",
         version="0",
+        refused=(
+            RefusedParameter(
+                name="overlap",
+                field="model.overlap",
+                programs=("bots",),
+                found=Decimal(1),
+                unit="1",
+                table="3.4",
+                columns=("randomized",),
+                searched=(Decimal(0), Decimal(1)),
+                reason="the best value is an end of the range",
+            ),
+        ),
+        only_rates=worse,
+        tried=(
+            Tried("times", "mape", "threads are pinned <b>", "mapping", "", 0.15, 0.12, True, True),
+            Tried("steals", "median-factor", "locks park", "spin_ns", "Table 4.2", 1.5, 1.7, False, False),
+        ),
+        lead="times",
+        learned=("The error of times is {times}, that of the null model {times/null}.", "No {score} of that name."),
     )
 
 

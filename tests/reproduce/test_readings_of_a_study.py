@@ -128,3 +128,26 @@ def test_fields_of_changes_are_in_force_over_readings(study: Study) -> None:
 
     change = Change(from_python({"workers": 3}, None))
     assert workers(Setting(study, changes=(change,)), "domains") == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("{metric: mape, bound: 0.15}", "{metric: mape, question: one-stp}", "no question 'one-stp'.*'one-step'"),
+        ("{metric: mape, bound: 0.15}", "{metric: mape, null: {table: '1.1', column: plain}}", "no column 'plain'"),
+        ("{metric: mape, bound: 0.15}", "{metric: median-factor, null: best-constant}", "no single number scores best"),
+        ("ablations:", "lead: time\nablations:", "no score 'time'.*'times'"),
+        ("ablations:", "learned: ['{tmes} is off']\nablations:", "no score 'tmes'.*'times'"),
+        ("ablations:", "learned: ['{times/nul} is off']\nablations:", "no part of a score 'nul'.*'null'"),
+        (
+            "ablations:",
+            "tried:\n  - {score: tims, hypothesis: a, change: b, before: 1, after: 2, seen: no, kept: no}\nablations:",
+            "no score 'tims'.*'times'",
+        ),
+    ],
+)
+def test_mistakes_in_what_is_asked_and_told(tmp_path: Path, old: str, new: str, says: str) -> None:
+    folder = write_study(tmp_path / "study", {"study.yaml": (old, new)})
+    with pytest.raises(InputError, match=says) as caught:
+        read_study(str(folder))
+    assert "study.yaml:" in str(caught.value)

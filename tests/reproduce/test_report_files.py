@@ -15,7 +15,7 @@ from made_up_findings import TABLES, made_up, written
 
 from numasim.errors import InputError
 from numasim.files.owned_folder import MANIFEST
-from numasim.reproduce.findings import Findings
+from numasim.reproduce.findings import Choice, Findings, Reading, Tried
 from numasim.reproduce.pages import report_page as pages
 from numasim.reproduce.pages.csv_files import scores_csv, table_csv
 from numasim.reproduce.pages.report_page import markdown, page, write_pages
@@ -47,7 +47,7 @@ def test_a_report_is_a_page_markdown_figures_and_csv(
     report = written(tmp_path_factory)
     folder = report.page.parent
     found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - {MANIFEST}
-    figures = {f"figures/{stem}.svg" for stem in STEMS | {"scores", "ablations"}}
+    figures = {f"figures/{stem}.svg" for stem in STEMS | {"lead", "scores", "ablations"}}
     assert found == {"index.html", "report.md", "scores.csv"} | figures | {f"tables/{stem}.csv" for stem in STEMS}
     assert report.advanced == pages.figure_count(findings) == len(figures)
     linked = set(re.findall(r"\]\((.*?)\)", (folder / "report.md").read_text()))
@@ -111,7 +111,7 @@ def test_the_csv_of_the_scores_has_classes_then_columns(findings: Findings) -> N
     classes = [row for row in found if row["table"] == "all"]
     assert [row["quantity"] for row in classes] == [score.name for score in findings.scores]
     assert [float(row["value"]) for row in classes] == [score.value for score in findings.scores]
-    assert {row["met"] for row in classes} == {"yes", "no"}
+    assert {row["met"] for row in classes} == {"yes", "no", ""}
     predicted = [row for row in found if row["table"] == "3.4" and row["role"] == "predicted"]
     assert [(row["column"], row["metric"], row["cells"]) for row in predicted] == [
         ("threshold_constrained_execution_time_s", "mape", "6")
@@ -179,16 +179,59 @@ def test_what_is_not_the_plain_reproduction_is_said(changes: dict[str, object], 
         assert words in " ".join(Texts(render(small(**changes), {})).text.split())
 
 
-def test_a_report_tells_what_was_tried_for_what_falls_short_and_for_nothing_else() -> None:
-    good = Score("good", "mape", 0.1, 0.1, 0.1, 0.2, 0.15, 3, against_null=0.1, tried="nothing had to be")
-    missed = replace(good, name="missed", value=0.3, against_null=0.1, tried="longer queues")
-    beaten = replace(good, name="beaten", against_null=0.3, tried="shorter queues")
+def test_a_report_says_what_cannot_be_known_where_a_score_falls_short_and_only_there() -> None:
+    good = Score("good", "mape", 0.1, None, 0.2, 0.15, 3, against_null=0.1, unknown="nothing had to be")
+    missed = replace(good, name="missed", value=0.3, against_null=0.1, unknown="longer queues")
+    beaten = replace(good, name="beaten", against_null=0.3, unknown="shorter queues")
     found = replace(small(), scores=(good, missed, beaten))
     for text in (markdown(found, {"scores": ""}), Texts(page(found, {"scores": "<svg/>"})).text):
         assert "longer queues" in text
         assert "shorter queues" in text
         assert "nothing had to be" not in text
-    assert "what was tried" not in markdown(replace(found, scores=(good,)), {"scores": ""})
+    assert "cannot be known" not in markdown(replace(found, scores=(good,)), {"scores": ""})
+
+
+def test_the_first_sentences_have_the_numbers_of_scores_and_none_without_one(findings: Findings) -> None:
+    times = next(score for score in findings.scores if score.name == "times")
+    expected = f"The error of times is {times.value:.1%}, that of the null model {times.null:.1%}."
+    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
+        assert expected in text
+        assert "of that name" not in text
+
+
+def test_readings_refused_fits_and_what_was_tried_are_told(findings: Findings) -> None:
+    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
+        for told in (
+            "How many workers ran chapter 3?",
+            "section 2.3.1",
+            "the best value is an end of the range",
+            "threads are pinned",
+            "chosen with scored figures in view: 1 reading",
+            "1 reading that the text decides",
+            "fitted: 2 parameters",
+            "1 more was refused",
+        ):
+            assert told in text, told
+
+
+def test_nothing_that_a_study_says_is_markup() -> None:
+    hostile = "<script>alert(1)</script> | **bold** `code` [a](b)"
+    found = replace(
+        made_up(),
+        title=hostile,
+        source=hostile,
+        learned=(hostile,),
+        tried=(Tried("times", "mape", hostile, hostile, hostile, 0.1, 0.2, True, False),),
+        readings=(Reading("r", hostile, "input", (Choice(hostile, hostile, hostile, scored=True),)),),
+        scores=tuple(replace(score, unknown=hostile, remark=hostile, bound=None) for score in made_up().scores),
+    )
+    text = page(found, {})
+    assert "<script>alert" not in text
+    assert text.count("&lt;script&gt;") >= 8
+    marked = markdown(found, {"scores": "", "ablations": ""})
+    assert "<script" not in marked
+    assert "**bold**" not in marked
+    assert "[a](b)" not in marked
 
 
 def test_what_was_not_scored_has_no_score_sheet() -> None:
@@ -199,8 +242,8 @@ def test_what_was_not_scored_has_no_score_sheet() -> None:
 
 
 def test_markdown_tables_have_as_many_cells_in_every_row(findings: Findings) -> None:
-    text = markdown(findings, dict.fromkeys((*STEMS, "scores", "ablations"), ""))
+    text = markdown(findings, dict.fromkeys((*STEMS, "lead", "scores", "ablations"), ""))
     blocks = [block.strip().split("\n") for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)]
-    assert len(blocks) == len(TABLES) + 3
+    assert len(blocks) == len(TABLES) + 8
     for block in blocks:
         assert len({line.count("|") for line in block}) == 1, block[0]

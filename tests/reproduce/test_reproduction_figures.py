@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,7 @@ from numasim.reproduce.figures.palette import HATCHES
 from numasim.reproduce.figures.score_figure import MISSED_COLOUR, score_figure
 from numasim.reproduce.figures.table_figure import table_figure
 from numasim.reproduce.findings import Ablation
-from numasim.reproduce.table_cells import Role, Score, Table
+from numasim.reproduce.table_cells import Interval, Role, Score, Table
 
 
 def drawn(what: Table) -> Figure:
@@ -33,8 +32,8 @@ def bars(axes: Axes) -> list[Rectangle]:
     return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
 
 
-def score(value: float, metric: str = "mape", **more: float | None) -> Score:
-    known = {"low": math.nan, "high": math.nan, "null": None, "bound": None, **more}
+def score(value: float, metric: str = "mape", **more: float | Interval | None) -> Score:
+    known = {"seeds": None, "null": None, "bound": None, **more}
     return Score(name="times", metric=metric, value=value, cells=3, **known)  # type: ignore[arg-type]
 
 
@@ -164,9 +163,11 @@ def test_no_label_covers_another(identity: str) -> None:
 
 
 def test_a_strip_shows_score_interval_null_and_bound() -> None:
-    (axes,) = score_figure([score(0.1, low=0.08, high=0.12, null=0.3, bound=0.15)]).axes
-    bound, interval, null, ours = axes.lines
-    assert list(interval.get_xdata()) == [0.08, 0.12]
+    intervals = {"seeds": Interval(0.08, 0.12), "rows": Interval(0.05, 0.2)}
+    (axes,) = score_figure([score(0.1, null=0.3, bound=0.15, **intervals)]).axes
+    bound, over_rows, over_seeds, null, ours = axes.lines
+    assert list(over_rows.get_xdata()) == [0.05, 0.2]
+    assert list(over_seeds.get_xdata()) == [0.08, 0.12]
     assert [list(line.get_xdata()) for line in (null, ours)] == [[0.3], [0.1]]
     assert list(bound.get_xdata()) == [0.15, 0.15]
     assert axes.get_xlim()[1] > 0.3

@@ -91,7 +91,7 @@ def test_tables_without_a_number_have_their_own_name() -> None:
 
 def test_bounds_are_met_from_the_side_that_the_metric_asks() -> None:
     def score(metric: str, value: float) -> Score:
-        return Score("x", metric, value, math.nan, math.nan, null=0.5, bound=0.8, cells=1, against_null=value)
+        return Score("x", metric, value, None, null=0.5, bound=0.8, cells=1, against_null=value)
 
     error, agreement = score("mape", 0.9), score("sign-agreement", 0.9)
     assert (met(error), met(agreement)) == (False, True)
@@ -101,7 +101,7 @@ def test_bounds_are_met_from_the_side_that_the_metric_asks() -> None:
 
 
 def test_without_bound_and_null_there_is_no_answer() -> None:
-    score = Score("x", "mape", 0.1, math.nan, math.nan, null=None, bound=None, cells=1)
+    score = Score("x", "mape", 0.1, None, null=None, bound=None, cells=1)
     assert (met(score), beats_null(score)) == (None, None)
     assert remarks([score]) == ()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from numasim.reproduce.ceilings.ceiling import ScoreBound
 from numasim.reproduce.score.metrics import METRICS
+from numasim.reproduce.score.questions import ABSOLUTE
 from numasim.reproduce.study.selection import ScoreRule, pairs_of, select
 from numasim.reproduce.table_cells import Cell, Table
 
@@ -21,6 +22,12 @@ class ScoredClass:
     name: str
     metric: str
     cells: tuple[Cell, ...]
+    question: str = ABSOLUTE
+
+    @property
+    def absolute(self) -> bool:
+        """Whether the simulated values themselves are scored, and not what they say about changes."""
+        return self.question == ABSOLUTE
 
     def bound(self, least: Callable[[Cell], float | None]) -> ScoreBound | None:
         """The mean over all cells of ``least``, which is the least error of a cell, or None where any is possible.
@@ -42,7 +49,7 @@ def scored_classes(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple
             cells = (pair.cell for pair in select(pairs, rule))
             counted = tuple(cell for cell in cells if rule.metric != "mape" or cell.published)
             if counted:
-                found.append(ScoredClass(rule.name, rule.metric, counted))
+                found.append(ScoredClass(rule.name, rule.metric, counted, rule.question))
     return tuple(found)
 
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from numasim.report.answers.statistics import Estimate, mean_interval
 from numasim.report.unit_text import MISSING
+from numasim.reproduce.findings import Tried
 from numasim.reproduce.pages.table_layout import Group
 from numasim.reproduce.score.metrics import METRICS
+from numasim.reproduce.score.scores import TableScore
 from numasim.reproduce.table_cells import Cell, Interval, Role, Score, Table
 
 MARKS = {Role.INPUT: "=", Role.FITTED: "~", Role.PREDICTED: "→"}
@@ -145,13 +147,33 @@ def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
 
 
 def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
-    """Return the scores that miss their bound or are worse than the null model, and have an explanation."""
-    return tuple(score for score in scores if score.tried and False in (met(score), beats_null(score)))
+    """Return the scores that miss their bound or are worse than the null model."""
+    return tuple(score for score in scores if False in (met(score), beats_null(score)))
+
+
+def tried_number(tried: Tried, value: float) -> str:
+    """Write a value on the scale of what was tried for."""
+    return f"{value:.1%}" if METRICS[tried.metric].percent else f"{value:.3g}"
 
 
 def same_score(score: Score, others: Sequence[Score]) -> Score | None:
     """Return the score of the same class among others."""
-    return next((other for other in others if other.name == score.name), None)
+    return named(score.name, others)
+
+
+def named(name: str, scores: Sequence[Score]) -> Score | None:
+    """Return the score of that name, None where there is none."""
+    return next((score for score in scores if score.name == name), None)
+
+
+def degenerate(columns: Sequence[TableScore]) -> tuple[TableScore, ...]:
+    """Return the columns that are predicted and whose predictions are all alike."""
+    return tuple(each for each in columns if each.degenerate and each.role is Role.PREDICTED)
+
+
+def questions_of(scores: Sequence[Score]) -> tuple[str, ...]:
+    """Return the questions that occur, each once."""
+    return tuple(dict.fromkeys(score.question for score in scores))
 
 
 def table_name(table: Table) -> str:

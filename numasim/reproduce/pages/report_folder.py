@@ -11,7 +11,7 @@ from numasim.files.owned_folder import FolderKind
 
 PAGE, MARKDOWN, SCORES = "index.html", "report.md", "scores.csv"
 TABLES, FIGURES = "tables", "figures"
-SCORE_SHEET, ABLATIONS = "scores", "ablations"
+LEAD, SCORE_SHEET, ABLATIONS = "lead", "scores", "ablations"
 RUNS = "runs"
 _MARKS = {  # in the files of versions without manifests
     PAGE: b"beside those of <strong>numasim</strong>",
@@ -30,7 +30,7 @@ def report_files(tables: Iterable[str]) -> list[str]:
         MARKDOWN,
         SCORES,
         *map(table_file, stems),
-        *map(figure_file, (SCORE_SHEET, ABLATIONS, *stems)),
+        *map(figure_file, (LEAD, SCORE_SHEET, ABLATIONS, *stems)),
     ]
 
 

@@ -21,15 +21,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from numasim.files.owned_folder import owned_folder
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.figures.ablation_figure import ablation_figure
+from numasim.reproduce.figures.chain_figure import chain_figure, chains
 from numasim.reproduce.figures.score_figure import score_figure
 from numasim.reproduce.figures.table_figure import shown_groups, table_figure
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.pages import number_text, table_layout
 from numasim.reproduce.pages.ceiling_text import bound_sentence
 from numasim.reproduce.pages.csv_files import scores_csv, table_csv
+from numasim.reproduce.pages.learned_text import filled, role_counts
 from numasim.reproduce.pages.markdown_text import markdown_text
 from numasim.reproduce.pages.report_folder import (
     ABLATIONS,
+    LEAD,
     MARKDOWN,
     PAGE,
     REPORT,
@@ -40,7 +43,8 @@ from numasim.reproduce.pages.report_folder import (
     table_file,
 )
 from numasim.reproduce.score.metrics import METRICS
-from numasim.reproduce.table_cells import Role
+from numasim.reproduce.score.questions import QUESTIONS
+from numasim.reproduce.table_cells import Role, Score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +73,7 @@ def _files(findings: Findings, figures: Mapping[str, str]) -> dict[str, str]:
 
 def figure_count(findings: Findings) -> int:
     """Return how many figures are drawn, including those that turn out to be empty."""
-    return len(findings.tables) + bool(findings.scores) + bool(findings.ablations)
+    return len(_drawings(findings))
 
 
 def page(findings: Findings, figures: Mapping[str, str]) -> str:
@@ -94,6 +98,9 @@ def _draw(findings: Findings, advance: Advance) -> dict[str, str]:
 
 def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
     found: dict[str, Callable[[], Figure | None]] = {}
+    lead = _lead(findings)
+    if lead and (rows := chains(findings.tables, lead.name)):
+        found[LEAD] = lambda: chain_figure(rows, lead)
     if findings.scores:
         found[SCORE_SHEET] = lambda: score_figure(findings.scores)
     if findings.ablations:
@@ -114,5 +121,17 @@ def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> s
     )
     environment.globals |= {"texts": number_text, "layout": table_layout, "METRICS": METRICS, "Role": Role}
     environment.globals |= {"file_stem": file_stem, "shown": shown_groups}
-    environment.globals |= {"bound_sentence": bound_sentence, "markdown_text": markdown_text}
+    environment.globals |= {"bound_sentence": bound_sentence, "m": markdown_text}
+    environment.globals |= {"QUESTIONS": QUESTIONS, "lead": _lead(findings)}
+    environment.globals |= {"learned": filled(findings.learned, findings.scores), "roles": _roles(findings)}
     return environment.get_template(template).render(found=findings, pictures=pictures)
+
+
+def _lead(findings: Findings) -> Score | None:
+    """The score whose cells are drawn first."""
+    return number_text.named(findings.lead, findings.scores)
+
+
+def _roles(findings: Findings) -> tuple[str, ...]:
+    readings = [reading.role for reading in findings.readings]
+    return role_counts(findings.tables, readings, len(findings.parameters), len(findings.refused))

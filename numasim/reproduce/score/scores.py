@@ -101,7 +101,7 @@ def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
         against_null=against,
         question=rule.question,
         remark=_remark(rule, pairs),
-        tried=rule.tried,
+        unknown=rule.unknown,
     )
 
 

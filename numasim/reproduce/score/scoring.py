@@ -9,7 +9,7 @@ from typing import Any
 
 import numasim
 from numasim.reproduce.ceilings.study_ceilings import study_ceilings, with_ceilings
-from numasim.reproduce.findings import Ablation, Choice, Findings, Reading
+from numasim.reproduce.findings import Ablation, Choice, Findings, Reading, Tried
 from numasim.reproduce.reproduce import Reproduction, comparable
 from numasim.reproduce.score.scores import class_scores, table_scores
 from numasim.reproduce.study.contents import Study
@@ -46,7 +46,17 @@ def findings_of(found: Reproduction) -> Findings:
         command=_command(found),
         version=numasim.__version__,
         ceilings=ceilings,
+        tried=tuple(_tried(study)),
+        lead=study.file.lead or "",
+        learned=study.file.learned,
     )
+
+
+def _tried(study: Study) -> Iterable[Tried]:
+    for each in study.file.tried:
+        metric = study.file.scores[each.score].metric
+        before, after = float(each.before), float(each.after)
+        yield Tried(each.score, metric, each.hypothesis, each.change, each.of, before, after, each.seen, each.kept)
 
 
 def score_rules(study: Study) -> tuple[ScoreRule, ...]:
@@ -62,7 +72,7 @@ def score_rules(study: Study) -> tuple[ScoreRule, ...]:
             question=asked.question,
             null=_null(study, asked),
             best_constant=asked.null == BEST_CONSTANT,
-            tried=asked.tried,
+            unknown=asked.unknown,
         )
         for name, asked in study.file.scores.items()
     )

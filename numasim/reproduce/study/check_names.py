@@ -5,7 +5,7 @@ A mistake is an `InputError` with file and line, what is expected and the neares
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from numasim.errors import InputError
 from numasim.parts.validation import placed
@@ -13,9 +13,9 @@ from numasim.parts.yaml.nodes import FieldPath
 from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.kinds.kind import options
 from numasim.reproduce.published_quantities import QUANTITIES
-from numasim.reproduce.score.metrics import METRICS
-from numasim.reproduce.score.questions import QUESTIONS
 from numasim.reproduce.study.check_ceilings import check_ceilings
+from numasim.reproduce.study.check_readings import check_readings
+from numasim.reproduce.study.check_scores import check_scores
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import ColumnSpec, ElsewhereSpec, QuotientSpec
@@ -23,6 +23,8 @@ from numasim.reproduce.study.study_files import ColumnSpec, ElsewhereSpec, Quoti
 
 def check_study(study: Study) -> None:
     """Raise `InputError` for the first unknown name, and for a published value that is not a number."""
+    check_readings(study)
+    check_scores(study)
     for program in study.programs.values():
         check_names(program.document, ("quick", "without"), "row", program.file.quick.without, program.file.rows)
         check_names(program.document, ("exceptions",), "variant", program.file.exceptions, program.file.variants)
@@ -38,12 +40,8 @@ def check_study(study: Study) -> None:
         variants = study.programs[contribution.program].file.variants
         for key, variant in (("variant", contribution.variant), ("over", contribution.over)):
             check_names(study.document, (*path, key), "variant", [variant], variants)
-    for name in study.file.readings:
-        _check_reading(study, name)
     for number, each in enumerate(study.file.inconsistencies):
         check_names(study.document, ("inconsistencies", number, "tables"), "table", each.tables, study.tables)
-    for score in study.file.scores:
-        _check_score(study, score)
     for table in study.tables.values():
         _check_table(study, table)
     for table in study.tables.values():
@@ -51,40 +49,6 @@ def check_study(study: Study) -> None:
             study.published(table.id, name)  # reads every number
             study.null(table.id, column)
     check_ceilings(study)
-
-
-def _check_score(study: Study, score: str) -> None:
-    spec, path = study.file.scores[score], ("scores", score)
-    names: tuple[tuple[str, str, str | None, Collection[str]], ...] = (
-        ("metric", "metric", spec.metric, METRICS),
-        ("question", "question", spec.question, QUESTIONS),
-        ("of", "score", spec.of, study.file.scores),
-        ("part", "quantity", spec.part, QUANTITIES),
-    )
-    for key, what, given, known in names:
-        check_names(study.document, (*path, key), what, [given] if given else (), known)
-    check_names(study.document, (*path, "tables"), "table", spec.tables, study.tables)
-    if isinstance(spec.null, ElsewhereSpec):
-        check_names(study.document, (*path, "null", "table"), "table", [spec.null.table], study.tables)
-        columns = study.tables[spec.null.table].file.columns
-        check_names(study.document, (*path, "null", "column"), "column", [spec.null.column], columns)
-    elif spec.null and METRICS[spec.metric].constant is None:
-        having = ", ".join(name for name, metric in METRICS.items() if metric.constant)
-        problem = f"no single number scores best with {spec.metric}"
-        raise placed(InputError(problem, path=(*path, "null"), expected=f"one of {having} as metric"), study.document)
-
-
-def _check_reading(study: Study, name: str) -> None:
-    reading = study.file.readings[name]
-    programs = [each.file for key, each in study.programs.items() if not reading.programs or key in reading.programs]
-    known: Mapping[str, Collection[str]] = {
-        "table": study.tables,
-        "program": study.programs,
-        "row": [row for each in programs for row in each.rows],
-        "variant": [variant for each in programs for variant in each.variants],
-    }
-    for what, names in known.items():
-        check_names(study.document, ("readings", name, f"{what}s"), what, getattr(reading, f"{what}s"), names)
 
 
 def _check_table(study: Study, table: StudyTable) -> None:

@@ -24,7 +24,7 @@ class ScoreRule:
     question: str = "absolute"  # one of `QUESTIONS`
     null: Mapping[str, float] = field(default_factory=dict)  # by row, in place of the cells' own
     best_constant: bool = False  # the null model is the one number for all cells that scores best
-    tried: str = ""  # explanation that is printed where the bound is missed
+    unknown: str = ""  # what cannot be known from the source
 
 
 @dataclass(frozen=True)

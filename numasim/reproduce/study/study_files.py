@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.parts.models.runtime_model import YesNo
 from numasim.reproduce.study.ceiling_specs import CeilingsSpec
 from numasim.reproduce.table_cells import Role
 
@@ -41,8 +42,7 @@ class ScoreSpec(CheckedModel):
     ``of`` is the class whose cells count if not the score's own, ``tables`` those whose cells count if not all;
     ``part`` is the quantity whose share a metric of shares uses. ``question`` says what is asked of the predictions,
     and ``null`` where the null model's values are if not in the cells: a published column with a value for each row, or
-    `best-constant`. ``tried`` says why the bound may be missed and which other mechanisms were tried; pages show it
-    where the bound is missed.
+    `best-constant`. ``unknown`` says what cannot be known from the source; pages show it where the bound is missed.
     """
 
     metric: Text
@@ -52,7 +52,7 @@ class ScoreSpec(CheckedModel):
     part: Text | None = None
     question: Text = "absolute"
     null: ElsewhereSpec | Literal["best-constant"] | None = None
-    tried: str = ""
+    unknown: str = ""
 
     def _problems(self) -> Any:
         if self.metric == "pooled-share" and not self.part:
@@ -104,6 +104,24 @@ class ReadingSpec(CheckedModel):
         return tuple(name for name, choice in self.choices.items() if name != self.scored and choice.changes != scored)
 
 
+class TriedSpec(Model):
+    """A mechanism or reading that was tried: what was supposed, what was changed, the score before and after.
+
+    ``seen`` is whether the scored figures had been looked at, ``kept`` whether the change is part of the study. Scores
+    are on the scale of their metric, over the cells that ``of`` names if not all, with the model of that day; nothing
+    here is computed again.
+    """
+
+    score: Text
+    hypothesis: Text
+    change: Text
+    of: str = ""
+    before: Decimal
+    after: Decimal
+    seen: YesNo
+    kept: YesNo
+
+
 class InconsistencySpec(Model):
     """An inconsistency of the published study, and the tables that it affects."""
 
@@ -112,7 +130,12 @@ class InconsistencySpec(Model):
 
 
 class StudyFile(Model):
-    """``study.yaml``."""
+    """``study.yaml``.
+
+    ``lead`` is the score whose cells the page draws first, from variant to variant, and ``learned`` are the sentences
+    that it begins with; in them ``{times}`` stands for the score of that name, ``{times/null}`` for that of its null
+    model and ``{times/ceiling}`` for its ceiling.
+    """
 
     title: Text
     source: Text
@@ -121,6 +144,9 @@ class StudyFile(Model):
     repeat: PositiveCount = 1
     readings: dict[str, ReadingSpec] = Field(default_factory=dict)
     scores: dict[str, ScoreSpec] = Field(default_factory=dict)
+    lead: Text | None = None
+    learned: tuple[Text, ...] = ()
+    tried: tuple[TriedSpec, ...] = ()
     ablations: dict[str, Fields] = Field(default_factory=dict)
     contributions: dict[str, ContributionSpec] = Field(default_factory=dict)
     ceilings: CeilingsSpec = CeilingsSpec()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -30,13 +29,13 @@ NOISE = Ceiling(
 )
 BESIDE = Ceiling("bytes", "physics", "Bytes explain half.", "Assumes more.", "", (), "there may be other reasons.")
 SIGNS = ScoreBound("signs", "sign-agreement", 0.9, 4, 4)
-TIMES = Score("times", "mape", 0.1, math.nan, math.nan, null=0.2, bound=0.15, cells=24, against_null=0.1)
+TIMES = Score("times", "mape", 0.1, None, null=0.2, bound=0.15, cells=24, against_null=0.1)
 
 
 def findings(*ceilings: Ceiling) -> Findings:
     tables = (table([cell("a", 2.0, 2.5)]),)
     scores = with_ceilings([TIMES], ceilings)
-    return replace(made_up(), tables=tables, scores=scores, ablations=(), ceilings=ceilings)
+    return replace(made_up(), tables=tables, scores=scores, columns=(), ablations=(), ceilings=ceilings)
 
 
 class Words(HTMLParser):
@@ -81,9 +80,9 @@ def test_page_and_markdown_have_every_sentence_after_the_scores() -> None:
             assert ceiling.finding in words
             assert ceiling.assumes in words
             assert bound_sentence(ceiling) in words
-    assert html.index('id="scores"') < html.index('id="ceilings"') < html.index('id="fitted"')
+    assert html.index('id="scores"') < html.index('id="ceilings"') < html.index('id="readings"')
     assert 'href="#ceilings"' in html
-    assert text.index("## Score sheet") < text.index("## Ceilings") < text.index("## What was fitted")
+    assert text.index("## Score sheet") < text.index("## Ceilings") < text.index("## How the study was read")
 
 
 def test_without_ceilings_there_is_no_section() -> None:
@@ -130,7 +129,7 @@ def test_markdown_shows_text_as_it_is(text: str, written: str) -> None:
 def test_scores_have_their_ceiling_in_csv_and_on_the_terminal() -> None:
     found = findings(NOISE)
     rows = list(csv.DictReader(io.StringIO(scores_csv(found))))
-    assert [row["ceiling"] for row in rows] == ["0.0123", ""]
+    assert [row["ceiling"] for row in rows] == ["0.0123"]
     console = Console(width=120, color_system=None, force_terminal=True)
     with console.capture() as capture:
         print_scores(found.scores, console)
