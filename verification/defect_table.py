@@ -449,4 +449,25 @@ DEFECTS = (
         "            count = 1\n        self._take_effect(w, count)",
         ("test_search_locks.py",),
     ),
+    Defect(
+        "an owner that compares for equality announces more than S tasks",
+        "numasim/engine/reference/task_queues.py",
+        "if self.length[q] == self.high[q] or (not exact and self.length[q] > self.high[q]):",
+        "if self.length[q] >= self.high[q]:",
+        ("test_thresholds.py",),
+    ),
+    Defect(
+        "a worker that searches stays a victim",
+        "numasim/engine/reference/task_queues.py",
+        "        for bits, _ in self._by_owner:\n            bits[q] = 0\n",
+        "",
+        ("test_thresholds.py",),
+    ),
+    Defect(
+        "what owners announce in steady production is forgotten",
+        "numasim/engine/reference/shortcuts/steady.py",
+        "announces=[queues.room_to_announce(q) for q in own]",
+        "announces=[None for q in own]",
+        ("test_steady_production.py",),
+    ),
 )

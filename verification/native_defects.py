@@ -16,6 +16,8 @@ THIEF = "numasim/core/search/thief.h"
 PROBES = "numasim/core/search/probes.h"
 PLACING = "numasim/core/execution/placing.h"
 EXECUTOR = "numasim/native/engine/executor.cpp"
+THRESHOLDS = "numasim/core/policy/thresholds.h"
+SEARCHES = "numasim/native/engine/thief.hpp"
 
 NATIVE_DEFECTS = (
     Defect(
@@ -227,5 +229,26 @@ NATIVE_DEFECTS = (
         "    run_.queues.actor(w.id).victims.drawn -= sleeper.picks.size() - done * probes;\n",
         "",
         ("test_engines_agree.py", "test_foreseen_probes.py"),
+    ),
+    Defect(
+        "an owner that has fewer than s tasks left withdraws no announcement",
+        THRESHOLDS,
+        "return bit && length != thresholds.low && (exact || length > thresholds.low);",
+        "return bit && length != thresholds.low;",
+        ("test_thresholds.py",),
+    ),
+    Defect(
+        "a queue that its owner announces wakes no sleeper",
+        SEARCHES,
+        "{ thief_of(s).foreseen.marked(); }",
+        "{ (void)s; }",
+        ("test_foreseen_probes.py",),
+    ),
+    Defect(
+        "what owners announce in steady production is forgotten",
+        "numasim/native/shortcuts/steady_production.cpp",
+        "steady.announces.push_back(ns_queues_room_to_announce(&run_.queues.contents(), q));",
+        "steady.announces.push_back(-1);",
+        ("test_steady_production.py",),
     ),
 )

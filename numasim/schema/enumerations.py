@@ -172,6 +172,7 @@ NONE8, ALL16, ALL32 = 255, 65535, 2**32 - 1
 NO_QUEUE = 2**31 - 1  # in ``own``: a worker without a queue
 MIN_MARK, MAX_MARK = -1, -2  # watch bounds that mean the queue's own threshold s, or S,
 BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # and one less than it
+OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch that owners alone write
 FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted
 FLAG_LOOKS = 1  # flags of a data record: the rule looks at the task's objects
 FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # its guards

@@ -1,6 +1,7 @@
 """Conditions and chances of levels, and data conditions of dispatch rules, as shared table entries.
 
 A watch is a bit for each queue, set when the queue's length reaches one bound and cleared when it falls to another.
+Those of the status VICTIM may be written by the owners of queues alone (A-42).
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.parts.base import ppm
-from numasim.parts.models.strategy_model import Chance, ChanceSpec, Condition, DispatchSpec, LengthCondition
+from numasim.parts.models.strategy_model import (
+    Announcement,
+    Chance,
+    ChanceSpec,
+    Condition,
+    DispatchSpec,
+    LengthCondition,
+)
 from numasim.strategy.steal_plan import (
     BELOW_MAX_MARK,
     BELOW_MIN_MARK,
@@ -25,6 +33,8 @@ from numasim.strategy.steal_plan import (
     MAX_MARK,
     MIN_MARK,
     NONE8,
+    OWNER_EXACT_MARK,
+    OWNER_MARK,
     Counted,
     NodeRank,
     Weigh,
@@ -32,20 +42,26 @@ from numasim.strategy.steal_plan import (
 
 AT_MARK = {"max": MAX_MARK, "min": MIN_MARK}
 BELOW_MARK = {"max": BELOW_MAX_MARK, "min": BELOW_MIN_MARK}
-ANNOUNCED = (MAX_MARK, MIN_MARK)  # set at S, cleared at s: the latched VICTIM status of thesis Algorithm 1 (A-8)
+ANNOUNCED: dict[Announcement, tuple[int, int]] = {  # the latched VICTIM status of thesis Algorithm 1 (A-8, A-42)
+    "always": (MAX_MARK, MIN_MARK),  # set at S, cleared at s
+    "owner": (OWNER_MARK, OWNER_MARK),
+    "owner-exact": (OWNER_EXACT_MARK, OWNER_EXACT_MARK),
+}
 
 
 @dataclass
 class WatchTable:
-    """The distinct watches of a strategy, as (set at, cleared at) bounds."""
+    """The distinct watches of a strategy, as (set at, cleared at) bounds; ``announcement`` is who announces queues."""
 
+    announcement: Announcement = "always"
     bounds: list[tuple[int, int]] = field(default_factory=list)
 
     def index(self, condition: Condition | None) -> tuple[int, bool]:
         """Return (number of the watch or NONE8, whether its bit is read inverted)."""
         if condition is None:
             return NONE8, False
-        bound = ANNOUNCED if not isinstance(condition, LengthCondition) else _length_bounds(condition)
+        own = ANNOUNCED[self.announcement]
+        bound = own if not isinstance(condition, LengthCondition) else _length_bounds(condition)
         if bound not in self.bounds:
             self.bounds.append(bound)
         return self.bounds.index(bound), isinstance(condition, LengthCondition) and condition.below is not None

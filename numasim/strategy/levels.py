@@ -51,7 +51,7 @@ class LevelTable:
     machine: Machine
     units: Units
     families: dict[str, Family]
-    watches: WatchTable = field(default_factory=WatchTable)
+    watches: WatchTable = field(init=False)
     chances: ChanceTable = field(default_factory=ChanceTable)
     data: DataTable = field(default_factory=DataTable)
     records: list[npt.NDArray[Any]] = field(default_factory=list)
@@ -59,6 +59,7 @@ class LevelTable:
 
     def __post_init__(self) -> None:
         self.rows = RowTable(self.units)
+        self.watches = WatchTable(self.spec.announcement)
 
     def add_level(self, level: LevelSpec) -> None:
         """Append a steal level and its rows."""

@@ -32,6 +32,8 @@ from numasim.schema.enumerations import (
     MIN_MARK,
     NO_QUEUE,
     NONE8,
+    OWNER_EXACT_MARK,
+    OWNER_MARK,
     AmountKind,
     Anchor,
     Counted,
@@ -61,6 +63,8 @@ __all__ = [
     "MIN_MARK",
     "NONE8",
     "NO_QUEUE",
+    "OWNER_EXACT_MARK",
+    "OWNER_MARK",
     "QUEUE",
     "AmountKind",
     "Anchor",
@@ -136,7 +140,7 @@ class StealPlan:
     seg: npt.NDArray[np.uint32]
     queue: npt.NDArray[np.uint32]
     weight: npt.NDArray[np.uint64]  # [segments] cumulative within a row, for Visit.WEIGHTED
-    watch: npt.NDArray[np.int32]  # [watches, 2]: the bit is set at length >= at, cleared at length <= until
+    watch: npt.NDArray[np.int32]  # [watches, 2]: set at length >= at, cleared at length <= until, or by owners
     chance: npt.NDArray[Any]  # [chances] CHANCE
     data: npt.NDArray[Any]  # [rules with conditions on tasks] DATA
     node: npt.NDArray[np.int32]  # [workers + 1] of each worker, and of an extra producer

@@ -146,6 +146,7 @@ THRESHOLDS: Options = {
     "min": (40, ("auto", 1, 2)),
     "rule": (40, RULES),
     "when": (50, ("first-drain", "phase", "fixed")),
+    "announce": (60, get_args(strategy.Announcement)),
 }
 QUEUE: Options = {
     "own": (40, ENDS),
@@ -228,6 +229,8 @@ def strategy_document(chance: Random) -> Document:
     }
     if not owned or len(families) > 1 or happens(chance, 25):
         document["dispatch"] = _rules(chance, families)
+    if [*families] != ["deque"]:
+        document.get("thresholds", {}).pop("announce", None)  # workers announce queues of their own alone
     if owned and happens(chance, 20):
         document["amount"] = one(chance, AMOUNTS)
     if owned and happens(chance, 15):

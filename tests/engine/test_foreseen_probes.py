@@ -31,9 +31,19 @@ STRATEGIES = {
     "marks elsewhere": shipped_strategy("topology-aware"),
     "marks alone": shipped_strategy("threshold"),
 }
+
+
+def _announcing(announce: str) -> StrategySpec:
+    """Thieves go to announced queues, and then to any."""
+    thresholds = {"max": 3, "min": 1, "announce": announce}
+    return stealing({"from": "others", "if": "announced"}, {"from": "own-node"}, thresholds=thresholds)
+
+
 MARKING = {
     "marks on other nodes": stealing({"from": "own-node"}, {"from": "other-nodes", "by": "node", "if": {"length": 2}}),
     "marks anywhere": stealing({"from": "others"}, {"from": "others", "if": {"length": 3}}),
+    "marks of owners": _announcing("owner"),
+    "marks of exact owners": _announcing("owner-exact"),
     "marks of dispatch": shipped_strategy("locality-binding"),
 }
 

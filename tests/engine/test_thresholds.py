@@ -16,6 +16,7 @@ from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.reference.reference import ReferenceEngine
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
+from numasim.engine.simulate import ENGINES
 from numasim.strategy.steal_plan import Thresholds
 
 AUTO: dict[str, Any] = {"max": "auto", "min": "auto"}
@@ -147,6 +148,126 @@ def test_a_strict_victim_is_robbed_at_max_only() -> None:
     seen = run(items(5, 1000 * NS), strategy=stealing(levels, thresholds={"max": 3, "min": 1}))
     assert seen.steals == ((100 * NS, 1, 0, 1),)
     assert seen["makespan_ps"] == 4000 * NS
+
+
+# ---- who announces -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("announce", "found"),
+    [
+        ("owner", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]),
+        ("owner-exact", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0]),
+    ],
+)
+def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found: list[int]) -> None:
+    """S = 4, s = 2, at the lengths below, each with what the owner does then, if anything.
+
+    Neither the push to 4 nor the pops of others from 3 to 2 and to 0 change the status. The last step tells the two
+    ways to compare apart: the owner takes from 5 tasks, which are more than S.
+    """
+    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
+    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
+    takes, executed, searches = queues.owner_takes, queues.owner_executed, queues.owner_searches
+    steps: list[tuple[int, Any]] = [
+        (3, takes),
+        (4, None),
+        (4, executed),
+        (4, takes),
+        (3, executed),
+        (2, None),
+        (0, None),
+        (0, searches),
+        (3, takes),
+        (2, executed),
+        (5, None),
+        (5, takes),
+    ]
+    seen_bits = []
+    for length, step in steps:
+        while queues.length[0] < length:
+            queues.push(0, 7)
+        while queues.length[0] > length:
+            queues.pop(0, 1)
+        if step:
+            step(0)
+        seen_bits.append(queues.watch[0][0])
+    assert seen_bits == found
+
+
+@pytest.mark.parametrize(("announce", "kept"), [("owner", 0), ("owner-exact", 1)])
+def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int) -> None:
+    """The owner has announced 4 tasks; when it has executed the one that it took, thieves have left 1: less than s."""
+    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
+    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
+    for _ in range(4):
+        queues.push(0, 7)
+    queues.owner_takes(0)
+    for _ in range(3):
+        queues.pop(0, 0)
+    queues.owner_executed(0)
+    assert queues.watch[0][0] == kept
+
+
+def announced_by(announce: str) -> Any:
+    """Thieves go to announced queues; S is 3 and s 1."""
+    thresholds = {"max": 3, "min": 1, "announce": announce}
+    return stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
+
+
+ENGINE = pytest.mark.parametrize("engine", ENGINES)
+
+
+@ENGINE
+@pytest.mark.parametrize(
+    ("announce", "steals", "makespan_ns"),
+    [
+        ("always", ((100 * NS, 1, 0, 1), (1200 * NS, 1, 0, 1)), 3000),
+        ("owner", ((100 * NS, 1, 0, 1), (1200 * NS, 1, 0, 1)), 3000),
+        ("owner-exact", ((2100 * NS, 1, 0, 1),), 4000),
+    ],
+)
+def test_an_owner_that_compares_for_equality_announces_late(
+    engine: str, announce: str, steals: tuple[tuple[int, ...], ...], makespan_ns: int
+) -> None:
+    """Worker 0 starts 5 items of 1 us, taking from 5, 4, 3 at 0, 1 and 2 us.
+
+    By equality it announces at 2 us, where it leaves 2. The thief, which asks every 100 ns, probes at 2 us and has one
+    at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
+    S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
+    """
+    seen = run(items(5, 1000 * NS), strategy=announced_by(announce), engine=engine)
+    assert seen.steals == steals
+    assert seen["makespan_ps"] == makespan_ns * NS
+
+
+@ENGINE
+@pytest.mark.parametrize(("announce", "false"), [("always", 1), ("owner", 10), ("owner-exact", 10)])
+def test_a_drained_queue_stays_a_victim_while_its_owner_executes(engine: str, announce: str, false: int) -> None:
+    """Worker 0 starts 3 of 4 items of 1 us on 4 workers, so that it announces 3: workers 1 to 3 probe at once.
+
+    It takes one of three itself. At 0.1 us two thieves have the others, the third finds nothing. Where every change
+    counts, the queue is no victim from the first of these steals on. Else it is until its owner is back at 1 us: the
+    third probes every 100 ns, and comes in vain at 0.1, 0.2, ... and, last, at 1 us.
+    """
+    seen = run(items(3, 1000 * NS), 4, strategy=announced_by(announce), engine=engine)
+    assert (seen["steal_success"], seen["steal_false"]) == (2, false)
+    assert seen["makespan_ps"] == 1100 * NS
+
+
+@ENGINE
+@pytest.mark.parametrize(("announce", "false"), [("always", 0), ("owner", 0), ("owner-exact", 18)])
+def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(engine: str, announce: str, false: int) -> None:
+    """S is 4, s is 2. Worker 0 takes one of 4 items of 1 us, and two thieves have one each at 0.1 us: 1 is left.
+
+    At 1 us worker 0 finds 1, less than s, and takes it. By equality it withdraws nothing before it searches, at 2 us.
+    So the thieves, who are back at 1.1 us, come in vain every 100 ns from 1.2 to 2 us.
+    """
+    thresholds = {"max": 4, "min": 2, "announce": announce}
+    spec = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
+    seen = run(items(4, 1000 * NS), 3, strategy=spec, engine=engine)
+    assert (seen["steal_success"], seen["steal_false"]) == (2, false)
+    assert seen["makespan_ps"] == 2000 * NS
 
 
 # ---- when they are computed ----------------------------------------------------------------------------------------

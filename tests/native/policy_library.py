@@ -122,6 +122,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_thresholds_first": (ThresholdsStruct, [RULES, c_int64]),
     "ns_thresholds_computed": (ThresholdsStruct, [RULES, c_int64, c_int64, MEASURED]),
     "ns_watch_mark": (c_int32, [PLAN, c_void_p, c_uint32, c_int64, ThresholdsStruct]),
+    "ns_watch_owner_steps": (c_int32, [PLAN, c_void_p, c_uint32, ctypes.c_int, c_int64, ThresholdsStruct]),
     "ns_backoff_wait_ps": (c_int64, [BACKOFF, c_int64, c_bool]),
     "ns_overflows": (c_bool, [c_bool, c_int64, c_int64, c_int64]),
     "ns_dealt_to": (c_uint32, [DEAL, c_uint64, c_uint64, c_uint32]),

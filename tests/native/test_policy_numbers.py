@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
@@ -31,7 +32,7 @@ from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
 from numasim.engine.reference.work_source import dealt_items, dealt_to
-from numasim.strategy.steal_plan import Full, Thresholds
+from numasim.strategy.steal_plan import OWNER_EXACT_MARK, OWNER_MARK, Full, Thresholds
 from numasim.workload.graph import Deal
 
 GREATEST = 2**63 - 1
@@ -88,7 +89,8 @@ def test_computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: 
     assert pair_of(library().ns_thresholds_computed(struct_of(rule), push_ps, pop_ps, measured)) == expected
 
 
-EVERY_BOUND = list(product(range(-4, 3), repeat=2))  # the marks, and numbers
+OWNERS_BOUNDS = [(OWNER_MARK, OWNER_MARK), (OWNER_EXACT_MARK, OWNER_EXACT_MARK)]
+EVERY_BOUND = [*product(range(-4, 3), repeat=2), *OWNERS_BOUNDS]  # the marks, and numbers
 SMALL = range(4)
 
 
@@ -106,6 +108,30 @@ def test_watch_bits(length: int, before: int) -> None:
         queues.set_thresholds(1, high, low)
         sets = sets_of(view.watch)
         more = library().ns_watch_mark(native.struct, sets.ctypes.data, 1, length, ThresholdsStruct(high, low))
+        marked = bits_of(sets, len(plan.queues))
+        assert marked.tolist() == [list(bits) for bits in queues.watch]
+        assert more == int(marked.sum()) - int(view.watch.sum())
+
+
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize("length", [*SMALL, 2**62])
+@pytest.mark.parametrize(
+    ("number", "step"), [*enumerate((TaskQueues.owner_takes, TaskQueues.owner_executed, TaskQueues.owner_searches))]
+)
+def test_watch_bits_of_owners(number: int, step: Callable[[TaskQueues, int], None], length: int, before: int) -> None:
+    """Steps of the owner of a queue change the bits of that queue in the watches that owners write, and no others."""
+    plan = replace(compiled(strategy("randomized"), [0, 0]), watch=np.array([(2, 1), *OWNERS_BOUNDS], np.int32))
+    for high, low in product(SMALL, SMALL):
+        native, view, queues = NativePlan(plan), ArrayView.of(plan), TaskQueues(plan)
+        queues.length[1], queues.high[1], queues.low[1] = length, high, low
+        view.watch[:] = before
+        for bits in queues.watch:
+            bits[:] = bytes([before, before])
+        step(queues, 1)
+        sets = sets_of(view.watch)
+        more = library().ns_watch_owner_steps(
+            native.struct, sets.ctypes.data, 1, number, length, ThresholdsStruct(high, low)
+        )
         marked = bits_of(sets, len(plan.queues))
         assert marked.tolist() == [list(bits) for bits in queues.watch]
         assert more == int(marked.sum()) - int(view.watch.sum())

@@ -121,8 +121,62 @@ def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path,
         assert sum(map(sum, run.node_attempts)) == 0
 
 
+def waiting_below_others(folder: Path, others: int) -> Path:
+    """A task graph whose root spawns ``others``, and then a task that goes on only when one of them has begun."""
+    root = {"ops": [*(["spawn", 1 + child] for child in range(others + 1)), ["wait"]]}
+    waits = {"ops": [["await", 0], ["run", 0]]}
+    graph = {
+        "format": "numasim task graph 1",
+        "name": "below",
+        "phases": [{"roots": [0]}],
+        "words": [{"name": "begun", "role": "condition"}],
+        "tasks": [root, *[{"ops": [["signal", 0], ["run", 0]]}] * others, waits],
+        "segments": [{"compute_ps": 1000}],
+    }
+    path = folder / f"below-{others}.json"
+    path.write_text(json.dumps(graph))
+    return path
+
+
+def announced_by(folder: Path, announce: str, high: int) -> str:
+    """A strategy whose thieves go to queues that their owners have announced at ``high`` tasks."""
+    path = folder / f"{announce}-{high}.yaml"
+    thresholds = f"{{max: {high}, min: 1, announce: {announce}}}"
+    path.write_text(f"name: {announce}-{high}\nlike: threshold\nthresholds: {thresholds}\n")
+    return str(path)
+
+
+ANNOUNCED = pytest.mark.parametrize("announce", ["owner", "owner-exact"])
+
+
+@QUEUES
+@ANNOUNCED
+def test_thieves_come_to_queues_that_their_owners_announce(
+    program: Path, plans: Path, announce: str, runtime: str
+) -> None:
+    """Of 11 tasks the owner takes the newest, which it can only end when a thief has come for another one."""
+    plan = plan_file(plans, announced_by(plans, announce, 11), "help", 4, runtime)
+    for run in run_kernel(Order("graph", {"file": str(waiting_below_others(plans, 10))}, plan=plan, repeat=3), program):
+        holds(run)
+        assert run.columns["steal_success"] > 0
+
+
+@QUEUES
+@ANNOUNCED
+def test_no_thief_comes_to_queues_that_nobody_announces(
+    program: Path, plans: Path, announce: str, runtime: str
+) -> None:
+    """No queue of fib(20) ever has more than a task for each of its levels, and one."""
+    plan = plan_file(plans, announced_by(plans, announce, 40), "help", 4, runtime)
+    for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=3), program):
+        holds(run)
+        assert sum(map(sum, run.node_attempts)) == 0
+
+
 @pytest.mark.parametrize("join", ["own", "strict", "block"])
-@pytest.mark.parametrize("strategy", ["randomized", "cilk", "threshold", "breadth-first", "steal-half"])
+@pytest.mark.parametrize(
+    "strategy", ["randomized", "cilk", "threshold", "threshold-literal", "breadth-first", "steal-half"]
+)
 def test_joins_that_can_be_stuck_say_so(program: Path, plans: Path, strategy: str, join: str) -> None:
     order = Order("fib", {"n": 12}, plan=plan_file(plans, strategy, join, 4))
     try:

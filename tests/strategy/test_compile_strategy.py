@@ -23,6 +23,8 @@ from numasim.strategy.steal_plan import (
     MAX_MARK,
     MIN_MARK,
     NO_QUEUE,
+    OWNER_EXACT_MARK,
+    OWNER_MARK,
     Anchor,
     Backoff,
     End,
@@ -144,6 +146,16 @@ def test_each_distinct_condition_is_one_watch() -> None:
     levels, _ = decode_levels(plan)
     assert [level.watch for level in levels] == [0, 1, 1, 2, 2, 0]
     assert [level.invert for level in levels] == [False, False, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("announce", "bounds"),
+    [("always", [MAX_MARK, MIN_MARK]), ("owner", [OWNER_MARK] * 2), ("owner-exact", [OWNER_EXACT_MARK] * 2)],
+)
+def test_who_announces_is_told_by_the_bounds_of_the_watch(announce: str, bounds: list[int]) -> None:
+    levels = [{"from": "others", "if": "announced"}, {"from": "others", "if": {"length": 4}}]
+    plan = compiled(stealing(*levels, thresholds={"announce": announce}), TWO_NODES)
+    assert plan.watch.tolist() == [bounds, [4, 3]]
 
 
 def test_own_pools_are_no_attempts() -> None:

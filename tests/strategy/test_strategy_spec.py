@@ -89,6 +89,15 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"thresholds": {"max": 3, "min": 3}}, "min must be less than max"),
         ({"thresholds": "none", "steal": [{"from": "others", "if": "announced"}]}, "but thresholds is none"),
         ({"thresholds": "none", "refill": "min"}, "but thresholds is none"),
+        ({"thresholds": {"announce": "thief"}}, "'owner'"),
+        (
+            {
+                "queues": {"deque": {"per": "worker"}, "pool": {"per": "node"}},
+                "thresholds": {"announce": "owner"},
+                "steal": [{"from": "others", "queue": ["deque", "pool"], "if": "announced"}],
+            },
+            "nobody announces queue 'pool': take announce: always, or a length in the condition on it",
+        ),
         ({"placement": "bind"}, "policy: bind needs one node"),
         ({"placement": {"policy": "block", "nodes": [0]}}, "nodes goes with policy: interleave or random or hash-home"),
         ({"placement": "first-touch-init"}, "policy: first-touch-init needs a number of tasks, as in"),

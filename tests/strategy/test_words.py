@@ -66,6 +66,18 @@ def test_conditions_amounts_and_chances() -> None:
         assert clause in text
 
 
+@pytest.mark.parametrize(
+    ("announce", "clause"),
+    [
+        ("owner", "announced at S tasks or more, and not withdrawn at s or fewer; take"),
+        ("owner-exact", "announced at exactly S tasks, and not withdrawn at exactly s; take"),
+    ],
+)
+def test_who_announces_in_words(announce: str, clause: str) -> None:
+    text = words(strategy("threshold", thresholds={"announce": announce}))
+    assert f"of those that their owners have {clause} one task" in text
+
+
 def test_back_off_in_words() -> None:
     text = words(strategy("randomized", backoff={"first_ns": 2.5, "factor": 3, "max_ns": 40, "empty": "count"}))
     assert "it waits 2.5 ns, times 3 each time, at most 40 ns; a round without a candidate counts as an attempt" in text

@@ -38,15 +38,36 @@ ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t pu
     return (ns_thresholds){ns_saturate(high), ns_saturate(low)};
 }
 
+/* Give the bit of queue `q` in a set another value, if it has another; by how many there are more. */
+static int32_t put_bit(uint64_t *set, uint32_t q, bool before, bool marked) {
+    if (marked == before) return 0;
+    ns_set_put(set, q, marked);
+    return marked ? 1 : -1;
+}
+
 int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds) {
     const uint32_t words = ns_set_words(plan->queue_count);
     int32_t more = 0;
     for (uint32_t w = 0; w < plan->watches; w++) {
+        const int32_t *bound = &plan->watch[2 * w];
         uint64_t *const set = bits + (uint64_t)w * words;
-        const bool before = ns_set_has(set, q), marked = ns_watch_bit(&plan->watch[2 * w], before, length, thresholds);
-        if (marked == before) continue;
-        ns_set_put(set, q, marked);
-        more += marked ? 1 : -1;
+        const bool before = ns_set_has(set, q);
+        if (!ns_watch_is_owners(bound))
+            more += put_bit(set, q, before, ns_watch_bit(bound, before, length, thresholds));
+    }
+    return more;
+}
+
+int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,
+                             ns_thresholds thresholds) {
+    const uint32_t words = ns_set_words(plan->queue_count);
+    int32_t more = 0;
+    for (uint32_t w = 0; w < plan->watches; w++) {
+        const int32_t *bound = &plan->watch[2 * w];
+        uint64_t *const set = bits + (uint64_t)w * words;
+        const bool before = ns_set_has(set, q);
+        if (ns_watch_is_owners(bound))
+            more += put_bit(set, q, before, ns_watch_owners_bit(bound, before, step, length, thresholds));
     }
     return more;
 }

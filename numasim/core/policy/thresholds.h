@@ -42,8 +42,32 @@ static inline bool ns_watch_bit(const int32_t *bound, bool bit, int64_t length, 
     return length > ns_watch_length(bound[1], thresholds) && bit;
 }
 
+/* Whether the workers whose queues these are alone write the bits of a watch with two such bounds, as one of them comes
+ * to take a task, has executed one, or begins to search (A-42).
+ */
+typedef enum { NS_OWNER_TAKES, NS_OWNER_EXECUTED, NS_OWNER_SEARCHES } ns_owner_step;
+
+static inline bool ns_watch_is_owners(const int32_t *bound) {
+    return bound[0] == NS_OWNER_MARK || bound[0] == NS_OWNER_EXACT_MARK;
+}
+
+/* The bit of such a watch, which was `bit`, after a step of the owner of a queue of this length. */
+static inline bool ns_watch_owners_bit(const int32_t *bound, bool bit, ns_owner_step step, int64_t length,
+                                       ns_thresholds thresholds) {
+    const bool exact = bound[0] == NS_OWNER_EXACT_MARK;
+    switch (step) {
+        case NS_OWNER_TAKES: return bit || length == thresholds.high || (!exact && length > thresholds.high);
+        case NS_OWNER_EXECUTED: return bit && length != thresholds.low && (exact || length > thresholds.low);
+        default: return false;
+    }
+}
+
 /* Bring the watch bits of queue `q`, as in an `ns_view`, up to date with its `length`; by how many there are more. */
 int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
+
+/* The same for the bits that the owner of the queue writes. */
+int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,
+                             ns_thresholds thresholds);
 
 #ifdef __cplusplus
 }

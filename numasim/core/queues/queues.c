@@ -18,6 +18,10 @@ static bool make(ns_queues *self) {
 bool ns_queues_create(ns_queues *self, const ns_plan *plan, const ns_threshold_rules *rules) {
     const size_t count = plan->queue_count;
     *self = (ns_queues){.plan = plan, .watched = plan->watches != 0};
+    for (uint32_t w = 0; w < plan->watches; w++) {
+        self->owners_announce |= ns_watch_is_owners(&plan->watch[2 * w]);
+        self->exactly |= plan->watch[2 * w] == NS_OWNER_EXACT_MARK;
+    }
     if (!make(self)) {
         ns_queues_destroy(self);
         return false;

@@ -19,6 +19,8 @@ extern "C" {
 typedef struct {
     const ns_plan *plan;
     bool watched;              /* whether the plan has watches */
+    bool owners_announce;      /* whether it has some that the owners of queues write, */
+    bool exactly;              /* by equality of lengths */
     ns_ring *ring;             /* [queues] */
     int64_t *length;           /* [queues] */
     int64_t *capacity;         /* [queues] 2^62: without bound */
@@ -39,6 +41,27 @@ int64_t ns_queues_peak_sum(const ns_queues *self);
 
 static inline void ns_queues_mark(ns_queues *self, uint32_t q) {
     self->marked += ns_watch_mark(self->plan, self->watch, q, self->length[q], self->thresholds[q]);
+}
+
+/* The worker whose queue this is takes a step; how many of its watch bits are set more than before. */
+static inline int32_t ns_queues_owner_steps(ns_queues *self, uint32_t q, ns_owner_step step) {
+    if (!self->owners_announce) return 0;
+    const int32_t more = ns_watch_owner_steps(self->plan, self->watch, q, step, self->length[q], self->thresholds[q]);
+    self->marked += more;
+    return more;
+}
+
+/* With how much room its owner announces queue `q` as it comes to take a task, and came before with less; -1: never. */
+static inline int64_t ns_queues_room_to_announce(const ns_queues *self, uint32_t q) {
+    const int64_t room = self->capacity[q] - self->thresholds[q].high;
+    if (!self->owners_announce || room < 0) return -1;
+    return self->exactly ? room : 0;
+}
+
+/* Its owner has announced queue `q`. */
+static inline void ns_queues_announce(ns_queues *self, uint32_t q) {
+    const ns_thresholds reached = {self->length[q], 0};
+    self->marked += ns_watch_owner_steps(self->plan, self->watch, q, NS_OWNER_TAKES, self->length[q], reached);
 }
 
 static inline bool ns_queues_have_room(const ns_queues *self, uint32_t q) {

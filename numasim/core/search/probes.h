@@ -118,6 +118,12 @@ static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_sta
     w->failed += attempts;
 }
 
+/* The worker has executed a task. */
+static inline void ns_count_task(ns_queues *queues, ns_worker_state *w) {
+    w->counters.tasks += 1;
+    if (w->own != NS_UNKNOWN) ns_queues_owner_steps(queues, (uint32_t)w->own, NS_OWNER_EXECUTED);
+}
+
 /* ---- thresholds -------------------------------------------------------------------------------------------------- */
 
 /* Compute S and s of the own queue from what the worker has measured by `now_ps`. */

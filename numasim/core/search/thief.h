@@ -44,6 +44,9 @@ static inline void ns_host_despair(ns_search *s, ns_worker_state *w);
 /* The worker polls after `wait_ps`: count rounds that it can only fail in after that; the time that they take. */
 static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_t wait_ps);
 
+/* A worker has announced its queue as a victim. */
+static inline void ns_host_announced(ns_search *s);
+
 /* The worker's next event is a poll: others may be found out beforehand. */
 static inline void ns_host_foresee(ns_search *s, ns_worker_state *w);
 
@@ -111,6 +114,7 @@ NS_INLINE bool ns_pop_own(ns_search *s, ns_worker_state *w, int64_t keep) {
     const uint32_t q = (uint32_t)w->own;
     if (s->queues->length[q] <= (keep < 0 ? s->queues->thresholds[q].low : keep)) return false;
     if (s->plan->join == NS_JOIN_STRICT && !ns_host_may_run(s, w, q, w->own_back)) return false;
+    if (ns_queues_owner_steps(s->queues, q, NS_OWNER_TAKES) > 0) ns_host_announced(s);
     w->owed_ps += s->plan->costs.pop_ps;
     ns_host_begin(s, w, q, w->own_back);
     return true;
@@ -120,6 +124,7 @@ static inline void ns_go_idle(ns_search *s, ns_worker_state *w, int64_t now_ps) 
     const bool first_drain = s->plan->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && !w->thresholds_known;
     w->idle = true;
     w->failed = w->failed_remote = 0;
+    if (w->own != NS_UNKNOWN) ns_queues_owner_steps(s->queues, (uint32_t)w->own, NS_OWNER_SEARCHES);
     if (first_drain && w->counters.tasks) ns_compute_thresholds(s, w, now_ps);
 }
 

@@ -47,6 +47,8 @@ class Executor:
         self._clock = run.clock
         self._recorder = run.recorder
         self._details = run.recorder.details
+        self._queues = run.queues
+        self._owners_announce = run.queues.owners_announce
         self._workers = run.workers
         self._program = program
         self._progress = run.progress
@@ -143,7 +145,7 @@ class Executor:
             self._program.at[task] += 1
         else:
             w.stack.pop()
-            w.tasks += 1
+            self._count(w)
             self._progress.finish(1)
         self.proceed(w)
 
@@ -186,7 +188,7 @@ class Executor:
         w.stack.pop()
         path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]
         if kind == TASK:
-            w.tasks += 1
+            self._count(w)
         elif kind == CALLED:
             program.path_ps[parent] = path
             w.stack.append(parent)
@@ -205,6 +207,12 @@ class Executor:
         if self._has_dependences and task in program.successors:
             self._release_successors(w, task, path)
         self._progress.finish(1)
+
+    def _count(self, w: Worker) -> None:
+        """The worker has executed a task."""
+        w.tasks += 1
+        if self._owners_announce and w.own is not None:
+            self._queues.owner_executed(w.own)
 
     def _release_successors(self, w: Worker, task: int, path_ps: int) -> None:
         """Release the spawned successors whose last predecessor this was: into queues, or the first of them to be

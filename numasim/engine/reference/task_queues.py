@@ -2,7 +2,8 @@
 
 An entry is a task id or a Python ``range`` of range-item ids that stands for as many tasks. The length is always the
 number of tasks. Watch bits follow strategy.md: set at length >= at, cleared at length <= until, so that `announced` is
-latched. Thresholds S and s of a queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
+latched; or the worker whose queue it is alone writes them, at steps of its own (A-42). Thresholds S and s of a queue
+follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations
@@ -11,9 +12,17 @@ from collections import deque
 from collections.abc import Callable
 
 from numasim.engine.reference.thresholds import first_thresholds
-from numasim.strategy.steal_plan import BELOW_MAX_MARK, BELOW_MIN_MARK, MIN_MARK, StealPlan
+from numasim.strategy.steal_plan import (
+    BELOW_MAX_MARK,
+    BELOW_MIN_MARK,
+    MIN_MARK,
+    OWNER_EXACT_MARK,
+    OWNER_MARK,
+    StealPlan,
+)
 
 UNBOUNDED_TASKS = 2**62
+ANNOUNCED_BY_OWNERS = (OWNER_MARK, OWNER_EXACT_MARK)
 
 
 class TaskQueues:
@@ -21,6 +30,7 @@ class TaskQueues:
 
     __slots__ = (
         "_bounds",
+        "_by_owner",
         "_follows",
         "_report",
         "capacity",
@@ -29,6 +39,7 @@ class TaskQueues:
         "iteration",
         "length",
         "low",
+        "owners_announce",
         "peak",
         "piece",
         "pushes",
@@ -51,10 +62,16 @@ class TaskQueues:
         self.peak = [0] * count
         self.capacity = [int(c) or UNBOUNDED_TASKS for c in plan.queues["capacity"]]
         self.high, self.low = first_thresholds(plan.thresholds, self.capacity)
-        self._bounds = [(int(at), int(until)) for at, until in plan.watch]
-        self.watch = [bytearray(count) for _ in self._bounds]
+        bounds = [(int(at), int(until)) for at, until in plan.watch]
+        self.watch = [bytearray(count) for _ in bounds]
+        sets = list(zip(self.watch, bounds, strict=True))
+        self._bounds = [(bits, bound) for bits, bound in sets if bound[0] not in ANNOUNCED_BY_OWNERS]
+        self._by_owner = [
+            (bits, bound[0] == OWNER_EXACT_MARK) for bits, bound in sets if bound[0] in ANNOUNCED_BY_OWNERS
+        ]
+        self.owners_announce = bool(self._by_owner)
         self._report = report
-        self._follows = bool(self._bounds) or report is not None
+        self._follows = bool(self.watch) or report is not None
 
     def push(self, q: int, task: int) -> None:
         """Put a task at the back of queue ``q``."""
@@ -115,11 +132,43 @@ class TaskQueues:
     def mark(self, q: int) -> None:
         """Bring the watch bits of queue ``q`` up to date with its length."""
         n = self.length[q]
-        for bits, (at, until) in zip(self.watch, self._bounds, strict=True):
+        for bits, (at, until) in self._bounds:
             if n >= self._bound(q, at):
                 bits[q] = 1
             elif n <= self._bound(q, until):
                 bits[q] = 0
+
+    def owner_takes(self, q: int) -> None:
+        """The worker whose queue this is comes to take a task from it: it announces the queue that has S tasks."""
+        for bits, exact in self._by_owner:
+            if self.length[q] == self.high[q] or (not exact and self.length[q] > self.high[q]):
+                bits[q] = 1
+
+    def owner_executed(self, q: int) -> None:
+        """The worker whose queue this is has executed a task: it takes back its announcement where it has s left."""
+        for bits, exact in self._by_owner:
+            if self.length[q] == self.low[q] or (not exact and self.length[q] < self.low[q]):
+                bits[q] = 0
+
+    def owner_searches(self, q: int) -> None:
+        """The worker whose queue this is begins to search: it is a thief, and no victim."""
+        for bits, _ in self._by_owner:
+            bits[q] = 0
+
+    def room_to_announce(self, q: int) -> int | None:
+        """With how much room its owner announces queue ``q`` as it comes to take a task; None: it never does.
+
+        It is the least room with which it does, as long as it comes with more and more.
+        """
+        room = self.capacity[q] - self.high[q]
+        if not self._by_owner or room < 0:
+            return None
+        return room if self._by_owner[0][1] else 0
+
+    def announce(self, q: int) -> None:
+        """Its owner has announced queue ``q``."""
+        for bits, _ in self._by_owner:
+            bits[q] = 1
 
     def set_thresholds(self, q: int, high: int, low: int) -> None:
         """Give queue ``q`` the thresholds S = ``high`` and s = ``low``."""

@@ -88,6 +88,7 @@ class Thief:
         self._beginnings_matter = self._work_first or self._tracks_parent
         self._locks_search = run.plan.words.search
         self._locks_probes = run.plan.words.locks_probes
+        self._owners_announce = run.queues.owners_announce
         self._backs_off_after_probes = run.plan.steal.backoff.after == "probe"
         self._on_paid = run.clock.reaction(self._paid)
         run.clock.react(LOOK, self._look)
@@ -116,6 +117,8 @@ class Thief:
         end = self._own_end[q]
         if self._strict and not self._joins.may_run(w, q, end):
             return False
+        if self._owners_announce:
+            queues.owner_takes(q)
         w.owed_ps += self._pop_ps
         task = queues.pop(q, end)
         if w.idle or self._beginnings_matter:
@@ -145,6 +148,8 @@ class Thief:
         w.idle = True
         self._activity_changed()
         w.failed = w.failed_remote = 0
+        if self._owners_announce and w.own is not None:
+            self._queues.owner_searches(w.own)
         w.began = self._clock.now + w.owed_ps
         w.probing_before_ps = w.idle_steal_ps
         if not w.thresholds_known and w.tasks and self._plan.steal.thresholds.when == "first-drain":
@@ -256,7 +261,7 @@ class Thief:
         w.idle_backoff_ps += wait_ps
         if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
             raise self._liveness.deadlock()
-        if not self._queues.total or (self._tables.sees_marks_only and not any(map(any, self._queues.watch))):
+        if (not self._queues.total or self._tables.sees_marks_only) and not any(map(any, self._queues.watch)):
             until = self._liveness.next_change()
             if self._pass_over:
                 wait_ps += self._pass_over(w, self._clock.now + w.owed_ps + wait_ps, until)

@@ -109,7 +109,7 @@ void Executor::end_segment(Worker& w) {
     if (run.recorder.watch() != nullptr) report_work(w);
     if (run.frames.is_item(task)) {
         w.stack.pop_back();
-        w.counters.tasks += 1;
+        ns_count_task(run.queues.core(), &w);
         source.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
         const bool free = w.stack.empty() && w.agenda.empty();
@@ -151,7 +151,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
         run.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
     } else {
-        w.counters.tasks += kind == TASK;
+        if (kind == TASK) ns_count_task(run.queues.core(), &w);
         run.frames.end_chain(frame.path_ps);
         if (frame.parent != NO_FRAME) join(w, frame);
         if (has_dependences_) release(w, frame);

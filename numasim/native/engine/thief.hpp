@@ -128,6 +128,8 @@ static inline std::int64_t ns_host_pass_over(ns_search* s, ns_worker_state* w, s
     return thief_of(s).polling.pass_over(worker_of(w), wait_ps);
 }
 
+static inline void ns_host_announced(ns_search* s) { thief_of(s).foreseen.marked(); }
+
 static inline void ns_host_foresee(ns_search* s, ns_worker_state* w) { thief_of(s).foreseen.sleep(worker_of(w)); }
 
 static inline bool ns_host_is_free(ns_search* s, std::uint32_t lock) { return thief_of(s).sync.is_free(lock); }

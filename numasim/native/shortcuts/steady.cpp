@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t LEFT_PER_WORKER = 4;  // items per worker that are left for the event-by-event run
 constexpr std::uint64_t LAST_PER_WORKER = 16, TIMES_MORE = 8;
-constexpr std::int64_t NO_PUSH = -1;
+constexpr std::int64_t NO_PUSH = -1, NEVER = INT64_MAX;
 
 // The takes of all workers in their order.
 class Takes {
@@ -54,7 +54,7 @@ std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::int64_t
                                 std::uint64_t allowed) {
     const std::size_t workers = steady.end_ps.size();
     const auto step = [workers](std::size_t at) { return at + 1 < workers ? at + 1 : 0; };
-    std::vector<std::int64_t> rooms(workers, 0);
+    std::vector<std::int64_t> rooms(workers, 0), announced_ps(workers, NEVER);
     std::int64_t next_push = NO_PUSH;
     std::uint64_t filled = takes.done();
     std::optional<Moment> moment;
@@ -68,12 +68,18 @@ std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::int64_t
             next_push = ++filled < takes.done() ? next_push + steady.push_ps : NO_PUSH;
         }
         if (next_push == NO_PUSH) {
-            moment = Moment{time, waiting_since_ps, cursor};
+            moment = Moment{.time_ps = time, .waiting_since_ps = waiting_since_ps, .cursor = cursor};
             next_push = time + steady.push_ps;
         }
-        if (rooms[takes.worker()] == steady.spare[takes.worker()]) break;
-        ++rooms[takes.worker()];
+        const std::uint32_t w = takes.worker();
+        if (rooms[w] == steady.spare[w]) break;
+        if (rooms[w] == steady.announces[w]) announced_ps[w] = std::min(announced_ps[w], time);
+        ++rooms[w];
         takes.pass();
+    }
+    for (std::size_t w = 0; moment && w < workers; ++w) {
+        const bool at_first = steady.announces[w] == 0 && steady.end_ps[w] < moment->time_ps;  // its queue is full then
+        moment->announced.push_back(at_first || announced_ps[w] < moment->time_ps);
     }
     return moment;
 }

@@ -28,6 +28,7 @@ void SteadyProduction::producer_waits() {
         steady.end_ps.push_back(memory_.end_ps(w));
         steady.period_ps.push_back(run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
         steady.spare.push_back(std::max<std::int64_t>(0, run_.queues.contents().capacity[q] - low - 2));
+        steady.announces.push_back(ns_queues_room_to_announce(&run_.queues.contents(), q));
     }
     const std::optional<Moment> moment = follow(steady);
     try_below_ = p.left / 2;
@@ -57,6 +58,7 @@ void SteadyProduction::move_on(const ItemTimes& times, const Moment& moment, con
         w.counters.tasks += items;
         w.counters.overhead_ps += items * run_.plan.costs.pop_ps;
         run_.queues.pass(static_cast<std::uint32_t>(w.own), items);
+        if (moment.announced[w.id]) ns_queues_announce(run_.queues.core(), static_cast<std::uint32_t>(w.own));
         memory_.pass_items(w, times, items, due_ps);
         made += items;
     }

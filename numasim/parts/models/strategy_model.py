@@ -25,6 +25,7 @@ SourceName = Literal["own", "others", "parent", "last", "thief", InsideName, Out
 TargetName = Literal["own", "any", "data", "lightest", InsideName]
 StealPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
 DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
+Announcement = Literal["always", "owner", "owner-exact"]
 MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
 BY_LENGTH = ("longest", "shortest")
 COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
@@ -265,7 +266,12 @@ class QueueSpec(Grammar):
 
 
 class ThresholdSpec(Model):
-    """The thresholds S (max) and s (min) of every queue: auto is thesis eq. 3.3 and 3.4 (A-6, A-7)."""
+    """The thresholds S (max) and s (min) of every queue: auto is thesis eq. 3.3 and 3.4 (A-6, A-7).
+
+    ``announce`` says who announces a queue as a victim: ``always`` whoever changes it, at every change; ``owner`` the
+    worker whose queue it is, where it takes a task and where it has executed one; ``owner-exact`` the same, by equality
+    of lengths (A-42).
+    """
 
     max: Annotated[
         Annotated[Literal["auto"], Tag("text")] | Annotated[Tasks, Tag("number")],
@@ -277,6 +283,7 @@ class ThresholdSpec(Model):
     ] = "auto"
     rule: Rule | None = None
     when: ThresholdTime = "first-drain"
+    announce: Announcement = "always"
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -330,6 +337,11 @@ class StrategySpec(Grammar, CheckedModel):
         """The family whose queues are the workers' own, or None."""
         return next((name for name, family in self.queues.items() if family.per == "worker"), None)
 
+    @property
+    def announcement(self) -> Announcement:
+        """Who announces queues as victims."""
+        return "always" if self.thresholds == "none" else self.thresholds.announce
+
     def families(self, entry: LevelSpec | DispatchSpec) -> tuple[str, ...]:
         """The names of the queue families of a level or rule, by default the workers' own."""
         return entry.queue or (self.worker_family or next(iter(self.queues)),)
@@ -367,12 +379,24 @@ class StrategySpec(Grammar, CheckedModel):
             yield from self._needs_own_queue()
         if self.thresholds == "none" and self._uses_thresholds():
             yield "a condition or refill refers to the thresholds min and max, but thresholds is none"
+        if self.announcement != "always":
+            yield from self._needs_announcers()
 
     def _needs_own_queue(self) -> Iterator[str]:
         if any((level.amount or self.amount) not in ("one", AmountSpec(count=1)) for level in self.steal):
             yield "an amount above one needs a queue per worker for the rest: add {deque: {per: worker}} to queues"
         if self.refill:
             yield "refill looks at the worker's own queue, but no queue is per: worker"
+
+    def _needs_announcers(self) -> Iterator[str]:
+        entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]
+        asked = [name for entry in entries if entry.condition == "announced" for name in self.families(entry)]
+        for name in dict.fromkeys(asked):
+            if name != self.worker_family:
+                yield (
+                    f"announce: {self.announcement} lets workers announce their own queues alone, so nobody announces "
+                    f"queue {name!r}: take announce: always, or a length in the condition on it"
+                )
 
     def _uses_thresholds(self) -> bool:
         conditions = [level.condition for level in self.steal] + [rule.condition for rule in self.dispatch or ()]

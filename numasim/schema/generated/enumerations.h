@@ -14,6 +14,8 @@
 #define NS_MAX_MARK (-2)
 #define NS_BELOW_MIN_MARK (-3)
 #define NS_BELOW_MAX_MARK (-4)
+#define NS_OWNER_MARK (-5)
+#define NS_OWNER_EXACT_MARK (-6)
 #define NS_FLAG_ATTEMPT 1
 #define NS_FLAG_INVERT 2
 #define NS_FLAG_LOOKS 1

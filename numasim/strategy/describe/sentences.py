@@ -11,6 +11,8 @@ from numasim.strategy.steal_plan import (
     BELOW_MIN_MARK,
     MAX_MARK,
     MIN_MARK,
+    OWNER_EXACT_MARK,
+    OWNER_MARK,
     AmountKind,
     Anchor,
     Backoff,
@@ -42,6 +44,10 @@ NODE_TEXT = {
 }
 COUNTED_TEXT = {Counted.BOTH: "", Counted.READS: " that it reads", Counted.WRITES: " that it writes"}
 MARK_TEXT = {MAX_MARK: "S", MIN_MARK: "s"}
+OWNER_TEXT = {
+    OWNER_MARK: ", of those that their owners have announced at S tasks or more, and not withdrawn at s or fewer",
+    OWNER_EXACT_MARK: ", of those that their owners have announced at exactly S tasks, and not withdrawn at exactly s",
+}
 WHEN_TEXT = {
     "first-drain": "computed once, when the queue has drained for the first time",
     "phase": "computed in every phase",
@@ -70,6 +76,8 @@ def condition_clause(plan: StealPlan, level: Level) -> str:
     if level.watch < 0:
         return ""
     at, until = (int(bound) for bound in plan.watch[level.watch])
+    if at in OWNER_TEXT:
+        return OWNER_TEXT[at]
     name = MARK_TEXT.get(at, str(at))
     if level.invert:
         return f", of those with fewer than {name} tasks"

@@ -10,7 +10,7 @@ had been an event; the event hash is then not known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
 
 from numasim.engine.reference.actors import Producer, Worker
@@ -26,7 +26,8 @@ class Steady:
     """The state in which every queue is full and the producer waits; times in picoseconds.
 
     ``end[w]`` is when worker w takes its next item, ``period[w]`` how long each takes; queue w feeds worker w and may
-    fall by ``spare[w]`` tasks before anything but the producer cares.
+    fall by ``spare[w]`` tasks before anything but the producer cares. A worker that takes an item while its queue has
+    room for ``announces[w]`` tasks announces it as a victim (A-42; None: it never does).
     """
 
     waiting_since: int
@@ -34,17 +35,22 @@ class Steady:
     end: Sequence[int]
     period: Sequence[int]
     spare: Sequence[int]
+    announces: Sequence[int | None]
     push_ps: int
     left: int  # items that the producer has still to make
 
 
 @dataclass(frozen=True)
 class Moment:
-    """All takes before ``time_ps`` are refilled: the producer waits since ``waiting_since``."""
+    """All takes before ``time_ps`` are refilled: the producer waits since ``waiting_since``.
+
+    ``announced`` are the workers that have announced their queues by then, and perhaps before.
+    """
 
     time_ps: int
     waiting_since: int
     cursor: int
+    announced: Sequence[int] = ()
 
 
 def taken_before(steady: Steady, time_ps: int) -> list[int]:
@@ -67,6 +73,7 @@ def follow(steady: Steady) -> Moment | None:
     rooms = [0] * workers
     waiting_since, cursor = steady.waiting_since, steady.cursor % workers
     next_push: int | None = None
+    announced_ps: dict[int, int] = {}
     moment = None
     opened = filled = 0
     while opened < allowed:
@@ -84,10 +91,14 @@ def follow(steady: Steady) -> Moment | None:
             next_push = time_ps + steady.push_ps
         if rooms[w] == steady.spare[w]:
             break
+        if rooms[w] == steady.announces[w]:
+            announced_ps.setdefault(w, time_ps)
         heapreplace(takes, (time_ps + steady.period[w], w))
         rooms[w] += 1
         opened += 1
-    return moment if opened > LEFT_PER_WORKER * workers else None
+    if moment is None or opened <= LEFT_PER_WORKER * workers:
+        return None
+    return replace(moment, announced=[w for w, time_ps in announced_ps.items() if time_ps < moment.time_ps])
 
 
 class SteadyProduction:
@@ -96,6 +107,7 @@ class SteadyProduction:
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         self._run = run
         self._memory = memory
+        self._own = [w.own for w in run.workers if w.own is not None]
         self._may_be_steady = (
             not run.plan.effects.task_noise_ppm
             and run.tables.one_queue_each
@@ -139,13 +151,14 @@ class SteadyProduction:
     def _steady_state(self, p: Producer, family: int, cursor: int) -> Steady:
         tables, queues, workers = self._run.tables, self._run.queues, self._run.workers
         low = [max(low, tables.refill or 0) for low in queues.low]
-        own = [w.own for w in workers if w.own is not None]
+        own = self._own
         return Steady(
             waiting_since=self._run.clock.now,
             cursor=cursor,
             end=[w.due for w in workers],
             period=[tables.pop_ps + self._memory.work.item_ps(w, family) for w in workers],
             spare=[max(0, queues.capacity[q] - low[q] - 2) for q in own],
+            announces=[queues.room_to_announce(q) for q in own],
             push_ps=tables.push_ps,
             left=len(p.items),
         )
@@ -155,6 +168,8 @@ class SteadyProduction:
         run, made = self._run, sum(taken)
         for w, count in zip(run.workers, taken, strict=True):
             self._pass_items(w, family, count)
+        for worker in moment.announced:
+            run.queues.announce(self._own[worker])
         self._renumber(made)
         run.progress.pass_over(made)
         p.items = p.items[made:]

@@ -95,6 +95,7 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_root = parent == &pool->origin;
     worker->base.tasks += !(is_root && pool->team); /* the parts of a team were not spawned */
+    ns_thread_note_owner(worker, NS_OWNER_EXECUTED);
     ns_thread_record_free(worker, self);
     if (is_root) {
         note_end(pool);

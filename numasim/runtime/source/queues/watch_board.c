@@ -13,17 +13,39 @@ int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan) {
 
 void ns_watch_board_destroy(ns_watch_board *self) { free(self->bits); }
 
-void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds) {
+/* What happens to a queue: it has another length, or its owner takes a step. */
+typedef struct {
+    bool by_owner;
+    ns_owner_step step;
+    int64_t length;
+    ns_thresholds thresholds;
+} change;
+
+static bool bit_after(const int32_t *bound, bool bit, const change *what) {
+    if (ns_watch_is_owners(bound) != what->by_owner) return bit;
+    if (!what->by_owner) return ns_watch_bit(bound, bit, what->length, what->thresholds);
+    return ns_watch_owners_bit(bound, bit, what->step, what->length, what->thresholds);
+}
+
+static void note(ns_watch_board *self, uint32_t q, const change *what) {
     for (uint32_t watch = 0; watch < self->plan->watches; watch++) {
         ns_atomic_u64 *word = &self->bits[watch * self->words + q / 64];
         uint64_t found = ns_atomic_u64_load(word, memory_order_relaxed), next; /* relaxed: bits are hints */
         do {
             const bool bit = found >> q % 64 & 1;
-            const bool marked = ns_watch_bit(&self->plan->watch[2 * watch], bit, length, thresholds);
-            if (marked == bit) break;
+            if (bit_after(&self->plan->watch[2 * watch], bit, what) == bit) break;
             next = found ^ UINT64_C(1) << q % 64;
         } while (!ns_atomic_u64_compare_exchange(word, &found, next, memory_order_relaxed, memory_order_relaxed));
     }
+}
+
+void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds) {
+    note(self, q, &(change){.length = length, .thresholds = thresholds});
+}
+
+void ns_watch_board_owner_steps(ns_watch_board *self, uint32_t q, ns_owner_step step, int64_t length,
+                                ns_thresholds thresholds) {
+    note(self, q, &(change){.by_owner = true, .step = step, .length = length, .thresholds = thresholds});
 }
 
 void ns_watch_board_copy(const ns_watch_board *self, uint64_t *bits) {

@@ -22,6 +22,10 @@ void ns_watch_board_destroy(ns_watch_board *self);
 /* Queue `q` has `length` tasks now. */
 void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds);
 
+/* The worker whose queue `q` is takes a step, while the queue has `length` tasks. */
+void ns_watch_board_owner_steps(ns_watch_board *self, uint32_t q, ns_owner_step step, int64_t length,
+                                ns_thresholds thresholds);
+
 /* Copy all bits to `bits`, as in an `ns_view`. */
 void ns_watch_board_copy(const ns_watch_board *self, uint64_t *bits);
 

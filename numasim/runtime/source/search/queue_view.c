@@ -40,3 +40,11 @@ void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q) {
     const ns_task_queue *queue = pool->queues[q];
     ns_watch_board_mark(&pool->board, q, ns_task_queue_length(queue), ns_task_queue_thresholds(queue));
 }
+
+void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (!pool->notes_watches || worker->own == NS_UNKNOWN) return;
+    const ns_task_queue *own = pool->queues[worker->own];
+    ns_watch_board_owner_steps(&pool->board, (uint32_t)worker->own, step, ns_task_queue_length(own),
+                               ns_task_queue_thresholds(own));
+}

@@ -61,6 +61,9 @@ void ns_thread_view_queues(ns_thread_worker *worker);
 /* Queue `q` has been changed, or found to be other than its watch bits say. */
 void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q);
 
+/* The worker comes to take a task from its queue, has executed one, or begins to search. */
+void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step);
+
 /* Whether a task that joins strictly may execute `task`: one of its descendants. */
 static inline bool ns_thread_descends(const ns_thread_task *waiting, const ns_thread_task *task) {
     while (task && task != waiting) task = task->parent;

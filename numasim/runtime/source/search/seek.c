@@ -47,6 +47,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
     const ns_task_queue *queue = pool->queues[worker->own];
     if (keep < 0) keep = ns_task_queue_thresholds(queue).low;
     if (keep && ns_task_queue_length(queue) <= keep) return NULL;
+    if (pool->watches && ns_task_queue_length(queue)) ns_thread_note_owner(worker, NS_OWNER_TAKES);
     const uint8_t end = pool->tables.steal.queues[worker->own].own_end;
     return pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
 }
@@ -133,6 +134,7 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
     ns_thread_task *task = pop_own(worker, wait, pool->tables.refill);
     if (!task) {
         const ns_plan_tables *tables = &pool->tables;
+        ns_thread_note_owner(worker, NS_OWNER_SEARCHES);
         const bool first_drain = tables->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && pool->watches;
         if (first_drain && !worker->search.thresholds_known && worker->base.tasks) compute_thresholds(worker);
         const uint64_t began = ns_ticks();

@@ -137,7 +137,7 @@ static void finish(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
     virtual_task *parent = task->parent;
     w->stack.count--;
-    w->state.counters.tasks += pool->plan->graph.kind.at[task->row] == NS_ROW_TASK;
+    if (pool->plan->graph.kind.at[task->row] == NS_ROW_TASK) ns_count_task(&pool->queues, &w->state);
     if (parent) {
         w->state.owed_ps += ns_join_ps(pool->plan, &w->state, task->spawner);
         if (!--parent->pending && parent->waiting) resume_parent(w, parent);

@@ -94,6 +94,8 @@ static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_
     return 0; /* every round is gone through */
 }
 
+static inline void ns_host_announced(ns_search *s) { (void)s; }
+
 static inline void ns_host_foresee(ns_search *s, ns_worker_state *w) {
     (void)s;
     (void)w;
