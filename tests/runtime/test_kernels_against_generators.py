@@ -148,3 +148,11 @@ def test_the_segments_of_a_runtime_that_takes_time_itself_are_one(program: Path,
     assert set(here.segment_compute_ps.tolist()) == {100_000}
     assert here.segment_compute_ps.sum() == there.segment_compute_ps.sum()
     assert (here.op_code != 0).sum() == (there.op_code != 0).sum()
+
+
+def test_lines_that_a_runtime_writes_are_words_of_the_kernel_too(program: Path, tmp_path: Path) -> None:
+    parameters = {"construct": "atomic", "repetitions": 6, "construct_lines": 4}
+    _, here = recorded(program, tmp_path, "syncbench", workers=WORKERS, **parameters)
+    there = generated("syncbench", **parameters)
+    assert [word.name for word in here.words] == [word.name for word in there.words]
+    assert here.op_code.tolist() == there.op_code.tolist()

@@ -147,3 +147,20 @@ def test_what_the_runtime_does_for_a_construct_adds_to_its_overhead(construct: s
 def test_a_runtime_that_does_nothing_leaves_no_trace_in_the_program() -> None:
     work = make("syncbench", construct="parallel", threads=3)
     assert set(work.segment_kernel.tolist()) == {work.kernels.index(name) for name in ("delay", "serial")}
+
+
+@pytest.mark.parametrize("lines", [0, 3])
+@pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
+def test_lines_of_the_runtime_move_with_its_lock(mapping: str, access_ns: float, lines: int) -> None:
+    """Beside that of the lock and that of the variable, from memory at the first access."""
+    strategy = {"like": "randomized", "mapping": mapping, "locks": {"kind": "mcs"}}
+    work = {"name": "syncbench", "construct": "atomic", "construct_lines": lines}
+    row = counters(workload=work, strategy=strategy, workers=2)
+    moved = 2 + lines
+    assert row["makespan_ps"] == round((moved * 77.3 + (100 - 1) * moved * access_ns) * 1000)
+
+
+def test_constructs_without_a_section_write_no_lines_of_the_runtime() -> None:
+    plain, lined = (make("syncbench", construct="reduction", threads=3, construct_lines=lines) for lines in (0, 5))
+    assert plain.words == lined.words
+    assert plain.op_code.tolist() == lined.op_code.tolist()

@@ -11,7 +11,7 @@
 #include "kernels/delay.h"
 #include "kernels/kernel.h"
 
-enum { CONSTRUCT, REPETITIONS, DELAY, SERIAL, OWN };
+enum { CONSTRUCT, REPETITIONS, DELAY, SERIAL, OWN, LINES };
 enum { PARALLEL, FOR, PARALLEL_FOR, BARRIER, SINGLE, CRITICAL, LOCK, ATOMIC, REDUCTION };
 static const ns_parameter PARAMETERS[] = {
     {"construct", NS_CHOICE, "parallel", 0, 0,
@@ -20,6 +20,7 @@ static const ns_parameter PARAMETERS[] = {
     {"delay_ns", NS_TIME, "100", 0, 1000000000000, NULL, "that it surrounds"},
     {"serial_ns", NS_TIME, "5000", 0, 1000000000000, NULL, "of worker 0 alone before each parallel region"},
     {"construct_ns", NS_TIME, "0", 0, 1000000000000, NULL, "of the runtime itself, beside locks and lines"},
+    {"construct_lines", NS_INTEGER, "0", 0, 64, NULL, "that the runtime writes inside a section"},
     {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
 };
 
@@ -33,10 +34,11 @@ _Static_assert(sizeof(seen) == LINE_BYTES, "sums of different workers share no c
 
 typedef struct {
     int64_t construct, rounds, delay_ps, serial_ps, own_ps;
-    uint32_t workers;
+    uint32_t workers, lines;
     ns_delay delay;
     uint32_t lock, counter, barrier;
     uint32_t *woken;   /* [workers] the condition of each */
+    uint32_t *line;    /* [lines] */
     int64_t published; /* by worker 0 before it wakes the others */
     int64_t guarded;   /* only changed by who has the lock */
     seen *seen;        /* [workers] */
@@ -51,6 +53,12 @@ static void take(ns_task *self, const state *of, int64_t picoseconds) {
 /* What the runtime itself does. */
 static void take_own(ns_task *self, const state *of) {
     if (of->own_ps) take(self, of, of->own_ps);
+}
+
+/* What it does inside a section. */
+static void take_own_and_write(ns_task *self, const state *of) {
+    take_own(self, of);
+    for (uint32_t line = 0; line < of->lines; line++) ns_word_add(self, of->line[line], 1);
 }
 
 static void fork_team(ns_task *self, state *of, uint32_t id, int64_t round) {
@@ -108,7 +116,7 @@ static void run_single(ns_task *self, state *of, uint32_t id, int64_t round) {
 static void run_critical(ns_task *self, state *of, uint32_t id, int64_t round) {
     (void)id, (void)round;
     ns_word_lock(self, of->lock);
-    take_own(self, of);
+    take_own_and_write(self, of);
     of->guarded++;
     take(self, of, of->delay_ps);
     ns_word_unlock(self, of->lock);
@@ -117,7 +125,7 @@ static void run_critical(ns_task *self, state *of, uint32_t id, int64_t round) {
 static void run_atomic(ns_task *self, state *of, uint32_t id, int64_t round) {
     (void)round;
     ns_word_lock(self, of->lock);
-    take_own(self, of);
+    take_own_and_write(self, of);
     of->seen[id].sum += ns_word_add(self, of->counter, 1);
     ns_word_unlock(self, of->lock);
 }
@@ -158,6 +166,7 @@ static void run_part(ns_task *self, void *arguments) {
 static void destroy(void *whole) {
     state *self = whole;
     free(self->woken);
+    free(self->line);
     free(self->seen);
     free(self);
 }
@@ -173,12 +182,14 @@ static int create(void **made, ns_setting *setting) {
                     .delay_ps = values[DELAY].number,
                     .serial_ps = values[SERIAL].number,
                     .own_ps = values[OWN].number,
-                    .workers = setting->workers};
+                    .workers = setting->workers,
+                    .lines = CONSTRUCTS[construct].shared_out ? (uint32_t)values[LINES].number : 0};
     if (setting->waits) self->delay = ns_delay_calibrate();
     self->woken = calloc((size_t)workers, sizeof *self->woken);
+    self->line = calloc((size_t)self->lines + 1, sizeof *self->line);
     self->seen = aligned_alloc(LINE_BYTES, (size_t)workers * sizeof *self->seen);
     for (int64_t id = 0; id < workers && self->seen; id++) self->seen[id].sum = 0;
-    const int error = self->woken && self->seen ? NS_OK : NS_ERROR_MEMORY;
+    const int error = self->woken && self->line && self->seen ? NS_OK : NS_ERROR_MEMORY;
     if (error) destroy(self);
     *made = self;
     return error;
@@ -194,6 +205,11 @@ static int attach(void *whole, ns_pool *pool) {
         char name[32];
         snprintf(name, sizeof name, "thread %u", id);
         error = ns_word_attach(pool, name, NS_WORD_CONDITION, id, 1, &self->woken[id]);
+    }
+    for (uint32_t line = 0; line < self->lines && !error; line++) {
+        char name[32];
+        snprintf(name, sizeof name, "line %u", line);
+        error = ns_word_attach(pool, name, NS_WORD_ATOMIC, 0, 1, &self->line[line]);
     }
     return error;
 }

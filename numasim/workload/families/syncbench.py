@@ -14,7 +14,8 @@ Every construct surrounds a delay. Its overhead is the time of the program less 
 
 The runtime's own work for a construct, besides locks and lines, takes ``construct_ns`` on the critical path: the master
 does it before it wakes the others, every thread before a construct for which all are awake, and the holder of a lock
-inside the section.
+inside the section. There it also writes ``construct_lines`` lines of its own, which move from holder to holder with the
+lock: work that nearer lines shorten, as ``construct_ns`` is work that they do not.
 
 A condition is owned by the thread that waits on it, every other object by the master.
 """
@@ -23,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from numasim.parts.base import Nanoseconds, ps
+from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
@@ -60,11 +61,13 @@ class SyncbenchParameters(TeamParameters):
     delay_ns: Nanoseconds = Decimal(100)  # assumed: EPCC's default of a tenth of a microsecond
     serial_ns: Nanoseconds = Decimal(5000)  # assumed: the master's serial time before each parallel region
     construct_ns: Nanoseconds = Decimal(0)  # the runtime's own work for a construct, besides locks and lines
+    construct_lines: Annotated[Whole, Field(ge=0, le=64)] = 0  # that the runtime writes inside a section
 
     def totals(self) -> Totals:
         """Of a body for each thread; what a thread does in a repetition counts as a row, since as many fit."""
         delay_ps, serial_ps, own_ps = ps(self.delay_ns), ps(self.serial_ns), ps(self.construct_ns)
-        once = task(segment(delay_ps), segment(own_ps), ops=5)  # at most, beside what the master does for each thread
+        most = 5 + self.construct_lines  # ops, beside what the master does for each thread
+        once = task(segment(delay_ps), segment(own_ps), ops=most)
         master = segment(serial_ps).times(self.repetitions)
         return once.times(self.team * (self.repetitions + 1)) + master + Totals(ops=self.team * self.repetitions)
 
@@ -106,14 +109,21 @@ def syncbench(parameters: SyncbenchParameters) -> Workload:
         parameters=parameters_of(parameters),
         kernels=("delay", "serial", "runtime"),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
-        words=_words(threads),
+        words=_words(threads, _lines(parameters)),
         facts={"constructs": constructs, "reference_ps": constructs * int(times[list(once)].sum())},
     )
 
 
 def _steps(parameters: SyncbenchParameters, thread: int) -> Steps:
+    first = FIRST_CONDITION + parameters.team
+    lines = [(Op.ATOMIC, first + line) for line in range(_lines(parameters))]
+    own = [*([OWN] if parameters.construct_ns else []), *lines]
     steps = CONSTRUCTS[parameters.kind](thread, parameters.team)
-    return [step for step in steps if step != OWN or parameters.construct_ns]
+    return [each for step in steps for each in (own if step == OWN else [step])]
+
+
+def _lines(parameters: SyncbenchParameters) -> int:
+    return parameters.construct_lines if parameters.kind in SHARED_OUT else 0
 
 
 def _shape(steps: Steps, rounds: int) -> Shape:
@@ -123,12 +133,13 @@ def _shape(steps: Steps, rounds: int) -> Shape:
     return Shape(ops * rounds, kernels * rounds, [0] * len(kernels) * rounds, words * rounds)
 
 
-def _words(threads: int) -> tuple[SyncObject, ...]:
+def _words(threads: int, lines: int) -> tuple[SyncObject, ...]:
     return (
         SyncObject("lock", Role.LOCK),
         SyncObject("counter", Role.ATOMIC),
         SyncObject("barrier", Role.BARRIER, parties=threads),
         *(SyncObject(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
+        *(SyncObject(f"line {line}", Role.ATOMIC) for line in range(lines)),
     )
 
 
