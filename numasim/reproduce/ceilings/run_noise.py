@@ -2,19 +2,22 @@
 
 A regression over N runs with the residual sum of squares RSS leaves the standard deviation s = sqrt(RSS / (N - 2)) of
 one run. A mean of n runs is then off by s / sqrt(n), and the mean absolute error of a model that predicts the
-expectation, with normal noise, is sqrt(2 / pi) s / sqrt(n) (Geary 1935). Who goes on from other published means, which
-are as noisy, is off by no less: for independent a and b, E|a - b| is at least E|a - E b| (Jensen 1906).
+expectation, with normal noise, is sqrt(2 / pi) s / sqrt(n) (Geary 1935). What is left of other scores is drawn
+(`noisy_score`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 from numasim.reproduce.ceilings.ceiling import Ceiling
+from numasim.reproduce.ceilings.noisy_score import noisy_bound
 from numasim.reproduce.ceilings.printed_column import column_words, printed_column
-from numasim.reproduce.ceilings.scored_class import ScoredClass
 from numasim.reproduce.study.ceiling_specs import NoiseSpec
 from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.selection import ScoreRule
+from numasim.reproduce.table_cells import Table
 
 RESIDUALS, SLOPE, INTERCEPT, EXPLAINED = "residual_sum_of_squares", "slope", "intercept", "r_squared"
 NEEDED = (RESIDUALS, SLOPE, INTERCEPT)
@@ -35,26 +38,29 @@ def expected_error(deviation: float, runs: int) -> float:
     return math.sqrt(2 / math.pi) * deviation / math.sqrt(runs)
 
 
-def noise_ceiling(study: Study, name: str, asked: NoiseSpec, classes: tuple[ScoredClass, ...]) -> Ceiling:
-    """The error that the noise of a regression leaves to a perfect model of the named scores."""
+def noise_ceiling(
+    study: Study, name: str, asked: NoiseSpec, tables: Sequence[Table], rules: Iterable[ScoreRule]
+) -> Ceiling:
+    """The scores that the noise of a regression leaves to a perfect model."""
     statistics = study.published(asked.regression.table, asked.regression.column)
     squares = statistics[RESIDUALS]
     middle = regression_at(study, asked)
     one = deviation_of_a_run(squares, asked.regression_runs) / middle
     error = expected_error(one, asked.runs)
-    bounds = (each.bound(lambda cell: error) for each in classes if each.name in asked.scores)
+    mean = one / math.sqrt(asked.runs)
+    bounds = (noisy_bound(tables, rule, mean) for rule in rules if rule.name in asked.scores)
     return Ceiling(
         name=name,
         kind="noise",
         finding=(
             f"A single run differs from the line of the regression by {one:.2%} (standard deviation), a mean of"
-            f" {asked.runs} runs from its expectation by {one / math.sqrt(asked.runs):.2%}: a perfect model errs by"
-            f" {error:.2%} on average{_with_the_line(asked, statistics, middle)}."
+            f" {asked.runs} runs from its expectation by {mean:.2%}: a perfect model of values errs by {error:.2%} on"
+            f" average{_with_the_line(asked, statistics, middle)}."
         ),
         assumes=(
-            f"Assumes that the runs behind {', '.join(asked.scores)} scatter normally and as much as those of the"
-            " regression, which may be of another program, and that a perfect model predicts the expectation; one that"
-            " has seen the values may come nearer by luck or by fit."
+            "Assumes that the runs behind these scores scatter normally and as much as those of the regression, which"
+            " may be of another program, and that a perfect model predicts the expectation; one that has seen the"
+            " values may come nearer by luck or by fit."
         ),
         source=asked.because,
         bounds=tuple(bound for bound in bounds if bound is not None),

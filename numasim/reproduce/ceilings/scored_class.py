@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from numasim.reproduce.ceilings.ceiling import ScoreBound
-from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.score.questions import ABSOLUTE
 from numasim.reproduce.study.selection import ScoreRule, pairs_of, select
 from numasim.reproduce.table_cells import Cell, Table
@@ -22,12 +21,6 @@ class ScoredClass:
     name: str
     metric: str
     cells: tuple[Cell, ...]
-    question: str = ABSOLUTE
-
-    @property
-    def absolute(self) -> bool:
-        """Whether the simulated values themselves are scored, and not what they say about changes."""
-        return self.question == ABSOLUTE
 
     def bound(self, least: Callable[[Cell], float | None]) -> ScoreBound | None:
         """The mean over all cells of ``least``, which is the least error of a cell, or None where any is possible.
@@ -41,15 +34,15 @@ class ScoredClass:
 
 
 def scored_classes(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[ScoredClass, ...]:
-    """The classes of ``rules`` that are scored by a mean over cells, without those that have no cell."""
+    """The classes of ``rules`` whose values are scored by a mean over cells, without those that have no cell."""
     pairs = pairs_of(tables)
     found = []
     for rule in rules:
-        if rule.metric in MEANS and METRICS[rule.metric].each_cell:
+        if rule.metric in MEANS and rule.question == ABSOLUTE:
             cells = (pair.cell for pair in select(pairs, rule))
             counted = tuple(cell for cell in cells if rule.metric != "mape" or cell.published)
             if counted:
-                found.append(ScoredClass(rule.name, rule.metric, counted, rule.question))
+                found.append(ScoredClass(rule.name, rule.metric, counted))
     return tuple(found)
 
 

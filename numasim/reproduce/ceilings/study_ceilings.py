@@ -17,16 +17,15 @@ from numasim.reproduce.study.selection import ScoreRule
 from numasim.reproduce.table_cells import Score, Table
 
 
-def study_ceilings(study: Study, tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[Ceiling, ...]:
+def study_ceilings(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[Ceiling, ...]:
     """The ceilings of a study; they bound scores over the cells of ``tables`` that were simulated."""
     classes = scored_classes(tables, rules)
-    values = tuple(each for each in classes if each.absolute)
     asked = study.file.ceilings
-    twice = twice_ceiling(study, asked.twice, values)
+    twice = twice_ceiling(study, asked.twice, classes)
     return (
         *([] if twice is None else [twice]),
-        *(noise_ceiling(study, name, each, classes) for name, each in asked.noise.items()),
-        *(digits_ceiling(study, name, each, values) for name, each in asked.digits.items()),
+        *(noise_ceiling(study, name, each, tables, rules) for name, each in asked.noise.items()),
+        *(digits_ceiling(study, name, each, classes) for name, each in asked.digits.items()),
         *(physics_ceiling(study, name, each) for name, each in asked.physics.items()),
     )
 

@@ -49,11 +49,22 @@ def class_scores(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[S
     """Score each rule over all tables; a class without a single cell is left out."""
     found = []
     for rule in rules:
-        needed = METRICS[rule.metric].needs_baseline or QUESTIONS[rule.question].needs_baseline
-        pairs = select(pairs_of(tables), rule, needs_baseline=needed)
+        pairs = scored_pairs(tables, rule)
         if pairs:
             found.append(_score(rule.name, rule, pairs))
     return tuple(found)
+
+
+def scored_pairs(tables: Sequence[Table], rule: ScoreRule) -> list[Pair]:
+    """Return the cells that ``rule`` scores, each with the cell before the change."""
+    needed = METRICS[rule.metric].needs_baseline or QUESTIONS[rule.question].needs_baseline
+    return select(pairs_of(tables), rule, needs_baseline=needed)
+
+
+def measured(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> FloatArray:
+    """Return the metric of ``rule`` for other predictions: ``values_of`` each cell -> [...], the same for all cells."""
+    posed = _posed(pairs, rule, values_of)
+    return METRICS[rule.metric].measure(posed.seen, posed.said)
 
 
 def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[TableScore, ...]:

@@ -42,10 +42,6 @@ def check_ceilings(study: Study) -> None:
 
 def _check_noise(study: Study, path: FieldPath, asked: NoiseSpec) -> None:
     check_names(study.document, (*path, "scores"), "score", asked.scores, study.file.scores)
-    for score in asked.scores:
-        metric = study.file.scores[score].metric
-        if metric != "mape":
-            _refuse(study, (*path, "scores"), f"{score!r} is measured by {metric}", "a score of relative errors, mape")
     _check_printed(study, (*path, "regression"), asked.regression)
     table = study.tables[asked.regression.table]
     if table.file.kind != "regression":

@@ -77,14 +77,13 @@ def test_volumes_differ_by_what_two_tables_say(ceilings: dict[str, Ceiling]) -> 
 
 
 def test_the_noise_of_ten_runs(ceilings: dict[str, Ceiling]) -> None:
-    bound, *others = ceilings["noise of ten runs"].bounds
+    found = {bound.score: bound for bound in ceilings["noise of ten runs"].bounds}
     one = math.sqrt(66779.39655 / 48) / (1723.235601 + 1.609907157 * 61)
     assert one == pytest.approx(0.0205, abs=5e-5)
-    assert bound == ScoreBound("times", "mape", pytest.approx(math.sqrt(2 / math.pi / 10) * one), 24, 24)
-    assert [(each.score, each.value) for each in others] == [  # who goes on from noisy values is off by no less
-        ("times, one step", bound.value),
-        ("times, interaction", bound.value),
-    ]
+    error = math.sqrt(2 / math.pi / 10) * one
+    assert found["times"] == ScoreBound("times", "mape", pytest.approx(error, rel=0.02), 24, 24)
+    assert found["times, one step"].value == pytest.approx(math.sqrt(2) * error, rel=0.02)
+    assert found["times, interaction"].value == pytest.approx(2 * error, rel=0.02)
 
 
 def test_the_affinity_aware_times_are_computed_in_five_of_six_rows(ceilings: dict[str, Ceiling]) -> None:
@@ -117,14 +116,15 @@ def test_the_largest_ceiling_of_a_score_counts(
 ) -> None:
     scores = with_ceilings(class_scores(tables, score_rules(study)), tuple(ceilings.values()))
     found = {score.name: score.ceiling for score in scores}
-    noise = ceilings["noise of ten runs"].bounds[0].value
-    assert found.pop("times") == noise > ceilings["locality binding over affinity-aware"].bounds[0].value
-    assert {name for name, value in found.items() if value is not None} == {"times, one step", "times, interaction"}
+    noise = {bound.score: bound.value for bound in ceilings["noise of ten runs"].bounds}
+    assert noise["times"] > ceilings["locality binding over affinity-aware"].bounds[0].value
+    assert {name: value for name, value in found.items() if value is not None} == noise
 
 
 def test_ceilings_are_over_the_cells_that_are_scored(study: Study, tables: tuple[Table, ...]) -> None:
     """A reproduction of Table 3.4 alone scores six times; none of them is computed."""
     few = [table for table in tables if table.id == "3.4"]
     found = {each.name: each for each in study_ceilings(study, few, score_rules(study))}
-    assert {(bound.covered, bound.cells) for bound in found["noise of ten runs"].bounds} == {(6, 6)}
+    bound = found["noise of ten runs"].bounds[0]
+    assert (bound.covered, bound.cells) == (6, 6)
     assert found["locality binding over affinity-aware"].bounds == ()

@@ -167,14 +167,6 @@ def test_a_value_that_cannot_be_computed_with_is_refused(
     assert says in str(error.value)
 
 
-def test_a_score_that_is_no_relative_error_has_no_noise(tmp_path: Path) -> None:
-    folder = study_with(tmp_path / "small")
-    path = folder / "study.yaml"
-    path.write_text(path.read_text().replace("metric: mape", "metric: median-factor"))
-    with pytest.raises(InputError, match="'times' is measured by median-factor; expected a score of relative errors"):
-        read_study(str(folder))
-
-
 def test_times_of_nothing_are_refused(tmp_path: Path) -> None:
     """Without the ceiling of digits, which refuses a zero before."""
     folder = study_with(tmp_path / "small", "large,9,3", "large,0,3", "published/times.csv")
