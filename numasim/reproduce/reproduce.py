@@ -10,10 +10,12 @@ from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
 from numasim.files.owned_folder import owned_folder
 from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.pages.report_folder import REPORT, RUNS, report_files
+from numasim.reproduce.plan.alternatives import PlannedSide, parameter_sides, reading_sides
 from numasim.reproduce.plan.planned import PlannedTable
 from numasim.reproduce.plan.reproduction_runs import do_runs
 from numasim.reproduce.plan.setting import Setting
 from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.sensitivity_file import has_ranges, read_ranges
 from numasim.reproduce.table_cells import Table
 from numasim.sweep.collection import Collected
 
@@ -25,15 +27,15 @@ class Reproduction:
     """The chosen tables of a study.
 
     ``only_rates`` has the scored tables once more with nothing fitted but rates; on another machine than the study's
-    there are none. ``alternatives`` has them under each other choice of a reading, with the first seed; ``ablations``
-    those of a quick reproduction without each mechanism. Those under `NOTHING`, also quick, have all mechanisms; the
-    others are compared with them.
+    there are none. ``alternatives`` has them under each other choice of a reading and at both ends of the range of each
+    fitted parameter, with the first seed; ``ablations`` those of a quick reproduction without each mechanism. Those
+    under `NOTHING`, also quick, have all mechanisms; the others are compared with them.
     """
 
     setting: Setting
     tables: tuple[Table, ...]
     only_rates: tuple[Table, ...]
-    alternatives: Mapping[tuple[str, str], tuple[Table, ...]]  # by reading and choice
+    alternatives: tuple[tuple[PlannedSide, tuple[Table, ...]], ...]
     ablations: Mapping[str, tuple[Table, ...]]
     runs: int  # from which all tables are filled
 
@@ -59,7 +61,7 @@ def reproduce(
 
     ``directory`` is new or empty, or one of an earlier reproduction.
 
-    ``quick`` runs the study's smaller variant for a first look, without other choices of its readings; ``machine``
+    ``quick`` runs the study's smaller variant for a first look, without alternatives; ``machine``
     simulates another machine than the study's; ``without`` switches mechanisms off, ``ablations`` each of them in turn,
     in the smaller variant. Raises `InputError` for a name that the study does not have, a field that no run has, a bad
     directory.
@@ -67,12 +69,12 @@ def reproduce(
     require_engine(engine)
     main = Setting(study, quick, machine, tuple(without))
     published = scored(study) if comparable(main) else ()
-    others = {} if quick or not published else _other_readings(main)
+    others = () if quick or not published else _alternatives(study)
     ablated = _ablated(main) if ablations else {}
     wanted = [
         (main, study.chosen),
         (replace(main, only_rates=True), published),
-        *((each, scored(study)) for each in (*others.values(), *ablated.values())),
+        *((each, scored(study)) for each in (*(side.of(main) for side in others), *ablated.values())),
     ]
     with owned_folder(Path(directory), REPORT, report_files(study.chosen)):
         (tables, only_rates, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
@@ -80,7 +82,7 @@ def reproduce(
         main,
         tables,
         only_rates=only_rates,
-        alternatives=dict(zip(others, rest[: len(others)], strict=True)),
+        alternatives=tuple(zip(others, rest[: len(others)], strict=True)),
         ablations=dict(zip(ablated, rest[len(others) :], strict=True)),
         runs=runs,
     )
@@ -117,12 +119,9 @@ def scored(study: Study) -> tuple[str, ...]:
     return tuple(table.id for table in tables if any(column.score for column in table.file.columns.values()))
 
 
-def _other_readings(main: Setting) -> dict[tuple[str, str], Setting]:
-    return {
-        (name, choice): replace(main, repeat=1, readings={name: choice})
-        for name, reading in main.study.file.readings.items()
-        for choice in reading.others
-    }
+def _alternatives(study: Study) -> tuple[PlannedSide, ...]:
+    ranges = parameter_sides(study, read_ranges(study)) if has_ranges(study) else ()
+    return (*reading_sides(study), *ranges)
 
 
 def _ablated(main: Setting) -> dict[str, Setting]:

@@ -104,6 +104,7 @@ class Score:
     cells: int
     rows: Interval | None = None  # 95 %, bootstrap over rows
     readings: Interval | None = None  # of the values under each other choice of a reading, one at a time
+    parameters: Interval | None = None  # of the values at both ends of each fitted parameter's range, one at a time
     against_null: float | None = None  # the value over only those cells that have a null
     question: str = "absolute"
     remark: str = ""

@@ -151,3 +151,27 @@ def test_mistakes_in_what_is_asked_and_told(tmp_path: Path, old: str, new: str, 
     with pytest.raises(InputError, match=says) as caught:
         read_study(str(folder))
     assert "study.yaml:" in str(caught.value)
+
+
+def test_scores_range_over_readings_and_parameters(tmp_path: Path) -> None:
+    from small_sensitivity import write_sensitivity
+
+    from numasim.reproduce.reproduce import reproduce
+    from numasim.reproduce.score.scoring import findings_of
+
+    folder = with_readings(tmp_path)
+    write_sensitivity(folder)
+    found = reproduce(read_study(str(folder), ["1.1"]), tmp_path / "out", jobs=1)
+    names = {(side.name, side.label) for side, _ in found.alternatives}
+    assert {("workers of domains", "one on each thread"), ("workers of domains", "all but one")} < names
+    findings = findings_of(found)
+    (times,) = (score for score in findings.scores if score.name == "times")
+    others = [each.value for choice in findings.readings[0].choices for each in choice.scores]
+    assert len(others) == 2
+    assert times.readings is not None
+    assert (times.readings.low, times.readings.high) == (min(times.value, *others), max(times.value, *others))
+    assert {("polling", "x 0.5"), ("polling", "x 2")} < names
+    assert times.parameters is not None
+    assert times.parameters.low <= times.value <= times.parameters.high
+    quick = reproduce(read_study(str(folder), ["1.1"]), tmp_path / "quick", jobs=1, quick=True)
+    assert quick.alternatives == ()

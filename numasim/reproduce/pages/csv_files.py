@@ -26,6 +26,8 @@ SCORE_COLUMNS = (
     "rows_high",
     "readings_low",
     "readings_high",
+    "parameters_low",
+    "parameters_high",
     "null",
     "against_null",
     "met",
@@ -77,7 +79,7 @@ def table_csv(table: Table) -> str:
 
 def _score_row(table: str, score: Score, column: str, role: str, degenerate: str = "") -> tuple[Any, ...]:
     found = (score.metric, score.value, score.bound, score.cells)
-    ranges = (end for each in (score.seeds, score.rows, score.readings) for end in _ends(each))
+    ranges = (end for each in (score.seeds, score.rows, score.readings, score.parameters) for end in _ends(each))
     judged = (score.null, score.against_null, met(score), beats_null(score))
     return (table, score.name, *found, *ranges, *judged, column, role, score.ceiling, score.question, degenerate)
 

@@ -13,6 +13,7 @@ from numasim.reproduce.findings import Ablation, Choice, Findings, Reading, Trie
 from numasim.reproduce.reproduce import Reproduction, comparable
 from numasim.reproduce.score.scores import class_scores, table_scores
 from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.plain_value import plain
 from numasim.reproduce.study.selection import ScoreRule
 from numasim.reproduce.study.study_files import BEST_CONSTANT, ElsewhereSpec, ScoreSpec
 from numasim.reproduce.table_cells import Interval, Score, Table
@@ -24,7 +25,10 @@ def findings_of(found: Reproduction) -> Findings:
     rules = score_rules(study)
     published = comparable(setting)
     ceilings = study_ceilings(study, found.tables, rules) if published else ()
-    readings = tuple(_readings(found, rules))
+    others = {(each.name, each.label): class_scores(tables, rules) for each, tables in found.alternatives}
+    readings = tuple(_readings(study, others))
+    chosen = [choice.scores for reading in readings for choice in reading.choices]
+    fitted = [scores for (name, _), scores in others.items() if name not in study.file.readings]
     scores = with_ceilings(class_scores(found.tables, rules), ceilings) if published else ()
     return Findings(
         title=study.file.title,
@@ -36,7 +40,7 @@ def findings_of(found: Reproduction) -> Findings:
         runs=found.runs,
         tables=found.tables,
         rules=rules,
-        scores=tuple(_with_readings(score, readings) for score in scores),
+        scores=tuple(_with_ranges(score, chosen, fitted) for score in scores),
         columns=table_scores(found.tables, rules),
         readings=readings,
         ablations=tuple(_ablations(study, found.ablations.items(), rules)) if published else (),
@@ -84,28 +88,34 @@ def _null(study: Study, asked: ScoreSpec) -> dict[str, float]:
     return study.published(asked.null.table, asked.null.column)
 
 
-def _readings(found: Reproduction, rules: Sequence[ScoreRule]) -> Iterable[Reading]:
-    for name, reading in found.study.file.readings.items():
+def _readings(study: Study, scores: Mapping[tuple[str, str], tuple[Score, ...]]) -> Iterable[Reading]:
+    """The readings; ``scores`` are those of the other choices, by reading and choice."""
+    for name, reading in study.file.readings.items():
         choices = tuple(
             Choice(
                 name=choice,
                 says=each.says,
                 fields=_fields(each.changes),
                 scored=choice == reading.scored,
-                scores=class_scores(found.alternatives.get((name, choice), ()), rules),
+                scores=scores.get((name, choice), ()),
             )
             for choice, each in reading.choices.items()
         )
         yield Reading(name, reading.question, reading.role, choices)
 
 
-def _with_readings(score: Score, readings: Iterable[Reading]) -> Score:
-    """The score with the range of its values under the other choices, NaN left out."""
-    others = [each for reading in readings for choice in reading.choices for each in choice.scores]
-    values = [each.value for each in others if each.name == score.name and not math.isnan(each.value)]
-    if not values or math.isnan(score.value):
-        return score
-    return replace(score, readings=Interval(min(score.value, *values), max(score.value, *values)))
+def _with_ranges(score: Score, readings: Iterable[Sequence[Score]], parameters: Iterable[Sequence[Score]]) -> Score:
+    """The score with the ranges of its values under other readings and at the ends of the fitted parameters' ranges."""
+    return replace(score, readings=_range(score, readings), parameters=_range(score, parameters))
+
+
+def _range(score: Score, others: Iterable[Sequence[Score]]) -> Interval | None:
+    """From the least to the largest value of a score, NaN left out; None where it has no other."""
+    values = [each.value for scores in others for each in scores if each.name == score.name]
+    known = [value for value in values if not math.isnan(value)]
+    if not known or math.isnan(score.value):
+        return None
+    return Interval(min(score.value, *known), max(score.value, *known))
 
 
 def _fields(changes: Mapping[str, Any]) -> str:
@@ -117,13 +127,6 @@ def _ablations(
 ) -> Iterable[Ablation]:
     for name, ablated in tables:
         yield Ablation(name, _fields(study.file.ablations.get(name, {})), class_scores(ablated, rules))
-
-
-def plain(value: object) -> str:
-    """Write a value of a specification as one line of YAML."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items()) + "}"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _command(found: Reproduction) -> str:

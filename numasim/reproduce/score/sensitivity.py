@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
-from numasim.parts.yaml.nodes import Node, Place, from_python
-from numasim.reproduce.plan.setting import Change, Setting
+from numasim.reproduce.plan.alternatives import PlannedSide, planned_sides
+from numasim.reproduce.plan.setting import Setting
 from numasim.reproduce.reproduce import simulate
 from numasim.reproduce.score.contribution_effects import effect
 from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.score.scores import class_scores
-from numasim.reproduce.score.scoring import plain, score_rules
-from numasim.reproduce.score.sensitivity_file import SIDES, ChangedRange, FittedRange, Ranges, read_ranges
+from numasim.reproduce.score.scoring import score_rules
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.names import check_known
+from numasim.reproduce.study.sensitivity_file import Ranges, read_ranges
 from numasim.reproduce.table_cells import Table
 
 EFFECT = "effect"
@@ -93,17 +92,6 @@ class Sensitivity:
         return tuple(sorted(moving, key=lambda each: -each.reach(conclusion)))
 
 
-@dataclass(frozen=True)
-class PlannedSide:
-    """An end of a range before it is simulated: ``side`` is low or high, ``label`` describes it."""
-
-    name: str
-    side: str
-    label: str
-    changes: tuple[Change, ...] = ()
-    readings: Mapping[str, str] = field(default_factory=dict)
-
-
 def sensitivity(
     study: Study,
     directory: str | Path,
@@ -126,15 +114,11 @@ def sensitivity(
     check_known("range", only, (*ranges.names, *study.file.readings))
     planned = [each for each in planned_sides(study, ranges) if not only or each.name in only]
     base = Setting(study, quick=True, repeat=SEEDS, rows=tuple(rows))
-    settings = [base, *(_changed_base(base, each) for each in planned)]
+    settings = [base, *(each.of(base) for each in planned)]
     wanted = [(setting, ranges.file.tables) for setting in settings]
     (as_modelled, *changed), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
     values = [values_of(study, tables) for tables in changed]
     return Sensitivity(conclusions_of(study, as_modelled), tuple(_influences(study, ranges, planned, values)), runs)
-
-
-def _changed_base(base: Setting, side: PlannedSide) -> Setting:
-    return replace(base, repeat=1, changes=side.changes, readings=side.readings)
 
 
 def conclusions_of(study: Study, tables: Sequence[Table]) -> tuple[Conclusion, ...]:
@@ -161,47 +145,6 @@ def of_seed(tables: Sequence[Table], seed: int) -> tuple[Table, ...]:
         replace(table, cells=tuple(replace(cell, simulated=cell.simulated[seed : seed + 1]) for cell in table.cells))
         for table in tables
     )
-
-
-def planned_sides(study: Study, ranges: Ranges) -> Iterable[PlannedSide]:
-    """Yield every end of every range, with what is set there."""
-    for number, fitted in enumerate(ranges.file.fitted):
-        for side in SIDES:
-            written = ranges.document.follow(("fitted", number, side))
-            assert written is not None
-            yield _scaled(study, fitted, side, written.place)
-    for number, change in enumerate(ranges.file.changes):
-        for side in SIDES:
-            if getattr(change, side):
-                yield _changed(ranges.document, number, change, side)
-    for name, reading in study.file.readings.items():
-        for side, choice in zip(SIDES, reading.others, strict=False):
-            yield PlannedSide(name, side, choice, readings={name: choice})
-
-
-def _scaled(study: Study, fitted: FittedRange, side: str, place: Place) -> PlannedSide:
-    factor = fitted.low if side == "low" else fitted.high
-    parameters = [parameter for parameter in study.parameters if parameter.name in fitted.parameters]
-    values = [_times(parameter.value, factor) for parameter in parameters]
-    changes = [
-        Change(from_python({parameter.field: value}, place), parameter.programs, parameter.rows)
-        for parameter, value in zip(parameters, values, strict=True)
-    ]
-    return PlannedSide(fitted.name, side, f"x {factor}", tuple(changes))
-
-
-def _times(value: str | int | Decimal, factor: Decimal) -> int | Decimal:
-    """Scale a fitted value; a whole number stays one."""
-    return round(value * factor) if isinstance(value, int) else (Decimal(value) * factor).normalize()
-
-
-def _changed(document: Node, number: int, change: ChangedRange, side: str) -> PlannedSide:
-    fields = document.follow(("changes", number, side))
-    assert fields is not None
-    labels: Mapping[str, str] = {str(key): label for key, label in change.labels.items()}
-    values = ", ".join(map(plain, getattr(change, side).values()))
-    one = Change(fields, change.programs, change.rows, change.variants)
-    return PlannedSide(change.name, side, labels.get(side, values), (one,))
 
 
 def _influences(

@@ -84,6 +84,11 @@ class Ranges:
         return (*(each.name for each in self.file.fitted), *(each.name for each in self.file.changes))
 
 
+def has_ranges(study: Study) -> bool:
+    """Whether the study has a file of ranges."""
+    return (study.folder / FILE).is_file()
+
+
 def read_ranges(study: Study) -> Ranges:
     """Read the ranges of a study. Raises `InputError` with its place for any mistake, or where there are none."""
     document = load(study.folder / FILE)
