@@ -19,7 +19,7 @@
 # and proposes a remedy for each: threshold-constrained stealing (chapter 3) and stealing domains (chapter 4). The cells
 # below simulate the same tables and lay the thesis' numbers beside ours. Published is dashed, simulated is solid.
 #
-# Only Table 3.1 was looked at when the runtime's parameters were fitted. The rest are predictions.
+# Only Table 3.1 was looked at when the runtime was described. The rest are predictions.
 
 # %%
 # %matplotlib inline

@@ -5,14 +5,18 @@
 writes calibrated.yaml beside this file. Steps (model 7.1), each of which leaves what earlier ones found alone:
 
 1. the serial times of Table 3.4 give one compute rate for each family of programs;
-2. the randomized times of Table 3.4 give four values that are the same for all programs: the multiple of misses under
+2. those of Strassen's three sizes give what a single thread streams, the multiple of misses under way;
+3. the randomized times of Table 3.4 give four values that are the same for all programs: the multiple of misses under
    way, the share of waiting that hides behind computing, the bandwidth of a memory controller and the speed of a
    hardware thread beside a busy one. Serial times depend on the first two, so for every candidate the rates of step 1
    are found anew. Strassen-8192 takes longer to simulate than all others together: it is held out as a check;
-3. the counts of Table 3.1 give the capacity of a queue, of which only its product with the share of time that a worker
+4. the counts of Table 3.1 give the capacity of a queue, of which only its product with the share of time that a worker
    alone on its core is ahead is identified, the spread of the workers' speeds, and the first back-off;
-4. the steal attempts of Strassen-4096 in Table 3.6 give the time between two polls;
-5. the NUMA-oblivious overheads of Table 6.4 give what the runtime itself does for each construct.
+5. the steal attempts of Strassen-4096 in Table 3.6 give the time between two polls;
+6. the NUMA-oblivious overheads of Table 6.4 give what the runtime itself does for each construct.
+
+A parameter is refused where the data cannot tell its value from an end of the range that is searched; its field then
+keeps the value of the machine's, the model's or the runtime's own file, where every search starts.
 
 ``--step`` does some of them over and takes the others from calibrated.yaml.
 """
@@ -23,9 +27,10 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 from numasim.files.writer import write_text
@@ -37,6 +42,7 @@ from numasim.reproduce.calibration.calibration_runs import (
     at_rate,
     counters,
     fitted_times,
+    mean_error,
     mean_task_ns,
     parallel_s,
     rate_now,
@@ -45,21 +51,30 @@ from numasim.reproduce.calibration.calibration_runs import (
     serial_seconds,
     told,
 )
-from numasim.reproduce.calibration.parameter_search import Axis, Point, lowest, rising_root
+from numasim.reproduce.calibration.identification import Evidence, fit
+from numasim.reproduce.calibration.parameter_search import Axis, Point
 from numasim.reproduce.calibration.readings import Readings
 from numasim.reproduce.calibration.record import (
     Calibration,
     Errors,
-    FittedParameter,
     StepScore,
     calibration_yaml,
     errors_of,
     read_calibration,
     rms,
     score,
-    with_residuals,
+    with_residual,
 )
-from numasim.reproduce.calibration.searched import Searched, parameters_at, reporter, values_at
+from numasim.reproduce.calibration.roots import Root, identified_root, root_at
+from numasim.reproduce.calibration.searched import (
+    Searched,
+    Source,
+    calibration_of,
+    calibration_of_root,
+    judge,
+    reporter,
+    values_at,
+)
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.study import read_study
 from numasim.sweep.planned_runs import PlannedRun
@@ -87,6 +102,11 @@ class Family:
     rows: tuple[str, ...]
     repeat: int = 1
 
+    @property
+    def field(self) -> str:
+        """The dotted field of a run."""
+        return f"workload.{self.rate}"
+
 
 FAMILIES = {
     "strassen": Family(  # its times vary by some percent from seed to seed, others by less than a tenth
@@ -100,7 +120,7 @@ EVERYWHERE = ("bots", "matmul", "syncbench")
 
 @dataclass(frozen=True)
 class Data:
-    """All published values that any step looks at, by row."""
+    """All published values that any step looks at, by row, and how far they are rounded."""
 
     serial_s: Mapping[str, float]
     randomized_s: Mapping[str, float]
@@ -108,6 +128,9 @@ class Data:
     steals: Mapping[str, float]
     attempts: Mapping[str, float]
     overheads_us: Mapping[str, float]
+    serial_rounding: Mapping[str, float]
+    attempts_rounding: Mapping[str, float]
+    overheads_rounding: Mapping[str, float]
 
 
 def read_data(readings: Readings) -> Data:
@@ -119,97 +142,59 @@ def read_data(readings: Readings) -> Data:
         steals=readings.values("3.1", SUCCESS),
         attempts=readings.values("3.6", ATTEMPTS, (POLLED,)),
         overheads_us=readings.values("6.4", OBLIVIOUS),
+        serial_rounding=readings.rounding("3.4", SERIAL),
+        attempts_rounding=readings.rounding("3.6", ATTEMPTS, (POLLED,)),
+        overheads_rounding=readings.rounding("6.4", OBLIVIOUS),
     )
 
 
-# Steps 1 and 2: times of the BOTS programs
+# Step 1: serial times of the BOTS programs
 
 
-def shared_rate_of(bench: Bench, data: Data, family: str, changes: Mapping[str, Any]) -> SharedRate:
+def shared_rate_of(bench: Bench, data: Data, family: str, changes: Mapping[str, Any], repeat: int = 1) -> SharedRate:
     """The programs of a family under randomized stealing."""
     its = FAMILIES[family]
-    runs = {row: bench.runs("bots", "randomized", changes, row, its.repeat) for row in its.rows}
+    runs = {row: bench.runs("bots", "randomized", changes, row, repeat) for row in its.rows}
     return SharedRate(its.rate, runs, {row: data.serial_s[row] for row in its.rows})
 
 
 def fit_rates(bench: Bench, data: Data) -> Calibration:
-    """Step 1: the rates that give the serial times."""
+    """Step 1: the rates that give the serial times, on the machine as found so far and on that of the files alone."""
+    alone = rates_on(bench.only(Calibration()), data)
+    if not bench.found.parameters:
+        return alone
+    found = rates_on(bench, data)
+    others = {each.name: each.value for each in alone.parameters}
+    parameters = [
+        each.model_copy(update={"alone": others[each.name]}) if others[each.name] != each.value else each
+        for each in found.parameters
+    ]
+    return found.model_copy(update={"parameters": tuple(parameters)})
+
+
+def rates_on(bench: Bench, data: Data) -> Calibration:
+    """The rates on a machine, each an identified root of the mean error of its family."""
     groups = [shared_rate_of(bench, data, family, {}) for family in FAMILIES]
-    rates = bench.map(serial_rate, groups, map(rate_now, groups))
-    seconds = bench.map(serial_seconds, groups, rates)
+    roots = bench.map(rate_root, FAMILIES, groups, [data.serial_rounding] * len(groups))
+    seconds = bench.map(serial_seconds, groups, [root.verdict.found for root in roots])
     errors = [errors_of(SERIAL, each, data.serial_s) for each in seconds]
-    parameters = tuple(
-        FittedParameter(
-            name=f"{name} rate",
-            field=f"workload.{family.rate}",
-            programs=("bots",),
-            rows=family.rows,
-            value=rate,
-            unit=family.unit,
-            step=1,
-            table="3.4",
-            columns=(SERIAL,),
-            fitted_rows=family.rows,
-            residual=round(rms(each.values()), 4),
-        )
-        for (name, family), rate, each in zip(FAMILIES.items(), rates, errors, strict=True)
-    )
-    return Calibration(parameters=parameters, scores=(score(1, {k: v for each in errors for k, v in each.items()}),))
+    found = Calibration(scores=(score(1, {name: error for each in errors for name, error in each.items()}),))
+    for family, root, each in zip(FAMILIES.values(), roots, errors, strict=True):
+        searched = Searched(root.verdict.axis, family.field, Decimal(1), family.unit)
+        source = Source(1, ("bots",), "3.4", (SERIAL,), family.rows)
+        found = found.joined(calibration_of_root(searched, root, source, family.rows, rms(each.values())))
+    return found
 
 
-GLOBALS = (
-    Searched(Axis("misses under way", 100, 20, 300, 40, 10), "model.mlp", Decimal("0.01"), "1"),
-    Searched(Axis("overlap", 100, 0, 100, 40, 10), "model.overlap", Decimal("0.01"), "1"),
-    # four DDR3-1333 channels have a peak of 42.6 GB/s
-    Searched(Axis("controller bandwidth", 30, 8, 42, 8, 1), "machine.nodes.imc_bandwidth_gbs", Decimal(1), "GB/s"),
-    # two hardware threads of a core together are no slower than one alone
-    Searched(Axis("speed beside a busy thread", 65, 50, 100, 12, 1), "machine.smt.busy_ppm", Decimal(10_000), "ppm"),
-)
-
-
-@dataclass
-class Candidates:
-    """Points of the search for the four values; remembers the rates, which only the first two of them change."""
-
-    bench: Bench
-    data: Data
-    rates: dict[tuple[str, int, int], int] = field(default_factory=dict)
-    nearest: dict[str, int] = field(default_factory=dict)
-
-    def costs(self, points: Sequence[Point]) -> list[float]:
-        """Rms relative error of the randomized and the serial times of all rows but the one that is held out."""
-        return [rms(error for times in families for error in self._errors(times)) for families in self._times(points)]
-
-    def _times(self, points: Sequence[Point]) -> list[list[Times]]:
-        """[points][families] times at the rates that the serial times ask for."""
-        jobs = [(family, *point[:2]) for point in points for family in FAMILIES]
-        groups = [self._programs(family, point) for point in points for family in FAMILIES]
-        starts = [self.nearest.get(job[0]) or rate_now(group) for job, group in zip(jobs, groups, strict=True)]
-        found = self.bench.map(fitted_times, groups, starts, map(self.rates.get, jobs))
-        self.rates |= {job: each.rate for job, each in zip(jobs, found, strict=True)}
-        self.nearest |= {job[0]: each.rate for job, each in zip(jobs, found, strict=True)}
-        return [found[at : at + len(FAMILIES)] for at in range(0, len(found), len(FAMILIES))]
-
-    def _programs(self, family: str, point: Point) -> SharedRate:
-        return shared_rate_of(self.bench, self.data, family, values_at(GLOBALS, point)).without(HELD_OUT)
-
-    def _errors(self, times: Times) -> list[float]:
-        serial = errors_of(SERIAL, times.serial_s, self.data.serial_s)
-        parallel = errors_of(RANDOMIZED, times.parallel_s, self.data.randomized_s)
-        return [*serial.values(), *parallel.values()]
-
-
-def fit_globals(bench: Bench, data: Data) -> Calibration:
-    """Steps 1 and 2: the four values, and the rates that belong to them."""
-    point, _ = lowest([each.axis for each in GLOBALS], Candidates(bench, data).costs, reporter(bench.say, GLOBALS))
-    bench.say("step 2: rates and times of all sizes")
-    rows = tuple(row for row in data.randomized_s if row != HELD_OUT)
-    four = parameters_at(
-        GLOBALS, point, step=2, programs=EVERYWHERE, table="3.4", columns=(RANDOMIZED,), fitted_rows=rows
-    )
-    rates = fit_rates(bench.also(Calibration(parameters=four)), data)
-    scored = score_globals(bench.also(Calibration(parameters=four).joined(rates)), data, tuple(data.randomized_s))
-    return rates.joined(with_residuals(four, scored))
+def rate_root(family: str, group: SharedRate, rounding: Mapping[str, float]) -> Root:
+    """The rate at which the errors of the serial times add up to zero; their scatter is the noise of the mean."""
+    start = rate_now(group)
+    found = serial_rate(group, start)
+    errors = errors_of(SERIAL, serial_seconds(group, found), group.serial_s).values()
+    scatter = math.sqrt(sum(error**2 for error in errors) / max(1, len(errors) - 1))
+    noise = max(scatter, rms(rounding[row] for row in group.serial_s)) / math.sqrt(len(errors))
+    axis = Axis(f"{family} rate", start, start // 100, 100 * start, start, 1)
+    return root_at(lambda rate: mean_error(group, rate), axis, found, noise)
 
 
 def score_serial(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
@@ -218,22 +203,128 @@ def score_serial(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
     return score(1, errors_of(SERIAL, dict(zip(rows, seconds, strict=True)), data.serial_s))
 
 
+# Steps 2 and 3: how memory is waited for
+
+STREAMING = (
+    Searched(Axis("misses under way of a single thread", 100, 20, 300, 40, 10), "model.mlp", Decimal("0.01"), "1"),
+)
+GLOBALS = (
+    Searched(Axis("misses under way", 100, 20, 300, 40, 10), "model.mlp", Decimal("0.01"), "1"),
+    Searched(Axis("overlap", 100, 0, 100, 40, 10), "model.overlap", Decimal("0.01"), "1"),
+    # four DDR3-1333 channels have a peak of 42.6 GB/s
+    Searched(Axis("controller bandwidth", 30, 8, 42, 8, 1), "machine.nodes.imc_bandwidth_gbs", Decimal(1), "GB/s"),
+    # two hardware threads of a core together are no slower than one alone
+    Searched(Axis("speed beside a busy thread", 65, 50, 100, 12, 1), "machine.smt.busy_ppm", Decimal(10_000), "ppm"),
+)
+FELT_ALONE = ("model.mlp", "model.overlap")  # the fields that serial times depend on
+
+
+def fit_streaming(bench: Bench, data: Data) -> Calibration:
+    """Step 2: what a single thread streams, from the ratios of the serial times of Strassen's three sizes."""
+    rows, nearest = FAMILIES["strassen"].rows, dict[str, int]()
+
+    def costs(points: Sequence[Point]) -> list[float]:
+        groups = [shared_rate_of(bench, data, "strassen", values_at(STREAMING, point)) for point in points]
+        rates = bench.map(serial_rate, groups, [nearest.get("rate") or rate_now(group) for group in groups])
+        nearest["rate"] = rates[-1]
+        seconds = bench.map(serial_seconds, groups, rates)
+        return [rms(errors_of(SERIAL, each, data.serial_s).values()) for each in seconds]
+
+    evidence = Evidence(len(rows), 1, rms(data.serial_rounding[row] for row in rows))
+    found = search(bench, STREAMING, costs, evidence, Source(2, EVERYWHERE, "3.4", (SERIAL,), rows))
+    return with_rates(bench, data, found) if found.parameters else found
+
+
+def with_rates(bench: Bench, data: Data, found: Calibration) -> Calibration:
+    """What was found, with the rates that belong to it."""
+    bench.say("rates and serial times of all sizes")
+    return found.joined(fit_rates(bench.also(found), data))
+
+
+def search(
+    bench: Bench,
+    searched: Sequence[Searched],
+    costs: Callable[[Sequence[Point]], list[float]],
+    evidence: Evidence,
+    source: Source,
+) -> Calibration:
+    """The parameters that the data identify, and those that they do not."""
+    bench.say(f"step {source.step}")
+    axes = [each.axis for each in searched]
+    found = fit(axes, costs, evidence, reporter(bench.say, searched), judge(bench.say, searched))
+    return calibration_of(searched, found, source)
+
+
+@dataclass
+class Candidates:
+    """Points of the search for the four values; remembers the rates, which only some of them change.
+
+    Every candidate has the same seed, so that one run of each program tells how they differ; the score has several.
+    """
+
+    bench: Bench
+    data: Data
+    searched: Sequence[Searched]
+    rates: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    nearest: dict[str, int] = field(default_factory=dict)
+
+    def costs(self, points: Sequence[Point]) -> list[float]:
+        """Rms relative error of the randomized and the serial times of all rows but the one that is held out."""
+        return [rms(error for times in families for error in self._errors(times)) for families in self._times(points)]
+
+    def _times(self, points: Sequence[Point]) -> list[list[Times]]:
+        """[points][families] times at the rates that the serial times ask for."""
+        jobs = [(family, *self._felt_alone(point)) for point in points for family in FAMILIES]
+        groups = [self._programs(family, point) for point in points for family in FAMILIES]
+        starts = [self.nearest.get(job[0]) or rate_now(group) for job, group in zip(jobs, groups, strict=True)]
+        found = self.bench.map(fitted_times, groups, starts, map(self.rates.get, jobs))
+        self.rates |= {job: each.rate for job, each in zip(jobs, found, strict=True)}
+        self.nearest |= {job[0]: each.rate for job, each in zip(jobs, found, strict=True)}
+        return [found[at : at + len(FAMILIES)] for at in range(0, len(found), len(FAMILIES))]
+
+    def _felt_alone(self, point: Point) -> list[Any]:
+        return [value for name, value in values_at(self.searched, point).items() if name in FELT_ALONE]
+
+    def _programs(self, family: str, point: Point) -> SharedRate:
+        return shared_rate_of(self.bench, self.data, family, values_at(self.searched, point)).without(HELD_OUT)
+
+    def _errors(self, times: Times) -> list[float]:
+        serial = errors_of(SERIAL, times.serial_s, self.data.serial_s)
+        parallel = errors_of(RANDOMIZED, times.parallel_s, self.data.randomized_s)
+        return [*serial.values(), *parallel.values()]
+
+
+def fit_globals(bench: Bench, data: Data) -> Calibration:
+    """Step 3: the four values; what a single thread streams is not looked for again where step 2 has found it."""
+    known = {each.field for each in bench.found.parameters}
+    searched = tuple(each for each in GLOBALS if each.sets not in known)
+    rows = tuple(row for row in data.randomized_s if row != HELD_OUT)
+    evidence = Evidence(2 * len(rows), len(FAMILIES), rms(data.serial_rounding[row] for row in rows))
+    candidates = Candidates(bench.only(bench.found.of([2])), data, searched)
+    source = Source(3, EVERYWHERE, "3.4", (RANDOMIZED,), rows)
+    found = search(bench, searched, candidates.costs, evidence, source)
+    if not found.parameters:
+        return found
+    found = with_rates(bench, data, found)
+    scored = score_globals(bench.only(bench.found.of([2]).joined(found)), data, tuple(data.randomized_s))
+    return with_residual(found, scored)
+
+
 def score_globals(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
     """Errors of the randomized times of some rows, the one that is held out apart."""
     repeats = {row: family.repeat for family in FAMILIES.values() for row in family.rows}
     seconds = bench.map(parallel_s, [bench.runs("bots", "randomized", {}, row, repeats[row]) for row in rows])
     errors = errors_of(RANDOMIZED, dict(zip(rows, seconds, strict=True)), data.randomized_s)
     held_out = {name: error for name, error in errors.items() if name.startswith(HELD_OUT)}
-    return score(2, {name: error for name, error in errors.items() if name not in held_out}, held_out)
+    return score(3, {name: error for name, error in errors.items() if name not in held_out}, held_out)
 
 
-# Step 3: steals of MATMUL
+# Step 4: steals of MATMUL
 
 STEALS = (
     Searched(Axis("queue capacity", 500, 100, 1000, 200, 25), "runtime.capacity", Decimal(1), "tasks"),
     Searched(Axis("worker spread", 0, 0, 100, 20, 5), "model.worker_spread", Decimal("0.001"), "1"),
-    # Looked for in hundredths of the mean time of a task. It is found at the end of its range: along a valley to longer
-    # back-offs, more spread and larger queues the error falls on, but only from 0.44 to 0.42 at three times as much.
+    # Looked for in hundredths of the mean time of a task.
     Searched(Axis("first back-off", 100, 25, 400, 100, 25), "runtime.backoff.first_ns", Decimal(1), "ns"),
 )
 SIZE = 8192  # of the matrices whose steals Table 3.1 counts; the score is that of this size
@@ -245,37 +336,27 @@ STEAL_REPEATS = 2
 
 
 def fit_steals(bench: Bench, data: Data) -> Calibration:
-    """Step 3: queue capacity, spread of the workers' speeds and first back-off from the counts of Table 3.1."""
+    """Step 4: queue capacity, spread of the workers' speeds and first back-off from the counts of Table 3.1."""
     task_ns = {n: mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0]) for n in (STAND_IN, SIZE)}
 
-    def errors(point: Point, n: int) -> Errors:
-        return steal_errors(bench, data, steal_changes(point, n, task_ns[n]))
-
     def costs(points: Sequence[Point]) -> list[float]:
-        return [rms(errors(point, STAND_IN).values()) for point in points]
+        changes = ({**values_at(steals_at(task_ns[STAND_IN]), point), "workload.n": STAND_IN} for point in points)
+        return [rms(steal_errors(bench, data, each).values()) for each in changes]
 
-    point, _ = lowest([each.axis for each in STEALS], costs, reporter(bench.say, STEALS))
-    three = parameters_at(
-        STEALS,
-        backed_off(point, task_ns[SIZE]),
-        step=3,
-        programs=("matmul",),
-        table="3.1",
-        columns=(FALSE, SUCCESS),
-        fitted_rows=tuple(data.steals),
-    )
-    return with_residuals(three, score(3, errors(point, SIZE)))
+    source = Source(4, ("matmul",), "3.1", (FALSE, SUCCESS), tuple(data.steals))
+    found = search(bench, steals_at(task_ns[SIZE]), costs, Evidence(2 * len(data.steals)), source)
+    return with_residual(found, score_steals(bench.also(found), data, SIZE)) if found.parameters else found
 
 
-def steal_changes(point: Point, n: int, task_ns: int) -> dict[str, Any]:
-    """Fields of matrices of a size at a point of the search: the back-off is that multiple of their task time."""
-    return {**values_at(STEALS, backed_off(point, task_ns)), "workload.n": n}
+def steals_at(task_ns: int) -> tuple[Searched, ...]:
+    """What is searched, of matrices with tasks of that mean time: the first back-off is a multiple of it."""
+    *others, backoff = STEALS
+    return (*others, replace(backoff, grain=Decimal(task_ns) / 100))
 
 
-def backed_off(point: Point, task_ns: int) -> Point:
-    """A point of the search with its back-off in nanoseconds."""
-    capacity, spread, backoff = point
-    return capacity, spread, backoff * task_ns // 100
+def score_steals(bench: Bench, data: Data, n: int) -> StepScore:
+    """Errors of the counts of matrices of a size."""
+    return score(4, steal_errors(bench, data, {"workload.n": n}))
 
 
 def steal_errors(bench: Bench, data: Data, changes: Mapping[str, Any]) -> Errors:
@@ -298,49 +379,52 @@ def chunks(found: Sequence[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
     return [found[at : at + STEAL_REPEATS] for at in range(0, len(found), STEAL_REPEATS)]
 
 
-# Step 4: how often idle workers of OMPi look
+# Step 5: how often idle workers of OMPi look
+
+POLLS = Searched(Axis("poll interval", 270, 1, 100_000, 100, 1), "runtime.poll_ns", Decimal(1), "ns")
 
 
 def fit_polls(bench: Bench, data: Data) -> Calibration:
-    """Step 4: the time between two polls that gives the attempts of one program."""
+    """Step 5: the time between two polls that gives the attempts of one program."""
 
     def error(poll_ns: int) -> float:  # rises with the time, in proportion where polls take no time
-        attempts = mean_attempts(bench, {"runtime.poll_ns": poll_ns})
-        bench.say(f"step 4: {attempts:.0f} attempts at {poll_ns} ns")
+        attempts = mean_attempts(bench, {POLLS.sets: POLLS.value(poll_ns)})
+        bench.say(f"step 5: {attempts:.0f} attempts at {poll_ns} ns")
         return data.attempts[POLLED] / attempts - 1
 
-    found = FittedParameter(
-        name="poll interval",
-        field="runtime.poll_ns",
-        programs=("bots",),
-        value=rising_root(error, 270, tolerance=5e-3),
-        unit="ns",
-        step=4,
-        table="3.6",
-        columns=(ATTEMPTS,),
-        fitted_rows=(POLLED,),
-    )
-    return with_residuals((found,), score_polls(bench.also(Calibration(parameters=(found,))), data))
+    noise = max(data.attempts_rounding[POLLED], scatter_of_mean(attempts_of(bench, {})))
+    root = identified_root(error, POLLS.axis, noise, tolerance=5e-3)
+    found = calibration_of_root(POLLS, root, Source(5, ("bots",), "3.6", (ATTEMPTS,), (POLLED,)))
+    return with_residual(found, score_polls(bench.also(found), data)) if found.parameters else found
 
 
 def score_polls(bench: Bench, data: Data) -> StepScore:
     """The error of the attempts."""
     attempts = mean_attempts(bench, {})
-    return score(4, {f"{POLLED}, {ATTEMPTS}": math.log1p(attempts) - math.log1p(data.attempts[POLLED])})
+    return score(5, {f"{POLLED}, {ATTEMPTS}": math.log1p(attempts) - math.log1p(data.attempts[POLLED])})
 
 
 def mean_attempts(bench: Bench, changes: Mapping[str, Any]) -> float:
     """Steal attempts, the mean over repeats."""
+    return fmean(attempts_of(bench, changes))
+
+
+def attempts_of(bench: Bench, changes: Mapping[str, Any]) -> list[int]:
+    """Steal attempts of every repeat."""
     runs = bench.runs("bots", "randomized", changes, POLLED, FAMILIES["strassen"].repeat)
-    attempts = [each["steal_attempts"] for each in bench.map(counters, runs)]
-    return sum(attempts) / len(attempts)
+    return [each["steal_attempts"] for each in bench.map(counters, runs)]
 
 
-# Step 5: what the runtime does for a construct
+def scatter_of_mean(values: Sequence[float]) -> float:
+    """Standard error of a mean over seeds, relative to it."""
+    return stdev(values) / math.sqrt(len(values)) / fmean(values)
+
+
+# Step 6: what the runtime does for a construct
 
 
 def fit_constructs(bench: Bench, data: Data) -> Calibration:
-    """Step 5: the time of the runtime itself that gives each overhead."""
+    """Step 6: the time of the runtime itself that gives each overhead."""
     found = Calibration()
     for row, published_us in data.overheads_us.items():
         run = bench.runs("syncbench", "oblivious", {}, row)[0]
@@ -348,31 +432,28 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
         def error(time_ns: int, run: PlannedRun = run, published_us: float = published_us) -> float:
             return told(at_rate(run, "construct_ns", Decimal(time_ns)), OVERHEAD) / published_us - 1
 
-        own_ns = rising_root(error, max(1, round(1000 * (published_us - told(run, OVERHEAD)))), tolerance=1e-3)
-        bench.say(f"step 5: {row} {own_ns} ns, error {error(own_ns):.4f}")
-        parameter = FittedParameter(
-            name=f"runtime's own time, {row}", field="workload.construct_ns", programs=("syncbench",), rows=(row,),
-            value=own_ns, unit="ns", step=5, table="6.4", columns=(OBLIVIOUS,), fitted_rows=(row,),
-            residual=abs(round(error(own_ns), 4)),
-        )  # fmt: skip
-        found = found.joined(Calibration(parameters=(parameter,)))
+        start = max(1, round(1000 * (published_us - told(run, OVERHEAD))))
+        axis = Axis(f"runtime's own time, {row}", start, 0, 1_000_000, 100, 1)
+        root = identified_root(error, axis, data.overheads_rounding[row], tolerance=1e-3)
+        bench.say(f"step 6: {row} {root.verdict.found} ns, error {root.error:.4f}")
+        searched = Searched(axis, "workload.construct_ns", Decimal(1), "ns")
+        source = Source(6, ("syncbench",), "6.4", (OBLIVIOUS,), (row,))
+        found = found.joined(calibration_of_root(searched, root, source, (row,)))
     return found.joined(Calibration(scores=(score_constructs(bench.also(found), data),)))
 
 
 def score_constructs(bench: Bench, data: Data) -> StepScore:
     """Errors of all overheads."""
     simulated = {row: told(bench.runs("syncbench", "oblivious", {}, row)[0], OVERHEAD) for row in data.overheads_us}
-    return score(5, errors_of(OBLIVIOUS, simulated, data.overheads_us))
+    return score(6, errors_of(OBLIVIOUS, simulated, data.overheads_us))
 
 
 # All of them
 
 STEPS: dict[int, Callable[[Bench, Data], Calibration]] = {
-    1: fit_rates, 2: fit_globals, 3: fit_steals, 4: fit_polls, 5: fit_constructs,
+    1: fit_rates, 2: fit_streaming, 3: fit_globals, 4: fit_steals, 5: fit_polls, 6: fit_constructs,
 }  # fmt: skip
-
-
-BUILDS_ON = {1: (2,), 2: (), 3: (1, 2), 4: (1, 2, 3), 5: (1, 2, 3, 4)}  # step 2 finds the rates of step 1 anew
+BUILDS_ON = {1: (2, 3), 2: (), 3: (2,), 4: (1, 2, 3), 5: (1, 2, 3, 4), 6: (1, 2, 3, 4, 5)}  # 2 and 3 find 1 anew
 
 
 def calibrate(
@@ -388,7 +469,7 @@ def calibrate(
         for step in sorted(steps):
             bench = Bench(study, found.of(BUILDS_ON[step]), executor, say)
             done = STEPS[step](bench, data)
-            found = found.of(set(STEPS) - {each.step for each in done.parameters}).joined(done)
+            found = found.of(set(STEPS) - {step} - {each.step for each in done.parameters}).joined(done)
             for each in done.scores:
                 say(f"step {each.step}: rms {each.rms}; {each.errors} {each.held_out or ''}")
             yield found
@@ -406,7 +487,7 @@ def main() -> None:
         print(f"{time.monotonic() - start:6.0f} s  {line}", flush=True)
 
     before = read_calibration(OUTPUT) if chosen.step else Calibration()
-    for found in calibrate(read_study(str(HERE)), chosen.step or [2, 3, 4, 5], before, chosen.jobs, say):
+    for found in calibrate(read_study(str(HERE)), chosen.step or STEPS, before, chosen.jobs, say):
         write_text(OUTPUT, calibration_yaml(found, COMMENT))
 
 

@@ -6,18 +6,22 @@ import csv
 import importlib.util
 import shutil
 import sys
+from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from numasim.plan.build_plan import build_plan
 from numasim.reproduce.calibration.bench import Bench
 from numasim.reproduce.calibration.calibration_runs import mean_task_ns
 from numasim.reproduce.calibration.readings import Readings, misread
-from numasim.reproduce.calibration.record import Calibration, StepScore, read_calibration
+from numasim.reproduce.calibration.record import Calibration, StepScore, read_calibration, rms
+from numasim.reproduce.calibration.searched import Searched, values_at
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.study import read_study
 from numasim.reproduce.table_cells import Role
+from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import InProcess
 
 THESIS = Path(__file__).resolve().parents[2] / "experiments" / "thesis"
@@ -45,7 +49,9 @@ def committed() -> Calibration:
     return read_calibration(THESIS / "calibrated.yaml")
 
 
-def test_nothing_is_read_that_is_given_out_as_a_prediction(script: ModuleType, study: Study) -> None:
+def test_nothing_is_fitted_to_what_is_given_out_as_a_prediction(
+    script: ModuleType, study: Study, committed: Calibration
+) -> None:
     readings = Readings(study)
     script.read_data(readings)
     assert {(each.table, each.column) for each in readings.done} == {
@@ -56,19 +62,51 @@ def test_nothing_is_read_that_is_given_out_as_a_prediction(script: ModuleType, s
         ("3.6", "steal_attempt_count"),
         ("6.4", "numa_oblivious_overhead_ms"),
     }
-    assert misread(study, readings.done) == []
+    assert misread(study, readings.done, committed) == []
 
 
 @pytest.mark.parametrize(
     ("table", "column"), [("3.4", "threshold_constrained_execution_time_s"), ("3.6", "steal_attempt_count")]
 )
 def test_a_calibration_that_looked_at_predictions_would_be_caught(
-    script: ModuleType, study: Study, table: str, column: str
+    script: ModuleType, study: Study, committed: Calibration, table: str, column: str
 ) -> None:
     readings = Readings(study)
     script.read_data(readings)
     readings.values(table, column)
-    assert len(misread(study, readings.done)) == (6 if table == "3.4" else 5)
+    assert len(misread(study, readings.done, committed)) == (6 if table == "3.4" else 5)
+
+
+def test_what_is_fitted_is_called_fitted(study: Study, committed: Calibration) -> None:
+    """Two values of the runtime's file were chosen with Table 3.1 in view, before a fit refused them."""
+    fitted = {cell for each in committed.parameters for cell in each.cells}
+    fitted |= {cell for each in committed.refused for cell in each.cells if each.table == "3.1"}
+    for table in (study.tables[number] for number in ("3.1", "3.4", "3.6", "6.4")):
+        called = {
+            (table.id, name, row)
+            for name, column in table.file.columns.items()
+            for row in (table.labels if column.role == Role.FITTED else column.fitted)
+        }
+        assert {cell for cell in fitted if cell[0] == table.id} <= called
+
+
+def test_a_search_starts_where_the_files_are(script: ModuleType, study: Study) -> None:
+    """A refused parameter keeps the value of its file, and others are found with it there."""
+    bench = Bench(study, Calibration(), InProcess(), str)
+    bots, matmul = (
+        bench.runs(name, "randomized", {}, row)[0] for name, row in (("bots", "Sort-33554432"), ("matmul", ""))
+    )
+    for searched in (*script.STREAMING, *script.GLOBALS):
+        assert starting(bench, "bots", "Sort-33554432", searched).run_id == bots.run_id
+    for searched in script.steals_at(mean_task_ns(matmul))[:2]:
+        assert starting(bench, "matmul", "", searched).run_id == matmul.run_id
+    backoff = starting(bench, "matmul", "", script.steals_at(mean_task_ns(matmul))[2])
+    first_ps = (build_plan(run.spec).steal.backoff.first_ps for run in (backoff, matmul))
+    assert len({each // 1000 for each in first_ps}) == 1
+
+
+def starting(bench: Bench, program: str, row: str, searched: Searched) -> PlannedRun:
+    return bench.runs(program, "randomized", values_at([searched], (searched.axis.start,)), row)[0]
 
 
 def test_all_that_these_tables_call_fitted_is_read(script: ModuleType, study: Study) -> None:
@@ -86,7 +124,7 @@ def test_other_predictions_would_change_nothing(script: ModuleType, study: Study
     """A copy of the study with other numbers wherever it predicts is calibrated to the same values."""
     changed = _with_other_predictions(study, tmp_path / "thesis", script)
     assert script.read_data(Readings(changed)) == script.read_data(Readings(study))
-    found = [list(script.calibrate(each, [5], Calibration(), 1, str)) for each in (study, changed)]
+    found = [list(script.calibrate(each, [6], Calibration(), 1, str)) for each in (study, changed)]
     assert found[0] == found[1]
     assert len(found[0][-1].parameters) == 7
 
@@ -112,14 +150,17 @@ def _with_other_predictions(study: Study, folder: Path, script: ModuleType) -> S
 
 
 def test_every_step_and_parameter_is_in_the_committed_file(script: ModuleType, committed: Calibration) -> None:
-    assert [each.step for each in committed.scores] == list(script.STEPS)
-    assert {each.field for each in committed.parameters} == {
+    steps = {each.step for each in committed.parameters} - {2}  # that of step 2 is that of step 1
+    assert [each.step for each in committed.scores] == sorted(steps)
+    searched = {each.sets for each in (*script.STREAMING, *script.GLOBALS, *script.STEALS)}
+    others = {
         "workload.ps_per_1000_flops",
         "workload.ps_per_1000_comparisons",
-        *(each.sets for each in (*script.GLOBALS, *script.STEALS)),
         "runtime.poll_ns",
         "workload.construct_ns",
     }
+    named = {each.field for each in (*committed.parameters, *committed.refused)}
+    assert others <= named <= others | searched
     assert [each.step for each in committed.parameters] == sorted(each.step for each in committed.parameters)
 
 
@@ -128,7 +169,8 @@ def _bench(study: Study, committed: Calibration) -> Bench:
 
 
 def _assert_as_committed(found: StepScore, committed: Calibration) -> None:
-    kept = {**committed.scores[found.step - 1].errors, **committed.scores[found.step - 1].held_out}
+    (score,) = committed.of([found.step]).scores
+    kept = {**score.errors, **score.held_out}
     assert found.errors == {name: pytest.approx(kept[name], abs=DRIFT) for name in found.errors}
 
 
@@ -136,9 +178,10 @@ def test_the_committed_values_give_the_committed_times(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
     """Where this fails a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
-    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2]))
+    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2, 3]))
     rows = ("Strassen-2048", "SparseLU-for")
-    _assert_as_committed(script.score_globals(bench, data, rows), committed)
+    if committed.of([3]).scores:
+        _assert_as_committed(script.score_globals(bench, data, rows), committed)
     _assert_as_committed(script.score_serial(bench, data, rows), committed)
 
 
@@ -156,15 +199,17 @@ def test_the_committed_values_give_the_committed_overheads(
     _assert_as_committed(script.score_constructs(bench, data), committed)
 
 
-def test_matrices_that_stand_in_give_the_committed_counts(
+def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """The search looks at small matrices, the committed errors are those of the size that was published."""
-    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2]))
-    stand_in_ns, size_ns = (
-        mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0]) for n in (script.STAND_IN, script.SIZE)
+    """The search looks at small matrices, whose tasks are shorter: the first back-off lasts as many of them."""
+    refused = committed.of([4]).refused
+    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2, 3]))
+    size_ns, stand_in_ns = (
+        mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0]) for n in (script.SIZE, script.STAND_IN)
     )
-    capacity, spread, backoff_ns = (committed.value(each.axis.name) for each in script.STEALS)
-    point = (int(capacity), int(1000 * spread), round(100 * backoff_ns / size_ns))  # type: ignore[operator]
-    found = script.steal_errors(bench, data, script.steal_changes(point, script.STAND_IN, stand_in_ns))
-    assert found == {name: pytest.approx(error, abs=0.07) for name, error in committed.scores[2].errors.items()}
+    found = {each.field: each.found for each in refused}
+    backoff = script.STEALS[2].sets
+    found[backoff] = Decimal(stand_in_ns) * Decimal(found[backoff]) / size_ns
+    errors = script.steal_errors(bench, data, {**found, "workload.n": script.STAND_IN})
+    assert [each.residual for each in refused] == [pytest.approx(rms(errors.values()), abs=DRIFT)] * 3

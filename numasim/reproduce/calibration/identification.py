@@ -43,12 +43,16 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The best value of an axis, and the interval of those that the data cannot tell from it."""
+    """The best value of an axis, and the interval of those that the data cannot tell from it.
+
+    Of a refused axis among several it is as much as was seen before it was clear that it reaches an end.
+    """
 
     axis: Axis
     found: int
     low: int
     high: int
+    residual: float  # of the best point
 
     @property
     def refused(self) -> bool:
@@ -118,12 +122,19 @@ def fit(
 def _judge(
     axes: Sequence[Axis], explored: _Explored, evidence: Evidence, report: Report
 ) -> tuple[Point, list[Verdict]]:
-    """The best point and the verdict on every axis that is not held; begins anew where a profile finds a better one."""
+    """The best point and verdicts: on the axes that are refused, or if none is, on all that are not held.
+
+    The search begins anew where a profile meets a better point.
+    """
     free = [at for at, axis in enumerate(axes) if axis.low < axis.high]
     while True:
         point, residual = lowest(axes, explored, report, explored.best(axes))
         profile = _Profile(axes, point, evidence.limit(residual, len(free)), explored)
-        verdicts = [Verdict(axes[at], point[at], profile.reach(at, -1), profile.reach(at, 1)) for at in free]
+        refused = [at for at in free if profile.reaches_an_end(at)]
+        whole = not refused or len(free) == 1  # else a search for every value, of what is not used
+        verdicts = [
+            Verdict(axes[at], point[at], *profile.interval(at, whole=whole), residual) for at in refused or free
+        ]
         best = explored.best(axes)
         if best is None or explored.known[best] >= residual:
             return point, verdicts
@@ -138,32 +149,49 @@ class _Profile:
     limit: float
     explored: _Explored
 
-    def reach(self, at: int, sign: int) -> int:
-        """The outermost value of axis ``at`` on one side that the data cannot tell from the best."""
+    def reaches_an_end(self, at: int) -> bool:
+        """Whether the data cannot tell the best value of axis ``at`` from an end; the likelier one comes first."""
         axis = self.axes[at]
-        end = axis.high if sign > 0 else axis.low
-        inside = max(self._alike(at), key=lambda value: sign * value)
-        if inside == end or self._is_alike(at, end):
-            return end
-        outside = end
-        while abs(outside - inside) > axis.fine:
-            middle = inside + sign * max(abs(outside - inside) // axis.fine // 2, 1) * axis.fine
+        costs = {end: self._start(at, end)[1] for end in (axis.low, axis.high)}
+        seen_there = not costs.keys().isdisjoint(self._seen(at))
+        return seen_there or any(self._is_alike(at, end) for end in sorted(costs, key=costs.__getitem__))
+
+    def interval(self, at: int, *, whole: bool) -> tuple[int, int]:
+        """The values of axis ``at`` that cannot be told from the best: all of them, or those that have been seen."""
+        seen = list(self._seen(at))
+        if not whole:
+            return min(seen), max(seen)
+        axis = self.axes[at]
+        return self._edge(at, min(seen), axis.low), self._edge(at, max(seen), axis.high)
+
+    def _edge(self, at: int, inside: int, outside: int) -> int:
+        """The last value that is alike between one that is and the end of the range."""
+        if self._is_alike(at, outside):
+            return outside
+        fine = self.axes[at].fine
+        while abs(outside - inside) > fine:
+            steps = max(abs(outside - inside) // fine // 2, 1)
+            middle = inside + (steps * fine if outside > inside else -steps * fine)
             if self._is_alike(at, middle):
                 inside = middle
             else:
                 outside = middle
         return inside
 
-    def _alike(self, at: int) -> Iterator[int]:
+    def _seen(self, at: int) -> Iterator[int]:
         """Values of an axis at points that are known to be as good."""
         known = self.explored.known
         return (point[at] for point in self.explored.inside(self.axes) if known[point] <= self.limit)
 
     def _is_alike(self, at: int, value: int) -> bool:
         axes = [axis.held(value) if number == at else axis for number, axis in enumerate(self.axes)]
+        start, _ = self._start(at, value)
+        return lowest(axes, self.explored, lambda *_: None, start, self.limit)[1] <= self.limit
+
+    def _start(self, at: int, value: int) -> tuple[Point, float]:
+        """The better of two points at a value of an axis: beside the best point, and beside the nearest known one."""
         known = self.explored.known
         nearest = min(self.explored.inside(self.axes), key=lambda point: (abs(point[at] - value), known[point], point))
-        starts = [(*near[:at], value, *near[at + 1 :]) for near in (nearest, self.point)]
+        starts = [(*each[:at], value, *each[at + 1 :]) for each in (nearest, self.point)]
         costs = self.explored(starts)
-        start = starts[costs.index(min(costs))]
-        return lowest(axes, self.explored, lambda *_: None, start, self.limit)[1] <= self.limit
+        return min(zip(starts, costs, strict=True), key=lambda each: each[1])

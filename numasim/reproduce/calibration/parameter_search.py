@@ -95,6 +95,8 @@ def _next(known: dict[int, float]) -> int:
     crossing = round(here - error / slope) if slope > 0 else low
     if high is None:
         return min(max(crossing, low + 1), 10 * low)
+    if low == 0 and crossing < 1:
+        return 1  # perhaps the error is above 0 everywhere
     return crossing if low < crossing < high and len(known) % 3 else max(1, (low + high) // 2)
 
 

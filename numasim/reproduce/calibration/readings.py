@@ -6,9 +6,12 @@ A value counts as predicted only if the calibration has not read it. A calibrati
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 
+from numasim.reproduce.calibration.record import Calibration
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.names import unknown_name
 from numasim.reproduce.table_cells import Role
@@ -40,14 +43,33 @@ class Readings:
         self.done.append(Reading(table, column, tuple(chosen)))
         return chosen
 
+    def rounding(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
+        """Row -> standard deviation that a value has by being printed with so many digits, relative to it."""
+        of = self.study.tables[table]
+        printed = {label: row[column].strip() for label, row in zip(of.labels, of.published.rows, strict=True)}
+        return {label: _rounding(Decimal(text)) for label, text in printed.items() if rows is None or label in rows}
 
-def misread(study: Study, readings: Iterable[Reading]) -> list[str]:
-    """A sentence for every value that was read although the study marks it as predicted."""
+
+def _rounding(printed: Decimal) -> float:
+    """Any value within half a unit of the last digit is printed alike."""
+    exponent = printed.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return float(Decimal(10) ** exponent / abs(printed)) / math.sqrt(12) if printed else 0.0
+
+
+def misread(study: Study, readings: Iterable[Reading], calibration: Calibration) -> list[str]:
+    """A sentence for every value that was read although the study marks it as predicted.
+
+    A value that only refused parameters were fitted to may be called predicted: nothing that was found from it is in
+    any run.
+    """
+    fitted = {cell for each in calibration.parameters for cell in each.cells}
+    refused = {cell for each in calibration.refused for cell in each.cells}
     return [
         f"Table {each.table}, {each.column} of {row} is marked as predicted, but the calibration reads it"
         for each in readings
         for row in each.rows
-        if _role(study, each, row) == Role.PREDICTED
+        if _role(study, each, row) == Role.PREDICTED and (each.table, each.column, row) not in refused - fitted
     ]
 
 

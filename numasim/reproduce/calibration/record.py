@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -154,12 +154,6 @@ def with_residual(found: Calibration, scored: StepScore) -> Calibration:
         for each in found.parameters
     )
     return found.model_copy(update={"parameters": tuple(parameters)}).joined(Calibration(scores=(scored,)))
-
-
-def with_residuals(parameters: Sequence[FittedParameter], scored: StepScore) -> Calibration:
-    """Parameters that were fitted together, each with the error of all."""
-    residual = {"residual": scored.rms}
-    return Calibration(parameters=tuple(each.model_copy(update=residual) for each in parameters), scores=(scored,))
 
 
 def read_calibration(path: Path) -> Calibration:

@@ -41,7 +41,7 @@ def root_at(error: Callable[[int], float], axis: Axis, found: int, deviation: fl
 
     step = max(1, round(found * TWO_SIDED * deviation))  # as if the error + 1 were proportional to the value
     low, high = (_reach(explained, axis, found, sign * step) for sign in (-1, 1))
-    return Root(Verdict(axis, found, low, high), error(found))
+    return Root(Verdict(axis, found, low, high, abs(error(found))), error(found))
 
 
 def _reach(explained: Callable[[int], bool], axis: Axis, found: int, step: int) -> int:

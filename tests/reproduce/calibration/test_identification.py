@@ -96,7 +96,7 @@ def test_two_parameters_that_trade_off_are_both_refused_though_each_alone_is_ide
 
     both = fitted(excess, X, Y)
     assert [verdict.axis.name for verdict in both.refused] == ["x", "y"]
-    assert {(verdict.low, verdict.high) for verdict in both.refused} == {(0, 100)}
+    assert all(verdict.low == 0 or verdict.high == 100 for verdict in both.refused)
     assert both.point == (30, 30)
     alone = fitted(excess, X, Y.held(30))
     assert intervals(alone.accepted) == {"x": (66, 70, 74)}
@@ -133,7 +133,7 @@ def test_no_point_is_asked_for_twice() -> None:
     assert len(asked) == len(set(asked))
 
 
-def test_every_verdict_is_heard_also_of_those_that_are_judged_again() -> None:
+def test_what_is_refused_is_heard_of_first() -> None:
     heard: list[Verdict] = []
     found = fit(
         (X, Y),
@@ -142,5 +142,5 @@ def test_every_verdict_is_heard_also_of_those_that_are_judged_again() -> None:
         lambda *_: None,
         heard.append,
     )
-    assert [verdict.axis.name for verdict in heard] == ["x", "y", "x"]
-    assert (heard[1], heard[2]) == (found.refused[0], found.accepted[0])
+    assert [verdict.axis.name for verdict in heard] == ["y", "x"]
+    assert heard == [*found.refused, *found.accepted]

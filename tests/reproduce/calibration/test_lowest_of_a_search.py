@@ -59,7 +59,14 @@ def test_a_jump_over_zero_is_halved_until_one_of_its_sides_is_known(edge: int, s
 
 
 def test_what_is_too_large_everywhere_has_the_smallest_root() -> None:
-    assert rising_root(lambda number: 0.5 + number / 1000, 300, tolerance=0, most=40) == 1
+    asked: list[int] = []
+
+    def error(number: int) -> float:
+        asked.append(number)
+        return 0.5 + number / 1000
+
+    assert rising_root(error, 300, tolerance=0, most=40) == 1
+    assert len(asked) == 3  # where it starts, in proportion to it, and where a line leads below 1
 
 
 @pytest.mark.parametrize(
@@ -67,3 +74,8 @@ def test_what_is_too_large_everywhere_has_the_smallest_root() -> None:
 )
 def test_rounding_keeps_so_many_digits(value: int, digits: int, expected: int) -> None:
     assert rounded(value, digits) == expected
+
+
+def test_a_search_that_has_enough_ends() -> None:
+    point, cost = lowest(AXES, lambda points: [float(abs(a - 37)) for a, _ in points], nobody, (50, 0), 6)
+    assert (point, cost) == ((34, 0), 3)

@@ -8,6 +8,7 @@ import pytest
 
 from numasim.errors import InputError
 from numasim.reproduce.calibration.readings import Reading, Readings, misread
+from numasim.reproduce.calibration.record import Calibration, FittedParameter, RefusedParameter
 from numasim.reproduce.study.study import read_study
 
 
@@ -20,7 +21,7 @@ def test_values_are_the_published_ones_and_every_reading_is_kept(readings: Readi
     assert readings.values("1.1", "plain_s") == {"small": 4, "large": 9}
     assert readings.values("1.2", "attempts", ["2"]) == {"2": 10}
     assert readings.done == [Reading("1.1", "plain_s", ("small", "large")), Reading("1.2", "attempts", ("2",))]
-    assert misread(readings.study, readings.done) == []
+    assert misread(readings.study, readings.done, Calibration()) == []
 
 
 @pytest.mark.parametrize(
@@ -37,10 +38,32 @@ def test_a_prediction_that_is_read_is_caught(
 ) -> None:
     readings.values("1.1", "plain_s")
     readings.values(table, column, rows)
-    found = misread(readings.study, readings.done)
+    found = misread(readings.study, readings.done, Calibration())
     assert [text in sentence for text, sentence in zip(caught, found, strict=True)] == [True] * len(caught)
 
 
 def test_a_row_that_is_not_there_is_an_error(readings: Readings) -> None:
     with pytest.raises(InputError, match=r"table 1\.1 has no row 'smal'.*did you mean 'small'"):
         readings.values("1.1", "plain_s", ["smal"])
+
+
+def test_what_was_only_read_to_be_refused_may_be_a_prediction(readings: Readings) -> None:
+    readings.values("1.1", "domains_s")
+    source = {"field": "model.mlp", "programs": ("trees",), "table": "1.1", "columns": ("domains_s",)}
+    refused = RefusedParameter(
+        **source, name="x", fitted_rows=("small",), found=1, searched=(0, 1), reason="The best value is an end."
+    )
+    found = misread(readings.study, readings.done, Calibration(refused=(refused,)))
+    assert ["domains_s of large" in sentence for sentence in found] == [True]
+    fitted = FittedParameter(**source, name="y", fitted_rows=("small", "large"), value=1)
+    assert len(misread(readings.study, readings.done, Calibration(parameters=(fitted,), refused=(refused,)))) == 2
+
+
+def test_a_value_is_rounded_by_its_last_printed_digit(small_study: Path) -> None:
+    path = small_study / "published" / "times.csv"
+    path.write_text("program,plain_s,domains_s\nsmall,4.50,2\nlarge,120,3\n")
+    readings = Readings(read_study(str(small_study)))
+    found = readings.rounding("1.1", "plain_s")
+    assert found == {"small": pytest.approx(0.01 / 4.5 / 12**0.5), "large": pytest.approx(1 / 120 / 12**0.5)}
+    assert readings.rounding("1.1", "plain_s", ["large"]).keys() == {"large"}
+    assert readings.done == []
