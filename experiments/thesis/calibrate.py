@@ -423,20 +423,38 @@ def scatter_of_mean(values: Sequence[float]) -> float:
 # Step 6: what the runtime does for a construct
 
 
+@dataclass(frozen=True)
+class OwnPart:
+    """What the runtime does for a construct, by the parameter of syncbench that says how much."""
+
+    name: str
+    parameter: str
+    unit: str
+    start: int
+    most: int
+    coarse: int
+    number: type[int | Decimal]
+
+
+OWN_TIME = OwnPart("runtime's own time", "construct_ns", "ns", 100, 1_000_000, 100, Decimal)
+OWN_LINES = OwnPart("runtime's own lines", "construct_lines", "lines", 8, 64, 8, int)
+LINES_IN = ("atomic",)  # the reading "what an atomic operation pays": lines that move with its lock
+
+
 def fit_constructs(bench: Bench, data: Data) -> Calibration:
-    """Step 6: the time of the runtime itself that gives each overhead."""
+    """Step 6: what the runtime itself does that gives each overhead, a time or a number of lines."""
     found = Calibration()
     for row, published_us in data.overheads_us.items():
+        own = OWN_LINES if row in LINES_IN else OWN_TIME
         run = bench.runs("syncbench", "oblivious", {}, row)[0]
 
-        def error(time_ns: int, run: PlannedRun = run, published_us: float = published_us) -> float:
-            return told(at_rate(run, "construct_ns", Decimal(time_ns)), OVERHEAD) / published_us - 1
+        def error(amount: int, run: PlannedRun = run, own: OwnPart = own, published_us: float = published_us) -> float:
+            return told(at_rate(run, own.parameter, own.number(amount)), OVERHEAD) / published_us - 1
 
-        start = max(1, round(1000 * (published_us - told(run, OVERHEAD))))
-        axis = Axis(f"runtime's own time, {row}", start, 0, 1_000_000, 100, 1)
+        axis = Axis(f"{own.name}, {row}", own.start, 0, own.most, own.coarse, 1)
         root = identified_root(error, axis, data.overheads_rounding[row], tolerance=1e-3)
-        bench.say(f"step 6: {row} {root.verdict.found} ns, error {root.error:.4f}")
-        searched = Searched(axis, "workload.construct_ns", Decimal(1), "ns")
+        bench.say(f"step 6: {row} {root.verdict.found} {own.unit}, error {root.error:.4f}")
+        searched = Searched(axis, f"workload.{own.parameter}", Decimal(1), own.unit)
         source = Source(6, ("syncbench",), "6.4", (OBLIVIOUS,), (row,))
         found = found.joined(calibration_of_root(searched, root, source, (row,)))
     return found.joined(Calibration(scores=(score_constructs(bench.also(found), data),)))

@@ -158,6 +158,7 @@ def test_every_step_and_parameter_is_in_the_committed_file(script: ModuleType, c
         "workload.ps_per_1000_comparisons",
         "runtime.poll_ns",
         "workload.construct_ns",
+        "workload.construct_lines",
     }
     named = {each.field for each in (*committed.parameters, *committed.refused)}
     assert others <= named <= others | searched
