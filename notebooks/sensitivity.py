@@ -16,9 +16,9 @@
 #
 # A simulation rests on three kinds of things that might be otherwise: parameters that were *fitted*, data of *vendors*
 # and assumptions about the machine, and *readings* of what the thesis leaves open.
-# `experiments/thesis/sensitivity.yaml` lists them, each with a range and its source. Here each is set to both ends of
-# its range, one at a time, the tables of the Barcelona OpenMP tasks are made again, and every conclusion is drawn
-# again.
+# `experiments/thesis/sensitivity.yaml` lists them, each with a range and its source, and `study.yaml` the readings with
+# the sentences that speak for each. Here each is set to both ends of its range, one at a time, the tables of the
+# Barcelona OpenMP tasks are made again, and every conclusion is drawn again.
 #
 # The conclusions are the mean gain of each contribution over the programs, which holds as long as its sign does, and
 # the score of each class of predictions, which holds as long as its bound stays met or missed.
@@ -43,6 +43,7 @@ study = read_study("thesis")
 # %% tags=["parameters"]
 rows = ["Strassen-2048", "SparseLU-single"]
 only = [
+    "workers of chapter 3",
     "misses under way",
     "controller bandwidth",
     "link bandwidth",

@@ -46,6 +46,18 @@ def test_a_gain_is_the_mean_ratio_of_runs_that_share_a_seed(small_study: Path, t
         assert each.contribution == "stealing domains"
 
 
+def test_gains_under_another_reading(small_study: Path, tmp_path: Path) -> None:
+    text = (small_study / "study.yaml").read_text()
+    (small_study / "study.yaml").write_text(
+        text + "readings:\n  team: {question: How many?, role: input, scored: all, choices:"
+        " {all: {says: a}, few: {says: b, set: {workers: 5}}}}\n"
+    )
+    study = read_study(str(small_study))
+    (found,) = gains(study, tmp_path, CASES[1:], MACHINES[:1], repeat=1, readings={"team": "few"}, jobs=1)
+    plain, domains = (times_s(MACHINES[0], 5, 9, name, 1)[0] for name in ("randomized", "topology-aware"))
+    assert found.gain.value == pytest.approx(plain / domains - 1)
+
+
 def test_what_was_fitted_of_the_machine_stays_with_it(small_study: Path, tmp_path: Path) -> None:
     (small_study / "calibrated.yaml").write_text(
         "parameters:\n  - {name: hit, set: machine.coherence.cross_socket_ns, programs: trees, value: 5000, unit: ns}\n"

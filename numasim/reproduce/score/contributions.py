@@ -69,20 +69,22 @@ def gains(
     machines: Sequence[str],
     *,
     repeat: int,
+    readings: Mapping[str, str] | None = None,
     jobs: int | None = None,
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> tuple[Gain, ...]:
     """Simulate ``repeat`` seeds of each contribution of ``study`` with and without, for every case on every machine.
 
-    Raises `InputError` for an unknown row, field or machine.
+    ``readings`` has choices in place of those that the study scores. Raises `InputError` for an unknown row, field,
+    machine, reading or choice.
     """
     require_engine(engine)
     steps = [
         step
         for machine in machines
         for name, contribution in study.file.contributions.items()
-        for step in _steps(_setting(study, machine, repeat), machine, name, contribution, cases)
+        for step in _steps(_setting(study, machine, repeat, readings or {}), machine, name, contribution, cases)
     ]
     runs = {run.run_id: run for step in steps for run in (*step.before, *step.after)}
     done = collect_runs(
@@ -91,8 +93,8 @@ def gains(
     return tuple(Gain(step.contribution, step.case, step.machine, _gain(step, done)) for step in steps)
 
 
-def _setting(study: Study, machine: str, repeat: int) -> Setting:
-    return Setting(study, machine=None if machine == study.file.machine else machine, repeat=repeat)
+def _setting(study: Study, machine: str, repeat: int, readings: Mapping[str, str]) -> Setting:
+    return Setting(study, machine=None if machine == study.file.machine else machine, repeat=repeat, readings=readings)
 
 
 def _steps(
