@@ -18,7 +18,7 @@ from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Pattern, Region
 
-pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
+NATIVE = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
 
 READY = Region("ready", 4096, initialised=True)
 LINE = Access(0, 0, 64, pattern=Pattern.CHASE)  # 100 ns from the own node, 200 ns from the other one
@@ -50,6 +50,7 @@ def strategy(chance: Random, capacity: int) -> StrategySpec:
     return stealing({"from": "others", "if": "announced"}, thresholds={"max": high, "min": 1, "announce": announce})
 
 
+@NATIVE
 @settings(max_examples=200)
 @given(st.randoms(use_true_random=False))
 def test_the_last_takes_tell_what_all_of_them_do(chance: Random) -> None:
