@@ -114,6 +114,10 @@ NS_INLINE void ns_clock_set(ns_clock *self, size_t slot, ns_event_key key) {
 
 static inline void ns_clock_clear(ns_clock *self, size_t slot) { ns_clock_put(self, slot, NS_NO_SHORT_KEY); }
 
+static inline bool ns_clock_is_set(const ns_clock *self, size_t slot) {
+    return self->keys[self->slots + slot] != NS_NO_SHORT_KEY;
+}
+
 /* Whether an event is pending that is no probe and no poll. */
 bool ns_clock_has_progress(const ns_clock *self);
 

@@ -4,20 +4,7 @@
 #include <string.h>
 
 #include "base/wide.h"
-
-enum { FIRST_ROOM = 4 };
-
-/* The server of a lock or an atomic word. */
-typedef struct {
-    ns_waiter *waiters; /* [room] in the order of their arrival; those of one instant in the order of their ids */
-    uint32_t count, room;
-    uint32_t holder; /* NS_NOBODY: none */
-    bool busy;       /* promised or held */
-    bool promised;   /* to `next`: its grant is on the clock */
-    ns_waiter next;
-    int64_t run; /* grants in a row within one node */
-    int64_t granted_ps, acquisitions, wait_ps, hold_ps;
-} server;
+#include "sync/server.h"
 
 /* Parties that meet at a barrier. */
 typedef struct {
@@ -43,7 +30,7 @@ typedef struct {
 typedef struct {
     ns_line line;
     union {
-        server server;
+        ns_server server;
         barrier barrier;
         condition condition;
     } is;
@@ -80,46 +67,20 @@ static enum ns_lock_kind kind_of(const ns_sync *self, uint32_t number) {
     return self->plan->role.at[number] == NS_SYNC_ATOMIC ? NS_LOCK_MCS : self->plan->kind;
 }
 
-/* Let a waiter in behind all that came before it. */
-static bool enqueue(server *lock, ns_waiter waiter) {
-    if (lock->count == lock->room) {
-        const uint32_t room = lock->room ? 2 * lock->room : FIRST_ROOM;
-        ns_waiter *grown = realloc(lock->waiters, room * sizeof *grown);
-        if (!grown) return false;
-        lock->waiters = grown;
-        lock->room = room;
-    }
-    uint32_t at = lock->count++;
-    for (; at > 0; at--) {
-        const ns_waiter *before = &lock->waiters[at - 1];
-        if (before->since_ps != waiter.since_ps || before->actor < waiter.actor) break;
-        lock->waiters[at] = *before;
-    }
-    lock->waiters[at] = waiter;
-    return true;
-}
-
-/* Schedule the grant to the chosen waiter. */
-static void promise(ns_sync *self, uint32_t number, ns_grant grant, int64_t now_ps) {
-    server *lock = &self->objects[number].is.server;
-    ns_waiter *chosen = &lock->waiters[grant.place];
-    const int64_t due_ps = ns_sum(now_ps, grant.delay_ps);
-    lock->next = *chosen;
-    lock->promised = true;
-    lock->count--;
-    memmove(chosen, chosen + 1, (lock->count - grant.place) * sizeof *chosen);
-    schedule(self, number, NS_RANK_GRANT, due_ps);
-    expect(self, lock->next.actor, NS_RANK_GRANT, due_ps);
+/* Schedule the grant that is promised. */
+static void schedule_grant(ns_sync *self, uint32_t number) {
+    const ns_server *lock = &self->objects[number].is.server;
+    schedule(self, number, NS_RANK_GRANT, lock->due_ps);
+    expect(self, lock->next.actor, NS_RANK_GRANT, lock->due_ps);
 }
 
 bool ns_sync_request(ns_sync *self, uint32_t number, uint32_t actor, uint32_t then, int64_t now_ps) {
     object *one = &self->objects[number];
-    server *lock = &one->is.server;
-    if (!enqueue(lock, (ns_waiter){now_ps, actor, then})) return false;
+    ns_server *lock = &one->is.server;
+    if (!ns_server_enqueue(lock, (ns_waiter){now_ps, actor, then})) return false;
     if (lock->busy) return true;
-    lock->busy = true;
-    const int64_t delay_ps = ns_lock_free_ps(kind_of(self, number), &self->plan->transfers, &one->line, actor);
-    promise(self, number, (ns_grant){0, delay_ps}, now_ps);
+    ns_server_serve_first(lock, kind_of(self, number), &self->plan->transfers, &one->line, now_ps);
+    schedule_grant(self, number);
     return true;
 }
 
@@ -127,53 +88,49 @@ bool ns_sync_is_free(const ns_sync *self, uint32_t number) { return !self->objec
 
 ns_waiter ns_sync_grant(ns_sync *self, uint32_t number, int64_t now_ps) {
     object *one = &self->objects[number];
-    server *lock = &one->is.server;
     clear(self, number);
-    lock->promised = false;
-    lock->holder = lock->next.actor;
-    lock->granted_ps = now_ps;
-    lock->acquisitions++;
-    lock->wait_ps += now_ps - lock->next.since_ps;
-    ns_line_move(&self->plan->transfers, &one->line, lock->next.actor);
-    return lock->next;
+    ns_server_grant(&one->is.server, &self->plan->transfers, &one->line, now_ps);
+    return one->is.server.next;
 }
 
 static void end_holding(ns_sync *self, uint32_t number, int64_t now_ps) {
-    server *lock = &self->objects[number].is.server;
+    ns_server *lock = &self->objects[number].is.server;
     const ns_sync_listener *listener = &self->listener;
-    lock->hold_ps += now_ps - lock->granted_ps;
     if (listener->held) listener->held(listener->context, number, lock->holder, lock->granted_ps);
-    lock->holder = NS_NOBODY;
+    ns_server_end_holding(lock, now_ps);
 }
 
 void ns_sync_release(ns_sync *self, uint32_t number, uint32_t actor, int64_t now_ps) {
     object *one = &self->objects[number];
-    server *lock = &one->is.server;
+    const ns_plan_words *plan = self->plan;
     end_holding(self, number, now_ps);
-    ns_line_move(&self->plan->transfers, &one->line, actor);
-    if (!lock->count) {
-        lock->busy = false;
-        lock->run = 0;
-        return;
-    }
-    const ns_grant next = ns_lock_next(kind_of(self, number), &self->plan->rules, &self->plan->transfers, &one->line,
-                                       lock->waiters, lock->count, now_ps, &lock->run);
-    promise(self, number, next, now_ps);
+    if (ns_server_serve_next(&one->is.server, kind_of(self, number), &plan->rules, &plan->transfers, &one->line, actor,
+                             now_ps))
+        schedule_grant(self, number);
+}
+
+ns_server *ns_sync_server(ns_sync *self, uint32_t number, ns_line **line) {
+    *line = &self->objects[number].line;
+    return &self->objects[number].is.server;
+}
+
+void ns_sync_detach(ns_sync *self, uint32_t number) { clear(self, number); }
+
+void ns_sync_attach(ns_sync *self, uint32_t number) {
+    if (self->objects[number].is.server.promised) schedule_grant(self, number);
 }
 
 void ns_sync_free_search(ns_sync *self, uint32_t declared, int64_t now_ps,
                          void (*waited)(void *context, uint32_t actor, int64_t since_ps)) {
     void *const context = self->listener.context;
     for (uint32_t number = declared; number < self->plan->role.count; number++) {
-        server *lock = &self->objects[number].is.server;
+        ns_server *lock = &self->objects[number].is.server;
         for (uint32_t at = 0; at < lock->count; at++) {
             waited(context, lock->waiters[at].actor, lock->waiters[at].since_ps);
         }
         if (lock->promised) waited(context, lock->next.actor, lock->next.since_ps);
         if (lock->holder != NS_NOBODY) end_holding(self, number, now_ps);
-        lock->count = 0;
-        lock->promised = lock->busy = false;
-        lock->run = 0;
+        ns_server_clear(lock);
         clear(self, number);
     }
 }

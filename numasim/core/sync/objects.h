@@ -12,7 +12,7 @@
 #include "clock/clock.h"
 #include "plan/plan_reader.h"
 #include "sync/barriers.h"
-#include "sync/locks.h"
+#include "sync/server.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +55,12 @@ ns_waiter ns_sync_grant(ns_sync *self, uint32_t object, int64_t now_ps);
 
 /* Let go of a lock or an atomic word: it goes to one of those that wait for it, if any. */
 void ns_sync_release(ns_sync *self, uint32_t object, uint32_t actor, int64_t now_ps);
+
+/* The server of a lock or an atomic word, and its line. Between `ns_sync_detach` and `ns_sync_attach` its grants are
+ * not on the clock: whoever has asked for the server lets them happen, and nobody else may use the lock. */
+ns_server *ns_sync_server(ns_sync *self, uint32_t object, ns_line **line);
+void ns_sync_detach(ns_sync *self, uint32_t object);
+void ns_sync_attach(ns_sync *self, uint32_t object);
 
 /* The end of a phase: take the objects from `declared` on, those of the search, from whoever has them or waits for
  * them; `waited` is told of each waiter. */

@@ -12,8 +12,8 @@
 #include "engine/sync_objects.hpp"
 #include "engine/thief.hpp"
 #include "engine/work_source.hpp"
-#include "idle/foreseen_probes.hpp"
 #include "idle/polling.hpp"
+#include "idle/sleepers.hpp"
 #include "memory/memory_system.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
@@ -31,9 +31,9 @@ struct Components {
           source(run, sync, dispatcher),
           skipping(run, memory, source),
           polling(run, memory, source, skipping),
-          foreseen(run, polling),
+          sleepers(run, sync, polling),
           batches(run, skipping, polling),
-          thief(run, memory, sync, source, skipping, polling, foreseen, batches) {}
+          thief(run, memory, sync, source, skipping, polling, sleepers, batches) {}
     Components(const Components&) = delete;
 
     Run run;
@@ -43,7 +43,7 @@ struct Components {
     WorkSource source;
     SkipAhead skipping;
     Polling polling;
-    ForeseenProbes foreseen;
+    Sleepers sleepers;
     StealBatches batches;
     Thief thief;
 };

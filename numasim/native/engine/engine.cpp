@@ -44,7 +44,7 @@ void Engine::go_through_events() {
         executor_.run.clock.advance(event);
         if ((executor_.run.clock.events() & EVENTS_BETWEEN_PAUSES) == 0) executor_.run.pause();
         handle(event);
-        executor_.foreseen.happened();
+        executor_.sleepers.happened();
     }
 }
 
@@ -91,7 +91,7 @@ void Engine::grant(std::uint32_t lock) {
 }
 
 void Engine::poll(Worker& w) {
-    if (!executor_.foreseen.sleeps_on(w)) executor_.proceed(w);
+    if (!executor_.sleepers.sleeps_on(w)) executor_.proceed(w);
 }
 
 void Engine::look(Worker& w) {
@@ -117,6 +117,7 @@ void Engine::start_phase() {
 void Engine::end_phase() {
     executor_.run.clock.clear(executor_.run.clock.end_of_instant());
     const bool serial = executor_.source.phase().serial;
+    executor_.sleepers.end_phase();
     if (executor_.run.plan.locks_search) executor_.sync.free_search_locks();
     for (Worker& w : executor_.run.team)
         serial&& w.id != 0 ? executor_.source.wait_at_barrier(w) : executor_.thief.retire(w);

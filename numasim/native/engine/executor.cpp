@@ -167,7 +167,7 @@ inline void Executor::join(Worker& w, const Frame& child) {
     Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
     if (--parent.pending != 0) return;
-    if (run.joins.come_to_end(child.parent)) foreseen.wake(run.joins.over().back());
+    if (run.joins.come_to_end(child.parent)) sleepers.wake(run.joins.over().back());
     if (parent.waits()) {
         parent.origin &= ~Frame::WAITS;
         resume(w, child.parent);

@@ -32,6 +32,10 @@ public:
     void request(std::uint32_t word, std::uint32_t actor, Then then);
     ns_waiter grant(std::uint32_t word);
     void release(std::uint32_t word, std::uint32_t actor);
+    // Between `detach` and `attach`, whoever has asked for the server of a lock grants it, and nobody else uses it.
+    ns_server* server(std::uint32_t word, ns_line** line) { return ns_sync_server(sync_.get(), word, line); }
+    void detach(std::uint32_t word) { ns_sync_detach(sync_.get(), word); }
+    void attach(std::uint32_t word) { ns_sync_attach(sync_.get(), word); }
     // The worker has got what it was waiting for without rest.
     void stop_spinning(Worker& w);
 

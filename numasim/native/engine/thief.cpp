@@ -14,14 +14,14 @@ bool any_anchor(const ns_plan& steal, ns_anchor anchor) {
 }  // namespace
 
 Thief::Thief(Run& given, MemorySystem& memory, SyncObjects& sync_objects, WorkSource& work_source,
-             SkipAhead& skip_ahead, Polling& rounds, ForeseenProbes& foreseen_probes, StealBatches& batches)
+             SkipAhead& skip_ahead, Polling& rounds, Sleepers& sleeping, StealBatches& batches)
     : ns_search{&given.plan, given.queues.core(), given.queues.actors(), given.steals},
       run(given),
       sync(sync_objects),
       source(work_source),
       skipping(skip_ahead),
       polling(rounds),
-      foreseen(foreseen_probes),
+      sleepers(sleeping),
       memory_(memory),
       batches_(batches),
       tracks_parent_(any_anchor(plan->steal, NS_ANCHOR_PARENT)),
@@ -52,7 +52,7 @@ bool Thief::look(Worker& w) { return ns_look(this, &w); }
 void Thief::go_idle(Worker& w) {
     ns_go_idle(this, &w, run.clock.now_ps());
     if (!w.stack.empty()) run.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
-    foreseen.marked();
+    sleepers.marked();
     memory_.tell_activity(w);
     w.began_ps = run.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
@@ -74,7 +74,7 @@ void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remo
 
 void Thief::retire(Worker& w) {
     if (w.idle) {
-        foreseen.wake(w.id);
+        sleepers.wake(w.id);
         ns_take_back(&w, w.step.rank(), w.step.due_ps() - run.clock.now_ps(), w.step.idle_ps());
         end_idle(w);
         run.clock.clear(w.id);

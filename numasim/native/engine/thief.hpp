@@ -7,8 +7,8 @@
 
 #include "engine/sync_objects.hpp"
 #include "engine/work_source.hpp"
-#include "idle/foreseen_probes.hpp"
 #include "idle/polling.hpp"
+#include "idle/sleepers.hpp"
 #include "memory/memory_system.hpp"
 #include "search/thief.h"
 #include "shortcuts/skip_ahead.hpp"
@@ -20,7 +20,7 @@ namespace numasim {
 class Thief : public ns_search {
 public:
     Thief(Run& given, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping,
-          Polling& polling, ForeseenProbes& foreseen, StealBatches& batches);
+          Polling& polling, Sleepers& sleepers, StealBatches& batches);
 
     // Let the worker take its next implicit body or own task, or start to search; false: it is idle now.
     [[gnu::always_inline]] bool seek(Worker& w) {
@@ -47,7 +47,7 @@ public:
     WorkSource& source;
     SkipAhead& skipping;
     Polling& polling;
-    ForeseenProbes& foreseen;
+    Sleepers& sleepers;
 
 private:
     [[gnu::noinline]] bool seek_further(Worker& w);
@@ -128,9 +128,9 @@ static inline std::int64_t ns_host_pass_over(ns_search* s, ns_worker_state* w, s
     return thief_of(s).polling.pass_over(worker_of(w), wait_ps);
 }
 
-static inline void ns_host_announced(ns_search* s) { thief_of(s).foreseen.marked(); }
+static inline void ns_host_announced(ns_search* s) { thief_of(s).sleepers.marked(); }
 
-static inline void ns_host_foresee(ns_search* s, ns_worker_state* w) { thief_of(s).foreseen.sleep(worker_of(w)); }
+static inline void ns_host_foresee(ns_search* s, ns_worker_state* w) { thief_of(s).sleepers.sleep(worker_of(w)); }
 
 static inline bool ns_host_is_free(ns_search* s, std::uint32_t lock) { return thief_of(s).sync.is_free(lock); }
 
@@ -138,6 +138,7 @@ static inline void ns_host_request(ns_search* s, ns_worker_state* w, std::uint32
     numasim::Thief& thief = thief_of(s);
     thief.report_idle(worker_of(w), 0, 0);
     thief.run.clock.suspend(worker_of(w));
+    if (thief.sleepers.request(worker_of(w), lock)) return;
     thief.sync.request(lock, w->id, numasim::Then::SEARCH);
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/bitset.h"
-
 namespace numasim {
 
 namespace {
@@ -11,25 +9,15 @@ namespace {
 constexpr std::int64_t MOST_PROBES = 64;  // that are foreseen at a time
 constexpr std::size_t FEWEST_NOTES = 16;  // of a queue that there is room for
 
-// The watches that steal levels go by; others are of dispatch rules.
-std::vector<std::uint32_t> watches_of_thieves(const ns_plan& steal) {
-    std::vector<std::uint32_t> watches;
-    for (std::uint32_t index = 0; index < steal.steal_levels; ++index) {
-        if (steal.level[index].watch != NS_NONE8) watches.push_back(steal.level[index].watch);
-    }
-    return watches;
-}
-
 }  // namespace
 
-ForeseenProbes::ForeseenProbes(Run& run, Polling& polling)
+ForeseenProbes::ForeseenProbes(Run& run, Polling& polling, const ThiefMarks& marks)
     : run_(run),
       polling_(polling),
+      marks_(marks),
       sleepers_(run.plan.workers),
       naps_(run.plan.workers, 0),
-      queues_(run.plan.steal.queue_count),
-      watches_(watches_of_thieves(run.plan.steal)),
-      no_marks_(std::size_t{run.plan.steal.watches} * ns_set_words(run.plan.steal.queue_count), 0) {
+      queues_(run.plan.steal.queue_count) {
     for (const Worker& w : run.team) {
         if (w.own != NS_UNKNOWN) queues_[static_cast<std::size_t>(w.own)].owner = w.id;
     }
@@ -61,19 +49,9 @@ bool ForeseenProbes::may_sleep(Worker& w) {
     if (!plan.skip || !plan.one_queue_each || plan.locks_probes || plan.backoff_after_probe) return false;
     if (!run_.clock.anybody_is_busy()) return false;
     if (polling_.skips() || (!w.stack.empty() && plan.join == Join::OWN)) return false;
-    if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0 || thieves_see_marks()) return false;
+    if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0 || marks_.any()) return false;
     const QuietRound& quiet = polling_.quiet_round(w);
     return quiet.known && quiet.probes > 0;
-}
-
-bool ForeseenProbes::thieves_see_marks() const {
-    const ns_queues& queues = run_.queues.contents();
-    if (queues.marked == 0) return false;
-    const std::size_t words = ns_set_words(run_.plan.steal.queue_count);
-    return std::ranges::any_of(watches_, [&](std::size_t watch) {
-        const std::uint64_t* const marks = queues.watch + watch * words;
-        return std::any_of(marks, marks + words, [](std::uint64_t word) { return word != 0; });
-    });
 }
 
 // Count the rounds from `poll_ps` on that can only fail, as far as they are known now.
@@ -228,8 +206,7 @@ void ForeseenProbes::take_back(Worker& w, std::size_t done) {
 
 // The round has begun: what of its probes has failed by now, and which one is on its way.
 void ForeseenProbes::enter_round(Worker& w, std::int64_t poll_ps) {
-    ns_view quiet = run_.queues.view();
-    quiet.watch = no_marks_.data();
+    const ns_view quiet = marks_.none();
     std::int64_t look_ps = poll_ps;
     w.probed = true;
     w.probes_nobody = false;

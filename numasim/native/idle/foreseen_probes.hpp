@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "idle/polling.hpp"
+#include "idle/thief_marks.hpp"
 #include "state/run.hpp"
 
 namespace numasim {
 
 class ForeseenProbes : private QueueAttendant {
 public:
-    ForeseenProbes(Run& run, Polling& polling);
+    ForeseenProbes(Run& run, Polling& polling, const ThiefMarks& marks);
 
     // The worker's next event is a poll: let it sleep for as long as it can only fail.
     void sleep(Worker& w);
@@ -38,7 +39,7 @@ public:
     }
     // Marks of watches may have been set.
     void marked() {
-        if (asleep_ != 0 && thieves_see_marks()) wake_all();
+        if (asleep_ != 0 && marks_.any()) wake_all();
     }
 
 private:
@@ -74,7 +75,6 @@ private:
     };
 
     bool may_sleep(Worker& w);
-    bool thieves_see_marks() const;
     void foresee(Worker& w, std::int64_t poll_ps);
     void draw(const Worker& w, std::size_t rounds);
     bool foresee_round(Worker& w, std::size_t first);
@@ -105,13 +105,12 @@ private:
 
     Run& run_;
     Polling& polling_;
+    const ThiefMarks& marks_;
     std::vector<Sleeper> sleepers_;        // [workers]
     std::vector<std::uint32_t> naps_;      // [workers] how often it has woken
     std::vector<Queue> queues_;            // [queues]
     std::vector<std::int64_t> probes_ps_;  // that the picks at hand take
     std::vector<std::uint32_t> left_;      // queues that somebody has had an event for who is awake now
-    std::vector<std::uint32_t> watches_;   // that steal levels go by
-    std::vector<std::uint64_t> no_marks_;
     std::size_t asleep_ = 0;
 };
 

@@ -84,6 +84,7 @@ public:
         ns_clock_set(&pending_, w.id, ns_event_key_of(event_ps, POLL, w.id));
     }
     void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t wait_ps) {
+        w.step.rank_ = POLL;
         w.step.due_ps_ = due_ps;
         if (wait_ps != 0) w.step.idle_ps_ = wait_ps;
         ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, POLL, w.id));
@@ -157,6 +158,9 @@ public:
         w.step.rank_ = POLL;
         be_busy_until(w, NEVER_PS);
     }
+
+    // Whether the worker, which is idle, waits for its next poll.
+    bool polls(const Worker& w) const { return w.step.rank_ == POLL && ns_clock_is_set(&pending_, w.id); }
 
     // Whether a worker, or any of them, does something that can bring tasks; the first end of such.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }

@@ -1,0 +1,265 @@
+#include "idle/locked_rounds.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace numasim {
+
+namespace {
+constexpr std::int64_t STEPS_BETWEEN_PAUSES = (1 << 20) - 1;
+}
+
+LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling, const ThiefMarks& marks)
+    : run_(run),
+      sync_(sync),
+      polling_(polling),
+      marks_(marks),
+      circle_of_(run.plan.workers, NONE),
+      notices_(run.plan.steal.queue_count) {
+    if (!may_sleep()) return;
+    for (Worker& w : run_.team) {
+        const std::int32_t lock = lock_of(w);
+        if (lock != NS_NO_LOCK) enter(w, static_cast<std::uint32_t>(lock));
+    }
+}
+
+// ---- circles ------------------------------------------------------------------------------------------------------
+
+// Whether workers may go through rounds apart from the clock at all.
+bool LockedRounds::may_sleep() const {
+    const Plan& plan = run_.plan;
+    const bool in_rounds = !plan.backoff_after_probe && ns_backoff_wait_ps(&plan.backoff, 1, true) != 0;
+    return plan.skip && plan.one_queue_each && plan.locks_probes && in_rounds && plan.join != Join::OWN &&
+           !run_.recorder.listened();
+}
+
+// The lock under which the worker's rounds are made while no queue has a task; none where they are more than one probe,
+// or need another lock.
+std::int32_t LockedRounds::lock_of(Worker& w) {
+    const ns_plan& steal = run_.plan.steal;
+    const QuietRound& quiet = polling_.quiet_round(w);
+    if (!quiet.known || quiet.probes != 1) return NS_NO_LOCK;
+    const std::span queues(steal.queue + steal.seg[quiet.segments[0]], steal.queue + steal.seg[quiet.segments[0] + 1]);
+    const std::int32_t lock = ns_level_lock(&run_.plan, quiet.levels[0], queues[0]);
+    const bool is_all = std::ranges::all_of(queues, [&](std::uint32_t q) {
+        return ns_level_lock(&run_.plan, quiet.levels[0], q) == lock && ns_probe_lock(&run_.plan, q) == NS_NO_LOCK;
+    });
+    return is_all ? lock : NS_NO_LOCK;
+}
+
+void LockedRounds::enter(Worker& w, std::uint32_t lock) {
+    const auto found = std::ranges::find(circles_, lock, &Circle::lock);
+    const auto index = static_cast<std::uint32_t>(found - circles_.begin());
+    if (found == circles_.end()) circles_.emplace_back(lock);
+    Circle& circle = circles_[index];
+    circle_of_[w.id] = index;
+    circle.workers.push_back(w.id);
+    const ns_plan& steal = run_.plan.steal;
+    const auto add = [&](std::uint32_t q) {
+        if (std::ranges::find(notices_[q], index) != notices_[q].end()) return;
+        notices_[q].push_back(index);
+        circle.queues.push_back(q);
+    };
+    add(static_cast<std::uint32_t>(w.own));
+    const std::uint32_t segment = w.quiet.segments[0];
+    std::for_each(steal.queue + steal.seg[segment], steal.queue + steal.seg[segment + 1], add);
+}
+
+// ---- leaving the clock --------------------------------------------------------------------------------------------
+
+// Let the idle ones of the worker's circle go on apart from the clock, where none of them can notice anything.
+void LockedRounds::gather(const Worker& w) {
+    if (circle_of_[w.id] == NONE || !run_.clock.anybody_is_busy() || polling_.skips() || marks_.any()) return;
+    Circle& circle = circles_[circle_of_[w.id]];
+    if (circle.apart) return;
+    circle.server = sync_.server(circle.lock, &circle.line);
+    if (is_quiet(circle)) leave_clock(circle);
+}
+
+bool LockedRounds::is_quiet(const Circle& circle) const {
+    if (std::ranges::any_of(circle.queues, [this](std::uint32_t q) { return run_.queues.length(q) != 0; }))
+        return false;
+    std::int64_t elsewhere = 0;  // idle workers that do not poll
+    for (const std::uint32_t id : circle.workers) {
+        const Worker& w = run_.team[id];
+        if (run_.frames.join_is_over(w)) return false;
+        elsewhere += w.idle && !run_.clock.polls(w);
+    }
+    return uses_of_lock(circle) == elsewhere;
+}
+
+// How many of the circle have its lock or wait for it, for a probe as all of theirs are; -1 where anybody else does.
+std::int64_t LockedRounds::uses_of_lock(const Circle& circle) const {
+    const ns_server& server = *circle.server;
+    const auto searches = [&](const ns_waiter& waiter) { return is_searcher(circle, waiter.actor); };
+    if (!std::all_of(server.waiters, server.waiters + server.count, searches)) return -1;
+    if (!server.busy) return 0;
+    return is_searcher(circle, server.promised ? server.next.actor : server.holder) ? server.count + 1 : -1;
+}
+
+bool LockedRounds::is_searcher(const Circle& circle, std::uint32_t actor) const {
+    const Worker& w = run_.team[actor];
+    return w.idle && circle_of_[actor] != NONE && &circles_[circle_of_[actor]] == &circle &&
+           w.level == w.quiet.levels[0];
+}
+
+void LockedRounds::leave_clock(Circle& circle) {
+    circle.apart = true;
+    count_apart(1);
+    circle.polls.clear(circle.workers.size());
+    for (const std::uint32_t id : circle.workers) {
+        Worker& w = run_.team[id];
+        if (!w.idle) continue;
+        if (run_.clock.polls(w)) circle.polls.add({w.step.due_ps(), 0, id});
+        run_.clock.clear(id);
+        w.held_count = 0;
+    }
+    if (circle.server->holder != NS_NOBODY) circle.look_ps = run_.team[circle.server->holder].step.due_ps();
+    sync_.detach(circle.lock);
+}
+
+// While somebody is apart, what comes into queues is told.
+void LockedRounds::count_apart(std::ptrdiff_t more) {
+    apart_ += static_cast<std::size_t>(more);
+    run_.queues.set_attendant(apart_ != 0 ? this : nullptr);
+}
+
+// A worker of the circle that becomes idle enters it with its first request; any other use of the lock ends it.
+bool LockedRounds::join(Worker& w, std::uint32_t lock) {
+    const auto found = std::ranges::find(circles_, lock, &Circle::lock);
+    if (found == circles_.end() || !found->apart) return false;
+    if (!is_searcher(*found, w.id) || w.held_count != 0) {
+        part(*found);
+        return false;
+    }
+    go_on_until(*found, run_.clock.event());
+    ask(*found, w.id, run_.clock.now_ps());
+    return true;
+}
+
+// ---- rounds -------------------------------------------------------------------------------------------------------
+
+// Let everything happen in the circle that comes before the event.
+void LockedRounds::go_on_until(Circle& circle, ns_event_key event) {
+    for (std::int64_t steps = 1;; ++steps) {
+        if ((steps & STEPS_BETWEEN_PAUSES) == 0) run_.pause();
+        const ns_event_key of_lock = next_of_lock(circle);
+        const ns_event_key poll_key = circle.polls.empty() ? NS_NO_EVENT : circle.polls.first().key();
+        if (std::min(of_lock, poll_key) >= event) return;
+        if (poll_key < of_lock) {
+            poll(circle);
+        } else if (circle.server->promised) {
+            grant(circle);
+        } else {
+            look(circle);
+        }
+    }
+}
+
+// The grant that is promised, or the end of the probe of who has the lock.
+inline ns_event_key LockedRounds::next_of_lock(const Circle& circle) const {
+    const ns_server& server = *circle.server;
+    if (server.promised) return ns_event_key_of(server.due_ps, GRANT, circle.lock);
+    return server.busy ? ns_event_key_of(circle.look_ps, LOOK, server.holder) : NS_NO_EVENT;
+}
+
+// A round begins: the pick is drawn, and the lock asked for.
+inline void LockedRounds::poll(Circle& circle) {
+    const PendingPoll begun = circle.polls.first();
+    circle.polls.drop_first();
+    Worker& w = run_.team[begun.worker];
+    w.target = ns_segment_draw(&run_.plan.steal, w.quiet.segments[0], &run_.queues.actor(w.id).victims);
+    ask(circle, begun.worker, begun.due_ps);
+}
+
+inline void LockedRounds::ask(Circle& circle, std::uint32_t worker, std::int64_t now_ps) {
+    ns_server& server = *circle.server;
+    const auto& words = run_.plan.words;
+    if (!ns_server_enqueue(&server, {now_ps, worker, static_cast<std::uint32_t>(Then::SEARCH)})) throw std::bad_alloc();
+    if (server.busy) return;
+    ns_server_serve_first(&server, words.kind, &words.transfers, circle.line, now_ps);
+    checked(server.due_ps);
+}
+
+inline void LockedRounds::grant(Circle& circle) {
+    ns_server& server = *circle.server;
+    const std::int64_t now_ps = server.due_ps;
+    Worker& w = run_.team[server.next.actor];
+    ns_server_grant(&server, &run_.plan.words.transfers, circle.line, now_ps);
+    run_.recorder.detail(now_ps, GRANT, circle.lock, circle.lock, w.id);
+    w.counters.overhead_ps += now_ps - server.next.since_ps;
+    w.began_ps = now_ps;
+    const std::int64_t probe_ps = ns_probe_ps(&run_.plan, &w, w.target);
+    w.counters.idle_steal_ps += probe_ps;
+    circle.look_ps = checked(now_ps + probe_ps);
+}
+
+// The probe has found nothing: the lock goes to the next, and the worker waits for its next round.
+inline void LockedRounds::look(Circle& circle) {
+    ns_server& server = *circle.server;
+    const auto& words = run_.plan.words;
+    const std::int64_t now_ps = circle.look_ps;
+    Worker& w = run_.team[server.holder];
+    if (ns_is_attempt(&run_.plan, w.quiet.levels[0])) polling_.count_failed(w, w.target, 1);
+    run_.recorder.log(Held{circle.lock, w.id, server.granted_ps, now_ps});
+    ns_server_end_holding(&server, now_ps);
+    if (ns_server_serve_next(&server, words.kind, &words.rules, &words.transfers, circle.line, w.id, now_ps))
+        checked(server.due_ps);
+    const std::int64_t wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, ++w.fails, true);
+    w.counters.idle_backoff_ps += wait_ps;
+    circle.polls.add({checked(now_ps + wait_ps), wait_ps, w.id});
+}
+
+// ---- returning to the clock ---------------------------------------------------------------------------------------
+
+// Let the circle's workers go on event by event.
+void LockedRounds::part(Circle& circle) {
+    if (!circle.apart) return;
+    go_on_until(circle, run_.clock.event());
+    circle.apart = false;
+    count_apart(-1);
+    return_to_clock(circle);
+}
+
+void LockedRounds::wake_all() {
+    for (Circle& circle : circles_) part(circle);
+}
+
+void LockedRounds::return_to_clock(Circle& circle) {
+    const ns_server& server = *circle.server;
+    for (const PendingPoll& each : circle.polls.all())
+        run_.clock.wake_for_poll(run_.team[each.worker], each.due_ps, each.wait_ps);
+    const auto waits = [this](const ns_waiter& waiter) {
+        enter_round(run_.team[waiter.actor]);
+        run_.clock.suspend(run_.team[waiter.actor]);
+    };
+    std::for_each(server.waiters, server.waiters + server.count, waits);
+    if (server.promised) {
+        waits(server.next);
+    } else if (server.busy) {
+        Worker& holder = run_.team[server.holder];
+        enter_round(holder);
+        holder.held[holder.held_count++] = circle.lock;
+        run_.clock.wake_for_look(holder, circle.look_ps, circle.look_ps - server.granted_ps);
+    }
+    sync_.attach(circle.lock);
+}
+
+// The worker has begun a round: bring what it remembers of that to its first pick.
+void LockedRounds::enter_round(Worker& w) {
+    const ns_view quiet = marks_.none();
+    ns_actor& actor = run_.queues.actor(w.id);
+    --actor.victims.drawn;
+    w.probed = true;
+    w.probes_nobody = false;
+    ns_round_begin(&w.round);
+    ns_round_next(&w.round, &run_.plan.steal, &actor, &quiet, &w.level, &w.target);
+}
+
+// The task may be found.
+void LockedRounds::filled(std::uint32_t q) {
+    marked();
+    for (const std::uint32_t index : notices_[q]) part(circles_[index]);
+}
+
+}  // namespace numasim
