@@ -11,6 +11,7 @@ CACHES = "numasim/native/memory/caches.cpp"
 PROGRESS = "numasim/native/sharing/progress.cpp"
 RATE_GROUPS = "numasim/native/sharing/rate_groups.cpp"
 FORESEEN = "numasim/native/idle/foreseen_probes.cpp"
+LOCKED_ROUNDS = "numasim/native/idle/locked_rounds.cpp"
 PAGES = "numasim/core/memory/page_map.c"
 THIEF = "numasim/core/search/thief.h"
 PROBES = "numasim/core/search/probes.h"
@@ -240,7 +241,7 @@ NATIVE_DEFECTS = (
     Defect(
         "a queue that its owner announces wakes no sleeper",
         SEARCHES,
-        "{ thief_of(s).foreseen.marked(); }",
+        "{ thief_of(s).sleepers.marked(); }",
         "{ (void)s; }",
         ("test_foreseen_probes.py",),
     ),
@@ -250,5 +251,26 @@ NATIVE_DEFECTS = (
         "steady.announces.push_back(ns_queues_room_to_announce(&run_.queues.contents(), q));",
         "steady.announces.push_back(-1);",
         ("test_steady_production.py",),
+    ),
+    Defect(
+        "who goes through rounds apart from the clock notices no task",
+        LOCKED_ROUNDS,
+        "    for (const std::uint32_t index : notices_[q]) part(circles_[index]);\n",
+        "",
+        ("test_locked_rounds.py",),
+    ),
+    Defect(
+        "who searches elsewhere is taken for one that waits for its poll",
+        LOCKED_ROUNDS,
+        "return uses_of_lock(circle) == elsewhere;",
+        "return uses_of_lock(circle) >= 0;",
+        ("test_locked_rounds.py",),
+    ),
+    Defect(
+        "a round that was begun apart from the clock draws once more",
+        LOCKED_ROUNDS,
+        "    --actor.victims.drawn;\n",
+        "",
+        ("test_locked_rounds.py",),
     ),
 )
