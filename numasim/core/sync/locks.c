@@ -70,9 +70,9 @@ static uint32_t first_waiter(const release *self, bool remote) {
 
 static ns_grant cohort(const release *self, int64_t *run) {
     const int64_t batch = self->rules->batch;
-    const uint32_t local = first_waiter(self, false), other = first_waiter(self, true);
-    const bool stays = local < self->count && (*run < batch || other == self->count);
-    const uint32_t place = stays ? local : other;
+    const uint32_t local = first_waiter(self, false);
+    const bool stays = local < self->count && (*run < batch || first_waiter(self, true) == self->count);
+    const uint32_t place = stays ? local : first_waiter(self, true);
     *run = stays ? *run % batch + 1 : 0;
     return (ns_grant){place, transfer_ps(self, place)};
 }

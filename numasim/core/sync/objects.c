@@ -126,7 +126,8 @@ void ns_sync_free_search(ns_sync *self, uint32_t declared, int64_t now_ps,
     for (uint32_t number = declared; number < self->plan->role.count; number++) {
         ns_server *lock = &self->objects[number].is.server;
         for (uint32_t at = 0; at < lock->count; at++) {
-            waited(context, lock->waiters[at].actor, lock->waiters[at].since_ps);
+            const ns_waiter *waiter = ns_server_waiters(lock) + at;
+            waited(context, waiter->actor, waiter->since_ps);
         }
         if (lock->promised) waited(context, lock->next.actor, lock->next.since_ps);
         if (lock->holder != NS_NOBODY) end_holding(self, number, now_ps);
@@ -302,7 +303,7 @@ void ns_sync_destroy(ns_sync *self) {
     for (uint32_t number = 0; self->objects && number < self->plan->role.count; number++) {
         object *one = &self->objects[number];
         if (self->plan->role.at[number] == NS_SYNC_BARRIER) free(one->is.barrier.memory);
-        if (self->plan->role.at[number] <= NS_SYNC_ATOMIC) free(one->is.server.waiters);
+        if (self->plan->role.at[number] <= NS_SYNC_ATOMIC) free(one->is.server.places);
     }
     free(self->objects);
     free(self->after);

@@ -14,47 +14,54 @@ extern "C" {
 #endif
 
 typedef struct {
-    ns_waiter *waiters; /* [room] in the order of their arrival; those of one instant in the order of their ids */
-    uint32_t count, room;
-    uint32_t holder; /* NS_NOBODY: none */
-    bool busy;       /* promised or held */
-    bool promised;   /* to `next`, whose it is at `due_ps` */
+    ns_waiter *places;           /* [room] */
+    uint32_t room, first, count; /* `count` waiters from place `first` on, see below */
+    uint32_t holder;             /* NS_NOBODY: none */
+    bool busy;                   /* promised or held */
+    bool promised;               /* to `next`, whose it is at `due_ps` */
     ns_waiter next;
     int64_t due_ps;
     int64_t run; /* grants in a row within one node */
     int64_t granted_ps, acquisitions, wait_ps, hold_ps;
 } ns_server;
 
-/* Room for one more waiter; false where there is no memory. */
+/* Those who wait, in the order of their arrival; those of one instant in the order of their ids. */
+static inline ns_waiter *ns_server_waiters(const ns_server *self) { return self->places + self->first; }
+
+/* Room behind the last waiter; false where there is no memory. */
 bool ns_server_make_room(ns_server *self);
 
 /* Let a waiter in behind all that came before it; false where there is no memory. */
 static inline bool ns_server_enqueue(ns_server *self, ns_waiter waiter) {
-    if (self->count == self->room && !ns_server_make_room(self)) return false;
+    if (self->first + self->count == self->room && !ns_server_make_room(self)) return false;
+    ns_waiter *waiters = ns_server_waiters(self);
     uint32_t at = self->count++;
     for (; at > 0; at--) {
-        const ns_waiter *before = &self->waiters[at - 1];
+        const ns_waiter *before = &waiters[at - 1];
         if (before->since_ps != waiter.since_ps || before->actor < waiter.actor) break;
-        self->waiters[at] = *before;
+        waiters[at] = *before;
     }
-    self->waiters[at] = waiter;
+    waiters[at] = waiter;
     return true;
 }
 
 /* Promise it to the chosen waiter. */
 static inline void ns_server_promise(ns_server *self, ns_grant grant, int64_t now_ps) {
-    ns_waiter *chosen = &self->waiters[grant.place];
+    ns_waiter *chosen = ns_server_waiters(self) + grant.place;
     self->next = *chosen;
     self->promised = self->busy = true;
     self->due_ps = ns_sum(now_ps, grant.delay_ps);
     self->count--;
-    memmove(chosen, chosen + 1, (self->count - grant.place) * sizeof *chosen);
+    if (grant.place)
+        memmove(chosen, chosen + 1, (self->count - grant.place) * sizeof *chosen);
+    else
+        self->first++;
 }
 
 /* Nobody has it: promise it to the first who has come. */
 static inline void ns_server_serve_first(ns_server *self, enum ns_lock_kind kind, const ns_transfers *transfers,
                                          const ns_line *line, int64_t now_ps) {
-    const ns_grant first = {0, ns_lock_free_ps(kind, transfers, line, self->waiters[0].actor)};
+    const ns_grant first = {0, ns_lock_free_ps(kind, transfers, line, ns_server_waiters(self)->actor)};
     ns_server_promise(self, first, now_ps);
 }
 
@@ -82,7 +89,8 @@ static inline bool ns_server_serve_next(ns_server *self, enum ns_lock_kind kind,
         self->run = 0;
         return false;
     }
-    const ns_grant next = ns_lock_next(kind, rules, transfers, line, self->waiters, self->count, now_ps, &self->run);
+    const ns_grant next =
+        ns_lock_next(kind, rules, transfers, line, ns_server_waiters(self), self->count, now_ps, &self->run);
     ns_server_promise(self, next, now_ps);
     return true;
 }

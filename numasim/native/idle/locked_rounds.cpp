@@ -6,8 +6,12 @@
 namespace numasim {
 
 namespace {
-constexpr std::int64_t STEPS_BETWEEN_PAUSES = (1 << 20) - 1;
-}
+
+constexpr std::int64_t ROUNDS_BETWEEN_PAUSES = (1 << 20) - 1;
+
+std::span<const ns_waiter> waiters_of(const ns_server& server) { return {ns_server_waiters(&server), server.count}; }
+
+}  // namespace
 
 LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling, const ThiefMarks& marks)
     : run_(run),
@@ -92,7 +96,7 @@ bool LockedRounds::is_quiet(const Circle& circle) const {
 std::int64_t LockedRounds::uses_of_lock(const Circle& circle) const {
     const ns_server& server = *circle.server;
     const auto searches = [&](const ns_waiter& waiter) { return is_searcher(circle, waiter.actor); };
-    if (!std::all_of(server.waiters, server.waiters + server.count, searches)) return -1;
+    if (!std::ranges::all_of(waiters_of(server), searches)) return -1;
     if (!server.busy) return 0;
     return is_searcher(circle, server.promised ? server.next.actor : server.holder) ? server.count + 1 : -1;
 }
@@ -139,28 +143,25 @@ bool LockedRounds::join(Worker& w, std::uint32_t lock) {
 
 // ---- rounds -------------------------------------------------------------------------------------------------------
 
-// Let everything happen in the circle that comes before the event.
+// Let everything happen in the circle that comes before the event. Of polls while the lock is somebody's it matters
+// only that they come before it is let go.
 void LockedRounds::go_on_until(Circle& circle, ns_event_key event) {
-    for (std::int64_t steps = 1;; ++steps) {
-        if ((steps & STEPS_BETWEEN_PAUSES) == 0) run_.pause();
-        const ns_event_key of_lock = next_of_lock(circle);
-        const ns_event_key poll_key = circle.polls.empty() ? NS_NO_EVENT : circle.polls.first().key();
-        if (std::min(of_lock, poll_key) >= event) return;
-        if (poll_key < of_lock) {
-            poll(circle);
-        } else if (circle.server->promised) {
-            grant(circle);
-        } else {
-            look(circle);
-        }
-    }
-}
-
-// The grant that is promised, or the end of the probe of who has the lock.
-inline ns_event_key LockedRounds::next_of_lock(const Circle& circle) const {
     const ns_server& server = *circle.server;
-    if (server.promised) return ns_event_key_of(server.due_ps, GRANT, circle.lock);
-    return server.busy ? ns_event_key_of(circle.look_ps, LOOK, server.holder) : NS_NO_EVENT;
+    for (std::int64_t rounds = 1;; ++rounds) {
+        if ((rounds & ROUNDS_BETWEEN_PAUSES) == 0) run_.pause();
+        if (!server.busy) {
+            if (circle.polls.empty() || circle.polls.first().key() >= event) return;
+            poll(circle);
+        }
+        if (server.promised) {
+            if (ns_event_key_of(server.due_ps, GRANT, circle.lock) >= event) break;
+            grant(circle);
+        }
+        if (ns_event_key_of(circle.look_ps, LOOK, server.holder) >= event) break;
+        while (!circle.polls.empty() && circle.polls.first().due_ps < circle.look_ps) poll(circle);
+        look(circle);
+    }
+    while (!circle.polls.empty() && circle.polls.first().key() < event) poll(circle);
 }
 
 // A round begins: the pick is drawn, and the lock asked for.
@@ -233,7 +234,7 @@ void LockedRounds::return_to_clock(Circle& circle) {
         enter_round(run_.team[waiter.actor]);
         run_.clock.suspend(run_.team[waiter.actor]);
     };
-    std::for_each(server.waiters, server.waiters + server.count, waits);
+    std::ranges::for_each(waiters_of(server), waits);
     if (server.promised) {
         waits(server.next);
     } else if (server.busy) {

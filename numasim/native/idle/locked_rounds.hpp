@@ -77,7 +77,6 @@ private:
     void count_apart(std::ptrdiff_t more);
 
     void go_on_until(Circle& circle, ns_event_key event);
-    ns_event_key next_of_lock(const Circle& circle) const;
     void poll(Circle& circle);
     void ask(Circle& circle, std::uint32_t worker, std::int64_t now_ps);
     void grant(Circle& circle);
