@@ -36,10 +36,16 @@ STRATEGIES = {
         {"from": "own-node", "lock": "node"}, {"from": "others", "if": {"length": 2}, "lock": "machine"}
     ),
     "marks first": stealing({"from": "others", "if": {"length": 3}, "lock": "machine"}, *NODE_LEVELS[:1]),
+    "announcements of owners first": stealing(
+        {"from": "others", "if": "announced", "lock": "machine"},
+        *NODE_LEVELS[:1],
+        thresholds={"max": 3, "min": 1, "announce": "owner"},
+    ),
     "a lock of each core": stealing({"from": "others", "lock": "core"}),
     "two probes under one lock": stealing({"from": "others", "lock": "machine", "tries": 2}),
     "some search without a lock": stealing({"from": "own-node"}, {"from": "other-nodes", "lock": "node"}),
 }
+QUEUES_MATTER = [name for name in STRATEGIES if "marks" in name or "owners" in name]
 LOCKS: dict[str, dict[str, Any]] = {
     "tas": {"fairness": "near"},
     "ttas": {"fairness": "fair"},
@@ -119,7 +125,7 @@ def test_whatever_the_waits_between_rounds_are(backoff: dict[str, Any]) -> None:
     assert_events_change_nothing(plan_with(stealing(*NODE_LEVELS), "help", backoff=backoff), 1, "reference")
 
 
-@pytest.mark.parametrize("name", ["cohorts, and marks elsewhere", "who finds marks takes another lock", "marks first"])
+@pytest.mark.parametrize("name", QUEUES_MATTER)
 def test_queues_that_fill_up_and_run_dry_part_the_workers_at_once(name: str) -> None:
     for seed in range(30):
         chance = Random(seed)
