@@ -6,14 +6,14 @@ writes calibrated.yaml beside this file. Steps (model 7.1), each of which leaves
 
 1. the serial times of Table 3.4 give one compute rate for each family of programs;
 2. those of Strassen's three sizes give what a single thread streams, the multiple of misses under way;
-3. the randomized times of Table 3.4 give four values that are the same for all programs: the multiple of misses under
-   way, the share of waiting that hides behind computing, the bandwidth of a memory controller and the speed of a
-   hardware thread beside a busy one. Serial times depend on the first two, so for every candidate the rates of step 1
-   are found anew. Strassen-8192 takes longer to simulate than all others together: it is held out as a check;
-4. the counts of Table 3.1 give the capacity of a queue, of which only its product with the share of time that a worker
-   alone on its core is ahead is identified, the spread of the workers' speeds, and the first back-off;
-5. the steal attempts of Strassen-4096 in Table 3.6 give the time between two polls;
-6. the NUMA-oblivious overheads of Table 6.4 give what the runtime itself does for each construct.
+3. the counts of Table 3.1 give the spread of the workers' speeds; the capacity of a queue, of which only its product
+   with the share of time that a worker alone on its core is ahead is identified, and the first back-off are looked for
+   with it;
+4. the steal attempts of Strassen-4096 in Table 3.6 give the time between two polls;
+5. the NUMA-oblivious overheads of Table 6.4 give what the runtime itself does for each construct.
+
+The randomized times are not fitted to: a score of absolute times is of predictions that were told the serial times
+alone.
 
 A parameter is refused where the data cannot tell its value from an end of the range that is searched; its field then
 keeps the value of the machine's, the model's or the runtime's own file, where every search starts.
@@ -27,7 +27,7 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from statistics import fmean, stdev
@@ -38,13 +38,10 @@ from numasim.parts.unit_factors import PS_PER_S
 from numasim.reproduce.calibration.bench import Bench
 from numasim.reproduce.calibration.calibration_runs import (
     SharedRate,
-    Times,
     at_rate,
     counters,
-    fitted_times,
     mean_error,
     mean_task_ns,
-    parallel_s,
     rate_now,
     serial_ps,
     serial_rate,
@@ -85,12 +82,11 @@ OUTPUT = HERE / "calibrated.yaml"
 COMMENT = """Written by calibrate.py; do not edit. Values that were fitted, on what, and how well.
 Errors of times are (simulated - published) / published, of counts ln((simulated + 1) / (published + 1))."""
 
-SERIAL, RANDOMIZED = "serial_execution_time_s", "randomized_execution_time_s"
+SERIAL = "serial_execution_time_s"
 FALSE, SUCCESS = "false_steal_count", "success_steal_count"
 ATTEMPTS, OBLIVIOUS = "steal_attempt_count", "numa_oblivious_overhead_ms"  # microseconds, whatever the heading says
 OVERHEAD = "overhead_us"
 POLLED = "Strassen-4096"
-HELD_OUT = "Strassen-8192"
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,6 @@ class Data:
     """All published values that any step looks at, by row, and how far they are rounded."""
 
     serial_s: Mapping[str, float]
-    randomized_s: Mapping[str, float]
     false_steals: Mapping[str, float]
     steals: Mapping[str, float]
     attempts: Mapping[str, float]
@@ -137,7 +132,6 @@ def read_data(readings: Readings) -> Data:
     """Read what model 7.1 allows, and nothing else."""
     return Data(
         serial_s=readings.values("3.4", SERIAL),
-        randomized_s=readings.values("3.4", RANDOMIZED),
         false_steals=readings.values("3.1", FALSE),
         steals=readings.values("3.1", SUCCESS),
         attempts=readings.values("3.6", ATTEMPTS, (POLLED,)),
@@ -203,20 +197,11 @@ def score_serial(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
     return score(1, errors_of(SERIAL, dict(zip(rows, seconds, strict=True)), data.serial_s))
 
 
-# Steps 2 and 3: how memory is waited for
+# Step 2: how memory is waited for
 
 STREAMING = (
     Searched(Axis("misses under way of a single thread", 100, 20, 300, 40, 10), "model.mlp", Decimal("0.01"), "1"),
 )
-GLOBALS = (
-    Searched(Axis("misses under way", 100, 20, 300, 40, 10), "model.mlp", Decimal("0.01"), "1"),
-    Searched(Axis("overlap", 100, 0, 100, 40, 10), "model.overlap", Decimal("0.01"), "1"),
-    # four DDR3-1333 channels have a peak of 42.6 GB/s
-    Searched(Axis("controller bandwidth", 30, 8, 42, 8, 1), "machine.nodes.imc_bandwidth_gbs", Decimal(1), "GB/s"),
-    # two hardware threads of a core together are no slower than one alone
-    Searched(Axis("speed beside a busy thread", 65, 50, 100, 12, 1), "machine.smt.busy_ppm", Decimal(10_000), "ppm"),
-)
-FELT_ALONE = ("model.mlp", "model.overlap")  # the fields that serial times depend on
 
 
 def fit_streaming(bench: Bench, data: Data) -> Calibration:
@@ -255,75 +240,11 @@ def search(
     return calibration_of(searched, found, source)
 
 
-@dataclass
-class Candidates:
-    """Points of the search for the four values; remembers the rates, which only some of them change.
-
-    Every candidate has the same seed, so that one run of each program tells how they differ; the score has several.
-    """
-
-    bench: Bench
-    data: Data
-    searched: Sequence[Searched]
-    rates: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    nearest: dict[str, int] = field(default_factory=dict)
-
-    def costs(self, points: Sequence[Point]) -> list[float]:
-        """Rms relative error of the randomized and the serial times of all rows but the one that is held out."""
-        return [rms(error for times in families for error in self._errors(times)) for families in self._times(points)]
-
-    def _times(self, points: Sequence[Point]) -> list[list[Times]]:
-        """[points][families] times at the rates that the serial times ask for."""
-        jobs = [(family, *self._felt_alone(point)) for point in points for family in FAMILIES]
-        groups = [self._programs(family, point) for point in points for family in FAMILIES]
-        starts = [self.nearest.get(job[0]) or rate_now(group) for job, group in zip(jobs, groups, strict=True)]
-        found = self.bench.map(fitted_times, groups, starts, map(self.rates.get, jobs))
-        self.rates |= {job: each.rate for job, each in zip(jobs, found, strict=True)}
-        self.nearest |= {job[0]: each.rate for job, each in zip(jobs, found, strict=True)}
-        return [found[at : at + len(FAMILIES)] for at in range(0, len(found), len(FAMILIES))]
-
-    def _felt_alone(self, point: Point) -> list[Any]:
-        return [value for name, value in values_at(self.searched, point).items() if name in FELT_ALONE]
-
-    def _programs(self, family: str, point: Point) -> SharedRate:
-        return shared_rate_of(self.bench, self.data, family, values_at(self.searched, point)).without(HELD_OUT)
-
-    def _errors(self, times: Times) -> list[float]:
-        serial = errors_of(SERIAL, times.serial_s, self.data.serial_s)
-        parallel = errors_of(RANDOMIZED, times.parallel_s, self.data.randomized_s)
-        return [*serial.values(), *parallel.values()]
-
-
-def fit_globals(bench: Bench, data: Data) -> Calibration:
-    """Step 3: the four values; what a single thread streams is not looked for again where step 2 has found it."""
-    known = {each.field for each in bench.found.parameters}
-    searched = tuple(each for each in GLOBALS if each.sets not in known)
-    rows = tuple(row for row in data.randomized_s if row != HELD_OUT)
-    evidence = Evidence(2 * len(rows), len(FAMILIES), rms(data.serial_rounding[row] for row in rows))
-    candidates = Candidates(bench.only(bench.found.of([2])), data, searched)
-    source = Source(3, EVERYWHERE, "3.4", (RANDOMIZED,), rows)
-    found = search(bench, searched, candidates.costs, evidence, source)
-    if not found.parameters:
-        return found
-    found = with_rates(bench, data, found)
-    scored = score_globals(bench.only(bench.found.of([2]).joined(found)), data, tuple(data.randomized_s))
-    return with_residual(found, scored)
-
-
-def score_globals(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
-    """Errors of the randomized times of some rows, the one that is held out apart."""
-    repeats = {row: family.repeat for family in FAMILIES.values() for row in family.rows}
-    seconds = bench.map(parallel_s, [bench.runs("bots", "randomized", {}, row, repeats[row]) for row in rows])
-    errors = errors_of(RANDOMIZED, dict(zip(rows, seconds, strict=True)), data.randomized_s)
-    held_out = {name: error for name, error in errors.items() if name.startswith(HELD_OUT)}
-    return score(3, {name: error for name, error in errors.items() if name not in held_out}, held_out)
-
-
-# Step 4: steals of MATMUL
+# Step 3: steals of MATMUL
 
 STEALS = (
     Searched(Axis("queue capacity", 500, 100, 1000, 200, 25), "runtime.capacity", Decimal(1), "tasks"),
-    Searched(Axis("worker spread", 0, 0, 100, 20, 5), "model.worker_spread", Decimal("0.001"), "1"),
+    Searched(Axis("worker spread", 0, 0, 300, 40, 5), "model.worker_spread", Decimal("0.001"), "1"),
     # Looked for in hundredths of the mean time of a task.
     Searched(Axis("first back-off", 100, 25, 400, 100, 25), "runtime.backoff.first_ns", Decimal(1), "ns"),
 )
@@ -336,14 +257,14 @@ STEAL_REPEATS = 2
 
 
 def fit_steals(bench: Bench, data: Data) -> Calibration:
-    """Step 4: queue capacity, spread of the workers' speeds and first back-off from the counts of Table 3.1."""
+    """Step 3: queue capacity, spread of the workers' speeds and first back-off from the counts of Table 3.1."""
     task_ns = {n: mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0]) for n in (STAND_IN, SIZE)}
 
     def costs(points: Sequence[Point]) -> list[float]:
         changes = ({**values_at(steals_at(task_ns[STAND_IN]), point), "workload.n": STAND_IN} for point in points)
         return [rms(steal_errors(bench, data, each).values()) for each in changes]
 
-    source = Source(4, ("matmul",), "3.1", (FALSE, SUCCESS), tuple(data.steals))
+    source = Source(3, ("matmul",), "3.1", (FALSE, SUCCESS), tuple(data.steals))
     found = search(bench, steals_at(task_ns[SIZE]), costs, Evidence(2 * len(data.steals)), source)
     return with_residual(found, score_steals(bench.also(found), data, SIZE)) if found.parameters else found
 
@@ -356,7 +277,7 @@ def steals_at(task_ns: int) -> tuple[Searched, ...]:
 
 def score_steals(bench: Bench, data: Data, n: int) -> StepScore:
     """Errors of the counts of matrices of a size."""
-    return score(4, steal_errors(bench, data, {"workload.n": n}))
+    return score(3, steal_errors(bench, data, {"workload.n": n}))
 
 
 def steal_errors(bench: Bench, data: Data, changes: Mapping[str, Any]) -> Errors:
@@ -379,29 +300,29 @@ def chunks(found: Sequence[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
     return [found[at : at + STEAL_REPEATS] for at in range(0, len(found), STEAL_REPEATS)]
 
 
-# Step 5: how often idle workers of OMPi look
+# Step 4: how often idle workers of OMPi look
 
 POLLS = Searched(Axis("poll interval", 270, 1, 100_000, 100, 1), "runtime.poll_ns", Decimal(1), "ns")
 
 
 def fit_polls(bench: Bench, data: Data) -> Calibration:
-    """Step 5: the time between two polls that gives the attempts of one program."""
+    """Step 4: the time between two polls that gives the attempts of one program."""
 
     def error(poll_ns: int) -> float:  # rises with the time, in proportion where polls take no time
         attempts = mean_attempts(bench, {POLLS.sets: POLLS.value(poll_ns)})
-        bench.say(f"step 5: {attempts:.0f} attempts at {poll_ns} ns")
+        bench.say(f"step 4: {attempts:.0f} attempts at {poll_ns} ns")
         return data.attempts[POLLED] / attempts - 1
 
     noise = max(data.attempts_rounding[POLLED], scatter_of_mean(attempts_of(bench, {})))
     root = identified_root(error, POLLS.axis, noise, tolerance=5e-3)
-    found = calibration_of_root(POLLS, root, Source(5, ("bots",), "3.6", (ATTEMPTS,), (POLLED,)))
+    found = calibration_of_root(POLLS, root, Source(4, ("bots",), "3.6", (ATTEMPTS,), (POLLED,)))
     return with_residual(found, score_polls(bench.also(found), data)) if found.parameters else found
 
 
 def score_polls(bench: Bench, data: Data) -> StepScore:
     """The error of the attempts."""
     attempts = mean_attempts(bench, {})
-    return score(5, {f"{POLLED}, {ATTEMPTS}": math.log1p(attempts) - math.log1p(data.attempts[POLLED])})
+    return score(4, {f"{POLLED}, {ATTEMPTS}": math.log1p(attempts) - math.log1p(data.attempts[POLLED])})
 
 
 def mean_attempts(bench: Bench, changes: Mapping[str, Any]) -> float:
@@ -420,7 +341,7 @@ def scatter_of_mean(values: Sequence[float]) -> float:
     return stdev(values) / math.sqrt(len(values)) / fmean(values)
 
 
-# Step 6: what the runtime does for a construct
+# Step 5: what the runtime does for a construct
 
 
 @dataclass(frozen=True)
@@ -442,7 +363,7 @@ LINES_IN = ("atomic",)  # the reading "what an atomic operation pays": lines tha
 
 
 def fit_constructs(bench: Bench, data: Data) -> Calibration:
-    """Step 6: what the runtime itself does that gives each overhead, a time or a number of lines."""
+    """Step 5: what the runtime itself does that gives each overhead, a time or a number of lines."""
     found = Calibration()
     for row, published_us in data.overheads_us.items():
         own = OWN_LINES if row in LINES_IN else OWN_TIME
@@ -453,9 +374,9 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
 
         axis = Axis(f"{own.name}, {row}", own.start, 0, own.most, own.coarse, 1)
         root = identified_root(error, axis, data.overheads_rounding[row], tolerance=1e-3)
-        bench.say(f"step 6: {row} {root.verdict.found} {own.unit}, error {root.error:.4f}")
+        bench.say(f"step 5: {row} {root.verdict.found} {own.unit}, error {root.error:.4f}")
         searched = Searched(axis, f"workload.{own.parameter}", Decimal(1), own.unit)
-        source = Source(6, ("syncbench",), "6.4", (OBLIVIOUS,), (row,))
+        source = Source(5, ("syncbench",), "6.4", (OBLIVIOUS,), (row,))
         found = found.joined(calibration_of_root(searched, root, source, (row,)))
     return found.joined(Calibration(scores=(score_constructs(bench.also(found), data),)))
 
@@ -463,15 +384,15 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
 def score_constructs(bench: Bench, data: Data) -> StepScore:
     """Errors of all overheads."""
     simulated = {row: told(bench.runs("syncbench", "oblivious", {}, row)[0], OVERHEAD) for row in data.overheads_us}
-    return score(6, errors_of(OBLIVIOUS, simulated, data.overheads_us))
+    return score(5, errors_of(OBLIVIOUS, simulated, data.overheads_us))
 
 
 # All of them
 
 STEPS: dict[int, Callable[[Bench, Data], Calibration]] = {
-    1: fit_rates, 2: fit_streaming, 3: fit_globals, 4: fit_steals, 5: fit_polls, 6: fit_constructs,
+    1: fit_rates, 2: fit_streaming, 3: fit_steals, 4: fit_polls, 5: fit_constructs,
 }  # fmt: skip
-BUILDS_ON = {1: (2, 3), 2: (), 3: (2,), 4: (1, 2, 3), 5: (1, 2, 3, 4), 6: (1, 2, 3, 4, 5)}  # 2 and 3 find 1 anew
+BUILDS_ON = {1: (2,), 2: (), 3: (1, 2), 4: (1, 2, 3), 5: (1, 2, 3, 4)}  # step 2 finds the rates of step 1 anew
 
 
 def calibrate(

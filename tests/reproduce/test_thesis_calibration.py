@@ -56,7 +56,6 @@ def test_nothing_is_fitted_to_what_is_given_out_as_a_prediction(
     script.read_data(readings)
     assert {(each.table, each.column) for each in readings.done} == {
         ("3.4", "serial_execution_time_s"),
-        ("3.4", "randomized_execution_time_s"),
         ("3.1", "false_steal_count"),
         ("3.1", "success_steal_count"),
         ("3.6", "steal_attempt_count"),
@@ -78,16 +77,14 @@ def test_a_calibration_that_looked_at_predictions_would_be_caught(
 
 
 def test_what_is_fitted_is_called_fitted(study: Study, committed: Calibration) -> None:
-    """Two values of the runtime's file were chosen with Table 3.1 in view, before a fit refused them."""
     fitted = {cell for each in committed.parameters for cell in each.cells}
-    fitted |= {cell for each in committed.refused for cell in each.cells if each.table == "3.1"}
     for table in (study.tables[number] for number in ("3.1", "3.4", "3.6", "6.4")):
         called = {
             (table.id, name, row)
             for name, column in table.file.columns.items()
             for row in (table.labels if column.role == Role.FITTED else column.fitted)
         }
-        assert {cell for cell in fitted if cell[0] == table.id} <= called
+        assert {cell for cell in fitted if cell[0] == table.id} == called
 
 
 def test_a_search_starts_where_the_files_are(script: ModuleType, study: Study) -> None:
@@ -96,7 +93,7 @@ def test_a_search_starts_where_the_files_are(script: ModuleType, study: Study) -
     bots, matmul = (
         bench.runs(name, "randomized", {}, row)[0] for name, row in (("bots", "Sort-33554432"), ("matmul", ""))
     )
-    for searched in (*script.STREAMING, *script.GLOBALS):
+    for searched in script.STREAMING:
         assert starting(bench, "bots", "Sort-33554432", searched).run_id == bots.run_id
     for searched in script.steals_at(mean_task_ns(matmul))[:2]:
         assert starting(bench, "matmul", "", searched).run_id == matmul.run_id
@@ -124,7 +121,7 @@ def test_other_predictions_would_change_nothing(script: ModuleType, study: Study
     """A copy of the study with other numbers wherever it predicts is calibrated to the same values."""
     changed = _with_other_predictions(study, tmp_path / "thesis", script)
     assert script.read_data(Readings(changed)) == script.read_data(Readings(study))
-    found = [list(script.calibrate(each, [6], Calibration(), 1, str)) for each in (study, changed)]
+    found = [list(script.calibrate(each, [5], Calibration(), 1, str)) for each in (study, changed)]
     assert found[0] == found[1]
     assert len(found[0][-1].parameters) == 7
 
@@ -152,7 +149,7 @@ def _with_other_predictions(study: Study, folder: Path, script: ModuleType) -> S
 def test_every_step_and_parameter_is_in_the_committed_file(script: ModuleType, committed: Calibration) -> None:
     steps = {each.step for each in committed.parameters} - {2}  # that of step 2 is that of step 1
     assert [each.step for each in committed.scores] == sorted(steps)
-    searched = {each.sets for each in (*script.STREAMING, *script.GLOBALS, *script.STEALS)}
+    searched = {each.sets for each in (*script.STREAMING, *script.STEALS)}
     others = {
         "workload.ps_per_1000_flops",
         "workload.ps_per_1000_comparisons",
@@ -161,7 +158,7 @@ def test_every_step_and_parameter_is_in_the_committed_file(script: ModuleType, c
         "workload.construct_lines",
     }
     named = {each.field for each in (*committed.parameters, *committed.refused)}
-    assert others <= named <= others | searched
+    assert named == others | searched
     assert [each.step for each in committed.parameters] == sorted(each.step for each in committed.parameters)
 
 
@@ -179,10 +176,8 @@ def test_the_committed_values_give_the_committed_times(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
     """Where this fails a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
-    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2, 3]))
+    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2]))
     rows = ("Strassen-2048", "SparseLU-for")
-    if committed.of([3]).scores:
-        _assert_as_committed(script.score_globals(bench, data, rows), committed)
     _assert_as_committed(script.score_serial(bench, data, rows), committed)
 
 
@@ -204,13 +199,21 @@ def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
     """The search looks at small matrices, whose tasks are shorter: the first back-off lasts as many of them."""
-    refused = committed.of([4]).refused
-    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2, 3]))
+    refused = committed.of([3]).refused
+    data, bench = script.read_data(Readings(study)), _bench(study, committed.of([1, 2]))
     size_ns, stand_in_ns = (
         mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0]) for n in (script.SIZE, script.STAND_IN)
     )
     found = {each.field: each.found for each in refused}
     backoff = script.STEALS[2].sets
     found[backoff] = Decimal(stand_in_ns) * Decimal(found[backoff]) / size_ns
+    found[script.STEALS[1].sets] = Decimal("0.04")  # the spread of the best point of all three, found anew without them
     errors = script.steal_errors(bench, data, {**found, "workload.n": script.STAND_IN})
-    assert [each.residual for each in refused] == [pytest.approx(rms(errors.values()), abs=DRIFT)] * 3
+    assert [each.residual for each in refused] == [pytest.approx(rms(errors.values()), abs=DRIFT)] * 2
+
+
+def test_the_committed_spread_gives_the_committed_steals(
+    script: ModuleType, study: Study, committed: Calibration
+) -> None:
+    data, bench = script.read_data(Readings(study)), _bench(study, committed)
+    _assert_as_committed(script.score_steals(bench, data, script.SIZE), committed)

@@ -22,17 +22,12 @@ FITTED = {  # model 7.1, steps 1 to 5
     ("3.1", "false_steal_count"),
     ("3.1", "success_steal_count"),
     ("3.4", "serial_execution_time_s"),
-    ("3.4", "randomized_execution_time_s"),
     ("6.4", "numa_oblivious_overhead_ms"),
 }
 REPEATED = {  # columns that print these once more, or are quotients of them
-    ("3.5", "randomized_speedup"),
-    ("4.5", "randomized_execution_time_s"),
     ("4.5", "serial_execution_time_s"),
     ("5.2", "serial_execution_time_s"),
     ("6.6", "serial_execution_time_s"),
-    ("figure-3-5", "randomized_speedup"),
-    ("figure-4-8", "randomized_speedup"),
     ("figure-6-3", "numa_oblivious_overhead_ms"),
 }
 SCORED = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,19 +55,6 @@ class SharedRate:
     runs: Mapping[str, Sequence[PlannedRun]]
     serial_s: Mapping[str, float]
 
-    def without(self, row: str) -> SharedRate:
-        """The programs without the one of ``row``."""
-        return replace(self, runs={name: run for name, run in self.runs.items() if name != row})
-
-
-@dataclass(frozen=True)
-class Times:
-    """Simulated seconds by row, at one rate; those of parallel runs are means over repeats."""
-
-    rate: int
-    serial_s: Mapping[str, float]
-    parallel_s: Mapping[str, float]
-
 
 def rate_now(group: SharedRate) -> int:
     """The rate that the runs are specified with."""
@@ -89,19 +75,3 @@ def mean_error(group: SharedRate, rate: int) -> float:
 def serial_seconds(group: SharedRate, rate: int) -> dict[str, float]:
     """Serial times by row, at a rate."""
     return {row: serial_ps(at_rate(runs[0], group.rate, rate)) / PS_PER_S for row, runs in group.runs.items()}
-
-
-def parallel_s(runs: Sequence[PlannedRun]) -> float:
-    """Mean execution time of some runs."""
-    return math.fsum(told(run, "makespan_s") for run in runs) / len(runs)
-
-
-def times_at(group: SharedRate, rate: int) -> Times:
-    """Serial and parallel times at a rate."""
-    repeats = {row: [at_rate(run, group.rate, rate) for run in runs] for row, runs in group.runs.items()}
-    return Times(rate, serial_seconds(group, rate), {row: parallel_s(runs) for row, runs in repeats.items()})
-
-
-def fitted_times(group: SharedRate, start: int, rate: int | None) -> Times:
-    """Times at ``rate``, or where that is None, at the rate that fits the serial times."""
-    return times_at(group, serial_rate(group, start) if rate is None else rate)

@@ -12,12 +12,10 @@ from numasim.reproduce.calibration.calibration_runs import (
     at_rate,
     counters,
     mean_task_ns,
-    parallel_s,
     rate_now,
     serial_ps,
     serial_rate,
     serial_seconds,
-    times_at,
 )
 from numasim.spec.run_spec import resolve
 from numasim.sweep.planned_runs import PlannedRun, repeated
@@ -48,21 +46,8 @@ def test_the_rate_is_found_from_the_serial_times_that_it_gives(model: dict[str, 
     group = SharedRate("ps_per_1000_flops", {row: [each] for row, each in runs.items()}, published)
     assert serial_rate(group, rate_now(group)) == pytest.approx(true, rel=2e-3)
     assert serial_seconds(group, true) == published
-    assert times_at(group, true).serial_s == published
-    assert (
-        times_at(group, true).parallel_s["256"]
-        == counters(at_rate(runs["256"], group.rate, true))["makespan_ps"] / 1e12
-    )
-    assert times_at(group.without("128"), true).serial_s == {"256": published["256"]}
 
 
 def test_the_mean_time_of_a_task_is_that_of_the_first_back_off() -> None:
     matmul = run(workload={"name": "matmul", "n": 64}, runtime="own")
     assert build_plan(matmul.spec).steal.backoff.first_ps // 1000 == mean_task_ns(matmul)
-
-
-def test_parallel_times_are_means_over_repeats() -> None:
-    runs = [repeated(run().spec, number) for number in range(3)]
-    each = [counters(one)["makespan_ps"] for one in runs]
-    assert len(set(each)) > 1
-    assert parallel_s(runs) == pytest.approx(sum(each) / 3e12)
