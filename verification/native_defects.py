@@ -256,7 +256,7 @@ NATIVE_DEFECTS = (
         "who goes through rounds apart from the clock notices no task",
         LOCKED_ROUNDS,
         "    for (const std::uint32_t index : notices_[q]) part(circles_[index]);\n",
-        "",
+        "    (void)q;\n",
         ("test_locked_rounds.py",),
     ),
     Defect(
