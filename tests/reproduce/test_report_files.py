@@ -18,6 +18,7 @@ from numasim.files.owned_folder import MANIFEST
 from numasim.reproduce.findings import Choice, Findings, Reading, Tried
 from numasim.reproduce.pages import report_page as pages
 from numasim.reproduce.pages.csv_files import scores_csv, table_csv
+from numasim.reproduce.pages.number_text import nearest_tried
 from numasim.reproduce.pages.report_page import markdown, page, write_pages
 from numasim.reproduce.table_cells import Role, Score
 
@@ -212,6 +213,18 @@ def test_readings_refused_fits_and_what_was_tried_are_told(findings: Findings) -
             "1 more was refused",
         ):
             assert told in text, told
+
+
+def test_beside_a_missed_score_stands_what_came_nearest(findings: Findings) -> None:
+    tried = [
+        Tried("times", "mape", "h", f"change {after}", "", 0.2, after, True, False) for after in (0.3, 0.1, 0.5, 0.4)
+    ]
+    missed = Score("step", "mape", 0.3, None, 0.2, 0.15, 3, against_null=0.3, unknown="what ran", question="one-step")
+    found = replace(findings, scores=(missed,), tried=tuple(tried))
+    assert [each.after for each in nearest_tried(missed, found)] == [0.1, 0.3, 0.4]
+    for text in (markdown(found, {"scores": "", "ablations": ""}), Texts(page(found, {})).text):
+        told = " ".join(text.split())
+        assert "change 0.1 (20.0% to 10.0%); change 0.3 (20.0% to 30.0%); change 0.4 (20.0% to 40.0%)" in told
 
 
 def test_nothing_that_a_study_says_is_markup() -> None:

@@ -85,6 +85,13 @@ def test_each_variant_is_ranked_once_the_fitted_too() -> None:
     assert found.null == 0.0  # 5, 5 and 5 put nothing in order
 
 
+def test_variants_with_one_published_value_are_ranked_as_one() -> None:
+    times = {"first": (5.0, 5.0), "second": (4.0, 4.0), "again": (4.0, 9.0), "third": (3.0, 3.0)}
+    cells = [cell("a", seen, told, column=name, variant=name) for name, (seen, told) in times.items()]
+    found = only([table(cells)], ScoreRule("ranks", "rank-correlation", of="times"))
+    assert (found.cells, found.value) == (3, pytest.approx(1.0))
+
+
 # ---- the null model ----
 
 

@@ -8,9 +8,10 @@ from numasim.parts.base import canonical_json
 from numasim.reproduce.ceilings.scored_class import CellKey, key_of
 from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.plan.planned import cells_of
-from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.plan.setting import Setting, Wanted, concerns
 from numasim.reproduce.study.ceiling_specs import ColumnName
 from numasim.reproduce.study.contents import Study, StudyTable
+from numasim.reproduce.study.study_files import ReadingSpec
 from numasim.reproduce.table_cells import Cell
 
 Prediction = str  # what is simulated for a cell, in a normal form
@@ -63,11 +64,19 @@ def _alike(study: Study, cells: Iterable[Cell]) -> Iterable[list[CellKey]]:
 
 def _prediction(study: Study, cell: Cell) -> Prediction:
     file = study.tables[cell.table].file
-    readings = [each for each in study.file.readings.values() if cell.table in each.tables]
+    readings = _of_one_table(study, cell) if file.program else []
     read = [changes for each in readings if (changes := each.choices[each.scored].changes)]
     runs = [file.kind, file.options, file.program, file.rows.field, file.columns[cell.column].changes, read]
     part = cell.column if KINDS[file.kind].units else ""  # quantities that are not of runs may differ by column
     return canonical_json([*runs, cell.variant, cell.quantity, part, cell.row])
+
+
+def _of_one_table(study: Study, cell: Cell) -> list[ReadingSpec]:
+    """The readings of a cell that do not hold in all tables; the others are those of its program, row and variant."""
+    file = study.tables[cell.table].file
+    program = study.programs[str(file.program)]
+    wanted = Wanted(program, "" if file.rows.field else cell.row, cell.variant or None, table=cell.table)
+    return [each for each in study.file.readings.values() if each.tables and concerns(each, wanted)]
 
 
 def _declared(same: Iterable[Sequence[ColumnName]], cells: Mapping[CellKey, Cell]) -> Iterable[list[CellKey]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from numasim.report.answers.statistics import Estimate, mean_interval
 from numasim.report.unit_text import MISSING
-from numasim.reproduce.findings import Tried
+from numasim.reproduce.findings import Findings, Tried
 from numasim.reproduce.pages.table_layout import Group
 from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.score.scores import TableScore
@@ -22,6 +22,7 @@ EXPLANATIONS = {
 UNIT_WORDS = {"1": "", "count": ""}
 PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # suffixes of published columns
 SMALL = 1e-3  # below, a ratio has an exponent
+MECHANISMS = 3  # that stand beside a missed score
 NEARLY_ALL = 0.995  # above, a ratio needs more digits to differ from one
 
 
@@ -149,6 +150,16 @@ def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
 def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
     """Return the scores that miss their bound or are worse than the null model."""
     return tuple(score for score in scores if False in (met(score), beats_null(score)))
+
+
+def nearest_tried(score: Score, found: Findings) -> tuple[Tried, ...]:
+    """Return up to three of what was tried for a score, or for its class, and not kept: those that came nearest."""
+    classes = {rule.name: rule.of for rule in found.rules}
+    names = [name for name in (score.name, classes.get(score.name)) if name]
+    of_name = ([each for each in found.tried if each.score == name and not each.kept] for name in names)
+    among = next((tried for tried in of_name if tried), [])
+    rising = METRICS[score.metric].rising
+    return tuple(sorted(among, key=lambda each: -each.after if rising else each.after / each.before)[:MECHANISMS])
 
 
 def tried_number(tried: Tried, value: float) -> str:

@@ -58,6 +58,11 @@ class Change:
         return _within(self, wanted)
 
 
+def concerns(reading: ReadingSpec, wanted: Wanted) -> bool:
+    """Whether a reading is about these runs."""
+    return _within(reading, wanted) and (not reading.tables or wanted.table in reading.tables)
+
+
 def _within(scope: Change | ReadingSpec, wanted: Wanted) -> bool:
     return (
         (not scope.programs or wanted.program.name in scope.programs)
@@ -160,7 +165,7 @@ class Setting:
 
     def _of_readings(self, wanted: Wanted) -> Iterable[Assignment]:
         for name, reading in self.study.file.readings.items():
-            if _within(reading, wanted) and (not reading.tables or wanted.table in reading.tables):
+            if concerns(reading, wanted):
                 choice = self.readings.get(name, reading.scored)
                 yield from assignments(self.study.document.follow(("readings", name, "choices", choice, "set")))
 

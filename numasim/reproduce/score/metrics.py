@@ -20,6 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 MOST_ORDERS = 40_320  # of eight
 EQUAL = 1e-9  # between rank correlations
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Metric:
     constant: Callable[[FloatArray], float] | None = None  # the one number for all cells that scores best
 
     def meets(self, value: float, bound: float) -> bool:
-        """Whether ``value`` meets ``bound``."""
-        return value >= bound if self.rising else value <= bound
+        """Whether ``value`` meets ``bound``, up to the rounding of sums."""
+        return value >= bound - ROUNDING if self.rising else value <= bound + ROUNDING
 
     def beats(self, value: float, other: float) -> bool:
         """Whether ``value`` is better than ``other``."""

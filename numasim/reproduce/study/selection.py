@@ -72,11 +72,17 @@ def _has_baseline(pair: Pair) -> bool:
 
 
 def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Every variant once per row, also fitted ones, of the quantities of a class."""
+    """Every variant once per row, also fitted ones, of the quantities of a class.
+
+    A variant with the published value of an earlier one of its row is left out: published values do not order them.
+    """
     quantities = {pair.cell.quantity for pair in _of_class(pairs, rule)}
     found: dict[tuple[str, str], Pair] = {}
+    values: set[tuple[str, float]] = set()
     for pair in pairs:
         cell = pair.cell
-        if cell.quantity in quantities and cell.variant:
-            found.setdefault((cell.row, cell.variant), pair)
+        key, value = (cell.row, cell.variant), (cell.row, cell.published)
+        if cell.quantity in quantities and cell.variant and key not in found and value not in values:
+            found[key] = pair
+            values.add(value)
     return list(found.values())
