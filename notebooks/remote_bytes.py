@@ -51,6 +51,10 @@ table_figure(volumes)
 print_table(volumes, Console(width=120))
 
 # %% [markdown]
+# Bound to their data, the tasks of SparseLU read less from the other node, as published. Those of Strassen read more,
+# where the thesis has a fifth less, and Sort changes nothing, since it has no tasks to bind.
+
+# %% [markdown]
 # ## What kind of bytes
 #
 # One program under four strategies, with the placement of data that the thesis gives each of them: the first two let
