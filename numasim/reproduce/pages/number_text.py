@@ -162,6 +162,13 @@ def nearest_tried(score: Score, found: Findings) -> tuple[Tried, ...]:
     return tuple(sorted(among, key=lambda each: -each.after if rising else each.after / each.before)[:MECHANISMS])
 
 
+def ceiling_text(score: Score) -> str:
+    """Say how near any model can come, or that nothing published tells."""
+    if score.ceiling is None:
+        return "Ceiling: none, as no published spread or second print bounds it."
+    return f"Ceiling: {score_number(score, score.ceiling)}."
+
+
 def tried_number(tried: Tried, value: float) -> str:
     """Write a value on the scale of what was tried for."""
     return f"{value:.1%}" if METRICS[tried.metric].percent else f"{value:.3g}"
