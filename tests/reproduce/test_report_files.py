@@ -226,7 +226,9 @@ def test_beside_a_missed_score_stands_what_came_nearest(findings: Findings) -> N
         told = " ".join(text.split())
         assert "change 0.1 (20.0% to 10.0%); change 0.3 (20.0% to 30.0%); change 0.4 (20.0% to 40.0%)" in told
         assert "Ceiling: none" in told
-    assert "Ceiling: 5.0%." in markdown(replace(found, scores=(replace(missed, ceiling=0.05),)), {"scores": ""})
+    assert "Ceiling: 5.0%." in markdown(
+        replace(found, scores=(replace(missed, ceiling=0.05),)), {"scores": "", "ablations": ""}
+    )
 
 
 def test_nothing_that_a_study_says_is_markup() -> None:
