@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     (tmp_path / "part.yaml").write_text(PART)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """A shell makes its background jobs deaf to interrupts, and what they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted_at(call: int, function: Callable[..., Any], number: int = signal.SIGINT) -> Callable[..., Any]:

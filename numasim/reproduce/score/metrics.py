@@ -33,6 +33,12 @@ class Observations:
     row: npt.NDArray[np.int64]  # cells of one row have one number
     column: npt.NDArray[np.int64]  # cells of one column of one table have one number
 
+    def at(self, cells: npt.NDArray[np.int64]) -> Observations:
+        """The observations of these cells, of which one may occur twice."""
+        return Observations(
+            self.published[cells], self.baseline[cells], self.part[cells], self.row[cells], self.column[cells]
+        )
+
 
 @dataclass(frozen=True)
 class Prediction:

@@ -63,7 +63,7 @@ def _interaction(posed: Posed) -> Posed:
     seen, ratio, simulated = _ratios(posed)
     target, told = _pairs(seen)
     values = ratio[told] * simulated[..., target] / simulated[..., told]
-    observed = replace(_at(seen, target), published=ratio[target], baseline=np.ones(len(target)))
+    observed = replace(seen.at(target), published=ratio[target], baseline=np.ones(len(target)))
     return Posed(observed, Prediction(values, np.ones_like(values)), ratio[told])
 
 
@@ -87,12 +87,6 @@ def _pairs(seen: Observations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
     alike = (seen.column[:, None] == seen.column) & (seen.row[:, None] != seen.row)
     first, second = np.nonzero(alike)
     return first.astype(np.int64), second.astype(np.int64)
-
-
-def _at(seen: Observations, cells: npt.NDArray[np.int64]) -> Observations:
-    return Observations(
-        seen.published[cells], seen.baseline[cells], seen.part[cells], seen.row[cells], seen.column[cells]
-    )
 
 
 def _departures(logarithms: FloatArray, column: npt.NDArray[np.int64]) -> FloatArray:

@@ -172,11 +172,8 @@ def _of_rows(posed: Posed, rows: Sequence[npt.NDArray[np.int64]]) -> Posed:
 
 
 def _of_cells(posed: Posed, cells: npt.NDArray[np.int64]) -> Posed:
-    seen, said = posed.seen, posed.said
-    kept = Observations(
-        seen.published[cells], seen.baseline[cells], seen.part[cells], seen.row[cells], seen.column[cells]
-    )
-    return Posed(kept, Prediction(said.values[..., cells], said.baseline[..., cells]), posed.null[cells])
+    said = Prediction(posed.said.values[..., cells], posed.said.baseline[..., cells])
+    return Posed(posed.seen.at(cells), said, posed.null[cells])
 
 
 def _interval(drawn: FloatArray, count: int, value: float) -> Interval | None:
