@@ -44,6 +44,13 @@ def found_by_the_parser_alone(text: str) -> Any:
         return found(text)
 
 
+@pytest.mark.parametrize("behind", ["# a comment", "#", "x", ": 3", "'", "&x", "\n", " # a comment", ""])
+@pytest.mark.parametrize("before", ["", "a: ", "- "])
+def test_what_stands_directly_behind_a_list_is_read_as_by_the_parser_alone(before: str, behind: str) -> None:
+    text = f"{before}[1, 2]{behind}"
+    assert found(text) == found_by_the_parser_alone(text)
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_every_text_is_read_as_by_the_parser_alone(text: str) -> None:
     assert found(text) == found_by_the_parser_alone(text)

@@ -3,7 +3,7 @@
 The parser takes 30 microseconds for a value, and a machine of 256 nodes has a matrix of 65,536 latencies. So each list
 such as `[77, 124.5]` is replaced by as many marks as it has characters, which the parser takes for one word, and every
 place in the text stays as it is. Where the list was text after all, as in quotes or in the middle of a sentence, the
-characters come back.
+characters come back. A list is left to the parser where something stands directly behind it, such as a comment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 MARK = "\ue000"  # of the private use area, which has no characters
 _NUMBER = r"[-+]?\.?[0-9][0-9.eE+-]*+"
-_NUMBERS = re.compile(rf"(?:(?<=[\s\[,])|^)\[ *+{_NUMBER}(?: *+, *+{_NUMBER})++ *+\]")
+_NUMBERS = re.compile(rf"(?:(?<=[\s\[,])|^)\[ *+{_NUMBER}(?: *+, *+{_NUMBER})++ *+\](?=[\s,\]}}]|$)")
 _MARKS = re.compile(f"{MARK}+")
 _OWN_MARK = re.compile(rf"{MARK}|\\u0*e000", re.IGNORECASE)  # itself, or as an escape in quotes
 _COMMA = re.compile(" *, *")
