@@ -11,11 +11,11 @@ import math
 from collections.abc import Iterable, Sequence
 
 from numasim.reproduce.ceilings.ceiling import Ceiling, ScoreBound
-from numasim.reproduce.ceilings.least_error import least_error
 from numasim.reproduce.ceilings.printed_column import column_words
 from numasim.reproduce.ceilings.same_prediction import printed_again
 from numasim.reproduce.ceilings.scored_class import ScoredClass, key_of
 from numasim.reproduce.score.scores import usual_metric
+from numasim.reproduce.score.single_prediction import least_error
 from numasim.reproduce.study.ceiling_specs import ColumnName, TwiceSpec
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.table_cells import Cell, factor_error

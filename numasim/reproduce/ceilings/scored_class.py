@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from numasim.reproduce.ceilings.ceiling import ScoreBound
 from numasim.reproduce.score.questions import ABSOLUTE
+from numasim.reproduce.score.single_prediction import MEANS
 from numasim.reproduce.study.selection import ScoreRule, pairs_of, select
 from numasim.reproduce.table_cells import Cell, Table
 
 CellKey = tuple[str, str, str]  # table, column, row
-MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean over cells, so that least errors add up
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,6 @@ class Metric:
     best: float = 0.0
     needs_baseline: bool = False  # whether it judges changes
     chance: Callable[[Observations], float] | None = None  # what a guess at random scores on average
-    constant: Callable[[FloatArray], float] | None = None  # the one number for all cells that scores best
 
     def meets(self, value: float, bound: float) -> bool:
         """Whether ``value`` meets ``bound``, up to the rounding of sums."""
@@ -163,17 +162,6 @@ def _all_orders(published: FloatArray) -> FloatArray:
     return np.round(spearman(orders.astype(np.float64), published), 12)
 
 
-def _median(published: FloatArray) -> float:
-    return float(np.median(published))
-
-
-def _weighted_median(published: FloatArray) -> float:
-    """Weighted by what a unit of error counts, 1 / |published|."""
-    known = np.sort(published[published != 0])
-    weights = np.cumsum(1 / np.abs(known))
-    return float(known[np.searchsorted(weights, weights[-1] / 2)]) if known.size else math.nan
-
-
 def _mean(errors: FloatArray) -> FloatArray:
     return np.asarray(errors.mean(axis=-1)) if errors.shape[-1] else np.full(errors.shape[:-1], np.nan)
 
@@ -190,7 +178,6 @@ METRICS = {
         percent=True,
         each_cell=True,
         meaning="mean of |simulated - published| / published; a published zero does not count",
-        constant=_weighted_median,
     ),
     "median-factor": Metric(
         _median_factor,
@@ -208,7 +195,6 @@ METRICS = {
         percent=False,
         each_cell=True,
         meaning="mean of |simulated - published|, in the unit of the cells",
-        constant=_median,
     ),
     "pooled-share": Metric(
         _pooled_share,

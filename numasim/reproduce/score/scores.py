@@ -25,6 +25,7 @@ import numpy.typing as npt
 from numasim.report.answers.statistics import BOOTSTRAP_SEED, expanded_tail, resample_counts
 from numasim.reproduce.score.metrics import METRICS, FloatArray, Metric, Observations, Prediction
 from numasim.reproduce.score.questions import ABSOLUTE, QUESTIONS, Posed
+from numasim.reproduce.score.single_prediction import best_constant
 from numasim.reproduce.study.selection import Pair, ScoreRule, by_column, pairs_of, select
 from numasim.reproduce.table_cells import Cell, Interval, Role, Score, Table
 
@@ -120,8 +121,9 @@ def _null_score(metric: Metric, rule: ScoreRule, posed: Posed, value: float) -> 
     """The score of the null model, and ours on the cells that it has."""
     if metric.chance:
         return metric.chance(posed.seen), value
-    if rule.best_constant and metric.constant:
-        posed = replace(posed, null=np.full_like(posed.seen.published, metric.constant(posed.seen.published)))
+    if rule.best_constant:
+        published = posed.seen.published
+        posed = replace(posed, null=np.full_like(published, best_constant(rule.metric, published.tolist())))
     known = np.flatnonzero(~np.isnan(posed.null))
     if not len(known):
         return None, None

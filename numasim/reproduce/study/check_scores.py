@@ -10,6 +10,7 @@ from numasim.reproduce.published_quantities import QUANTITIES
 from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.score.questions import QUESTIONS
 from numasim.reproduce.score.score_places import PARTS, places
+from numasim.reproduce.score.single_prediction import MEANS
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.study.study_files import ElsewhereSpec
@@ -44,7 +45,7 @@ def _check_score(study: Study, score: str) -> None:
         check_names(study.document, (*path, "null", "table"), "table", [spec.null.table], study.tables)
         columns = study.tables[spec.null.table].file.columns
         check_names(study.document, (*path, "null", "column"), "column", [spec.null.column], columns)
-    elif spec.null and METRICS[spec.metric].constant is None:
-        having = ", ".join(name for name, metric in METRICS.items() if metric.constant)
+    elif spec.null and spec.metric not in MEANS:
+        having = ", ".join(MEANS)
         problem = f"no single number scores best with {spec.metric}"
         raise placed(InputError(problem, path=(*path, "null"), expected=f"one of {having} as metric"), study.document)

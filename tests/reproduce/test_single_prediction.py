@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.reproduce.ceilings.least_error import least_error, weighted_median
+from numasim.reproduce.score.metrics import METRICS as SCORED
+from numasim.reproduce.score.metrics import Observations, Prediction
+from numasim.reproduce.score.single_prediction import MEANS, best_constant, least_error, weighted_median
 
 METRICS = ("mape", "mean-absolute-error", "median-factor")
 POINTS = 20_001
@@ -80,3 +82,17 @@ def test_the_weighted_median_has_half_of_the_weight_below_it() -> None:
     assert weighted_median([(5.0, 1.0), (1.0, 1.0), (3.0, 1.0)]) == 3.0
     assert weighted_median([(1.0, 1.0), (2.0, 5.0), (3.0, 1.0)]) == 2.0
     assert weighted_median([(1.0, 2.0), (9.0, 2.0)]) == 1.0
+
+
+@pytest.mark.parametrize("metric", MEANS)
+@given(VALUES)
+def test_the_best_constant_has_the_least_error(metric: str, published: list[float]) -> None:
+    said = np.full(len(published), best_constant(metric, published))
+    nothing = np.zeros(len(published), np.int64)
+    seen = Observations(np.array(published), said, nothing.astype(bool), nothing, nothing)
+    error = float(SCORED[metric].measure(seen, Prediction(said, said)))
+    assert error == pytest.approx(least_error(metric, published), rel=1e-9, abs=1e-12)
+
+
+def test_nothing_that_counts_has_no_best_constant() -> None:
+    assert math.isnan(best_constant("mape", [0.0, 0.0]))

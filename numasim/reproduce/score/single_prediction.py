@@ -1,4 +1,4 @@
-"""The least error of one prediction for several published values.
+"""One prediction for several published values: the best there is, and its error.
 
 The sum of weighted distances to several values is least at their weighted median (Laplace 1774), on the scale on which
 the metric is a distance: values, weighted by 1 / |value|, for relative errors; values for absolute ones; ln(value + 1)
@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances between values
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,24 @@ def least_error(metric: str, published: Sequence[float]) -> float:
     Of counts (``median-factor``) it is the mean of |ln(predicted + 1) - ln(published + 1)|. Raises KeyError for a
     metric that is not computed cell by cell.
     """
-    scale = _SCALES[metric]
-    weights = [scale.weight(value) for value in published]
-    counted = [(scale.place(value), weight) for value, weight in zip(published, weights, strict=True) if weight]
+    counted = _counted(metric, published)
     if not counted:
         return 0.0
     best = weighted_median(counted)
     return math.fsum(weight * abs(place - best) for place, weight in counted) / len(counted)
+
+
+def best_constant(metric: str, published: Sequence[float]) -> float:
+    """The one number for all ``published`` that scores best by a metric of `MEANS`; NaN where none of them counts."""
+    counted = _counted(metric, published)
+    return weighted_median(counted) if counted else math.nan
+
+
+def _counted(metric: str, published: Sequence[float]) -> list[tuple[float, float]]:
+    """The values that count, each with its weight, on the scale of the metric."""
+    scale = _SCALES[metric]
+    weighted = ((scale.place(value), scale.weight(value)) for value in published)
+    return [(place, weight) for place, weight in weighted if weight]
 
 
 def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
