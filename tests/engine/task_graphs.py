@@ -168,3 +168,18 @@ def table(accesses: list[Access]) -> Any:
 
 def _offsets(lengths: Iterator[int]) -> Any:
     return np.concatenate([[0], np.cumsum(np.array([*lengths], np.int64))]).astype(np.int64)
+
+
+def two_that_drip(alone_ps: int) -> Workload:
+    """Two tasks beside each other, each of which spawns two others after every stretch of work of ``alone_ps`` or
+    more."""
+    return graph(task(_drips(16, alone_ps), _drips(12, alone_ps), WAIT))
+
+
+def _drips(count: int, alone_ps: int) -> Task:
+    """Lengths of stretches and of what is spawned go round."""
+    ns, steps = 1000, list[object]()
+    for at in range(count):
+        steps += [alone_ps + 1_300 * ns * (at % 7), task((90 + 50 * (at % 5)) * ns)]
+        steps += [task(task(60 * ns), 300 * ns, WAIT)]
+    return task(*steps, WAIT)

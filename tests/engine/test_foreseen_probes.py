@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, event_by_event, found, plan_of, runtime, seeded, shipped_strategy, stealing, toy
-from task_graphs import WAIT, Task, graph, task
+from task_graphs import WAIT, Task, graph, task, two_that_drip
 
 from numasim.engine.check.engine_difference import outcome
 from numasim.engine.simulate import ENGINES
@@ -50,19 +50,9 @@ MARKING = {
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the extension is not built")
 
 
-def drips(count: int) -> Task:
-    """Spawns two tasks after each stretch of work, of lengths that go round."""
-    steps: list[object] = []
-    for at in range(count):
-        alone_ns, given_ns = 27_000 + 1_300 * (at % 7), 90 + 50 * (at % 5)
-        steps += [alone_ns * NS, task(given_ns * NS), task(task(60 * NS), 300 * NS, WAIT)]
-    return task(*steps, WAIT)
-
-
 def plan_with(strategy: StrategySpec, join: str) -> Plan:
     """Two workers with something to give, six without."""
-    work = graph(task(drips(16), drips(12), WAIT))
-    return plan_of(work, WORKERS, strategy, runtime(join=join, backoff=BACKOFF), MACHINE)
+    return plan_of(two_that_drip(27_000 * NS), WORKERS, strategy, runtime(join=join, backoff=BACKOFF), MACHINE)
 
 
 def quantities(run: Run, engine: str) -> dict[str, Any] | str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, event_by_event, plan_of, runtime, seeded, shipped_strategy, stealing, toy
-from task_graphs import WAIT, Task, graph, phase, task
+from task_graphs import WAIT, Task, graph, phase, task, two_that_drip
 
 from numasim.engine.check.engine_difference import outcome
 from numasim.engine.result import Result
@@ -59,15 +59,6 @@ LOCKS: dict[str, dict[str, Any]] = {
 pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the extension is not built")
 
 
-def drips(count: int) -> Task:
-    """Spawns two tasks after each stretch of work, of lengths that go round."""
-    steps: list[object] = []
-    for at in range(count):
-        alone_ns, given_ns = 9_000 + 1_300 * (at % 7), 90 + 50 * (at % 5)
-        steps += [alone_ns * NS, task(given_ns * NS), task(task(60 * NS), 300 * NS, WAIT)]
-    return task(*steps, WAIT)
-
-
 def bursts(chance: Random) -> Task:
     """Spawns up to four short tasks after each stretch of work, twelve times."""
     steps: list[object] = []
@@ -79,9 +70,8 @@ def bursts(chance: Random) -> Task:
 
 def plan_with(strategy: StrategySpec, join: str, **keys: Any) -> Plan:
     """Two workers with something to give, six without."""
-    work = graph(task(drips(16), drips(12), WAIT))
     how = runtime(join=join, costs={**COSTS, "line": True}, **{"poll_ns": 405, **keys})
-    return plan_of(work, WORKERS, strategy, how, MACHINE)
+    return plan_of(two_that_drip(9_000 * NS), WORKERS, strategy, how, MACHINE)
 
 
 def ended(run: Run, engine: str) -> Result | str:
