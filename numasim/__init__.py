@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_LATE = {"run": "numasim.api", "sweep": "numasim.api", "simulate": "numasim.api"}
+_LATE = {
+    "machines": "numasim.objects.shipped",
+    "run": "numasim.api",
+    "runtimes": "numasim.objects.shipped",
+    "simulate": "numasim.api",
+    "strategies": "numasim.objects.shipped",
+    "sweep": "numasim.api",
+    "sweeps": "numasim.objects.shipped",
+    "workloads": "numasim.objects.shipped",
+}
 
 
 class _Package(ModuleType):

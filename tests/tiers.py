@@ -23,6 +23,7 @@ FOLDERS = {  # the tier of a module that is not named below
     "files": "system",
     "machine": "unit",
     "native": "equality",
+    "objects": "unit",
     "package": "system",
     "report": "unit",
     "reproduce": "system",

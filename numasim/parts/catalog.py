@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
 from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.files.bounded_bytes import is_file
+from numasim.files.bounded_text import read_text
+from numasim.files.file_kinds import YAML
 
 KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime", "sweeps": "sweep"}
 SUFFIXES = (".yaml", ".yml")
 _PACKAGE = Path(__file__).resolve().parents[1]
+_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that is not that of an initial
 
 
 def folder(kind: str) -> Path:
@@ -21,6 +26,17 @@ def folder(kind: str) -> Path:
 def names(kind: str) -> tuple[str, ...]:
     """Return the shipped names of ``kind`` in alphabetical order."""
     return tuple(sorted(path.stem for path in folder(kind).glob("*.yaml")))
+
+
+def described(kind: str, name: str) -> str:
+    """Return what the shipped file of ``name`` is, in a line: the first sentence of the comment at its head.
+
+    InputError, without a place, for a name that is not shipped.
+    """
+    lines = read_text(find(kind, name), YAML).splitlines()
+    comment = " ".join(line.lstrip("# ") for line in takewhile(lambda line: line.startswith("#"), lines))
+    sentence = _SENTENCE.match(comment)
+    return sentence[0] if sentence else comment
 
 
 def is_path(text: str) -> bool:

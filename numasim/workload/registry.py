@@ -63,6 +63,11 @@ FAMILIES: Mapping[str, Family] = _ByName(lambda family: family)
 PARAMETERS: Mapping[str, type[WorkloadParameters]] = _ByName(lambda family: family.parameters)
 
 
+def described(name: str) -> str:
+    """Return what the family ``name`` is, in a line: the first of the description of its parameters."""
+    return (PARAMETERS[name].__doc__ or "").split("\n")[0].replace("``", "`")
+
+
 def workload_tag(value: Any) -> str | None:
     """The tag of the `WorkloadSpec` member for a mapping or model: a registered name, or ``file``."""
     if isinstance(value, WorkloadFile) or (isinstance(value, dict) and "name" not in value and "file" in value):

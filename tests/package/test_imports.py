@@ -23,6 +23,7 @@ ORDER = (
     "strategy",
     "spec",
     "plan",
+    "objects",
     "native",
     "engine",
     "runtime",

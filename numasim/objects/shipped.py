@@ -1,0 +1,87 @@
+"""What ships with numasim, by name, with a line for each: machines, strategies, runtimes, workloads and sweeps."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from numasim.parts import catalog
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Shipped(Mapping[str, str]):
+    """Names of one kind, each with the line that describes it; in alphabetical order.
+
+    It prints as two columns, is a table in a notebook, and `to_frame` has it as a DataFrame.
+    """
+
+    def __init__(self, kind: str, described: Mapping[str, str]) -> None:
+        """``kind`` is the heading of the names, such as machine."""
+        self.kind = kind
+        self._described = dict(sorted(described.items()))
+
+    def __getitem__(self, name: str) -> str:
+        """The line of ``name``."""
+        return self._described[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._described)
+
+    def __len__(self) -> int:
+        """Number of names."""
+        return len(self._described)
+
+    def __repr__(self) -> str:
+        """Names and lines side by side."""
+        width = max(map(len, self._described), default=0)
+        return "\n".join(f"{name:<{width}}  {line}".rstrip() for name, line in self._described.items())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><td style="text-align:left"><code>{html.escape(name)}</code></td>'
+            f'<td style="text-align:left">{html.escape(line)}</td></tr>'
+            for name, line in self._described.items()
+        )
+        return f"<table><thead><tr><th>{self.kind}</th><th>description</th></tr></thead><tbody>{rows}</tbody></table>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """A DataFrame with the column ``description`` and the names as its index."""
+        import pandas as pd
+
+        index = pd.Index(list(self._described), name=self.kind)
+        return pd.DataFrame({"description": list(self._described.values())}, index=index)
+
+
+def machines() -> Shipped:
+    """The shipped machines; each name can be given to ``machine`` and to `Machine.shipped`."""
+    return _files("machines")
+
+
+def strategies() -> Shipped:
+    """The shipped strategies; each name can be given to ``strategy`` and to `Strategy.shipped`."""
+    return _files("strategies")
+
+
+def runtimes() -> Shipped:
+    """The shipped runtimes; each name can be given to ``runtime``."""
+    return _files("runtimes")
+
+
+def sweeps() -> Shipped:
+    """The shipped sweeps; each name can be given to `numasim.run` and `numasim.sweep`."""
+    return _files("sweeps")
+
+
+def workloads() -> Shipped:
+    """The families of task graphs that can be generated; each name can be given to ``workload``."""
+    from numasim.workload.registry import PARAMETERS, described
+
+    return Shipped("workload", {name: described(name) for name in PARAMETERS})
+
+
+def _files(kind: str) -> Shipped:
+    return Shipped(catalog.KINDS[kind], {name: catalog.described(kind, name) for name in catalog.names(kind)})
