@@ -1,7 +1,7 @@
 """What a run returns: integer counters, per-worker and node-pair tables. Definitions: model section 6.
 
-``COLUMNS`` is the one list of counter names, in the order of a results table. All of them are equal on every engine but
-``engine`` and ``events``: the number of events depends on the engine.
+``COLUMNS`` are the names of all columns in the order of a results table; `numasim.engine.columns` describes them. All
+of them are equal on every engine but ``engine`` and ``events``: the number of events depends on the engine.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.engine.columns import DESCRIBED, of_group, of_kind
 from numasim.engine.remarks import remarks
 from numasim.schema import counter_names
 
@@ -21,53 +22,19 @@ if TYPE_CHECKING:
     from numasim.engine.observe.over_time import OverTime
     from numasim.plan.plan import Plan
 
-IDENTITY = ("run_id", "spec_hash", "seed", "repeat", "engine", "machine", "workload", "strategy", "workers")
-OUTCOME = (
-    "makespan_ps",
-    "serial_ps",
-    "speedup",
-    "efficiency",
-    "trace_hash",
-    "event_hash",
-    "tasks",
-    "span_ps",
-    "work_ps",
-)
-STEALS = (
-    "steal_attempts",
-    "steal_success",
-    "steal_false",
-    "steal_attempts_remote",
-    "steal_success_remote",
-    "steal_false_remote",
-    "tasks_stolen",
-    "no_victim",
-    "steal_miss_ratio",
-    "steal_remote_ratio",
-)
-MEMORY = (
-    "bytes_local",
-    "bytes_remote",
-    "bytes_cache",
-    "bytes_c2c",
-    "page_faults",
-    "pages_migrated",
-    "imc_busy_max",
-    "link_busy_max",
-)
-LOCKS = ("lock_acquisitions", "lock_handoffs_local", "lock_handoffs_remote", "lock_wait_ps")
-TIME = tuple(counter_names.TIMES)
-COST = ("mode", "events")
-COLUMNS = IDENTITY + OUTCOME + STEALS + MEMORY + LOCKS + TIME + COST
+IDENTITY = of_group("identity")
+OUTCOME = of_group("outcome")
+STEALS = of_group("steals")
+MEMORY = of_group("memory")
+LOCKS = of_group("locks")
+TIME = of_group("time")
+COST = of_group("cost")
+COLUMNS = tuple(DESCRIBED)
 
 COUNTS = tuple(counter_names.COUNTS)  # what each worker counts, beside TIME
 
-TEXT = frozenset(
-    {"run_id", "spec_hash", "engine", "machine", "workload", "strategy", "trace_hash", "event_hash", "mode"}
-)
-RATIOS = frozenset(
-    {"speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio", "imc_busy_max", "link_busy_max"}
-)  # every other column is a 64-bit integer; a ratio with denominator 0 is null; event_hash is null in a skipped run
+TEXT = of_kind("text")
+RATIOS = of_kind("ratio")  # null where the denominator is 0; event_hash is null in a skipped run
 
 
 @dataclass
