@@ -22,7 +22,7 @@
 # - `threshold`: a worker that has announced that its queue is long;
 # - `topology-aware`: a worker of the own node; another node only if a queue there is long.
 #
-# The sweep is the quick start's with a smaller Strassen and fewer steps, so that it takes seconds.
+# The sweep is `thesis-strategies` with a smaller Strassen and fewer steps, so that it takes seconds.
 
 # %%
 # %matplotlib inline
@@ -34,7 +34,7 @@ import numasim as ns
 from numasim.report.answers.answer_table import render
 
 result = ns.sweep(
-    "quickstart",
+    "thesis-strategies",
     mkdtemp(),
     repeat=5,
     **{

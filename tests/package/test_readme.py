@@ -91,7 +91,7 @@ def test_the_strategy_can_be_shown_and_run(
     monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text(strategy)
     show, run = next(block for block in blocks("sh") if "mine.yaml" in block).splitlines()
-    small = ["--set", "workload.n=16", "--json"]
+    small = ["--set", "workload.blocks=4", "--json"]
     assert main(show.split()[1:]) == 0
     assert main([*run.split()[1:], *small]) == 0
     assert '"strategy": "mine"' in capsys.readouterr().out
