@@ -42,6 +42,7 @@ FOLDERS = {  # the tier of a module that is not named below
 MODULES = {
     "benchmark/test_ratios.py": "unit",
     "benchmark/test_scale_table.py": "unit",
+    "docs/test_site.py": "system",
     "engine/test_background.py": "equality",
     "engine/test_engine_properties.py": "equality",
     "engine/test_engines_agree.py": "equality",

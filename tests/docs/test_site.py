@@ -1,0 +1,172 @@
+"""The site is built without a warning and without a network, its links lead somewhere, and its code runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from code_blocks import CodeBlock, code_blocks
+from shared_builds import built_once
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "_extensions" not in path.parts)
+BLOCKS = {path.relative_to(DOCS).as_posix(): code_blocks(path.read_text()) for path in PAGES}
+RUNNING = [name for name, blocks in BLOCKS.items() if any(block.language == "sh" for block in blocks)]
+READ = [name for name, blocks in BLOCKS.items() if any(block.language == "python" for block in blocks)]
+
+OFFLINE = """
+import runpy, sys
+
+def refuse(event, arguments):
+    address = arguments[1] if event == "socket.connect" else arguments[:1] if event == "socket.getaddrinfo" else ()
+    if isinstance(address, tuple) and address and address[0] not in ("127.0.0.1", "localhost", "::1", None):
+        raise PermissionError(f"the build asks the network for {address}")
+
+sys.addaudithook(refuse)
+runpy.run_module("sphinx", run_name="__main__")
+"""
+
+
+class Links(HTMLParser):
+    """The places of one page, where its links lead, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.places: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value for name, value in attrs if value}
+        self.places |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif "src" in found or (tag == "link" and "href" in found):
+            self.loads.append(found.get("src") or found["href"])
+
+
+def build(folder: Path) -> None:
+    folder.mkdir()
+    options = ["-W", "--keep-going", "-n", "-q", "-d", str(folder / "read")]
+    command = [sys.executable, "-c", OFFLINE, *options, str(DOCS), str(folder / "html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[str, Links]:
+    """The pages of the built site by their paths."""
+    html = built_once("site", build) / "html"
+    return {
+        path.relative_to(html).as_posix(): Links(path.read_text())
+        for path in html.rglob("*.html")
+        if "_static" not in path.parts
+    }
+
+
+def test_every_page_of_the_folder_is_on_the_site(site: dict[str, Links]) -> None:
+    assert {path.relative_to(DOCS).with_suffix(".html").as_posix() for path in PAGES} <= set(site)
+
+
+def test_every_link_inside_the_site_leads_somewhere(site: dict[str, Links]) -> None:
+    html = built_once("site", build) / "html"
+    lost = set()
+    for name, page in site.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = os.path.normpath(os.path.join(os.path.dirname(name), unquote(parts.path))) if parts.path else name
+            known = site[target].places if target in site else None
+            if not (html / target).exists() or (
+                parts.fragment and known is not None and unquote(parts.fragment) not in known
+            ):
+                lost.add((name, link))
+    assert lost == set()
+
+
+def test_readers_need_no_network(site: dict[str, Links]) -> None:
+    assert {(name, load) for name, page in site.items() for load in page.loads if urlsplit(load).netloc} == set()
+
+
+# ---- code blocks ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_every_block_is_a_file_or_run_or_has_a_reason(name: str) -> None:
+    assert [block.problem for block in BLOCKS[name] if block.problem] == []
+
+
+def run_shell(block: CodeBlock, folder: Path) -> None:
+    programs = folder.parent / "bin"
+    programs.mkdir(exist_ok=True)
+    command = programs / "numasim"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m numasim "$@"\n')
+    command.chmod(0o755)
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block.text],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "MPLBACKEND": "agg", "COLUMNS": "120"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"line {block.line}:\n{block.text}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("name", sorted({*RUNNING, *READ}))
+def test_the_blocks_of_a_page_run_one_after_the_other(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in BLOCKS[name]:
+        if block.file:
+            (folder / block.file).write_text(block.text)
+        elif block.not_run:
+            continue
+        elif block.language == "sh":
+            run_shell(block, folder)
+        elif block.language == "python":
+            exec(compile("\n" * block.line + block.text, name, "exec"), names)
+
+
+def test_blocks_are_found_with_their_names_and_reasons() -> None:
+    page = """---
+file_format: mystnb
+---
+```sh
+numasim list
+```
+<!-- not run: it takes an hour -->
+```python
+slow()
+```
+```{code-block} yaml
+:caption: mine.yaml
+
+like: threshold
+```
+```{code-cell} python
+1 + 1
+```
+```yaml
+nobody: knows
+```
+"""
+    shell, slow, file, lost = code_blocks(page)
+    assert shell == CodeBlock(4, "sh", "numasim list\n", None, None)
+    assert (slow.not_run, slow.problem) == ("it takes an hour", None)
+    assert (file.file, file.text) == ("mine.yaml", "like: threshold\n")
+    assert lost.problem
