@@ -11,18 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
+from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.engine.simulate import simulate as simulate_plan
+from numasim.html.shown import show_as
 from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import identity
 from numasim.spec.run_spec import RunSpec, load_run, resolve
 
 if TYPE_CHECKING:
-    from numasim.engine.result import Result
     from numasim.plan.plan import Plan
     from numasim.sweep.store.frame import SweepResult
 
 __all__ = ["run", "simulate", "sweep"]
+
+
+def _result_html(result: Result) -> str:
+    from numasim.report.notebooks.result_html import result_html
+
+    return result_html(result)
+
+
+show_as(Result, _result_html)
 
 
 def run(

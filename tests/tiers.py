@@ -21,6 +21,7 @@ FOLDERS = {  # the tier of a module that is not named below
     "docs": "unit",
     "engine": "unit",
     "files": "system",
+    "html": "unit",
     "machine": "unit",
     "native": "equality",
     "objects": "unit",

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from numasim.engine.columns import DESCRIBED, of_group, of_kind
 from numasim.engine.remarks import remarks
+from numasim.html.shown import Shown
 from numasim.schema import counter_names
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ TEXT = of_kind("text")
 RATIOS = of_kind("ratio")  # null where the denominator is 0; event_hash is null in a skipped run
 
 
-@dataclass
-class Result:
+@dataclass(repr=False)
+class Result(Shown):
     """One finished run.
 
     ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``workers`` maps a
@@ -65,6 +66,11 @@ class Result:
     passed_items: int = 0  # range items counted in closed form, which have no records
     over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
+
+    def __repr__(self) -> str:
+        names = [str(self.identity[name]) for name in ("workload", "machine", "strategy") if name in self.identity]
+        what = ", ".join([*names, f"{self.worker_count} workers"])
+        return f"<Result: {what}; makespan {self.counters['makespan_ps']:,} ps>"
 
     @property
     def words(self) -> dict[str, npt.NDArray[Any]]:

@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
     "errors",
     "files",
+    "html",
     "draws",
     "schema",
     "parts",

@@ -1,0 +1,1 @@
+"""What notebooks show of results: one run, and a sweep."""
