@@ -5,12 +5,13 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from numasim.cli import formats, machines, measurements, runs, strategies, studies, workloads
+from numasim.cli.examples import Commands, ExampleGroup
+from numasim.cli.usage import UsageError, usage_sentence
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
 
@@ -34,7 +35,7 @@ GROUPS = {
 }
 
 
-class _Commands(TyperGroup):
+class _Commands(ExampleGroup):
     """All commands; an interrupt, of which typer would say nothing, is one sentence, which says what is kept."""
 
     def make_context(self, *args: Any, **options: Any) -> Any:
@@ -54,14 +55,39 @@ def _told_interrupts() -> Iterator[None]:
         raise Interrupted(interrupt) from None
 
 
-app = typer.Typer(
-    cls=_Commands,
-    help="Simulate work stealing on NUMA multicores.",
-    no_args_is_help=True,
-    add_completion=False,
+def _print_version(wanted: bool) -> None:
+    if not wanted:
+        return
+    from numasim import __version__
+    from numasim.engine.simulate import ENGINES
+    from numasim.spec.identity import MODEL_VERSION
+
+    built = "built" if "native" in ENGINES else "not built"
+    print(f"numasim {__version__}, native engine {built}, model version {MODEL_VERSION}")
+    raise typer.Exit
+
+
+app = Commands(
+    "Simulate work stealing on NUMA multicores.",
+    ["numasim run quickstart", "numasim sweep --help", "numasim machine list"],
+    _Commands,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def _of_all_commands(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version, engine and model, and exit."
+        ),
+    ] = False,
+) -> None:
+    """What can be asked without a command."""
+
+
 for command in COMMANDS:
     app.command()(command)
 for name, group in GROUPS.items():
@@ -88,12 +114,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         guard_standard_streams()
         try:
             with _termination_as_interrupt():
-                app(list(argv) if argv is not None else None, prog_name="numasim")
+                status = app(list(argv) if argv is not None else None, prog_name="numasim", standalone_mode=False)
         finally:
             sys.stdout.flush()
-    except SystemExit as leaving:  # typer prints usage errors (2)
+    except SystemExit as leaving:  # of completion
         return int(leaving.code or OK)
+    except UsageError as error:
+        print(usage_sentence(error), file=sys.stderr)
+        return BAD_INPUT
     except NumasimError as error:
         print(f"numasim: {error}", file=sys.stderr)
         return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), CHECK_FAILED)
-    return OK
+    return int(status or OK)

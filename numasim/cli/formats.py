@@ -5,13 +5,27 @@ from typing import Annotated
 
 import typer
 
+from numasim.cli.completion import files, words
+from numasim.cli.examples import Commands, examples
 from numasim.cli.shared import say
 from numasim.errors import CheckError
 
-trace_app = typer.Typer(help="Traces: check.", no_args_is_help=True)
+SCHEMAS = ("run", "sweep", "machine", "strategy", "runtime", "workload")
+trace_app = Commands(
+    "Traces: check.",
+    [
+        "numasim run thesis-remote-steals --set workload='{name: fib, n: 12}' --trace trace.json.gz",
+        "numasim trace check trace.json.gz",
+    ],
+)
 
 
-def schema(kind: Annotated[str, typer.Argument(help="run, sweep, machine, strategy, runtime or workload")]) -> None:
+@examples("numasim schema sweep")
+def schema(
+    kind: Annotated[
+        str, typer.Argument(help="run, sweep, machine, strategy, runtime or workload", autocompletion=words(*SCHEMAS))
+    ],
+) -> None:
     """Print the JSON Schema of a kind of YAML file, for editors."""
     import json
 
@@ -21,7 +35,12 @@ def schema(kind: Annotated[str, typer.Argument(help="run, sweep, machine, strate
 
 
 @trace_app.command("check")
-def trace_check(file: Path) -> None:
+@examples("numasim trace check trace.json.gz")
+def trace_check(
+    file: Annotated[
+        Path, typer.Argument(help="a file that numasim run --trace wrote", autocompletion=files(".json", ".gz"))
+    ],
+) -> None:
     """Check a trace and print what is wrong with it."""
     from numasim.report.trace.trace_lint import lint
 

@@ -5,12 +5,18 @@ from typing import Annotated
 
 import typer
 
-from numasim.cli.shared import print_columns, say
+from numasim.cli.completion import YAML, files, shipped
+from numasim.cli.examples import Commands, examples
+from numasim.cli.shared import AsYaml, print_columns, print_file, say
 
-app = typer.Typer(help="Machines: list, show, import, check.", no_args_is_help=True)
+app = Commands("Machines: list, show, import, check.", ["numasim machine list", "numasim machine show tilepro64"])
+Name = Annotated[
+    str, typer.Argument(help="a shipped machine or a YAML file", autocompletion=shipped("machines", *YAML))
+]
 
 
 @app.command("list")
+@examples("numasim machine list")
 def machine_list() -> None:
     """Print the shipped machines."""
     from numasim.machine.build_machine import build
@@ -22,11 +28,20 @@ def machine_list() -> None:
 
 
 @app.command("show")
+@examples(
+    "numasim machine show xeon-e5-2620-2s",
+    "numasim machine show tilepro64 --picture tilepro64.svg",
+    "numasim machine show xeon-e5-2620-2s --yaml",
+)
 def machine_show(
-    name: str,
+    name: Name,
     picture: Annotated[Path | None, typer.Option("--picture", help="also draw the topology to this PNG or SVG")] = None,
+    as_yaml: AsYaml = False,
 ) -> None:
     """Describe a machine; with --picture, draw its topology."""
+    if as_yaml:
+        print_file("machines", name)
+        return
     from numasim.machine.build_machine import build
     from numasim.machine.description import describe
     from numasim.spec.single_part import read_machine
@@ -45,9 +60,15 @@ def machine_show(
 
 
 @app.command("import")
+@examples("numasim machine import -o here.yaml", "numasim machine import --sysfs /sys --name here -o here.yaml")
 def machine_import(
-    output: Annotated[Path, typer.Option("-o", "--output", help="the machine file to write")],
-    file: Annotated[Path | None, typer.Argument(help="XML of hwloc 1, 2 or 3; default the running system")] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="the machine file to write", autocompletion=files(*YAML))
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="XML of hwloc 1, 2 or 3; default the running system", autocompletion=files(".xml")),
+    ] = None,
     sysfs: Annotated[Path | None, typer.Option("--sysfs", help="a copy of another system's /sys")] = None,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
@@ -61,7 +82,8 @@ def machine_import(
 
 
 @app.command("check")
-def machine_check(name: str) -> None:
+@examples("numasim machine check opteron-875-8s")
+def machine_check(name: Name) -> None:
     """Validate a machine file and print warnings about implausible values."""
     from numasim.machine.build_machine import build
     from numasim.machine.plausibility import check

@@ -6,15 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from numasim.cli.completion import YAML, files
+from numasim.cli.examples import examples
 from numasim.cli.shared import Json, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@examples("numasim calibrate --quick -o machine.yaml --runtime runtime.yaml")
 def calibrate(
-    output: Annotated[Path, typer.Option("-o", "--output", help="the machine file to write")],
-    runtime: Annotated[Path | None, typer.Option("--runtime", help="also write the costs of the task runtime")] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="the machine file to write", autocompletion=files(*YAML))
+    ],
+    runtime: Annotated[
+        Path | None,
+        typer.Option("--runtime", help="also write the costs of the task runtime", autocompletion=files(*YAML)),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="fewer samples: seconds instead of a minute")] = False,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
@@ -32,6 +40,7 @@ def calibrate(
         say(f"not measured: {gap}", err=True)
 
 
+@examples("numasim bench --plot rates.png", "numasim bench --scale --json")
 def bench(
     as_json: Json = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="also draw what was found to this PNG or SVG")] = None,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from numasim.cli.completion import files
+from numasim.cli.examples import examples
 from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spec, chosen_engine, say
 from numasim.errors import CheckError, InputError
 
@@ -16,6 +18,11 @@ MANY_RUNS = 10_000  # are announced before the first is started,
 MANY_TASKS = 1_000_000  # of a graph before it is built
 
 
+@examples(
+    "numasim run quickstart",
+    "numasim run thesis-remote-steals --set workload.n=64 --set strategy=steal-half --set workers=8",
+    "numasim run thesis-remote-steals --set workload='{name: fib, n: 15}' --trace fib.json.gz --json",
+)
 def run(
     spec: Spec,
     sets: Sets = None,
@@ -66,6 +73,10 @@ def _can_be_watched(spec: "RunSpec") -> bool:
     return True
 
 
+@examples(
+    "numasim sweep thesis-remote-steals --set workload.n=64 --set repeat=2 -o results/small",
+    "numasim sweep thesis-remote-steals --set workload.n=64 --set 'sweep.workers=[8, 24]' -o results/remote",
+)
 def sweep(
     spec: Spec,
     output: Results = None,
@@ -113,8 +124,9 @@ def sweep(
         raise CheckError(f"{len(outcome.failures)} runs failed; the first: {next(iter(outcome.failures.values()))}")
 
 
+@examples("numasim plot results/small -o figures-of-small")
 def plot(
-    results: Annotated[Path, typer.Argument(help="a results directory")],
+    results: Annotated[Path, typer.Argument(help="a results directory", autocompletion=files())],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: RESULTS/figures")] = None,
 ) -> None:
     """Draw the standard figures of a results directory."""

@@ -7,15 +7,24 @@ from typing import Annotated
 
 import typer
 
-Spec = Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped sweep")]
+from numasim.cli.completion import YAML, engines, files, shipped
+
+Spec = Annotated[
+    str,
+    typer.Argument(help="a YAML file, or the name of a shipped sweep", autocompletion=shipped("sweeps", *YAML)),
+]
 Sets = Annotated[list[str] | None, typer.Option("--set", help="override a field: a.b=value", metavar="FIELD=VALUE")]
 EngineName = Annotated[
-    str | None, typer.Option("--engine", help="the engine that simulates: native where it is built, else reference")
+    str | None,
+    typer.Option(
+        "--engine", help="the engine that simulates: native where it is built, else reference", autocompletion=engines
+    ),
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="processes; default one per core")]
-Results = Annotated[Path | None, typer.Option("-o", "--output", help="the results directory")]
+Results = Annotated[Path | None, typer.Option("-o", "--output", help="the results directory", autocompletion=files())]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for programs")]
 Check = Annotated[bool, typer.Option("--check", help="check the result against the invariants of the model")]
+AsYaml = Annotated[bool, typer.Option("--yaml", help="print its file instead, to copy from")]
 
 NOT_BUILT = "numasim: the native engine is not built here; using the reference engine (slower)"
 
@@ -40,3 +49,13 @@ def print_columns(rows: Iterable[tuple[str, str]]) -> None:
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
         say(f"{name:<{width}}  {text}".rstrip())
+
+
+def print_file(kind: str, name: str) -> None:
+    """Print the file of a shipped machine, strategy, runtime or sweep, or that at a path, as it stands."""
+    from numasim.files.bounded_text import read_text
+    from numasim.files.file_kinds import YAML as YAML_FILE
+    from numasim.parts import catalog
+
+    file = catalog.find_spec(name) if kind == "sweeps" else catalog.find(kind, name)
+    say(read_text(file, YAML_FILE).removesuffix("\n"))

@@ -5,12 +5,24 @@ from typing import Annotated
 
 import typer
 
-from numasim.cli.shared import say
+from numasim.cli.completion import YAML, files, shipped
+from numasim.cli.examples import Commands, examples
+from numasim.cli.shared import AsYaml, print_file, say
 
-app = typer.Typer(help="Strategies: list, show, compile.", no_args_is_help=True)
+app = Commands("Strategies: list, show, compile.", ["numasim strategy list", "numasim strategy show steal-half"])
+Name = Annotated[
+    str, typer.Argument(help="a shipped strategy or a YAML file", autocompletion=shipped("strategies", *YAML))
+]
+MachineName = Annotated[
+    str, typer.Option("--machine", help="the machine to compile for", autocompletion=shipped("machines", *YAML))
+]
+RuntimeName = Annotated[
+    str, typer.Option("--runtime", help="the runtime preset", autocompletion=shipped("runtimes", *YAML))
+]
 
 
 @app.command("list")
+@examples("numasim strategy list")
 def strategy_list() -> None:
     """Print the shipped strategies."""
     from numasim.parts import catalog
@@ -20,27 +32,42 @@ def strategy_list() -> None:
 
 
 @app.command("show")
+@examples(
+    "numasim strategy show topology-aware",
+    "numasim strategy show topology-aware --machine opteron-875-8s --workers 16 --worker 5",
+    "numasim strategy show steal-half --yaml",
+)
 def strategy_show(
-    name: str,
-    machine: Annotated[str, typer.Option(help="the machine to compile for")] = "xeon-e5-2620-2s",
+    name: Name,
+    machine: MachineName = "xeon-e5-2620-2s",
     workers: Annotated[int | None, typer.Option(help="default: every hardware thread")] = None,
     worker: Annotated[int, typer.Option(help="the worker whose plan is described")] = 0,
-    runtime: Annotated[str, typer.Option(help="the runtime preset")] = "ompi",
+    runtime: RuntimeName = "ompi",
+    as_yaml: AsYaml = False,
 ) -> None:
     """Describe the compiled plan of a worker in plain English."""
+    if as_yaml:
+        print_file("strategies", name)
+        return
     from numasim.plan.show_strategy import show
 
     say(show(name, machine, workers, worker, runtime))
 
 
 @app.command("compile")
+@examples("numasim strategy compile topology-aware --workers 8 -o domains.plan")
 def strategy_compile(
-    name: str,
-    machine: Annotated[str, typer.Option(help="the machine to compile for")] = "xeon-e5-2620-2s",
+    name: Name,
+    machine: MachineName = "xeon-e5-2620-2s",
     workers: Annotated[int | None, typer.Option(help="default: every hardware thread")] = None,
-    runtime: Annotated[str, typer.Option(help="the runtime preset")] = "ompi",
+    runtime: RuntimeName = "ompi",
     graph: Annotated[
-        Path | None, typer.Option("--graph", help="the recorded task graph of a program that runs in virtual time")
+        Path | None,
+        typer.Option(
+            "--graph",
+            help="the recorded task graph of a program that runs in virtual time",
+            autocompletion=files(".json"),
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="seed of the victim draws")] = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: NAME.plan")] = None,

@@ -5,14 +5,22 @@ from typing import Annotated
 
 import typer
 
+from numasim.cli.completion import YAML, parts_of_validation, shipped, studies
+from numasim.cli.examples import examples
 from numasim.cli.shared import EngineName, Jobs, Json, Results, chosen_engine
 
 
+@examples("numasim reproduce thesis --quick --table 3.2 -o results/table-3-2")
 def reproduce(
-    study: Annotated[str, typer.Argument(help="a shipped study, or a folder with a study.yaml")],
+    study: Annotated[
+        str, typer.Argument(help="a shipped study, or a folder with a study.yaml", autocompletion=studies)
+    ],
     table: Annotated[list[str] | None, typer.Option("--table", help="only this table or figure", metavar="ID")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="smaller runs, one of each")] = False,
-    machine: Annotated[str | None, typer.Option("--machine", help="run the study on another machine")] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option("--machine", help="run the study on another machine", autocompletion=shipped("machines", *YAML)),
+    ] = None,
     without: Annotated[
         list[str] | None, typer.Option("--without", help="disable a mechanism", metavar="MECHANISM")
     ] = None,
@@ -41,10 +49,14 @@ def reproduce(
     report(found, directory)
 
 
+@examples("numasim validate exact --quick --kernel fib")
 def validate(
     parts: Annotated[
         list[str] | None,
-        typer.Argument(help="shipped parts or paths; default: exact and virtual, or native on --machine"),
+        typer.Argument(
+            help="shipped parts or paths; default: exact and virtual, or native on --machine",
+            autocompletion=parts_of_validation,
+        ),
     ] = None,
     kernel: Annotated[list[str] | None, typer.Option("--kernel", help="only this kernel", metavar="NAME")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="fewer cells, smaller programs, fewer repeats")] = False,

@@ -5,15 +5,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from numasim.cli.completion import files, workloads
+from numasim.cli.examples import Commands, examples
 from numasim.cli.shared import print_columns, say
 
 if TYPE_CHECKING:
     from numasim.workload.graph import Workload
 
-app = typer.Typer(help="Workloads: list, show, import, export.", no_args_is_help=True)
+app = Commands("Workloads: list, show, import, export.", ["numasim workload list", "numasim workload show fib n=10"])
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        help="a name and parameters: strassen n=1024; or a mapping: '{name: strassen, n: 1024}'",
+        metavar="NAME [PARAMETER=VALUE]...",
+        autocompletion=workloads,
+    ),
+]
+GraphFile = Annotated[Path, typer.Argument(help="a task graph in JSON", autocompletion=files(".json"))]
 
 
 @app.command("list")
+@examples("numasim workload list")
 def workload_list() -> None:
     """Print the workloads and their parameters."""
     from numasim.workload.registry import PARAMETERS
@@ -24,17 +36,31 @@ def workload_list() -> None:
 
 
 @app.command("show")
-def workload_show(
-    text: Annotated[str, typer.Argument(help="a name or a mapping: '{name: strassen, n: 1024}'")],
-) -> None:
+@examples(
+    "numasim workload show fib n=10",
+    "numasim workload show strassen n=1024 cutoff=64",
+    "numasim workload show '{name: strassen, n: 1024, cutoff: 64}'",
+)
+def workload_show(words: Words) -> None:
     """Describe a workload: tasks, depth, work, bytes, closed-form facts."""
     from numasim.workload.describe import describe
 
-    say(describe(_workload(text)))
+    say(describe(_workload(words)))
+
+
+@app.command("export")
+@examples("numasim workload export fib n=8 fib.json")
+def workload_export(words: Words, file: GraphFile) -> None:
+    """Write the task graph of a workload as JSON."""
+    from numasim.workload.json_io import write
+
+    write(_workload(words), file)
+    say(file)
 
 
 @app.command("import")
-def workload_import(file: Path) -> None:
+@examples("numasim workload import fib.json")
+def workload_import(file: GraphFile) -> None:
     """Validate a task graph in JSON and describe it."""
     from numasim.workload.describe import describe
     from numasim.workload.json_io import read
@@ -42,17 +68,9 @@ def workload_import(file: Path) -> None:
     say(describe(read(file)))
 
 
-@app.command("export")
-def workload_export(text: str, file: Path) -> None:
-    """Write the task graph of a workload as JSON."""
-    from numasim.workload.json_io import write
-
-    write(_workload(text), file)
-    say(file)
-
-
-def _workload(text: str) -> "Workload":
+def _workload(words: list[str]) -> "Workload":
     from numasim.spec.single_part import read_workload
     from numasim.workload.generate import generate
 
-    return generate(read_workload(text))
+    named = "=" not in words[0] or words[0].lstrip().startswith("{")
+    return generate(read_workload(*((words[0], words[1:]) if named else ("", words))))

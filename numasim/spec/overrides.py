@@ -38,10 +38,11 @@ def from_text(text: str) -> Assignment:
     if not equals:
         raise InputError(f"got {text!r}", place="--set", expected="field=value, such as workers=24")
     path = field_path(name.strip(), Place(source))
-    return Assignment(path, _value(value, source), Place(source))
+    return Assignment(path, flow_value(value, source), Place(source))
 
 
-def _value(text: str, source: Source) -> Node:
+def flow_value(text: str, source: Source) -> Node:
+    """Return the YAML scalar or flow collection ``text``; InputError, placed at ``source``, where it is none."""
     if not text.strip():
         raise InputError("there is no value after =", place=source.name, expected="field=value, such as workers=24")
     try:

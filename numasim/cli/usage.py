@@ -1,0 +1,30 @@
+"""What is wrong with the words of a command line, in the manner of all other errors: one sentence and a remedy."""
+
+from typing import Any
+
+import typer
+
+from numasim.cli.examples import examples_of
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # typer itself does not name it
+
+
+def usage_sentence(error: Any) -> str:
+    """The error of typer as one sentence; for a group without any further word, its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return str(error.format_message())
+    if error.ctx is None:
+        return f"numasim: {_problem(error)}"
+    path = error.ctx.command_path
+    words = path.removeprefix("numasim").strip()
+    known = examples_of(error.ctx.command.epilog) if "Missing" in error.format_message() else ()
+    said = [
+        f"{words}: {_problem(error)}" if words else _problem(error),
+        *(f"for example: {each}" for each in known[:1]),
+    ]
+    return f"numasim: {'; '.join(said)} (see {path} --help)"
+
+
+def _problem(error: Any) -> str:
+    first, *more = " ".join(error.format_message().split()).rstrip(".").split(". ")
+    return "; ".join(text[:1].lower() + text[1:] for text in (first, *more))

@@ -1,0 +1,152 @@
+"""Help with examples that run as they stand, the version, completion, and what is said of wrong words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from numasim import __version__
+from numasim.cli import BAD_INPUT, OK, main
+from numasim.cli.entrance import app
+from numasim.cli.examples import examples_of
+from numasim.engine.simulate import ENGINES
+from numasim.parts import catalog
+from numasim.spec.identity import MODEL_VERSION
+from numasim.workload.registry import MODULES
+
+Capture = pytest.CaptureFixture[str]
+
+
+def commands(command: Any, path: str = "numasim") -> Iterator[tuple[str, Any]]:
+    """The command, and all below it, by the words that call them."""
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, f"{path} {name}")
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_help_has_an_example_of_its_command(path: str, capsys: Capture) -> None:
+    assert main([*path.split()[1:], "--help"]) == OK
+    before, _, section = capsys.readouterr().out.partition("\nExamples:\n")
+    assert before
+    shown = [line.removeprefix("  ") for line in section.splitlines()]
+    assert shown == list(examples_of(COMMANDS[path].epilog))  # whole lines, however long
+    assert any(line.startswith(path) for line in shown)
+
+
+def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """One after the other in one folder; only what `bench` measures, which takes minutes, is left out."""
+    from matplotlib.figure import Figure
+
+    monkeypatch.chdir(tmp_path)
+    for measurement in ("_bench_rates", "_bench_scale"):
+        monkeypatch.setattr(f"numasim.cli.measurements.{measurement}", lambda as_json: Figure)
+    every = [line for command in COMMANDS.values() for line in examples_of(command.epilog)]
+    for line in dict.fromkeys(every):
+        program, *arguments = shlex.split(line)
+        assert (program, main(arguments)) == ("numasim", OK), f"{line}: {capsys.readouterr().err}"
+
+
+def test_the_version_names_engine_and_model(capsys: Capture) -> None:
+    assert main(["--version"]) == OK
+    built = "built" if "native" in ENGINES else "not built"
+    assert capsys.readouterr().out == f"numasim {__version__}, native engine {built}, model version {MODEL_VERSION}\n"
+
+
+def completions(line: str, monkeypatch: pytest.MonkeyPatch, capture: Capture) -> list[str]:
+    """What a shell offers at the end of ``line``."""
+    monkeypatch.setenv("_NUMASIM_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
+    assert main([]) == OK
+    return capture.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("numasim machine show ", [*catalog.names("machines"), "mine.yaml", "of/"]),
+        ("numasim strategy show top", [name for name in catalog.names("strategies") if name.startswith("top")]),
+        ("numasim strategy show ring --runtime ", [*catalog.names("runtimes"), "mine.yaml", "of/"]),
+        ("numasim workload show ", list(MODULES)),
+        ("numasim sweep qui", ["quickstart"]),
+        ("numasim run ", [*catalog.names("sweeps"), "mine.yaml", "of/"]),
+        ("numasim run of/", ["of/mine.yml"]),
+        ("numasim run quickstart --engine ", list(ENGINES)),
+        ("numasim reproduce th", ["thesis"]),
+        ("numasim validate ", ["exact", "native", "virtual", "mine.yaml", "of/"]),
+        ("numasim schema s", ["sweep", "strategy"]),
+    ],
+)
+def test_shells_complete_what_ships_and_files(
+    line: str, offered: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "of").mkdir()
+    for name in ("mine.yaml", "note.txt", "of/mine.yml"):
+        (tmp_path / name).touch()
+    assert completions(line, monkeypatch, capsys) == offered
+
+
+def test_completion_is_printed_for_the_shell_that_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr("typer.completion._get_shell_name", lambda: "bash")
+    assert main(["--show-completion"]) == OK
+    assert "_NUMASIM_COMPLETE=complete_bash" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rnu"], "numasim: no such command 'rnu'; did you mean 'run'? (see numasim --help)"),
+        (
+            ["run"],
+            "numasim: run: missing argument 'spec'; for example: numasim run quickstart (see numasim run --help)",
+        ),
+        (["run", "x", "--engin", "y"], "numasim: run: no such option: --engin"),
+        (
+            ["machine", "lst"],
+            "numasim: machine: no such command 'lst'; did you mean 'list'? (see numasim machine --help)",
+        ),
+        (["sweep", "x", "--jobs", "0"], "numasim: sweep: invalid value for '--jobs' / '-j'"),
+        (["workload", "show", "fib", "n"], "numasim: got 'n'; expected parameters of the workload, such as n=10"),
+        (["workload", "show", "fib", "n=1", "n=2"], "numasim: the parameter 'n' is given twice; expected each"),
+        (
+            ["workload", "show", "fib", "spwan_ns=3"],
+            "numasim: workload: there is no field 'spwan_ns' here; expected one of name, n, spawn_ns, leaf_ns, "
+            "join_ns; did you mean 'spawn_ns'?",
+        ),
+        (["workload", "show", "fib", "n=-1"], "numasim: workload.n: got -1; expected at least 0"),
+        (["workload", "show", "fbi", "n=1"], "numasim: workload.name: there is no workload 'fbi'; expected one of "),
+    ],
+)
+def test_wrong_words_are_one_sentence(arguments: list[str], said: str, capsys: Capture) -> None:
+    assert main(arguments) == BAD_INPUT
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+
+
+def test_parameters_are_words_or_a_mapping(capsys: Capture) -> None:
+    for arguments in (
+        ["fib", "n=6", "leaf_ns=7"],
+        ["{name: fib, n: 6}", "leaf_ns=7"],
+        ["name=fib", "leaf_ns=7", "n=6"],
+    ):
+        assert main(["workload", "show", *arguments]) == OK
+    assert len(set(capsys.readouterr().out.split("\n\n")) - {""}) == 1
+
+
+@pytest.mark.parametrize(("kind", "command"), [("machines", "machine"), ("strategies", "strategy")])
+def test_shipped_files_are_printed_as_they_stand(kind: str, command: str, capsys: Capture) -> None:
+    for name in catalog.names(kind):
+        assert main([command, "show", name, "--yaml"]) == OK
+        assert capsys.readouterr().out == catalog.find(kind, name).read_text()
