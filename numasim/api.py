@@ -96,14 +96,15 @@ def sweep(
     jobs: int | None = None,
     cluster: str | None = None,
     engine: str = DEFAULT_ENGINE,
-    progress: bool = False,
+    progress: bool = True,
     **changes: Any,
 ) -> SweepResult:
     """Simulate the missing runs of a sweep and return its tables.
 
     ``directory`` (default ``results/<name of the file>``) keeps the results; an interrupted sweep continues where it
     stopped. ``jobs`` is the number of processes (default: one per core); ``cluster`` is, instead, the address of a Dask
-    scheduler whose workers simulate, or ``local:N`` for N workers that are started here.
+    scheduler whose workers simulate, or ``local:N`` for N workers that are started here. ``progress`` shows a bar in
+    a notebook and on a terminal, and nothing elsewhere.
     """
     from numasim.spec.sweep_spec import load_sweep
     from numasim.sweep.run_sweep import run_sweep

@@ -1,14 +1,34 @@
-"""The progress of a sweep on the terminal, with the remaining time."""
+"""The progress of a sweep on the terminal or in a notebook, with the remaining time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+
+from numasim.sweep.notebook_progress import NotebookBar, in_notebook
+
+
+def progress_bar(total: int, wanted: bool, what: str = "runs") -> AbstractContextManager[Callable[[int], None]]:
+    """Give a function that advances the bar by a number of ``what``.
+
+    The bar is in the output of a notebook's cell, or else on stderr, and there only on a terminal.
+    """
+    if wanted and total and in_notebook():
+        return _notebook_bar(total, what)
+    return _terminal_bar(total, wanted, what)
 
 
 @contextmanager
-def progress_bar(total: int, wanted: bool, what: str = "runs") -> Iterator[Callable[[int], None]]:
-    """Give a function that advances the bar by a number of ``what``; the bar is on stderr, and only on a terminal."""
+def _notebook_bar(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    bar = NotebookBar(total, what)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+@contextmanager
+def _terminal_bar(total: int, wanted: bool, what: str) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

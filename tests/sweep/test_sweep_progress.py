@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
+from numasim.sweep import notebook_progress
+from numasim.sweep.notebook_progress import NotebookBar
 from numasim.sweep.progress import progress_bar
 
 
@@ -29,3 +33,50 @@ def test_nothing_is_said_unasked(
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     advance_to_the_end(total, wanted)
     assert capsys.readouterr() == ("", "")
+
+
+class Output:
+    """IPython's output of one cell: what is shown in it last, and how often it was drawn."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def display(self, bar: NotebookBar, display_id: bool) -> Output:
+        assert display_id
+        self.update(bar)
+        return self
+
+    def update(self, thing: NotebookBar) -> None:
+        self.shown.append(repr(thing))
+
+
+def test_a_notebook_keeps_one_line_without_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second a run: the bar is drawn for each, and the last line is a function of the number of runs alone."""
+    clock = count()
+    monkeypatch.setattr(notebook_progress, "monotonic", lambda: next(clock))
+    output = Output()
+    bar = NotebookBar(4, "runs", output.display)
+    for _ in range(4):
+        bar(1)
+    bar.close()
+    seconds = ["", ", about 3 s left", ", about 2 s left", ", about 1 s left"]
+    begun = [f"{done} of 4 runs{left}" for done, left in enumerate(seconds)]
+    assert output.shown == [*begun, "4 runs", "4 runs simulated"]
+
+
+def test_a_bar_in_a_notebook_is_not_drawn_for_each_of_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook_progress, "monotonic", lambda: 0.0)
+    output = Output()
+    bar = NotebookBar(1000, "runs", output.display)
+    for _ in range(400):
+        bar(1)
+    bar.close()
+    assert output.shown == ["0 of 1,000 runs", "400 of 1,000 runs simulated"]
+
+
+def test_a_bar_in_a_notebook_is_as_long_as_what_is_done() -> None:
+    bar = NotebookBar(4, "<runs>", Output().display)
+    bar(1)
+    page = bar._repr_html_()
+    assert "width: 25.0%" in page
+    assert "1 of 4 &lt;runs&gt;" in page
