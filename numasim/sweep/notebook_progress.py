@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from time import monotonic
 from typing import Any
 
@@ -30,7 +31,7 @@ class NotebookBar:
     def __init__(self, total: int, what: str, show: Callable[..., Any] | None = None) -> None:
         """``show`` is IPython's ``display``, which it is by default."""
         if show is None:
-            from IPython.display import display as show
+            show = import_module("IPython.display").display
         self._total, self._what, self._done = total, what, 0
         self._started = self._drawn = monotonic()
         self._output = show(self, display_id=True)
