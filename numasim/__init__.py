@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LATE = {
+    "compare": "numasim.report.answers.question",
     "machines": "numasim.objects.shipped",
     "run": "numasim.api",
     "runtimes": "numasim.objects.shipped",

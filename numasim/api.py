@@ -21,7 +21,7 @@ from numasim.spec.run_spec import RunSpec, load_run, resolve
 
 if TYPE_CHECKING:
     from numasim.plan.plan import Plan
-    from numasim.sweep.store.frame import SweepResult
+    from numasim.sweep_report.sweep_result import SweepResult
 
 __all__ = ["run", "simulate", "sweep"]
 
@@ -108,7 +108,7 @@ def sweep(
     """
     from numasim.spec.sweep_spec import load_sweep
     from numasim.sweep.run_sweep import run_sweep
-    from numasim.sweep.store.frame import SweepResult
+    from numasim.sweep_report.sweep_result import SweepResult
 
     require_engine(engine)
     loaded = load_sweep(spec, changes=changes)

@@ -28,7 +28,7 @@ from numasim.spec.run_spec import RunSpec, resolve
 from numasim.spec.sweep_spec import load_sweep
 from numasim.sweep.batch import Runner
 from numasim.sweep.run_sweep import run_sweep
-from numasim.sweep.store.frame import SweepResult
+from numasim.sweep_report.sweep_result import SweepResult
 
 OF_ONE = 1.9  # times the throughput of one process
 MOST_SAMPLES = 3  # of pairs

@@ -40,11 +40,11 @@ def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
     from rich.console import Console
 
     from numasim.report.answers.answer_table import render
-    from numasim.sweep.store.frame import SweepResult
+    from numasim.sweep.store.frame import load
 
     console = Console()
     if not quiet:
-        frame = SweepResult(directory).to_frame()
+        frame = load(directory)
         render(frame, console)
         for remark in _remarks_of_sweep(frame):
             console.print(f"note: {remark}", highlight=False)
@@ -78,10 +78,10 @@ def require_plots(results: Path) -> None:
 def save_sweep_plots(results: Path, output: Path) -> list[Path]:
     """Draw the standard figures of a results directory."""
     from numasim.report.figures.plots import save_all
-    from numasim.sweep.store.frame import SweepResult
+    from numasim.sweep.store.frame import load, load_table
+    from numasim.sweep.store.results_store import NODE_PAIRS, WORKERS
 
-    found = SweepResult(results)
-    return save_all(found.to_frame(), found.workers(), found.node_pairs(), output)
+    return save_all(load(results), load_table(results, WORKERS), load_table(results, NODE_PAIRS), output)
 
 
 @contextmanager

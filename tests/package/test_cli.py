@@ -15,7 +15,7 @@ from numasim.files.owned_folder import MANIFEST
 from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS
 from numasim.report.figures.run_plots import RUN_PLOTS
-from numasim.sweep.store.frame import SweepResult
+from numasim.sweep_report.sweep_result import SweepResult
 from numasim.workload.registry import PARAMETERS
 
 INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT

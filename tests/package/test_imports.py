@@ -30,6 +30,7 @@ ORDER = (
     "runtime",
     "sweep",
     "report",
+    "sweep_report",
     "benchmark",
     "plot",
     "reproduce",

@@ -11,6 +11,7 @@ A median has the interval of its order statistics (Conover, Practical Nonparamet
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -124,6 +125,37 @@ def sign_test(wins: int, losses: int) -> float:
     trials = wins + losses
     tail = sum(math.comb(trials, k) for k in range(min(wins, losses) + 1))
     return min(1.0, 2 * tail / (1 << trials))
+
+
+def difference_p(change: FloatArray) -> float:
+    """Two-sided p-value of Student's t test that the mean of ``change`` [pairs] is zero; NaN with fewer than two pairs.
+
+    Where all changes are equal it is 0, or 1 if they are zero: nothing is left to chance.
+    """
+    from scipy.special import stdtr
+
+    count = len(change)
+    if count < 2:
+        return math.nan
+    mean, spread = float(change.mean()), float(change.std(ddof=1))
+    if spread == 0:
+        return 0.0 if mean else 1.0
+    return 2 * float(stdtr(count - 1, -abs(mean) * math.sqrt(count) / spread))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct the p-values of a family of tests, so that the smallest is that of the family.
+
+    A corrected value below alpha keeps the probability of any error among all of them below alpha, however they depend
+    on each other (Holm, Scandinavian Journal of Statistics 6, 1979). NaN stays NaN, and does not count.
+    """
+    values = np.asarray(p_values, np.float64)
+    corrected = np.full(len(values), math.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors))
+    return [float(each) for each in corrected]
 
 
 def _share_positive(change: FloatArray) -> float:

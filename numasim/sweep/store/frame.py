@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,33 +16,10 @@ from numasim.files.file_kinds import TABLE
 from numasim.files.presence import is_there
 from numasim.files.writer import reading_errors
 from numasim.sweep.store.parquet import unreadable_table
-from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS
+from numasim.sweep.store.results_store import RESULTS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class SweepResult:
-    """The tables of a results directory."""
-
-    directory: Path
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each cell and repeat: the columns of a result, the sweep axes, the error."""
-        return load(self.directory)
-
-    def workers(self) -> pd.DataFrame:
-        """One row for each run and worker; producers follow the workers."""
-        return _frame(_read(self.directory / WORKERS))
-
-    def node_pairs(self) -> pd.DataFrame:
-        """One row for each run and ordered pair of nodes: steals from thief to victim, bytes from accessor to home."""
-        return _frame(_read(self.directory / NODE_PAIRS))
-
-    def timing(self) -> pd.DataFrame:
-        """One row for each run: the wall-clock time of its engine in seconds."""
-        return _frame(_read(self.directory / TIMING))
 
 
 def load(path: str | Path) -> pd.DataFrame:
@@ -61,6 +37,11 @@ def load(path: str | Path) -> pd.DataFrame:
             f"is not a results table, it lacks the column {absent[0]}", place=str(file), expected=TABLE.name
         )
     return _frame(table)
+
+
+def load_table(directory: Path, name: str) -> pd.DataFrame:
+    """Read another table of a results directory, such as `WORKERS`. Raises `InputError` as `load` does."""
+    return _frame(_read(directory / name))
 
 
 def _read(file: Path) -> pa.Table:

@@ -1,0 +1,195 @@
+"""Effects in words: "steal-half is 9.0 % faster than randomized on fib with 64 workers (6.7 to 11.2), because ..."."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from numasim.engine.columns import DESCRIBED
+from numasim.report.answers.estimated_effects import Effect
+from numasim.report.answers.statistics import Estimate
+from numasim.report.answers.time_parts import PartChange
+from numasim.report.answers.varying_axes import Axis, value_text
+from numasim.report.unit_text import bytes_text, count_text, ratio_text, time_text
+
+MAKESPAN = "makespan_ps"
+
+
+def amount_text(column: str, value: float) -> str:
+    """A value of a column with its unit."""
+    described = DESCRIBED[column]
+    if described.unit == "ps":
+        return time_text(value)
+    if described.unit == "B":
+        return bytes_text(value)
+    return ratio_text(value) if described.kind == "ratio" else count_text(value)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A value of an axis against its baseline, in a column."""
+
+    axis: Axis
+    value: int
+    baseline: int
+    column: str
+
+    def compared(self, what: str) -> str:
+        """``steal-half is WHAT than randomized``; for other columns than the makespan, whose difference is."""
+        value, baseline = self.axis.texts[self.value], self.axis.texts[self.baseline]
+        if self.column != MAKESPAN:
+            label = DESCRIBED[self.column].label
+            verb = "are" if any(word.endswith("s") and not word.endswith("ss") for word in label.split()) else "is"
+            return f"{label} {verb} {what} {self._with(value)} than {self._with(baseline)}"
+        if self.axis.columns == ("workers",):
+            return f"{value} {'worker is' if value == '1' else 'workers are'} {what} than {baseline}"
+        return f"{f'{self.axis.name}={value}' if self._names_axis else value} is {what} than {baseline}"
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What a positive and a negative difference are called."""
+        return ("slower", "faster") if self.column == MAKESPAN else ("higher", "lower")
+
+    def size(self, shown: Estimate, relative: bool) -> str:
+        """``9.0 % faster``, ``0.120 higher``."""
+        return f"{self.amount(abs(shown.value), relative)} {self.words[shown.value < 0]}"
+
+    def range(self, shown: Estimate, relative: bool) -> str:
+        """`` (6.7 to 11.2)``: the interval of the size."""
+        low, high = sorted((abs(shown.low), abs(shown.high)))
+        if relative:
+            return f" ({low:.1f} to {high:.1f})"
+        return f" ({amount_text(self.column, low)} to {amount_text(self.column, high)})"
+
+    def signed(self, shown: Estimate, relative: bool) -> str:
+        """``-1.2 % (-3.0 to +0.6)``, with which nothing is claimed."""
+        text = self.signed_amount(shown.value, relative) + " %" * relative
+        if pd.isna(shown.low):
+            return text
+        return f"{text} ({self.signed_amount(shown.low, relative)} to {self.signed_amount(shown.high, relative)})"
+
+    def amount(self, size: float, relative: bool) -> str:
+        """An absolute value: a percentage, or in the unit of the column."""
+        return f"{size:.1f} %" if relative else amount_text(self.column, size)
+
+    def signed_amount(self, value: float, relative: bool) -> str:
+        """A difference with its sign, without the % of a percentage."""
+        return f"{value:+.1f}" if relative else ("-" if value < 0 else "+") + amount_text(self.column, abs(value))
+
+    @property
+    def _names_axis(self) -> bool:
+        """Whether values say nothing without the name of their axis, as those of ``runtime.backoff.first_ns`` do."""
+        return len(self.axis.columns) == 1 and self.axis.name not in {"machine", "workload", "strategy"}
+
+    def _with(self, text: str) -> str:
+        columns = self.axis.columns
+        if columns == ("workers",):
+            return f"with {text} worker{'s' * (text != '1')}"
+        if columns[0] in {"machine", "workload"}:
+            return f"on {text}"
+        if columns == ("strategy",):
+            return f"under {text}"
+        return f"with {self.axis.name}={text}" if self._names_axis else f"with {text}"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question in one setting: its effect, the parts that explain it, and where that is."""
+
+    effect: Effect
+    causes: Sequence[PartChange]
+    where: str
+
+
+def answer_sentence(question: Question, answers: Sequence[Answered]) -> str:
+    """The answer of a question in one sentence: of its only setting, or a summary of several."""
+    text = _single(question, answers[0]) if len(answers) == 1 else _summary(question, answers)
+    return f"{text}." if question.column == MAKESPAN else f"{text[0].upper()}{text[1:]}."
+
+
+def _single(question: Question, answer: Answered) -> str:
+    effect = answer.effect
+    if effect.sure:
+        found = question.compared(question.size(effect.shown, effect.relative)) + answer.where
+        return found + question.range(effect.shown, effect.relative) + _because(answer)
+    text = question.compared(f"not surely {' or '.join(reversed(question.words))}") + answer.where
+    if not effect.pairs:
+        return f"{text}: no pair of runs has ended"
+    alone = " in a single pair, which has no interval" if effect.pairs == 1 else ""
+    return f"{text}: {question.signed(effect.shown, effect.relative)}{alone}"
+
+
+def _summary(question: Question, answers: Sequence[Answered]) -> str:
+    compared = [each for each in answers if each.effect.pairs]
+    relative = all(each.effect.relative for each in compared)
+    sizes = [(each, each.effect.percent if relative else each.effect.difference) for each in compared]
+    sure = [(each, shown) for each, shown in sizes if each.effect.sure]
+    sides = [[each for each in sure if each[1].value < 0], [each for each in sure if each[1].value > 0]]
+    claims: list[str] = []
+    for side in sorted(filter(None, sides), key=len, reverse=True):
+        claims.append(_claim(question, side, relative, len(answers), first=not claims))
+    if not claims:
+        return _no_claim(question, [shown.value for _, shown in sizes], relative, len(answers))
+    others = len(answers) - len(sure)
+    return "; ".join([*claims, *([f"in {others} no difference is sure"] if others else [])])
+
+
+def _claim(
+    question: Question, side: Sequence[tuple[Answered, Estimate]], relative: bool, settings: int, first: bool
+) -> str:
+    """In how many settings the difference has one sign, and where it is largest."""
+    most, shown = max(side, key=lambda each: abs(each[1].value))
+    word = question.words[shown.value < 0]
+    lead = question.compared(f"surely {word}") if first else word
+    size = question.amount(abs(shown.value), relative) + question.range(shown, relative)
+    return f"{lead} in {len(side)} of {settings} settings, by up to {size}{most.where}{_because(most)}"
+
+
+def _no_claim(question: Question, values: Sequence[float], relative: bool, settings: int) -> str:
+    text = question.compared(f"not surely {' or '.join(reversed(question.words))}") + f" in any of {settings} settings"
+    if not values:
+        return text
+    low, high = (question.signed_amount(end, relative) for end in (min(values), max(values)))
+    return f"{text}: {low} to {high}" + " %" * relative
+
+
+def _because(answer: Answered) -> str:
+    text = because_text(answer.effect, answer.causes)
+    return f", because {text}" if text else ""
+
+
+def because_text(effect: Effect, found: Sequence[PartChange]) -> str:
+    """``waiting for work falls by 8.4 % ... while all else rises by 0.4 %``: the printed figures add up."""
+    if not found:
+        return ""
+    rounded = [round(each.percent.value, 1) for each in found]
+    verb = "falls" if effect.percent.value < 0 else "rises"
+    verbs = [f" {verb}", *[""] * (len(found) - 1)]
+    named = [
+        f"{each.part.label}{does} by {abs(size):.1f} %" for each, does, size in zip(found, verbs, rounded, strict=True)
+    ]
+    rest = round(round(effect.percent.value, 1) - sum(rounded), 1)
+    also = f", while all else {'falls' if rest < 0 else 'rises'} by {abs(rest):.1f} %" if rest else ""
+    return joined(named) + also
+
+
+def short_because(found: Sequence[PartChange]) -> str:
+    """The causes for a table: ``waiting for work -8.4, contention -1.0``."""
+    return ", ".join(f"{each.part.label} {each.percent.value:+.1f}" for each in found)
+
+
+def setting_text(columns: Sequence[str], values: Sequence[Any]) -> str:
+    """Where a contrast was made: `` on fib with 64 workers under randomized, n=10``."""
+    words = {"workload": " on {}", "machine": " on {}", "strategy": " under {}", "workers": " with {} workers"}
+    given = {name: value_text(value) for name, value in zip(columns, values, strict=True)}
+    named = [pattern.format(given[name]) for name, pattern in words.items() if name in given]
+    named = [text.replace(" with 1 workers", " with 1 worker") for text in named]
+    return "".join(named) + "".join(f", {name}={text}" for name, text in given.items() if name not in words)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)

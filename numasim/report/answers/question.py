@@ -1,0 +1,210 @@
+"""Questions to the runs of a sweep: how a column differs along an axis, against a baseline.
+
+The answer is a table with a row for each setting and each other value, and a sentence for each value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from numasim.engine.columns import DESCRIBED
+from numasim.errors import InputError
+from numasim.report.answers.contrasts import Contrast, contrasts, setting_columns_of
+from numasim.report.answers.effect_sentences import (
+    MAKESPAN,
+    Answered,
+    Question,
+    answer_sentence,
+    because_text,
+    setting_text,
+)
+from numasim.report.answers.estimated_effects import Effect, effects
+from numasim.report.answers.statistics import Estimate
+from numasim.report.answers.time_parts import PartChange, causes, part_changes, parts_per_worker
+from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, varying_axes
+from numasim.report.comparison_cells import numbers
+
+CONFIDENT_PAIRS = 6  # the fewest with which a sign test can reach 0.05
+COMPARABLE = tuple(name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity")
+
+
+class HasFrame(Protocol):
+    """Results that can be had as a table, such as those of `numasim.sweep`."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each run."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answer to one question.
+
+    ``table`` has a row for each setting and value other than the ``baseline``: the columns of the setting and of the
+    axis; ``baseline`` and ``column``; ``pairs``; the means ``baseline_mean`` and ``mean``; ``difference`` and
+    ``percent`` (of the baseline's sum; NaN for ratios, and for amounts whose baseline is not positive), each with
+    ``_low`` and ``_high``, its 95 % interval; ``p``, of the paired t test, and ``holm_p``, after Holm's correction over
+    the table; ``sure``, whether the interval excludes zero with that correction too; ``because``, in words. For the
+    makespan, columns ``part_...`` have the parts of ``percent``, which add up to it. ``sentences`` are one for each
+    value; ``notes`` say how to read them.
+    """
+
+    axis: str
+    baseline: str
+    column: str
+    table: pd.DataFrame
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The sentences, the table and the notes as text."""
+        return "\n".join([*self.sentences, "", self.table.to_string(index=False), "", *self.notes])
+
+
+def compare(
+    results: HasFrame | pd.DataFrame,
+    axis: str | None = None,
+    baseline: object = None,
+    column: str = MAKESPAN,
+) -> Comparison:
+    """Compare the runs of a sweep along one axis.
+
+    ``axis`` is the name of an axis of the sweep or of an identity column that varies (``strategy``, ``workers``,
+    ``runtime.backoff.first_ns``; axes that a ``zip:`` moves together are one, ``workload+runtime``); by default
+    strategies if they vary, else the first axis beside the workers. ``baseline`` is one of its values, by default the
+    first. ``column`` is any numeric column of results. Raises `InputError` for what there is not.
+    """
+    frame = results if isinstance(results, pd.DataFrame) else results.to_frame()
+    axes = varying_axes(frame)
+    chosen = natural_axis(axes) if axis is None else find_axis(axes, axis)
+    return _Answer(frame, chosen, 0 if baseline is None else find_value(chosen, baseline), _column(column)).comparison()
+
+
+def _column(name: str) -> str:
+    if name not in COMPARABLE:
+        raise InputError(
+            f"no numeric column of results is called {name!r}",
+            expected=", ".join(COMPARABLE),
+            value=name,
+            known=COMPARABLE,
+        )
+    return name
+
+
+@dataclass(frozen=True)
+class _Cell:
+    contrast: Contrast
+    effect: Effect
+    changes: Sequence[PartChange]
+    causes: Sequence[PartChange]
+
+
+class _Answer:
+    """The answer of a question while it comes about."""
+
+    def __init__(self, frame: pd.DataFrame, axis: Axis, baseline: int, column: str) -> None:
+        self._frame = frame
+        self._axis = axis
+        self._baseline = baseline
+        self._column = column
+        self._columns = setting_columns_of(frame, axis)
+        self._cells = self._found()
+
+    def comparison(self) -> Comparison:
+        """The whole answer."""
+        return Comparison(
+            self._axis.name,
+            self._axis.texts[self._baseline],
+            self._column,
+            pd.DataFrame([self._row(cell) for cell in self._cells], columns=None if self._cells else self._names()),
+            tuple(self._sentences()),
+            tuple(self._notes()),
+        )
+
+    def _found(self) -> list[_Cell]:
+        found = contrasts(self._frame, self._axis, self._baseline)
+        values = numbers(self._frame, self._column)
+        estimated = effects(values, self._column, found)
+        if self._column != MAKESPAN:
+            return [_Cell(contrast, effect, (), ()) for contrast, effect in zip(found, estimated, strict=True)]
+        parts = parts_per_worker(self._frame)
+        changes = [part_changes(parts, values, contrast) for contrast in found]
+        return [
+            _Cell(contrast, effect, each, causes(effect, each))
+            for contrast, effect, each in zip(found, estimated, changes, strict=True)
+        ]
+
+    def _names(self) -> list[str]:
+        return [*self._columns, *self._axis.columns, "baseline", "column", "pairs"]
+
+    def _row(self, cell: _Cell) -> dict[str, Any]:
+        effect = cell.effect
+        return {
+            **dict(zip(self._columns, cell.contrast.setting, strict=True)),
+            **dict(zip(self._axis.columns, self._axis.values[cell.contrast.value], strict=True)),
+            "baseline": self._axis.texts[self._baseline],
+            "column": self._column,
+            "pairs": effect.pairs,
+            "baseline_mean": effect.first_mean,
+            "mean": effect.mean,
+            **_columns("difference", effect.difference),
+            **_columns("percent", effect.percent),
+            "p": effect.p,
+            "holm_p": effect.holm_p,
+            "sure": effect.sure,
+            "because": because_text(effect, cell.causes),
+            **{f"part_{each.part.name}": each.percent.value for each in cell.changes},
+        }
+
+    def _sentences(self) -> list[str]:
+        sentences = []
+        for value in range(len(self._axis.values)):
+            cells = [cell for cell in self._cells if cell.contrast.value == value]
+            if cells:
+                question = Question(self._axis, value, self._baseline, self._column)
+                answers = [Answered(cell.effect, cell.causes, self._where(cell.contrast)) for cell in cells]
+                sentences.append(answer_sentence(question, answers))
+        return sentences
+
+    def _where(self, contrast: Contrast) -> str:
+        """The workload and the workers of a contrast, and of what else varies between the contrasts."""
+        varying = {
+            name
+            for place, name in enumerate(self._columns)
+            if len({str(cell.contrast.setting[place]) for cell in self._cells}) > 1
+        }
+        shown = [place for place, name in enumerate(self._columns) if name in varying | {"workload", "workers"}]
+        return setting_text([self._columns[at] for at in shown], [contrast.setting[at] for at in shown])
+
+    def _notes(self) -> list[str]:
+        drawn = "the tasks' times and the draws of victims" if self._times_vary() else "the draws of victims"
+        shared = "repeat" if "seed" in self._axis.columns else "seed"
+        notes = [
+            f"intervals: 95 %, over pairs of runs that share the {shared}; they cover {drawn}, not what the model"
+            " leaves out; a difference is sure if its interval excludes zero, also after Holm's correction over all"
+            " settings"
+        ]
+        if any(cell.causes for cell in self._cells):
+            notes.append(
+                "because: parts of the time of a worker, in % of the baseline's makespan; they add up to the difference"
+            )
+        pairs = [cell.effect.pairs for cell in self._cells]
+        if pairs and min(pairs) < CONFIDENT_PAIRS:
+            notes.append(f"few pairs: only {min(pairs)} in a setting; a larger repeat narrows the intervals")
+        return notes
+
+    def _times_vary(self) -> bool:
+        """Whether repeats differ in the tasks' own times: then their serial times do."""
+        serial = numbers(self._frame, "serial_ps")
+        sides = [rows for cell in self._cells for rows in (cell.contrast.first, cell.contrast.other)]
+        return any(bool(np.ptp(serial[rows]) > 0) for rows in sides if len(rows))
+
+
+def _columns(name: str, estimate: Estimate) -> Mapping[str, float]:
+    value = estimate.value if estimate.count else math.nan
+    return {name: value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}

@@ -1,0 +1,96 @@
+"""Why a makespan differs: its parts, of which each is tested by itself, and of which all add up to the difference.
+
+The time split adds up to workers x makespan (model 6.4). Divided by the workers it adds up to the makespan, also where
+the two sides of a contrast have different numbers of workers; the mean change of each part, in percent of the
+baseline's makespan, therefore adds up to the difference in percent. Between equal numbers of workers that is the same
+as in percent of the baseline's workers x makespan. The kinds of idleness are one part, because they turn into each
+other when only the back-off changes; waiting for locks and atomic words is set apart from the other overhead.
+
+A cause is named only where the difference is sure, with a probability below `CAUSE_ERROR` that chance alone makes it as
+large, and only a part with the sign of the difference whose own interval excludes zero, after Holm's correction over
+the parts too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import starmap
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from numasim.report.answers.contrasts import Contrast
+from numasim.report.answers.estimated_effects import FAMILY_ERROR, Effect, excludes_zero, scaled
+from numasim.report.answers.statistics import Estimate, difference_p, holm, ratio_interval
+from numasim.report.comparison_cells import numbers
+
+CAUSE_ERROR = 0.001  # so that not one cause is expected in 45 questions about nothing, with a probability of 95 %
+LEAST_SHARE = 0.1  # of the difference that a part must make to be named
+MOST_NAMED = 3
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the makespan: the sum of columns of the time split, ``less`` that of another part, over workers."""
+
+    name: str
+    label: str
+    columns: tuple[str, ...]
+    less: tuple[str, ...] = ()
+
+
+PARTS = (
+    Part("work", "work", ("work_local_ps",)),
+    Part("remote_memory", "the distance of memory", ("inflation_numa_ps",)),
+    Part("contention", "contention", ("inflation_contention_ps",)),
+    Part("speeds", "sharing of cores", ("inflation_smt_ps",)),
+    Part("lock_waits", "waiting for locks", ("lock_wait_ps",)),
+    Part("overhead", "overhead", ("overhead_ps",), less=("lock_wait_ps",)),
+    Part("waiting", "waiting for work", ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps")),
+)
+
+
+@dataclass(frozen=True)
+class PartChange:
+    """The mean change of a part, in percent of the baseline's makespan; ``sure`` if its sign is no chance."""
+
+    part: Part
+    percent: Estimate
+    sure: bool
+
+
+def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
+    """[parts, rows of the table] time of each part, in picoseconds of one worker; they add up to the makespan.
+
+    A producer beside the workers may wait for locks too, which is in ``lock_wait_ps`` but not in the time split: where
+    that shows, lock waits stay in the overhead.
+    """
+    waits, overhead = numbers(frame, "lock_wait_ps"), numbers(frame, "overhead_ps")
+    waits = np.zeros_like(waits) if np.any(waits > overhead) else waits
+    columns = {name: numbers(frame, name) for part in PARTS for name in part.columns} | {"lock_wait_ps": waits}
+    sums = [sum(columns[name] for name in part.columns) - sum(columns[name] for name in part.less) for part in PARTS]
+    return np.stack(sums) / numbers(frame, "workers")
+
+
+def part_changes(parts: FloatArray, makespan_ps: FloatArray, contrast: Contrast) -> list[PartChange]:
+    """The change of every part in a contrast, in the order of `PARTS`."""
+    whole = makespan_ps[contrast.first]
+    changes = parts[:, contrast.other] - parts[:, contrast.first]
+    percents = [scaled(ratio_interval(change, whole), 100) for change in changes]
+    corrected = holm([difference_p(change) for change in changes])
+    sure = [excludes_zero(percent) and p < FAMILY_ERROR for percent, p in zip(percents, corrected, strict=True)]
+    return list(starmap(PartChange, zip(PARTS, percents, sure, strict=True)))
+
+
+def causes(effect: Effect, changes: Sequence[PartChange]) -> list[PartChange]:
+    """The parts that explain an effect, the largest first; none where chance may have made it."""
+    if not effect.sure or effect.p >= CAUSE_ERROR:
+        return []
+    sign = np.sign(effect.percent.value)
+    least = LEAST_SHARE * abs(effect.percent.value)
+    found = [each for each in changes if each.sure and sign * each.percent.value >= least]
+    return sorted(found, key=lambda each: -abs(each.percent.value))[:MOST_NAMED]

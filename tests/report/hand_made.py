@@ -1,0 +1,41 @@
+"""Results tables of a few runs whose columns were written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from numasim.engine.result import COLUMNS, TIME
+
+SHARED = {
+    "engine": "reference",
+    "machine": "two-nodes",
+    "workload": "fib",
+    "strategy": "randomized",
+    "workers": 2,
+    "seed": 7,
+    "serial_ps": 1000,
+    "lock_wait_ps": 0,
+}
+
+
+def cell(repeats: list[dict[str, int]], **identity: Any) -> list[dict[str, Any]]:
+    """A run for each of ``repeats``, which has the components of its time split; the makespan follows from them."""
+    rows = []
+    for repeat, split in enumerate(repeats):
+        row = dict.fromkeys(COLUMNS, 0) | SHARED | identity | {"repeat": repeat, "error": None} | split
+        total = sum(row[name] for name in TIME)
+        rows.append({**row, "makespan_ps": total // row["workers"]})
+        assert total % row["workers"] == 0
+    return rows
+
+
+def table(*cells: list[dict[str, Any]]) -> pd.DataFrame:
+    """The runs of the cells."""
+    return pd.DataFrame([row for each in cells for row in each])
+
+
+def busy(*works: int, **other: int) -> list[dict[str, int]]:
+    """Repeats with so much local work each, and the same other components."""
+    return [{"work_local_ps": work, **other} for work in works]

@@ -1,0 +1,230 @@
+"""Any question to a sweep: effects that were worked out by hand, their words, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+from hand_made import busy, cell, table
+from hypothesis import given
+from hypothesis import strategies as st
+
+import numasim as ns
+from numasim.engine.result import TIME
+from numasim.errors import InputError
+from numasim.report.answers.question import compare
+
+WAITS = ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps")
+
+
+def two_strategies(first, other, **shared):
+    return table(cell(first, strategy="randomized", **shared), cell(other, strategy="steal-half", **shared))
+
+
+def only(comparison):
+    assert len(comparison.table) == 1
+    return comparison.table.iloc[0]
+
+
+def test_a_paired_difference_has_its_interval_and_p_value():
+    found = compare(two_strategies(busy(200, 220, 180), busy(160, 176, 144)))
+    row = only(found)
+    assert (found.axis, found.baseline, found.column) == ("strategy", "randomized", "makespan_ps")
+    assert (row.strategy, row.baseline, row.workers, row.pairs) == ("steal-half", "randomized", 2, 3)
+    assert (row.baseline_mean, row["mean"], row.difference) == (100, 80, -20)
+    half = 4.302652729911275 * 2 / math.sqrt(3)  # Student's t with 2 degrees of freedom; -20, -22, -18 spread by 2
+    assert (row.difference_low, row.difference_high) == pytest.approx((-20 - half, -20 + half))
+    assert (row.percent, row.percent_low, row.percent_high) == pytest.approx((-20, -20, -20))  # always a fifth
+    assert row.p == row.holm_p == pytest.approx(1 - math.sqrt(300 / 302))  # of t = 20 sqrt(3) / 2, in closed form
+    assert row.sure
+    assert found.sentences == (
+        "steal-half is 20.0 % faster than randomized on fib with 2 workers (20.0 to 20.0).",
+    )  # p = 0.003 is enough for a difference, not for its cause
+
+
+def test_causes_are_pooled_and_add_up():
+    before = busy(100, 100, 100, idle_steal_ps=40, idle_backoff_ps=20, overhead_ps=40)
+    after = busy(100, 100, 100, idle_steal_ps=50, parked_ps=2, overhead_ps=22, inflation_numa_ps=6)
+    for each in before:
+        each["lock_wait_ps"] = 20
+    found = compare(two_strategies(before, after))  # 200 to 180 of two workers
+    row = only(found)
+    assert row.percent == pytest.approx(-10)
+    parts = {name: row[f"part_{name}"] for name in ("work", "remote_memory", "lock_waits", "overhead", "waiting")}
+    expected = {"work": 0, "remote_memory": 6, "lock_waits": -20, "overhead": 2, "waiting": -8}
+    assert parts == pytest.approx({name: 100 * change / 200 for name, change in expected.items()})
+    assert row.because == (
+        "waiting for locks falls by 10.0 % and waiting for work by 4.0 %, while all else rises by 4.0 %"
+    )
+    assert found.sentences[0].endswith(f"(10.0 to 10.0), because {row.because}.")
+
+
+def test_no_cause_without_a_sure_difference():
+    row = only(compare(two_strategies(busy(200, 220, 180), busy(190, 240, 172))))
+    assert not row.sure
+    assert row.because == ""
+    same = only(compare(two_strategies(busy(200, 220), busy(200, 220))))
+    assert (same.percent, same.p, same.sure, same.because) == (0, 1, False, "")
+
+
+def test_a_part_is_named_only_if_its_own_interval_excludes_zero():
+    before = [{"work_local_ps": 100, "idle_steal_ps": idle, "overhead_ps": 100 - idle} for idle in (20, 60, 40)]
+    after = [{"work_local_ps": 60, "idle_steal_ps": idle, "overhead_ps": 100 - idle} for idle in (60, 30, 20)]
+    row = only(compare(two_strategies(before, after)))
+    assert row.because == "work falls by 20.0 %"
+
+
+def test_a_ratio_differs_by_itself_and_a_baseline_of_zero_by_an_amount():
+    frame = two_strategies(busy(100, 100, 100), busy(100, 100, 100))
+    frame["steal_miss_ratio"] = [0.5, 0.5, 0.5, 0.4, 0.4, 0.4]
+    frame["page_faults"] = [0, 0, 0, 12, 12, 12]
+    row = only(compare(frame, column="steal_miss_ratio"))
+    assert row.difference == pytest.approx(-0.1)
+    assert math.isnan(row.percent)
+    assert compare(frame, column="steal_miss_ratio").sentences == (
+        "Steal miss ratio is 0.100 lower under steal-half than under randomized on fib with 2 workers"
+        " (0.100 to 0.100).",
+    )
+    assert compare(frame, column="page_faults").sentences == (
+        "Page faults are 12 higher under steal-half than under randomized on fib with 2 workers (12 to 12).",
+    )
+    assert "because" not in "".join(compare(frame, column="page_faults").sentences)
+
+
+def test_a_ratio_of_nothing_makes_no_pair():
+    frame = two_strategies(busy(100, 100), busy(100, 100))
+    frame["steal_miss_ratio"] = [0.5, None, 0.4, 0.4]
+    found = compare(frame, column="steal_miss_ratio")
+    assert only(found).pairs == 1
+    assert found.sentences[0].endswith("-0.100 in a single pair, which has no interval.")
+
+
+def test_failed_runs_make_no_pairs():
+    frame = two_strategies(busy(100, 100, 100), busy(80, 80, 80))
+    frame["error"] = [None, "broken", None, None, None, "broken"]
+    assert only(compare(frame)).pairs == 1
+
+
+def test_workers_are_compared_by_the_time_of_one_worker():
+    frame = table(cell(busy(80, 80, workers=2)), cell(busy(80, 80, workers=4, idle_steal_ps=20)))
+    row = only(compare(frame))
+    assert row.percent == pytest.approx(-37.5)  # 40 to 25
+    assert (row.part_work, row.part_waiting) == pytest.approx((-50, 12.5))
+    sentence = compare(frame).sentences[0]
+    assert sentence.startswith("4 workers are 37.5 % faster than 2 on fib (37.5 to 37.5), because work falls by 50.0 %")
+    assert "while all else rises by 12.5 %" in sentence
+
+
+def test_axes_that_move_together_are_one():
+    frame = table(
+        cell(busy(100), workload="fib", runtime="own", workers=2),
+        cell(busy(120), workload="sort", runtime="ompi", workers=2),
+        cell(busy(80), workload="fib", runtime="own", workers=1),
+        cell(busy(90), workload="sort", runtime="ompi", workers=1),
+    )
+    for name in ("workload+runtime", "runtime+workload", "workload", "runtime", None):
+        found = compare(frame, name)
+        assert found.axis == "workload+runtime"
+        assert found.baseline == "fib + own"
+        assert list(found.table.workers) == [2, 1]
+    assert compare(frame, "workload", "sort").baseline == compare(frame, "runtime", ("sort", "ompi")).baseline
+
+
+@pytest.mark.parametrize("given", [None, "null", math.nan])
+def test_null_is_a_value(given):
+    frame = table(cell(busy(100), **{"model.task_noise": None}), cell(busy(110), **{"model.task_noise": 0.5}))
+    found = compare(frame, "model.task_noise", given)
+    assert (found.baseline, found.table["model.task_noise"][0]) == ("null", 0.5)
+    assert compare(frame, "model.task_noise", 0.5).baseline == compare(frame, "model.task_noise", "0.5").baseline
+
+
+def test_a_mapping_is_a_value():
+    frame = table(cell(busy(100), strategy="cilk"), cell(busy(110), strategy="like=cilk amount=half"))
+    assert compare(frame, "strategy", {"like": "cilk", "amount": "half"}).baseline == "like=cilk amount=half"
+
+
+def test_seeds_pair_by_repeat():
+    frame = table(cell(busy(100, 100), seed=1), cell(busy(110, 110), seed=2))
+    found = compare(frame, "seed")
+    assert only(found).pairs == 2
+    assert "share the repeat" in found.notes[0]
+
+
+def test_many_settings_are_summed_up():
+    cells = [
+        cell(busy(100, 100, idle_steal_ps=steal), strategy=name, workers=workers)
+        for workers, steals in {1: (40, 80), 2: (40, 20), 4: (40, 20), 5: (0, 0)}.items()
+        for name, steal in zip(("randomized", "steal-half"), steals, strict=True)
+    ]
+    (sentence,) = compare(table(*cells)).sentences
+    assert sentence == (
+        "steal-half is surely faster than randomized in 2 of 4 settings, by up to 14.3 % (14.3 to 14.3) on fib with 2"
+        " workers, because waiting for work falls by 14.3 %; slower in 1 of 4 settings, by up to 28.6 % (28.6 to 28.6)"
+        " on fib with 1 worker, because waiting for work rises by 28.6 %; in 1 no difference is sure."
+    )
+
+
+def test_the_default_axis_is_the_strategy_else_what_varies_beside_the_workers():
+    both = [
+        cell(busy(100), strategy=name, workers=count, **{"runtime.poll_ns": poll})
+        for poll in (1, 2)
+        for count in (1, 2)
+        for name in ("a", "b")
+    ]
+    frame = table(*both)
+    assert compare(frame).axis == "strategy"
+    assert compare(frame[frame.strategy == "a"]).axis == "runtime.poll_ns"
+    assert compare(frame[(frame.strategy == "a") & (frame["runtime.poll_ns"] == 1)]).axis == "workers"
+
+
+def test_what_there_is_not_is_refused_with_the_nearest_name():
+    frame = two_strategies(busy(100), busy(90))
+    with pytest.raises(InputError, match=r"no axis of these runs is called 'strategies'.*did you mean 'strategy'"):
+        compare(frame, "strategies")
+    with pytest.raises(InputError, match=r"does not take the value 'steal-haf'.*did you mean 'steal-half'"):
+        compare(frame, "strategy", "steal-haf")
+    with pytest.raises(InputError, match=r"no numeric column .* 'makespan'.*did you mean 'makespan_ps'"):
+        compare(frame, column="makespan")
+    with pytest.raises(InputError, match="no axis has two values"):
+        compare(frame[frame.strategy == "steal-half"])
+    with pytest.raises(InputError, match="has no column strategy"):
+        compare(pd.DataFrame({"machine": [], "workload": []}))
+
+
+def test_it_is_said_what_intervals_cover():
+    frame = two_strategies(busy(100, 100, 100), busy(90, 90, 90))
+    assert "cover the draws of victims, not" in compare(frame).notes[0]
+    frame["serial_ps"] = [1, 2, 3, 1, 2, 3]
+    found = compare(frame)
+    assert "cover the tasks' times and the draws of victims, not" in found.notes[0]
+    assert "few pairs: only 3" in found.notes[-1]
+    assert all(line in str(found) for line in (*found.sentences, *found.notes))
+
+
+splits = st.lists(st.lists(st.integers(1, 10**6), min_size=9, max_size=9), min_size=4, max_size=12)
+
+
+@given(splits, st.integers(1, 3), st.integers(1, 3))
+def test_parts_add_up_and_the_other_baseline_mirrors(times, few, many):
+    half = len(times) // 2
+
+    def runs(some, workers):
+        return [{name: workers * time for name, time in zip(TIME, each, strict=True)} for each in some]
+
+    frame = table(
+        cell(runs(times[:half], few), strategy="a", workers=few),
+        cell(runs(times[half : 2 * half], many), strategy="b", workers=many),
+    )
+    name = "strategy+workers" if few != many else "strategy"
+    there, back = only(compare(frame, name)), only(compare(frame, name, frame.strategy.iloc[-1]))
+    for row in (there, back):
+        assert sum(row[each] for each in row.index if each.startswith("part_")) == pytest.approx(row.percent)
+        assert row.percent == pytest.approx(100 * (row["mean"] / row.baseline_mean - 1))
+    assert back.difference == -there.difference
+    assert (back.difference_low, back.difference_high) == pytest.approx((-there.difference_high, -there.difference_low))
+    assert back.p == pytest.approx(there.p)
+
+
+def test_the_function_is_public():
+    assert ns.compare is compare
