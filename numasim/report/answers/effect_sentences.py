@@ -13,19 +13,9 @@ from numasim.report.answers.estimated_effects import Effect
 from numasim.report.answers.statistics import Estimate
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.answers.varying_axes import Axis, value_text
-from numasim.report.unit_text import bytes_text, count_text, ratio_text, time_text
+from numasim.report.column_text import value_text as column_text
 
 MAKESPAN = "makespan_ps"
-
-
-def amount_text(column: str, value: float) -> str:
-    """A value of a column with its unit."""
-    described = DESCRIBED[column]
-    if described.unit == "ps":
-        return time_text(value)
-    if described.unit == "B":
-        return bytes_text(value)
-    return ratio_text(value) if described.kind == "ratio" else count_text(value)
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,7 @@ class Question:
         low, high = sorted((abs(shown.low), abs(shown.high)))
         if relative:
             return f" ({low:.1f} to {high:.1f})"
-        return f" ({amount_text(self.column, low)} to {amount_text(self.column, high)})"
+        return f" ({column_text(self.column, low)} to {column_text(self.column, high)})"
 
     def signed(self, shown: Estimate, relative: bool) -> str:
         """``-1.2 % (-3.0 to +0.6)``, with which nothing is claimed."""
@@ -73,11 +63,11 @@ class Question:
 
     def amount(self, size: float, relative: bool) -> str:
         """An absolute value: a percentage, or in the unit of the column."""
-        return f"{size:.1f} %" if relative else amount_text(self.column, size)
+        return f"{size:.1f} %" if relative else column_text(self.column, size)
 
     def signed_amount(self, value: float, relative: bool) -> str:
         """A difference with its sign, without the % of a percentage."""
-        return f"{value:+.1f}" if relative else ("-" if value < 0 else "+") + amount_text(self.column, abs(value))
+        return f"{value:+.1f}" if relative else ("-" if value < 0 else "+") + column_text(self.column, abs(value))
 
     @property
     def _names_axis(self) -> bool:
