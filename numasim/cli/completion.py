@@ -25,11 +25,17 @@ def workloads(incomplete: str) -> list[str]:
     return _beginning(MODULES, incomplete)
 
 
+def shipped_names(incomplete: str) -> list[str]:
+    """Offer everything that ships."""
+    from numasim.parts import catalog
+
+    names = [name for kind in catalog.KINDS for name in catalog.names(kind)]
+    return [*_beginning(names, incomplete), *workloads(incomplete), *_studies(incomplete)]
+
+
 def studies(incomplete: str) -> list[str]:
     """Offer the shipped studies, and folders."""
-    from numasim.reproduce.study.study import study_names
-
-    return [*_beginning(study_names(), incomplete), *_files(incomplete, ())]
+    return [*_studies(incomplete), *_files(incomplete, ())]
 
 
 def parts_of_validation(incomplete: str) -> list[str]:
@@ -62,6 +68,12 @@ def engines(incomplete: str) -> list[str]:
     from numasim.engine.simulate import ENGINES
 
     return _beginning(ENGINES, incomplete)
+
+
+def _studies(incomplete: str) -> list[str]:
+    from numasim.reproduce.study.study import study_names
+
+    return _beginning(study_names(), incomplete)
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

@@ -3,13 +3,13 @@
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from numasim.cli import formats, machines, measurements, runs, strategies, studies, workloads
+from numasim.cli import formats, listing, machines, measurements, runs, runtimes, strategies, studies, workloads
 from numasim.cli.examples import Commands, ExampleGroup
 from numasim.cli.usage import UsageError, usage_sentence
 from numasim.errors import InputError, Interrupted, NumasimError
@@ -17,20 +17,23 @@ from numasim.files.standard_streams import guard_standard_streams
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 STATUSES = {InputError: BAD_INPUT, Interrupted: INTERRUPTED}
-COMMANDS = (
-    runs.run,
-    runs.sweep,
-    studies.reproduce,
-    studies.validate,
-    runs.plot,
-    measurements.calibrate,
-    formats.schema,
-    measurements.bench,
-)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "list": listing.list_all,
+    "show": listing.show,
+    "run": runs.run,
+    "sweep": runs.sweep,
+    "reproduce": studies.reproduce,
+    "validate": studies.validate,
+    "plot": runs.plot,
+    "calibrate": measurements.calibrate,
+    "schema": formats.schema,
+    "bench": measurements.bench,
+}
 GROUPS = {
     "machine": machines.app,
     "workload": workloads.app,
     "strategy": strategies.app,
+    "runtime": runtimes.app,
     "trace": formats.trace_app,
 }
 
@@ -69,7 +72,7 @@ def _print_version(wanted: bool) -> None:
 
 app = Commands(
     "Simulate work stealing on NUMA multicores.",
-    ["numasim run quickstart", "numasim sweep --help", "numasim machine list"],
+    ["numasim list", "numasim run quickstart", "numasim sweep --help"],
     _Commands,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -88,8 +91,8 @@ def _of_all_commands(
     """What can be asked without a command."""
 
 
-for command in COMMANDS:
-    app.command()(command)
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 for name, group in GROUPS.items():
     app.add_typer(group, name=name)
 

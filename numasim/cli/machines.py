@@ -7,7 +7,8 @@ import typer
 
 from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import Commands, examples
-from numasim.cli.shared import AsYaml, print_columns, print_file, say
+from numasim.cli.listing import print_shipped
+from numasim.cli.shared import AsYaml, Json, print_file, say
 
 app = Commands("Machines: list, show, import, check.", ["numasim machine list", "numasim machine show tilepro64"])
 Name = Annotated[
@@ -16,15 +17,10 @@ Name = Annotated[
 
 
 @app.command("list")
-@examples("numasim machine list")
-def machine_list() -> None:
-    """Print the shipped machines."""
-    from numasim.machine.build_machine import build
-    from numasim.machine.description import shape
-    from numasim.parts import catalog
-    from numasim.spec.single_part import read_machine
-
-    print_columns((name, shape(build(read_machine(name)))) for name in catalog.names("machines"))
+@examples("numasim machine list", "numasim machine list --json")
+def machine_list(as_json: Json = False) -> None:
+    """Print the shipped machines, a line each."""
+    print_shipped(["machines"], as_json)
 
 
 @app.command("show")

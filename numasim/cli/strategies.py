@@ -7,7 +7,8 @@ import typer
 
 from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import Commands, examples
-from numasim.cli.shared import AsYaml, print_file, say
+from numasim.cli.listing import print_shipped
+from numasim.cli.shared import AsYaml, Json, print_file, say
 
 app = Commands("Strategies: list, show, compile.", ["numasim strategy list", "numasim strategy show steal-half"])
 Name = Annotated[
@@ -22,13 +23,10 @@ RuntimeName = Annotated[
 
 
 @app.command("list")
-@examples("numasim strategy list")
-def strategy_list() -> None:
-    """Print the shipped strategies."""
-    from numasim.parts import catalog
-
-    for name in catalog.names("strategies"):
-        say(name)
+@examples("numasim strategy list", "numasim strategy list --json")
+def strategy_list(as_json: Json = False) -> None:
+    """Print the shipped strategies, a line each."""
+    print_shipped(["strategies"], as_json)
 
 
 @app.command("show")

@@ -7,7 +7,8 @@ import typer
 
 from numasim.cli.completion import files, workloads
 from numasim.cli.examples import Commands, examples
-from numasim.cli.shared import print_columns, say
+from numasim.cli.listing import print_shipped
+from numasim.cli.shared import Json, say
 
 if TYPE_CHECKING:
     from numasim.workload.graph import Workload
@@ -25,14 +26,10 @@ GraphFile = Annotated[Path, typer.Argument(help="a task graph in JSON", autocomp
 
 
 @app.command("list")
-@examples("numasim workload list")
-def workload_list() -> None:
-    """Print the workloads and their parameters."""
-    from numasim.workload.registry import PARAMETERS
-
-    print_columns(
-        (name, ", ".join(key for key in model.model_fields if key != "name")) for name, model in PARAMETERS.items()
-    )
+@examples("numasim workload list", "numasim workload list --json")
+def workload_list(as_json: Json = False) -> None:
+    """Print the workloads, a line each; `numasim show NAME` has their parameters."""
+    print_shipped(["workloads"], as_json)
 
 
 @app.command("show")

@@ -29,7 +29,7 @@ def test_everything_shipped_has_a_line(kind: str) -> None:
         assert line.endswith(".")
         assert "\n" not in line
         assert "``" not in line
-        assert 15 < len(line) < 260
+        assert 15 < len(line) <= 120
 
 
 def test_the_line_is_the_first_sentence_of_the_comment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

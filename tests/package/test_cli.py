@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from numasim.cli import BAD_INPUT, CHECK_FAILED, NOT_BUILT, OK, main, runs
+from numasim.cli.listing import KINDS
 from numasim.engine.result import COLUMNS
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
@@ -16,7 +17,7 @@ from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS
 from numasim.report.figures.run_plots import RUN_PLOTS
 from numasim.sweep_report.sweep_result import SweepResult
-from numasim.workload.registry import PARAMETERS
+from numasim.workload.registry import MODULES
 
 INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT
 
@@ -160,11 +161,38 @@ def test_a_sweep_without_a_directory_goes_to_results(here: Path) -> None:
 
 
 def test_lists_name_what_ships(capsys: Capture) -> None:
-    machines = printed(capsys, "machine", "list").splitlines()
-    assert [line.split()[0] for line in machines] == list(catalog.names("machines"))
-    workloads = printed(capsys, "workload", "list").splitlines()
-    assert {line.split()[0] for line in workloads} == set(PARAMETERS)
-    assert printed(capsys, "strategy", "list").split() == list(catalog.names("strategies"))
+    of_groups = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes"}
+    for group, names in {
+        **{group: catalog.names(of_groups[group]) for group in of_groups},
+        "workload": MODULES,
+    }.items():
+        lines = [line.split(maxsplit=1) for line in printed(capsys, group, "list").splitlines()]
+        assert [name for name, _ in lines] == list(names)
+        rows = json.loads(printed(capsys, group, "list", "--json"))
+        assert [[row["name"], row["description"]] for row in rows] == lines
+        assert {row["kind"] for row in rows} == {group}
+
+
+def test_all_lists_together_name_everything_by_kind(capsys: Capture) -> None:
+    blocks = printed(capsys, "list").rstrip("\n").split("\n\n")
+    assert [block.splitlines()[0] for block in blocks] == list(KINDS)
+    rows = json.loads(printed(capsys, "list", "--json"))
+    lines = [line.strip().split(maxsplit=1) for block in blocks for line in block.splitlines()[1:]]
+    assert [[row["name"], row["description"]] for row in rows] == lines
+    assert printed(capsys, "list", "sweep") == printed(capsys, "list", "sweeps")
+    assert json.loads(printed(capsys, "list", "studies", "--json")) == [row for row in rows if row["kind"] == "study"]
+
+
+def test_whatever_ships_is_shown_by_its_name(capsys: Capture) -> None:
+    assert " cells, 5 of each" in printed(capsys, "show", "quickstart")
+    assert printed(capsys, "show", "own") == printed(capsys, "runtime", "show", "own")
+    assert "push_ns" in printed(capsys, "show", "own")
+    assert printed(capsys, "show", "tilepro64") == printed(capsys, "machine", "show", "tilepro64")
+    assert printed(capsys, "show", "ring") == printed(capsys, "strategy", "show", "ring")
+    assert "3.2 " in printed(capsys, "show", "thesis")
+    assert "  n         needed" in printed(capsys, "show", "fib")
+    for name in catalog.names("sweeps"):
+        assert printed(capsys, "show", name, "--yaml") == catalog.find("sweeps", name).read_text()
 
 
 @pytest.mark.parametrize("kind", ["run", "sweep", "machine", "strategy", "runtime", "workload"])
@@ -249,6 +277,10 @@ def test_an_exported_workload_runs_as_the_generated_one(capsys: Capture) -> None
         ("sweep", "sweep.yaml", "--jobs", "0"),
         ("plot", "absent"),
         ("schema", "frobnicate"),
+        ("list", "frobnicate"),
+        ("show", "frobnicate"),
+        ("show", "fib", "--yaml"),
+        ("runtime", "show", "frobnicate"),
         ("machine", "show", "absent"),
         ("machine", "show", "xeon-e5-2620-2s", "--picture", "machine.bmp"),
         ("workload", "show", "{name: fib, n: -1}"),

@@ -78,6 +78,8 @@ def completions(line: str, monkeypatch: pytest.MonkeyPatch, capture: Capture) ->
         ("numasim strategy show ring --runtime ", [*catalog.names("runtimes"), "mine.yaml", "of/"]),
         ("numasim workload show ", list(MODULES)),
         ("numasim sweep qui", ["quickstart"]),
+        ("numasim show thesis", [name for name in catalog.names("sweeps") if name.startswith("thesis")] + ["thesis"]),
+        ("numasim list s", ["strategies", "sweeps", "studies"]),
         ("numasim run ", [*catalog.names("sweeps"), "mine.yaml", "of/"]),
         ("numasim run of/", ["of/mine.yml"]),
         ("numasim run quickstart --engine ", list(ENGINES)),
@@ -145,7 +147,9 @@ def test_parameters_are_words_or_a_mapping(capsys: Capture) -> None:
     assert len(set(capsys.readouterr().out.split("\n\n")) - {""}) == 1
 
 
-@pytest.mark.parametrize(("kind", "command"), [("machines", "machine"), ("strategies", "strategy")])
+@pytest.mark.parametrize(
+    ("kind", "command"), [("machines", "machine"), ("strategies", "strategy"), ("runtimes", "runtime")]
+)
 def test_shipped_files_are_printed_as_they_stand(kind: str, command: str, capsys: Capture) -> None:
     for name in catalog.names(kind):
         assert main([command, "show", name, "--yaml"]) == OK

@@ -25,7 +25,7 @@ from numasim.reproduce.study.names import check_known, check_names, unknown_name
 from numasim.reproduce.study.published import read_published
 from numasim.reproduce.study.study_files import ProgramFile, StudyFile, TableFile
 
-__all__ = ["Program", "Study", "StudyTable", "read_study", "study_names"]
+__all__ = ["Program", "Study", "StudyTable", "read_study", "study_names", "study_titles"]
 
 STUDY = "study.yaml"
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -34,6 +34,12 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 def study_names() -> tuple[str, ...]:
     """The names of the shipped studies."""
     return tuple(sorted(path.parent.name for path in _shipped().glob(f"*/{STUDY}")))
+
+
+def study_titles() -> dict[str, str]:
+    """The title of each shipped study by its name."""
+    files = {name: load(_shipped() / name / STUDY).mapping() for name in study_names()}
+    return {name: str(fields["title"].content) if "title" in fields else "" for name, fields in files.items()}
 
 
 def read_study(name: str, tables: Collection[str] = ()) -> Study:

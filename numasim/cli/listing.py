@@ -1,0 +1,145 @@
+"""`numasim list` and `numasim show`: everything that ships, by kind and by name."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from numasim.cli.completion import shipped_names, words
+from numasim.cli.examples import examples
+from numasim.cli.shared import AsYaml, Json, print_columns, print_file, say
+from numasim.errors import InputError
+
+if TYPE_CHECKING:
+    from numasim.objects.shipped import Shipped
+
+FILES = ("machines", "strategies", "runtimes", "sweeps")  # kinds whose names are YAML files
+KINDS = ("machines", "workloads", "strategies", "runtimes", "sweeps", "studies")
+SINGULAR = dict(zip(KINDS, ("machine", "workload", "strategy", "runtime", "sweep", "study"), strict=True))
+
+
+def shipped(kind: str) -> "Shipped":
+    """The names of ``kind``, each with its line."""
+    from numasim.objects import shipped as lists
+
+    if kind == "studies":
+        from numasim.reproduce.study.study import study_titles
+
+        return lists.Shipped("study", study_titles())
+    listed: Shipped = getattr(lists, kind)()
+    return listed
+
+
+def print_shipped(kinds: Iterable[str], as_json: bool) -> None:
+    """Print names with a line each, or as JSON objects with kind, name and description."""
+    lists = {kind: shipped(kind) for kind in kinds}
+    if as_json:
+        import json
+
+        rows = [
+            {"kind": SINGULAR[kind], "name": name, "description": line}
+            for kind, listed in lists.items()
+            for name, line in listed.items()
+        ]
+        say(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for at, (kind, listed) in enumerate(lists.items()):
+        if len(lists) > 1:
+            say(f"{'' if at == 0 else chr(10)}{kind}")
+        print_columns((f"  {name}" if len(lists) > 1 else name, line) for name, line in listed.items())
+
+
+@examples("numasim list", "numasim list sweeps", "numasim list strategies --json")
+def list_all(
+    kind: Annotated[
+        str | None,
+        typer.Argument(help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]}; default all", autocompletion=words(*KINDS)),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print what ships, a line each: machines, workloads, strategies, runtimes, sweeps and studies."""
+    print_shipped(KINDS if kind is None else [_kind(kind)], as_json)
+
+
+def _kind(text: str) -> str:
+    for kind in KINDS:
+        if text in (kind, SINGULAR[kind]):
+            return kind
+    raise InputError(f"there is no list of {text!r}", expected=f"one of {', '.join(KINDS)}", value=text, known=KINDS)
+
+
+@examples("numasim show quickstart", "numasim show quickstart --yaml", "numasim show fib", "numasim show thesis")
+def show(
+    name: Annotated[str, typer.Argument(help="any shipped name", autocompletion=shipped_names)],
+    as_yaml: AsYaml = False,
+) -> None:
+    """Describe what ships under a name, whatever it is; with --yaml, print its file."""
+    kinds = [kind for kind in KINDS if name in shipped(kind)]
+    if not kinds:
+        known = [each for kind in KINDS for each in shipped(kind)]
+        raise InputError(
+            f"nothing that ships is called {name!r}", expected="a name of numasim list", value=name, known=known
+        )
+    for kind in kinds:
+        if as_yaml:
+            _require_file(kind, name)
+            print_file(kind, name)
+        else:
+            say(_DESCRIBED[kind](name))
+
+
+def _require_file(kind: str, name: str) -> None:
+    if kind not in FILES:
+        raise InputError(
+            f"the {SINGULAR[kind]} {name!r} is no single file", expected=f"one of {', '.join(FILES)} with --yaml"
+        )
+
+
+def _machine(name: str) -> str:
+    from numasim.machine.build_machine import build
+    from numasim.machine.description import describe
+    from numasim.spec.single_part import read_machine
+
+    return describe(build(read_machine(name)))
+
+
+def _workload(name: str) -> str:
+    from numasim.spec.describe_family import describe_family
+
+    return describe_family(name)
+
+
+def _strategy(name: str) -> str:
+    from numasim.plan.show_strategy import show as told
+
+    return told(name, "xeon-e5-2620-2s", None, 0, "ompi")
+
+
+def _runtime(name: str) -> str:
+    from numasim.spec.describe_runtime import describe
+    from numasim.spec.single_part import read_runtime
+
+    return describe(read_runtime(name))
+
+
+def _sweep(name: str) -> str:
+    from numasim.spec.describe_sweep import describe
+
+    return describe(name)
+
+
+def _study(name: str) -> str:
+    from numasim.reproduce.study.describe_study import describe
+    from numasim.reproduce.study.study import read_study
+
+    return describe(read_study(name))
+
+
+_DESCRIBED: dict[str, Callable[[str], str]] = {
+    "machines": _machine,
+    "workloads": _workload,
+    "strategies": _strategy,
+    "runtimes": _runtime,
+    "sweeps": _sweep,
+    "studies": _study,
+}

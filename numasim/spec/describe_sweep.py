@@ -1,0 +1,39 @@
+"""A sweep for people: what it asks, what its cells have in common, and its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from numasim.parts import catalog
+from numasim.parts.base import canonical_json
+from numasim.spec.run_spec import read_spec
+from numasim.spec.sweep_spec import SweepSpec, load_sweep
+
+
+def describe(name: str) -> str:
+    """Lines of text about the shipped sweep ``name``: its description, number of runs, fields and axes."""
+    loaded = load_sweep(name)
+    rows = [*_common(name, loaded), *_axes(loaded)]
+    width = max(len(field) for field, _ in rows)
+    return "\n".join([catalog.described("sweeps", name), *(f"  {field:<{width}}  {text}" for field, text in rows)])
+
+
+def _common(name: str, loaded: SweepSpec) -> Iterator[tuple[str, str]]:
+    yield "runs", f"{loaded.runs:,}: {len(loaded.cells):,} cells, {loaded.repeat:,} of each"
+    for field, node in read_spec(name).mapping().items():
+        if field not in ("sweep", "repeat", *loaded.axes):
+            yield str(field), _flow(node.plain())
+
+
+def _axes(loaded: SweepSpec) -> Iterator[tuple[str, str]]:
+    for axis in loaded.axes:
+        values = dict.fromkeys(_flow(cell.axes[axis]) for cell in loaded.cells if axis in cell.axes)
+        yield f"sweep.{axis}", ", ".join(values)
+
+
+def _flow(value: Any) -> str:
+    """A value as it may stand in YAML."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_flow(inner)}' for key, inner in value.items())}}}"
+    return value if isinstance(value, str) else canonical_json(value)
