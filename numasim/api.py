@@ -6,7 +6,6 @@ A single run does not import the storage of sweeps, whose import takes longer th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,12 @@ from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spe
 from numasim.engine.simulate import simulate as simulate_plan
 from numasim.html.shown import show_as
 from numasim.plan.build_plan import build_plan
-from numasim.spec.identity import identity
-from numasim.spec.run_spec import RunSpec, load_run, resolve
+from numasim.spec.identity import identity, sweep_key
+from numasim.spec.run_spec import Described, RunSpec, load_run
 
 if TYPE_CHECKING:
     from numasim.plan.plan import Plan
+    from numasim.spec.sweep_spec import SweepSpec
     from numasim.sweep_report.sweep_result import SweepResult
 
 __all__ = ["run", "simulate", "sweep"]
@@ -36,7 +36,7 @@ show_as(Result, _result_html)
 
 
 def run(
-    spec: str | Path | Mapping[str, Any],
+    spec: Described,
     *,
     engine: str = DEFAULT_ENGINE,
     check: bool = False,
@@ -46,13 +46,20 @@ def run(
 ) -> Result:
     """Simulate once, with the seed of the first repeat.
 
-    ``changes`` are fields of the spec (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``). With
-    ``check`` the result is checked against the invariants of the model; ``trace`` names a file for Perfetto, compressed
-    if it ends in .gz; with ``over_time`` the result has tables of the run over time. Either of the last two makes the
-    engine simulate every event. Raises InputError for a bad spec.
+    ``spec`` is the path of a YAML file, the name of a shipped sweep, whose axes are left out, or a mapping with the
+    same fields. ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``; dotted ones by
+    ``**{"a.b": c}``). In both a machine, strategy or workload may be a name, a path, a mapping, or a `Machine`,
+    `Strategy` or `Graph`. With ``check`` the result is checked against the invariants of the model; ``trace`` names a
+    file for Perfetto, compressed if it ends in .gz; with ``over_time`` the result has tables of the run over time.
+    Either of the last two makes the engine simulate every event. Raises InputError for a bad spec.
     """
-    resolved = resolve({**spec, **changes}) if isinstance(spec, Mapping) else load_run(spec, changes=changes)
-    return run_spec(resolved, engine, check, trace=None if trace is None else Path(trace), over_time=over_time)
+    return run_spec(
+        load_run(spec, changes=changes),
+        engine,
+        check,
+        trace=None if trace is None else Path(trace),
+        over_time=over_time,
+    )
 
 
 def run_spec(
@@ -90,7 +97,7 @@ def simulate(plan: Plan, seed: int | str | None = None, engine: str = DEFAULT_EN
 
 
 def sweep(
-    spec: str | Path,
+    spec: Described,
     directory: str | Path | None = None,
     *,
     jobs: int | None = None,
@@ -101,10 +108,14 @@ def sweep(
 ) -> SweepResult:
     """Simulate the missing runs of a sweep and return its tables.
 
-    ``directory`` (default ``results/<name of the file>``) keeps the results; an interrupted sweep continues where it
-    stopped. ``jobs`` is the number of processes (default: one per core); ``cluster`` is, instead, the address of a Dask
-    scheduler whose workers simulate, or ``local:N`` for N workers that are started here. ``progress`` shows a bar in
-    a notebook and on a terminal, and nothing elsewhere.
+    ``spec`` and ``changes`` are as for `run`; the axes are in the field ``sweep``, and their values, too, may be
+    objects. ``directory`` keeps the results; an interrupted sweep continues where it stopped, and the directory's
+    ``spec.yaml`` describes the sweep, with objects written out. Default is ``results/<name of the file>``, and for a
+    mapping ``results/sweep-<hash>``, which differs for every other mapping and is the same for the same one, whatever
+    its repeats. Raises InputError for a directory with results of another specification. ``jobs`` is the number of
+    processes (default: one per core); ``cluster`` is, instead, the address of a Dask scheduler whose workers simulate,
+    or ``local:N`` for N workers that are started here. ``progress`` shows a bar in a notebook and on a terminal,
+    and nothing elsewhere.
     """
     from numasim.spec.sweep_spec import load_sweep
     from numasim.sweep.run_sweep import run_sweep
@@ -114,7 +125,7 @@ def sweep(
     loaded = load_sweep(spec, changes=changes)
     outcome = run_sweep(
         loaded,
-        Path("results") / Path(spec).stem if directory is None else directory,
+        Path("results") / _usual_name(spec, loaded) if directory is None else directory,
         jobs=jobs,
         cluster=cluster,
         engine=engine,
@@ -122,3 +133,8 @@ def sweep(
         progress=progress,
     )
     return SweepResult(outcome.directory)
+
+
+def _usual_name(spec: Described, loaded: SweepSpec) -> str:
+    """The folder of a sweep's results where none is given."""
+    return Path(spec).stem if isinstance(spec, str | Path) else f"sweep-{sweep_key(loaded)[:12]}"

@@ -10,11 +10,12 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
+from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import MOST_BYTES
 
 MAX_NS = Decimal(9_000_000_000_000)  # 2.5 hours; keeps every sum of times far inside 63 bits of picoseconds
@@ -27,7 +28,14 @@ class Model(BaseModel):
 
     Validators are built when they are first needed: one run needs a few of them, and building all takes longer. What is
     known to be right, as defaults are, is made by `model_construct`, which needs none.
+
+    ``kind_key`` is the field that says of which kind a value is, where the other fields depend on it;
+    ``has_alternatives`` is whether only one of the fields may be given. Either keeps mappings from being merged by
+    ``like`` (`numasim.spec.part_merge`).
     """
+
+    kind_key: ClassVar[str | None] = None
+    has_alternatives: ClassVar[bool] = False
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False, defer_build=True
@@ -66,11 +74,15 @@ class CheckedModel(Model):
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and without spaces; a decimal is written in normal form, so that 1.50 equals 1.5."""
+    """JSON with sorted keys and without spaces; a decimal is written in normal form, so that 1.50 equals 1.5, and an
+    object as its contents.
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_normal)
 
 
 def _normal(value: Any) -> str:
+    if isinstance(value, Held):
+        return value.contents
     if not isinstance(value, Decimal):
         raise TypeError(f"{type(value).__name__} has no canonical JSON")
     return str(value.normalize())

@@ -14,13 +14,18 @@ def known_keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
     reached: list[Any] = [model]
     for part in path:
         reached = [inner for annotation in reached for inner in _inside(annotation, part)]
-    models = [each for annotation in reached for each in _branches(annotation) if _is_model(each)]
+    models = [each for annotation in reached for each in models_of(annotation)]
     return list(dict.fromkeys(name for each in models for name in spelled(each)))
 
 
 def spelled(model: type[BaseModel]) -> dict[str, Any]:
     """Annotation of every field of ``model`` by the name that YAML uses."""
     return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+
+
+def models_of(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models among the alternatives of an annotation: its values that are mappings of fields."""
+    return [each for each in _branches(annotation) if _is_model(each)]
 
 
 def _is_model(annotation: Any) -> bool:

@@ -20,16 +20,16 @@ from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
-from numasim.spec.identity import workload_json
 from numasim.spec.run_spec import RunSpec
 from numasim.spec.size_check import check_built
+from numasim.spec.workload_identity import workload_json
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
-from numasim.workload.parameters import TeamParameters, WorkloadFile, WorkloadParameters
+from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadParameters
 
 DERIVED = ("coupled", "skippable")
 
@@ -47,7 +47,7 @@ def build_plan(spec: RunSpec) -> Plan:
     return _plan(_Keyed.of(spec.machine), _Keyed(workload_json(parameters), parameters), _Keyed("\n".join(rest), spec))
 
 
-def built_workload(parameters: WorkloadParameters | WorkloadFile) -> Workload:
+def built_workload(parameters: AnyWorkload) -> Workload:
     """The workload of ``parameters``, folded where the family can be: that which plans have, if they come soon."""
     return _workload(_Keyed(workload_json(parameters), parameters))
 
@@ -81,9 +81,11 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
     )
 
 
-def _is_larger_than_told(workload: Workload, parameters: WorkloadParameters | WorkloadFile) -> bool:
+def _is_larger_than_told(workload: Workload, parameters: AnyWorkload) -> bool:
     """Whether only the program itself tells how large it is."""
-    return isinstance(parameters, WorkloadFile) or (not workload.folded and parameters.totals().rows < workload.rows)
+    if not isinstance(parameters, WorkloadParameters):
+        return True
+    return not workload.folded and parameters.totals().rows < workload.rows
 
 
 def completed(**parts: Any) -> Plan:

@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numasim.files.file_hash import hash_of_file
-from numasim.files.file_kinds import GRAPH
 from numasim.parts.base import canonical_json
-from numasim.workload.parameters import WorkloadFile, WorkloadParameters
+from numasim.spec.workload_identity import workload_json, workload_name
 
 if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
@@ -64,24 +61,15 @@ def identity(spec: RunSpec, seed_r: int, engine: str) -> dict[str, Any]:
     }
 
 
-def workload_name(workload: WorkloadParameters | WorkloadFile) -> str:
-    """Return the benchmark's name, or the file that the task graph comes from."""
-    return workload.file if isinstance(workload, WorkloadFile) else workload.name
-
-
-def workload_json(workload: WorkloadParameters | WorkloadFile) -> str:
-    """Return the contents as JSON: a benchmark's name and parameters, or the contents of a graph file without its path.
-
-    InputError where that file can no longer be read.
-    """
-    if isinstance(workload, WorkloadFile):
-        return canonical_json({"file": hash_of_file(Path(workload.file), GRAPH)})
-    return workload.whole_json
-
-
 def spec_hash(sweep: SweepSpec) -> str:
     """Return a hash of the sweep without axes and repeats: sweeps of equal hashes may share a results directory."""
     return _digest(canonical_json({"model_version": MODEL_VERSION, **sweep.contents}))
+
+
+def sweep_key(sweep: SweepSpec) -> str:
+    """Return a hash of the sweep and its axes: sweeps that differ in repeats alone have the same."""
+    cells = [cell.axes for cell in sweep.cells]
+    return _digest(canonical_json({"spec_hash": spec_hash(sweep), "axes": sweep.axes, "cells": cells}))
 
 
 def _digest(text: str) -> str:

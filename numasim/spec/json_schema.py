@@ -12,8 +12,8 @@ from pydantic_core import core_schema
 
 from numasim.errors import InputError
 from numasim.parts import catalog
-from numasim.spec.part_reader import CATALOG
-from numasim.spec.run_spec import FIELDS, PARTS, Settings
+from numasim.spec.part_reader import CATALOG, PARTS
+from numasim.spec.run_spec import FIELDS, Settings
 from numasim.spec.sweep_axes import NO_AXES, SPECIAL
 from numasim.workload.registry import workload_union
 

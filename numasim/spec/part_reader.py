@@ -1,7 +1,8 @@
 """Machines, strategies and runtimes as a specification names them: a shipped name, a path, or a mapping.
 
-A mapping or file with ``like: NAME`` starts from NAME: its own top-level keys replace those of NAME.
-In a specification ``{name: NAME, ...}`` with a shipped NAME means the same.
+A mapping or file with ``like: NAME`` starts from NAME, over which its own keys are laid (`numasim.spec.part_merge`).
+In a specification ``{name: NAME, ...}`` with a shipped NAME means the same. A machine or strategy that is an object of
+Python stands for the mapping that describes it, also behind ``like``.
 """
 
 from __future__ import annotations
@@ -14,10 +15,16 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.files.bounded_bytes import is_file
 from numasim.parts import catalog
+from numasim.parts.base import Model
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed
 from numasim.parts.yaml.document import load
-from numasim.parts.yaml.nodes import Node, merged
+from numasim.parts.yaml.nodes import Held, Node, from_python, shown
+from numasim.spec.part_merge import laid_over
 
+PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
 CATALOG = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes"}
 
 
@@ -42,7 +49,7 @@ class PartReader:
         """Return the mapping that ``node`` names or is, ``like`` resolved; ``part`` is machine, strategy or
         runtime.
         """
-        if isinstance(node.content, str):
+        if isinstance(node.content, str | Held):
             return self._named(part, node, (part,), ())
         content = node.mapping((part,), f"the name of a {part}, a path or a mapping")
         base = content.get("like") or self._shipped(part, content.get("name"))
@@ -54,11 +61,14 @@ class PartReader:
     def _onto(self, part: str, node: Node, base: Node | None, chain: tuple[Path, ...]) -> Node:
         if base is None:
             return node
-        if not isinstance(base.content, str):
-            base.mapping((part, "like"), f"the name of a {part} or a path")
-        return merged(self._named(part, base, (part, "like"), chain), node.without("like"))
+        return laid_over(self._named(part, base, (part, "like"), chain), node.without("like"), PARTS[part])
 
     def _named(self, part: str, name: Node, path: tuple[str, ...], chain: tuple[Path, ...]) -> Node:
+        if isinstance(name.content, Held) and name.content.part == part:
+            return from_python(name.content.specified(), name.place)
+        if not isinstance(name.content, str):
+            expected = f"the name of a {part} or a path"
+            raise InputError(f"got {shown(name.plain())}", path=path, place=str(name.place) or None, expected=expected)
         file = self._find(part, name, path)
         document = self._read(file, name)
         here = _real(file)

@@ -24,14 +24,12 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.number_lists import as_list
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
-from numasim.parts.yaml.nodes import FieldPath, Key, Node, Place, Source, from_python, shown
+from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Source, from_python, shown
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
-from numasim.spec.part_reader import CATALOG, PartReader
+from numasim.spec.part_reader import CATALOG, PARTS, PartReader
 from numasim.spec.size_check import Distances, check_distances, check_size
-from numasim.workload.parameters import TeamParameters, WorkloadFile, WorkloadParameters
+from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadParameters
 from numasim.workload.registry import PARAMETERS
-
-PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
 
 
 class Settings(Model):
@@ -43,6 +41,7 @@ class Settings(Model):
     repeat: PositiveCount = 1
 
 
+Described = str | Path | Mapping[str, Any]
 FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, "sweep")
 
 
@@ -54,7 +53,7 @@ class RunSpec:
     """
 
     machine: MachineSpec
-    workload: WorkloadParameters | WorkloadFile
+    workload: AnyWorkload
     strategy: StrategySpec
     runtime: RuntimeSpec
     workers: int
@@ -63,13 +62,13 @@ class RunSpec:
     repeat: int
 
 
-def load_run(path: str | Path, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:
-    """Return the run in the YAML file ``path`` (or the shipped sweep of that name, without its axes).
+def load_run(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:
+    """Return the run in a YAML file, of a shipped sweep without its axes, or of a mapping.
 
     ``sets`` are ``field=value`` texts as on the command line, ``changes`` dotted fields with plain Python values.
     InputError for anything that is wrong, with its place.
     """
-    return Resolver().run(read_spec(path), all_assignments(sets, changes))
+    return Resolver().run(document_of(spec), all_assignments(sets, changes))
 
 
 def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpec:
@@ -77,9 +76,17 @@ def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpe
     return Resolver().run(from_python(mapping, Place(Source("", Path(relative_to)))), ())
 
 
+def document_of(spec: Described) -> Node:
+    """Return the document of a run or sweep that is a path, a shipped name or a mapping of plain data and objects."""
+    return read_spec(spec) if isinstance(spec, str | Path) else _known(from_python(spec, Place(Source("", Path()))))
+
+
 def read_spec(path: str | Path) -> Node:
     """Return the document of a run or sweep; its top-level fields are known ones."""
-    document = load(catalog.find_spec(str(path)))
+    return _known(load(catalog.find_spec(str(path))))
+
+
+def _known(document: Node) -> Node:
     document.mapping(what=f"a mapping with the fields {', '.join(FIELDS)}")
     refuse_unknown_fields(document)
     return document
@@ -126,7 +133,7 @@ class Resolver:
         document = put_all(base, whole)
         refuse_unknown_fields(document)
         settings = self._settings(document, _below(inner, *Settings.model_fields))
-        workload = self._workload(document, _below(inner, "workload"))
+        workload = self.workload(_required(document, "workload"), _below(inner, "workload"))
         parts = {part: self._part(part, document, _below(inner, part), workload) for part in PARTS}
         spec = RunSpec(workload=workload, **parts, **dict(settings))
         _check(spec, document)
@@ -163,9 +170,9 @@ class Resolver:
         )
         return made
 
-    def _workload(self, document: Node, inner: tuple[Assignment, ...]) -> WorkloadParameters | WorkloadFile:
-        node = _required(document, "workload")
-        made: WorkloadParameters | WorkloadFile = self._remember(
+    def workload(self, node: Node, inner: tuple[Assignment, ...]) -> AnyWorkload:
+        """Return the checked workload that ``node`` describes after the assignments ``inner`` to its fields."""
+        made: AnyWorkload = self._remember(
             ("workload", node, *inner), lambda: validated_workload(put_all(workload_mapping(node), inner, 1))
         )
         return made
@@ -176,8 +183,12 @@ class Resolver:
             key: tuple[Any, ...] = (part, workload.default_runtime, *inner)
             node = Node(workload.default_runtime, document.place)
             return self._remember(key, lambda: self._validated(part, node, inner))
-        node = _required(document, part)
-        return self._remember((part, node, *inner), lambda: self._validated(part, node, inner))
+        return self.part(part, _required(document, part), inner)
+
+    def part(self, part: str, node: Node, inner: tuple[Assignment, ...]) -> Model:
+        """Return the checked machine, strategy or runtime of ``node`` after the assignments ``inner`` to its fields."""
+        made: Model = self._remember((part, node, *inner), lambda: self._validated(part, node, inner))
+        return made
 
     def _validated(self, part: str, node: Node, inner: tuple[Assignment, ...]) -> Model:
         return validate(PARTS[part], put_all(self.expand(part, node), inner, 1), (part,))
@@ -211,15 +222,22 @@ def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Ass
 
 
 def workload_mapping(node: Node) -> Node:
-    """Return a workload as a mapping: a bare name is that of a benchmark without parameters."""
+    """Return a workload as a mapping: a bare name is that of a benchmark without parameters; a graph as it is."""
+    if isinstance(node.content, Held) and node.content.part == "workload":
+        return node
     if isinstance(node.content, str):
         return Node({"name": node}, node.place, {"name": node.place})
     node.mapping(("workload",), "a mapping such as {name: matmul, n: 256} or {file: graph.json}")
     return node
 
 
-def validated_workload(node: Node) -> WorkloadParameters | WorkloadFile:
-    """Return the checked parameters of the benchmark, or the graph file, that the mapping ``node`` names."""
+def validated_workload(node: Node) -> AnyWorkload:
+    """Return the checked parameters of the benchmark, or the graph file, that the mapping ``node`` names; or the graph
+    that it is.
+    """
+    if isinstance(node.content, Held):
+        graph: AnyWorkload = node.content.specified()
+        return graph
     content = node.mapping()
     if "file" in content and "name" not in content:
         return _graph_file(node)

@@ -14,9 +14,9 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import validate
 from numasim.parts.yaml.nodes import Node, Place, Source, from_python, shown
 from numasim.spec.overrides import flow_value
-from numasim.spec.part_reader import PartReader
-from numasim.spec.run_spec import PARTS, validated_workload, workload_mapping
-from numasim.workload.parameters import WorkloadFile, WorkloadParameters
+from numasim.spec.part_reader import PARTS, PartReader
+from numasim.spec.run_spec import validated_workload, workload_mapping
+from numasim.workload.parameters import AnyWorkload
 
 NOWHERE = Place(Source("", Path()))  # a command line is no file
 
@@ -36,7 +36,7 @@ def read_runtime(text: str) -> RuntimeSpec:
     return cast(RuntimeSpec, _read_part("runtime", text))
 
 
-def read_workload(text: str, parameters: Sequence[str] = ()) -> WorkloadParameters | WorkloadFile:
+def read_workload(text: str, parameters: Sequence[str] = ()) -> AnyWorkload:
     """The workload of a name or a flow mapping such as ``{name: fib, n: 20}``, with ``parameters`` such as ``n=20``."""
     node = workload_mapping(_flow_value(text)) if text else Node({}, NOWHERE)
     for word in parameters:

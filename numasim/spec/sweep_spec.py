@@ -7,7 +7,7 @@ advance together; ``include`` adds single cells; ``exclude`` takes cells away la
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from math import prod
 from pathlib import Path
@@ -20,14 +20,13 @@ from numasim.parts import catalog
 from numasim.parts.base import canonical_json
 from numasim.parts.yaml.nodes import Node, shown
 from numasim.spec.overrides import Assignment, put_all
-from numasim.spec.part_reader import CATALOG
-from numasim.spec.run_spec import Resolver, RunSpec, all_assignments, read_spec, workload_mapping
+from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
+from numasim.spec.shared_contents import shared_contents
 from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
+from numasim.spec.written_sweep import written
 
 MOST_CELLS = 1_000_000
 MOST_RUNS = 10_000_000  # every one is planned in memory before the first is started
-NAMES = ("name", "sources")  # keys of a part that are not contents
-NO_CONTENTS = ("sweep", "repeat")
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class SweepSpec:
-    """The cells of a sweep in order; ``contents`` is the document without axes and repeats, ``text`` its source."""
+    """The cells of a sweep in order.
+
+    ``contents`` is what all cells share, without axes, repeats and names; ``text`` is the YAML that describes the
+    sweep, ``files`` what it refers to, by paths beside it.
+    """
 
     axes: tuple[str, ...]
     cells: tuple[Cell, ...]
@@ -49,6 +52,7 @@ class SweepSpec:
     repeat: int
     contents: dict[str, Any]
     text: str
+    files: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:
@@ -56,37 +60,41 @@ class SweepSpec:
         return len(self.cells) * self.repeat
 
 
-def load_sweep(path: str | Path, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
-    """Return the sweep in the YAML file ``path``, or the shipped one of that name; without ``sweep:`` it is one cell.
+def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
+    """Return the sweep in a YAML file, of a shipped name or of a mapping; without ``sweep`` it is one cell.
 
-    ``sets`` and ``changes`` are as for `load_run`. InputError for anything that is wrong; a cell that cannot be run is
-    named by its axis values.
+    ``sets`` and ``changes`` are as for `load_run`. What was described in Python is written out as YAML. InputError for
+    anything that is wrong; a cell that cannot be run is named by its axis values.
     """
-    document = read_spec(path)
     assignments = all_assignments(sets, changes)
-    of_sweep = [each for each in assignments if each.path[0] == "sweep"]
-    document = put_all(document, of_sweep)
-    text = read_text(catalog.find_spec(str(path)), YAML) + _notes(sets, changes)
-    return expand(document, [each for each in assignments if each.path[0] != "sweep"], text)
+    document = put_all(document_of(spec), [each for each in assignments if each.path[0] == "sweep"])
+    others = [each for each in assignments if each.path[0] != "sweep"]
+    if isinstance(spec, str | Path) and not changes:
+        return expand(document, others, read_text(catalog.find_spec(str(spec)), YAML) + _notes(sets))
+    resolver = Resolver()
+    made = expand(document, others, "", resolver)
+    out = written(document, others, resolver)
+    return replace(made, text=out.text, files=out.files)
 
 
-def expand(document: Node, assignments: Sequence[Assignment], text: str) -> SweepSpec:
+def expand(document: Node, assignments: Sequence[Assignment], text: str, resolver: Resolver | None = None) -> SweepSpec:
     """Return the sweep that ``document`` describes after ``assignments`` to its fields."""
     sweep = document.child("sweep")
     axes = read_axes(sweep) if sweep else Axes((), ((),), ((),), ())
     _refuse_set_axes(axes, assignments)
     points = _points(axes, sweep or document)
-    resolver = Resolver()
+    resolver = resolver or Resolver()
     first = _cell(resolver, document, assignments, 0, points[0]).spec
     _check_runs(len(points), first.repeat, document)
     cells = tuple(_cell(resolver, document, assignments, index, point) for index, point in enumerate(points))
-    return SweepSpec(axes.names, cells, first.seed, first.repeat, _contents(resolver, document, assignments), text)
+    return SweepSpec(
+        axes.names, cells, first.seed, first.repeat, shared_contents(resolver, document, assignments), text
+    )
 
 
-def _notes(sets: Sequence[str], changes: Mapping[str, Any] | None) -> str:
+def _notes(sets: Sequence[str]) -> str:
     """Return the overrides as comments, so that the kept text describes the whole sweep."""
-    lines = [f"# {name} = {value!r}" for name, value in (changes or {}).items()] + [f"# --set {text}" for text in sets]
-    return "".join("\n" + line for line in lines)
+    return "".join(f"\n# --set {text}" for text in sets)
 
 
 def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
@@ -169,22 +177,3 @@ def _in_cell(error: InputError, index: int, point: Point) -> InputError:
 
 def _short(value: Any) -> str:
     return canonical_json(value).replace('"', "") if isinstance(value, dict) else shown(value)
-
-
-def _contents(resolver: Resolver, document: Node, assignments: Sequence[Assignment]) -> dict[str, Any]:
-    """Return the document after ``assignments`` as plain data, without axes, repeats and names."""
-    whole = put_all(document, [each for each in assignments if len(each.path) == 1])
-    contents: dict[str, Any] = {}
-    for key, node in whole.without(*NO_CONTENTS).mapping().items():
-        inner = [each for each in assignments if len(each.path) > 1 and each.path[0] == key]
-        contents[str(key)] = _field_contents(resolver, str(key), node, inner)
-    return contents
-
-
-def _field_contents(resolver: Resolver, key: str, node: Node, inner: list[Assignment]) -> Any:
-    if key in CATALOG:
-        return put_all(resolver.expand(key, node), inner, 1).without(*NAMES).plain()
-    if key == "workload":
-        return put_all(workload_mapping(node), inner, 1).plain()
-    changed = put_all(node, inner, 1)
-    return changed.without("skip").plain() if key == "model" else changed.plain()

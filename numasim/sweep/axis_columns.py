@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from numasim.parts.base import canonical_json
+from numasim.parts.yaml.nodes import Held
 from numasim.sweep.planned_runs import PlannedRow
 
 
@@ -23,7 +26,7 @@ def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
         return pa.array(values, pa.int64())
     if given <= {int, float, Decimal}:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array([None if value is None else label(value) for value in values], pa.string())
+    return pa.array(labels(values), pa.string())
 
 
 def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
@@ -33,9 +36,9 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
     labels instead, so that they stay distinct.
     """
     names = [_name(getattr(row.cell.spec, part)) for row in rows]
-    values = [row.cell.axes.get(part) for row in rows]
-    labels = [name if value is None else label(value) for name, value in zip(names, values, strict=True)]
-    return labels if len(set(labels)) > len(set(names)) else names
+    labelled = labels([row.cell.axes.get(part) for row in rows])
+    distinct = [name if text is None else text for name, text in zip(names, labelled, strict=True)]
+    return distinct if len(set(distinct)) > len(set(names)) else names
 
 
 def _name(part: Any) -> str:
@@ -43,8 +46,29 @@ def _name(part: Any) -> str:
     return str(part.name) if hasattr(part, "name") else Path(part.file).stem
 
 
+def labels(values: Sequence[Any]) -> list[str | None]:
+    """Convert axis values to short texts, unlike values to unlike ones; ``None`` stays.
+
+    Of objects that have one name the second is numbered.
+    """
+    of_value: dict[str, str] = {}
+    taken: set[str] = set()
+    found: list[str | None] = []
+    for value in values:
+        key = canonical_json(value)
+        if key not in of_value:
+            text = label(value)
+            others = (f"{text} ({number})" for number in count(2))
+            of_value[key] = next(each for each in chain([text], others) if each not in taken)
+            taken.add(of_value[key])
+        found.append(None if value is None else of_value[key])
+    return found
+
+
 def label(value: Any) -> str:
-    """Convert an axis value to a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``."""
+    """Convert an axis value to a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``, an object its name."""
+    if isinstance(value, Held):
+        return value.name
     if isinstance(value, dict):
         return _labelled(value)
     if isinstance(value, list | tuple):

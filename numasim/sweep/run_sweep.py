@@ -66,7 +66,7 @@ def run_sweep(
 def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, progress: bool) -> SweepOutcome:
     _check_graphs(sweep)
     rows = plan_rows(sweep)
-    identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text)
+    identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text, sweep.files)
     with open_store(directory, identity) as store:
         dispatch, complete = do_missing([row.run for row in rows], store, task, workers, progress)
         if complete:

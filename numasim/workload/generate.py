@@ -5,16 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.workload.graph import Workload
-from numasim.workload.parameters import WorkloadFile, WorkloadParameters
+from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
 from numasim.workload.registry import FAMILIES
 
 
-def generate(spec: WorkloadParameters | WorkloadFile, *, folded: bool = False) -> Workload:
+def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
     """The workload that ``spec`` describes; the same spec always gives the same arrays.
 
     With ``folded`` it is the folded form of families that have one, whose memory does not grow with the number of
     tasks; else an InputError if the tasks do not fit in memory.
     """
+    if isinstance(spec, WorkloadGraph):
+        held: Workload = spec.workload
+        return held
     if isinstance(spec, WorkloadFile):
         from numasim.workload.json_io import read  # the models of a file, which generators do without
 

@@ -5,7 +5,7 @@ strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for m
 parameters and their defaults are marked "assumed".
 """
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -67,3 +67,19 @@ class WorkloadFile(Model):
 
     default_runtime: ClassVar[str] = "bare"
     file: Annotated[str, Field(min_length=1)]
+
+
+class WorkloadGraph(Model):
+    """A task graph in memory; ``contents`` is the hash of the JSON file that it would be written to."""
+
+    default_runtime: ClassVar[str] = "bare"
+    contents: str
+    workload: Annotated[Any, Field(exclude=True)]
+
+    @property
+    def name(self) -> str:
+        """What the graph is called."""
+        return str(self.workload.name)
+
+
+AnyWorkload = WorkloadParameters | WorkloadFile | WorkloadGraph

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,7 @@ class ToySweep:
     repeat: int
     seed: int
     text: str
+    files: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def contents(self) -> dict[str, int]:

@@ -9,7 +9,7 @@ on its node and in ``wake_remote_ns`` where it does not (thesis section 6.3.1).
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,8 @@ KINDS_OF_KEY = {"batch": ("cohort",), "fairness": ("tas", "ttas"), "spin_ns": ("
 
 class LockSpec(CheckedModel):
     """The locks and barriers of a run, all of one kind."""
+
+    kind_key: ClassVar[str | None] = "kind"
 
     kind: LockName = "mutex"
     batch: Annotated[PositiveCount, Field(le=2**30)] = 64  # cohort: grants in a row within one node

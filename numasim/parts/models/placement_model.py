@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
@@ -92,6 +92,7 @@ class PolicySpec(CheckedModel):
     together (default: 64, a line), ``scan`` how numa-balancing finds out who accesses which page.
     """
 
+    kind_key: ClassVar[str | None] = "policy"
     policy: PolicyName
     nodes: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     node: Count | None = None

@@ -77,6 +77,7 @@ def _exactly_one(model: Model) -> None:
 class LengthCondition(Model):
     """Only queues with at least ``length``, or with fewer than ``below``, tasks now."""
 
+    has_alternatives: ClassVar[bool] = True
     length: Bound | None = None
     below: Bound | None = None
 
@@ -89,6 +90,7 @@ class LengthCondition(Model):
 class AmountSpec(Model):
     """``count`` tasks, or one ``share``-th of the queue rounded up; ``workers`` is the number of workers."""
 
+    has_alternatives: ClassVar[bool] = True
     count: Tasks | None = None
     share: (
         Annotated[

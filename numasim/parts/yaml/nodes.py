@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from numasim.errors import InputError
 
@@ -16,6 +17,34 @@ Scalar = str | int | Decimal | bool | None
 Key = str | int
 FieldPath = tuple[str | int, ...]
 LONGEST_SHOWN = 60
+
+
+class Held(ABC):
+    """An object of Python in the place of a part of a specification: a machine, a strategy or a task graph."""
+
+    part: ClassVar[str]  # the field that it can be the value of
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in tables."""
+
+    @property
+    @abstractmethod
+    def contents(self) -> str:
+        """A text that objects of equal contents share, and others do not."""
+
+    @abstractmethod
+    def specified(self) -> Any:
+        """What stands for it in a specification: of a machine or strategy plain data, of a graph what engines read."""
+
+    def written(self) -> bytes:
+        """The file that has its contents, of an object that cannot be written into a text."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The name."""
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -43,7 +72,7 @@ class Place:
 class Node:
     """One value with its place; ``keys`` are the places of a mapping's keys. Two nodes are equal only if identical."""
 
-    content: Scalar | list[Node] | dict[Key, Node]
+    content: Scalar | Held | list[Node] | dict[Key, Node]
     place: Place
     keys: Mapping[Key, Place] = field(default_factory=dict)
 
@@ -87,17 +116,14 @@ class Node:
         return Node(content, self.place, self.keys)
 
 
-def merged(base: Node, top: Node) -> Node:
-    """Return the mapping ``base`` updated with the keys of ``top``."""
-    return Node({**base.mapping(), **top.mapping()}, top.place, {**base.keys, **top.keys})
-
-
 def from_python(value: Any, place: Place) -> Node:
     """Return a node from plain Python data; every float becomes the decimal of its printed form."""
     if isinstance(value, Mapping):
         content = {_key(key): from_python(inner, place) for key, inner in value.items()}
         return Node(content, place, dict.fromkeys(content, place))
-    if isinstance(value, list | tuple):
+    if hasattr(value, "tolist"):  # of numpy and pandas, arrays and single values
+        return from_python(value.tolist(), place)
+    if isinstance(value, list | tuple | range):
         return Node([from_python(inner, place) for inner in value], place)
     return Node(_scalar(value, place), place)
 
@@ -106,8 +132,8 @@ def _key(key: Any) -> Key:
     return int(key) if isinstance(key, Integral) else str(key)
 
 
-def _scalar(value: Any, place: Place) -> Scalar:
-    if value is None or isinstance(value, str | bool | Decimal):
+def _scalar(value: Any, place: Place) -> Scalar | Held:
+    if value is None or isinstance(value, str | bool | Decimal | Held):
         return value
     if isinstance(value, Path):
         return str(value)
@@ -139,4 +165,6 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = repr(value) if isinstance(value, str) else str(value)
+    if isinstance(value, Held):
+        return f"the {value.part} {value.name!r}"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."

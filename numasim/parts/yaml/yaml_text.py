@@ -30,7 +30,7 @@ def _lines(
     for key, value in mapping.items():
         path = f"{above}{key}"
         remark = f"  # {comments[path]}" if path in comments else ""
-        head = f"{indent}{_scalar(str(key))}:"
+        head = f"{indent}{_key(key)}:"
         if path not in blocks:
             yield f"{head} {_flow(value)}{remark}"
         elif isinstance(value, Mapping):
@@ -43,15 +43,21 @@ def _lines(
 
 def _flow(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
     return _scalar(value)
 
 
+def _key(key: Any) -> str:
+    return str(key) if isinstance(key, int) else _scalar(str(key))
+
+
 def _scalar(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return "true" if value else "false"
+    if value is None:
+        return "null"
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     if not isinstance(value, str):

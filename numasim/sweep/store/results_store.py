@@ -1,6 +1,7 @@
 """The results directory of a sweep: the runs of one specification, none of which is computed twice.
 
 spec.yaml         the sweep as it was last requested
+graphs/           task graphs that were made in Python and to which spec.yaml refers
 provenance.json   the specification, and the versions that wrote here
 shards/           the runs, a file for each batch; the only source of the tables
 *.parquet         the tables, made from the shards when every run has ended
@@ -10,9 +11,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ class Identity:
     spec_hash: str
     model_version: int
     text: str  # of the sweep's YAML
+    files: Mapping[str, bytes] = field(default_factory=dict)  # that the text refers to, by their paths beside it
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
 
 def _identify(folder: OwnedFolder, identity: Identity, known: dict[str, Any] | None) -> None:
     """Write the specification, and extend the provenance."""
-    folder.write({SPEC: identity.text.encode()})
+    folder.write({**identity.files, SPEC: identity.text.encode()})
     entry = provenance.extended(known, identity.spec_hash, identity.model_version)
     if entry != known:
         store_bytes(folder.directory / provenance.FILE, provenance.to_bytes(entry))

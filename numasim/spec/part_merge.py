@@ -1,0 +1,85 @@
+"""What ``like`` does: the mapping of a part with that of another laid over it, key by key and level by level.
+
+A value of the upper mapping replaces that of the lower, except where both are mappings with fields of their own: these
+are merged likewise. Replaced as wholes are therefore
+
+- lists and names: ``steal``, ``dispatch``, ``turbo``, ``links: ring`` over a list of links;
+- collections whose keys the file chooses: ``queues``;
+- mappings that say what kind of thing they are, where they say another kind: ``locks: {kind: mutex}`` over locks of
+  ``kind: cohort``, whose other keys would mean nothing to a mutex;
+- mappings of alternatives, of which only one may be given: ``amount: {share: 2}`` over ``{count: 16}``.
+
+Sources are merged, too; that of a field which is replaced goes with what it was the source of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from numasim.parts.base import Model
+from numasim.parts.keys import models_of, spelled
+from numasim.parts.yaml.nodes import Key, Node
+
+SOURCES = "sources"
+
+
+def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
+    """Return the mapping ``top`` laid over ``base``, which both describe a ``model`` in part."""
+    content = dict(base.mapping())
+    for key, value in top.mapping().items():
+        content[key] = _value(content.get(key), value, _field_model(model, key))
+    if SOURCES in base.mapping() and SOURCES in spelled(model):
+        content[SOURCES] = _sources(base, top)
+    return Node(content, top.place, {**base.keys, **top.keys})
+
+
+def _field_model(model: type[Model], key: Key) -> type[Model] | None:
+    """The model of a field's value in the form of a mapping, if it has exactly one."""
+    annotation = spelled(model).get(str(key))
+    models = models_of(annotation) if annotation is not None else []
+    return models[0] if len(models) == 1 and issubclass(models[0], Model) else None
+
+
+def _value(base: Node | None, top: Node, model: type[Model] | None) -> Node:
+    if base is None or model is None or not _is_mapping(base) or not _is_mapping(top):
+        return top
+    return top if _stands_alone(base, top, model) else laid_over(base, top, model)
+
+
+def _is_mapping(node: Node) -> bool:
+    return isinstance(node.content, dict)
+
+
+def _stands_alone(base: Node, top: Node, model: type[Model]) -> bool:
+    """Whether the value of the upper mapping replaces that of the lower: it is of another kind, or an alternative."""
+    if model.kind_key is None:
+        return model.has_alternatives
+    kinds = [node.child(model.kind_key) for node in (base, top)]
+    return kinds[1] is not None and (kinds[0] is None or kinds[0].plain() != kinds[1].plain())
+
+
+def _sources(base: Node, top: Node) -> Node:
+    """The sources of both; without those of the lower mapping for fields of which the upper one gives anything."""
+    given = set(_paths(top.without(SOURCES)))
+    own = top.child(SOURCES)
+    below = base.mapping()[SOURCES]
+    if not _is_mapping(below) or (own is not None and not _is_mapping(own)):
+        return own or below
+    kept = below.without(*(str(field) for field in below.mapping() if _is_touched(str(field), given)))
+    return Node(
+        {**kept.mapping(), **(own.mapping() if own else {})}, (own or below).place, {**kept.keys, **(own or kept).keys}
+    )
+
+
+def _is_touched(field: str, given: set[str]) -> bool:
+    return any(f"{field}.".startswith(f"{path}.") or path.startswith(f"{field}.") for path in given)
+
+
+def _paths(node: Node, above: str = "") -> Iterator[str]:
+    """The dotted paths of the values that a mapping gives, without mappings."""
+    for key, value in node.mapping().items():
+        path = f"{above}{key}"
+        if _is_mapping(value) and value.content:
+            yield from _paths(value, f"{path}.")
+        else:
+            yield path

@@ -1,0 +1,29 @@
+"""The contents of a workload as text, and what it is called in tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from numasim.files.file_hash import hash_of_file
+from numasim.files.file_kinds import GRAPH
+from numasim.parts.base import canonical_json
+from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
+
+
+def workload_name(workload: AnyWorkload) -> str:
+    """Return the benchmark's name, or the file that the task graph comes from."""
+    return workload.file if isinstance(workload, WorkloadFile) else workload.name
+
+
+def workload_json(workload: AnyWorkload) -> str:
+    """Return the contents as JSON: a benchmark's name and parameters, or the hash of a graph's file.
+
+    Its path does not enter; a graph in memory has the hash of the file that it would be written to.
+
+    InputError where that file can no longer be read.
+    """
+    if isinstance(workload, WorkloadGraph):
+        return canonical_json({"file": workload.contents})
+    if isinstance(workload, WorkloadFile):
+        return canonical_json({"file": hash_of_file(Path(workload.file), GRAPH)})
+    return workload.whole_json

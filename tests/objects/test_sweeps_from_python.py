@@ -1,0 +1,150 @@
+"""`ns.run` and `ns.sweep` take the same: paths, names and mappings, of which a sweep can be run again from its YAML."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import numasim as ns
+from numasim.errors import InputError
+from numasim.parts.yaml.document import parse
+from numasim.parts.yaml.nodes import Place, Source, from_python
+from numasim.parts.yaml.yaml_text import yaml_text
+from numasim.spec.identity import run_id, spec_hash
+from numasim.spec.run_spec import load_run
+from numasim.spec.sweep_spec import load_sweep
+
+BASE: dict[str, Any] = {
+    "machine": "xeon-e5-2620-2s",
+    "workload": {"name": "fib", "n": 6},
+    "strategy": "randomized",
+    "workers": 2,
+    "seed": 3,
+}
+SWEEP: dict[str, Any] = {**BASE, "sweep": {"workload.n": [5, 6], "workers": range(2, 5, 2)}}
+HERE = Place(Source("", Path()))
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def text_of(mapping: dict[str, Any]) -> str:
+    return yaml_text(from_python(mapping, HERE).plain())
+
+
+def test_a_run_of_a_mapping_takes_dotted_changes() -> None:
+    assert ns.run(BASE, **{"workload.n": 5, "strategy.amount": "half"}).row()["tasks"] == 15
+    assert ns.run(SWEEP, workers=1).row()["workers"] == 1
+    with pytest.raises(InputError, match=r"there is no field 'wrokers' here.*did you mean 'workers'"):
+        ns.run(BASE, wrokers=3)
+
+
+def test_a_sweep_of_a_mapping_is_that_of_its_yaml(tmp_path: Path) -> None:
+    Path("sweep.yaml").write_text(text_of(SWEEP))
+    of_file = ns.sweep("sweep.yaml", "a", jobs=1).to_frame()
+    made = ns.sweep(SWEEP, "b", jobs=1).to_frame()
+    assert made.equals(of_file)
+    assert made["workload.n"].tolist() == [5, 5, 6, 6]
+    again = load_sweep("b/spec.yaml")
+    assert spec_hash(again) == spec_hash(load_sweep(SWEEP)) == spec_hash(load_sweep("sweep.yaml"))
+    assert [cell.axes for cell in again.cells] == [cell.axes for cell in load_sweep(SWEEP).cells]
+    shards = sorted(path.name for path in (tmp_path / "b/shards").iterdir())
+    assert ns.sweep(tmp_path / "b/spec.yaml", "b", jobs=1).to_frame().equals(made)
+    assert sorted(path.name for path in (tmp_path / "b/shards").iterdir()) == shards  # nothing was simulated again
+
+
+def test_the_usual_directory_differs_for_every_other_sweep() -> None:
+    first = ns.sweep(SWEEP, jobs=1)
+    assert first.directory.parent == Path("results")
+    assert ns.sweep(SWEEP, jobs=1, repeat=2).directory == first.directory
+    others = [{**SWEEP, "seed": 4}, {**SWEEP, "sweep": {"workload.n": [5]}}, {**SWEEP, "sweep": {"workload.n": [6]}}]
+    names = {ns.sweep(other, jobs=1).directory for other in others}
+    assert len(names | {first.directory}) == 4
+    assert len(first.to_frame()) == 8  # as it was last asked for, with two repeats
+
+
+def test_a_directory_of_another_mapping_is_refused() -> None:
+    ns.sweep(SWEEP, "here", jobs=1)
+    with pytest.raises(InputError, match="here: holds results of another specification"):
+        ns.sweep({**SWEEP, "seed": 9}, "here", jobs=1)
+
+
+def test_changes_are_in_the_yaml_that_is_kept() -> None:
+    ns.sweep(SWEEP, "here", jobs=1, strategy="threshold", **{"strategy.amount": "half", "model.mlp": 0.5})
+    again = load_sweep("here/spec.yaml")
+    strategy = again.cells[0].spec.strategy
+    assert (strategy.name, strategy.amount) == ("threshold", "half")
+    assert again.cells[0].spec.model.mlp == Decimal("0.5")
+    changes = {"strategy": "threshold", "strategy.amount": "half", "model.mlp": 0.5}
+    assert spec_hash(again) == spec_hash(load_sweep(SWEEP, changes=changes))
+
+
+def test_changes_of_what_is_an_axis_are_named_in_the_yaml() -> None:
+    sweep = {**BASE, "sweep": {"strategy": ["ring", "randomized"]}}
+    del sweep["strategy"]
+    text = load_sweep(sweep, changes={"strategy.amount": "half"}).text
+    assert text.endswith('# --set strategy.amount="half"\n')
+
+
+def test_files_of_the_users_are_written_out(tmp_path: Path) -> None:
+    Path("mine.yaml").write_text("like: randomized\namount: half\n")
+    Path("graph.json").write_text('{"tasks": [{"ops": [["run", 0]]}], "segments": [{"compute_ps": 5}]}')
+    sweep = {**BASE, "sweep": {"strategy": ["./mine.yaml", "ring"], "workload": ["fib", {"file": "graph.json"}]}}
+    sweep["sweep"]["workload"][0] = {"name": "fib", "n": 4}
+    ns.sweep(sweep, "here", jobs=1)
+    Path("mine.yaml").unlink()
+    again = load_sweep("here/spec.yaml")
+    ids = [run_id(cell.spec, 1) for cell in again.cells]
+    Path("mine.yaml").write_text("like: randomized\namount: half\n")
+    assert ids == [run_id(cell.spec, 1) for cell in load_sweep(sweep).cells]
+    assert str(tmp_path / "graph.json") in again.text
+
+
+def test_zipped_axes_and_single_cells_are_kept() -> None:
+    axes = {
+        "zip": [{"workers": [2, 3], "workload.n": [4, 5]}],
+        "strategy": ["ring", "randomized"],
+        "include": [{"workers": 4}],
+        "exclude": [{"strategy": "ring", "workers": [3]}],
+    }
+    sweep = load_sweep({**BASE, "sweep": axes})
+    Path("spec.yaml").write_text(sweep.text)
+    assert [cell.axes for cell in load_sweep("spec.yaml").cells] == [cell.axes for cell in sweep.cells]
+
+
+def test_the_hash_depends_on_contents_not_on_how_they_are_said() -> None:
+    whole = {"name": "other", "steal": [{"from": "others", "pick": "random"}], "amount": "one"}
+    assert spec_hash(load_sweep({**SWEEP, "strategy": whole})) == spec_hash(load_sweep(SWEEP))
+    fib = {"name": "fib", "n": 6, "leaf_ns": 100.0}
+    assert spec_hash(load_sweep({**SWEEP, "workload": fib})) == spec_hash(load_sweep(SWEEP))
+    assert run_id(load_run({**BASE, "strategy": whole}), 1) == run_id(load_run(BASE), 1)
+
+
+def test_arrays_are_lists_of_values() -> None:
+    axes = {"workers": np.arange(2, 5), "model.mlp": np.array([0.5, 1.0]), "seed": np.int64(4) * np.ones(1, np.int32)}
+    cells = load_sweep({**BASE, "sweep": axes}).cells
+    assert [cell.axes["workers"] for cell in cells] == [2, 2, 3, 3, 4, 4]
+    assert cells[0].axes["model.mlp"] == Decimal("0.5")
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ue000\ufffe\uffff"), max_size=8)
+SCALARS = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.decimals(-(10**9), 10**9, places=3) | TEXTS
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS | st.integers(0, 99), inner, max_size=3)
+)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "sweep"]), VALUES, min_size=1), st.booleans())
+@settings(max_examples=150)
+def test_what_is_written_is_read_again(document: dict[str, Any], in_blocks: bool) -> None:
+    blocks = [key for key, value in document.items() if in_blocks and value and isinstance(value, dict | list)]
+    node = from_python(document, HERE)
+    assert parse(yaml_text(node.plain(), blocks=blocks), Source("text", Path())).plain() == node.plain()
