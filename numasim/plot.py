@@ -6,6 +6,7 @@ the result.
 
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.byte_kinds import byte_kinds
+from numasim.report.figures.column_figure import column
 from numasim.report.figures.curves import miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
@@ -18,6 +19,7 @@ __all__ = [
     "PLOTS",
     "RUN_PLOTS",
     "byte_kinds",
+    "column",
     "miss_ratio",
     "node_bytes",
     "node_steals",

@@ -81,6 +81,7 @@ MODULES = {
     "package/test_named_files.py": "unit",
     "package/test_structure.py": "unit",
     "report/test_byte_kinds.py": "system",
+    "report/test_column_figure.py": "system",
     "report/test_figures.py": "system",
     "report/test_perfetto.py": "system",
     "report/test_run_figures.py": "system",

@@ -9,7 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
-from numasim.cli import formats, listing, machines, measurements, runs, runtimes, strategies, studies, workloads
+from numasim.cli import (
+    formats,
+    listing,
+    machines,
+    measurements,
+    plotting,
+    runs,
+    runtimes,
+    strategies,
+    studies,
+    workloads,
+)
 from numasim.cli.examples import Commands, ExampleGroup
 from numasim.cli.usage import UsageError, usage_sentence
 from numasim.errors import InputError, Interrupted, NumasimError
@@ -24,7 +35,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "sweep": runs.sweep,
     "reproduce": studies.reproduce,
     "validate": studies.validate,
-    "plot": runs.plot,
+    "plot": plotting.plot,
     "calibrate": measurements.calibrate,
     "schema": formats.schema,
     "bench": measurements.bench,

@@ -31,7 +31,9 @@ def machine_list(as_json: Json = False) -> None:
 )
 def machine_show(
     name: Name,
-    picture: Annotated[Path | None, typer.Option("--picture", help="also draw the topology to this PNG or SVG")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="also draw the topology to this PNG, SVG or PDF")
+    ] = None,
     as_yaml: AsYaml = False,
 ) -> None:
     """Describe a machine; with --picture, draw its topology."""

@@ -43,7 +43,9 @@ def calibrate(
 @examples("numasim bench --plot rates.png", "numasim bench --scale --json")
 def bench(
     as_json: Json = False,
-    plot: Annotated[Path | None, typer.Option("--plot", help="also draw what was found to this PNG or SVG")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="also draw what was found to this PNG, SVG or PDF")
+    ] = None,
     scale: Annotated[
         bool, typer.Option("--scale", help="instead, time and memory against tasks, workers and nodes")
     ] = False,

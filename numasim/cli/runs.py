@@ -1,4 +1,4 @@
-"""`numasim run`, `sweep` and `plot`: simulate once, simulate many times, draw what came of it."""
+"""`numasim run` and `sweep`: simulate once, simulate many times."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.completion import files
 from numasim.cli.examples import examples
 from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spec, chosen_engine, say
 from numasim.errors import CheckError, InputError
@@ -122,15 +121,3 @@ def sweep(
         print_sweep(outcome.directory, plot, quiet)
     if outcome.failures:
         raise CheckError(f"{len(outcome.failures)} runs failed; the first: {next(iter(outcome.failures.values()))}")
-
-
-@examples("numasim plot results/small -o figures-of-small")
-def plot(
-    results: Annotated[Path, typer.Argument(help="a results directory", autocompletion=files())],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="default: RESULTS/figures")] = None,
-) -> None:
-    """Draw the standard figures of a results directory."""
-    from numasim.report.command_output import save_sweep_plots
-
-    for path in save_sweep_plots(results, output or results / "figures"):
-        say(path)

@@ -75,13 +75,26 @@ def require_plots(results: Path) -> None:
     require_free(results / USUAL_FOLDER, FIGURES, files_of(PLOTS))
 
 
-def save_sweep_plots(results: Path, output: Path) -> list[Path]:
-    """Draw the standard figures of a results directory."""
+def save_sweep_plots(results: Path, output: Path, pdf: bool = False) -> list[Path]:
+    """Draw the standard figures of a results directory, as PDF too if that is wanted."""
     from numasim.report.figures.plots import save_all
     from numasim.sweep.store.frame import load, load_table
     from numasim.sweep.store.results_store import NODE_PAIRS, WORKERS
 
-    return save_all(load(results), load_table(results, WORKERS), load_table(results, NODE_PAIRS), output)
+    tables = load(results), load_table(results, WORKERS), load_table(results, NODE_PAIRS)
+    return save_all(*tables, output, pdf=pdf)
+
+
+def save_column_figure(
+    results: Path, file: Path, column: str, *, x: str | None, colour: str | None, facet: str | None
+) -> Path:
+    """Draw a column of a results directory over the axes given, and return the file."""
+    from numasim.report.figures.column_figure import column as column_figure
+    from numasim.report.figures.plots import kind_of, save
+    from numasim.sweep.store.frame import load
+
+    kind_of(file)  # report a wrong file name before anything is read
+    return save(column_figure(load(results), column, x=x, colour=colour, facet=facet), file)
 
 
 @contextmanager

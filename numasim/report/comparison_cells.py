@@ -17,6 +17,7 @@ import pandas as pd
 from numasim.engine.result import COLUMNS
 
 NOT_AXES = frozenset({*COLUMNS, "error", "cell"})
+NOT_SET = "not set"  # where a cell has no value of an axis that others have
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,12 @@ def groups(frame: pd.DataFrame, columns: Sequence[str]) -> list[Group]:
     return list(zip(heads.itertuples(index=False, name=None), members, strict=True))
 
 
-def panels(runs: pd.DataFrame) -> list[Panel]:
-    """Return the runs of every facet and contender, facet by facet."""
-    facet, contender = facet_columns(runs), contender_columns(runs)
+def panels(
+    runs: pd.DataFrame, facet: Sequence[str] | None = None, contender: Sequence[str] | None = None
+) -> list[Panel]:
+    """Return the runs of every facet and contender, facet by facet; the columns of both are found if not given."""
+    facet = facet_columns(runs) if facet is None else facet
+    contender = contender_columns(runs) if contender is None else contender
     return [
         Panel(label(contender, values), label(facet, setting), runs.iloc[rows].iloc[inside])
         for setting, rows in groups(runs, facet)
@@ -95,20 +99,25 @@ def _largest(panel: Panel) -> Panel:
 
 
 def label(columns: Iterable[str], values: Iterable[Any]) -> str:
-    """Describe the values: ``matmul, n=256``; an identity column as its value, an axis as name and value.
+    """Describe the values: ``matmul, n=256, 24 workers``; an identity column as its value, an axis as name and value.
 
     An axis that a cell does not set is left out.
     """
     given = [(column, value) for column, value in zip(columns, values, strict=True) if not pd.isna(value)]
-    return ", ".join(
-        _plain(value) if column in COLUMNS else f"{column.rpartition('.')[2]}={_plain(value)}"
-        for column, value in given
-    )
+    return ", ".join(_described(column, plain_value(value)) for column, value in given)
 
 
-def _plain(value: Any) -> str:
-    """Write a whole number without a fraction, also where a column with nulls stores it as a float."""
-    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+def _described(column: str, value: str) -> str:
+    if column == "workers":
+        return f"{value} workers"
+    return value if column in COLUMNS else f"{column.rpartition('.')[2]}={value}"
+
+
+def plain_value(value: Any) -> str:
+    """Write the value of an axis: a whole number without a fraction, also where a column with nulls stores a float."""
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    return NOT_SET if pd.isna(value) else str(value)
 
 
 def numbers(frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:

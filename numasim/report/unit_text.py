@@ -20,6 +20,14 @@ def bytes_text(size: float) -> str:
     return _scaled(size, BYTE_UNITS)
 
 
+def scale_of(largest: float, unit: str) -> tuple[float, str]:
+    """What to divide amounts in ``unit`` by for an axis up to ``largest``, and the unit that they then have."""
+    units = {"ps": TIME_UNITS, "B": BYTE_UNITS}.get(unit)
+    if units is None:
+        return 1, unit
+    return next((item for item in units if largest >= item[0]), units[-1])
+
+
 def count_text(count: float) -> str:
     """Write a whole number with thousands separators, or ``-`` where it is missing."""
     return MISSING if _missing(count) else f"{round(count):,}"

@@ -71,11 +71,14 @@ ARGUMENTS = [
     sweep("--set", "sweep.workers={from: 1, to: 1e50}", "-o", "out", says=("expected 1 to 100000 values",)),
     sweep("--set", "repeat=1000000000000", "-o", "out", says=("repeat", "expected")),
     command("plot", "absent", says=("absent", "a results directory")),
+    command("plot", "absent", "--column", "tasks", "-o", "f.gif", says=("unsupported figure format", ".pdf")),
     command("plot", LONG, says=("xxx", "a results directory")),
     command("schema", "steam", says=("steam", "expected")),
     command("machine", "show", "absent", says=("there is no machine 'absent'", "expected one of ")),
     command("machine", "show", f"./{LONG}.yaml", says=("cannot read 'xxx", "File name too long")),
-    command("machine", "show", "tilepro64", "--picture", "m.bmp", says=("unsupported figure format", ".png or .svg")),
+    command(
+        "machine", "show", "tilepro64", "--picture", "m.bmp", says=("unsupported figure format", ".png, .svg or .pdf")
+    ),
     command("machine", "check", "", says=("there is no machine ''", "expected one of ")),
     command("machine", "import", "/dev/zero", "-o", "m.yaml", says=("'/dev/zero' is a device", "hwloc XML")),
     command("machine", "import", f"{LONG}.xml", "-o", "m.yaml", says=("cannot read 'xxx", "File name too long")),

@@ -87,7 +87,7 @@ def test_failed_runs_are_counted_and_listed(frame_maker):
     frame.loc[0, "error"] = "interrupted"
     text = printed(frame)
     assert "failed runs: 11" in text
-    assert "10 x queue [0] is full (first: xeon-e5-2620-2s, matmul n=256, 4, threshold)" in text
+    assert "10 x queue [0] is full (first: xeon-e5-2620-2s, matmul n=256, 4 workers, threshold)" in text
     assert "1 x interrupted" in text
     assert "(10 failed)" in line_with(text, "threshold")
 

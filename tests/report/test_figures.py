@@ -228,7 +228,7 @@ def test_geometric_worker_counts_get_a_logarithmic_axis(frame_maker):
 
 
 def test_too_many_panels_are_counted(frame_maker):
-    frame = frame_maker(programs=["matmul n=256"], workers=[4], repeats=1)
+    frame = frame_maker(programs=["matmul n=256"], workers=[4, 8], repeats=1)
     many = pd.concat([frame.assign(**{"workload.n": n}) for n in range(PANEL_LIMIT + 3)])
     figure = miss_ratio(many)
     assert len(figure.axes) == PANEL_LIMIT
@@ -297,5 +297,5 @@ def test_an_unknown_figure_proposes_the_nearest(tables):
 
 
 def test_an_unknown_kind_of_file_is_an_input_error(tables, tmp_path):
-    with pytest.raises(InputError, match=r"\.png or \.svg"):
+    with pytest.raises(InputError, match=r"\.png, \.svg or \.pdf"):
         save(plot("speedup", tables), tmp_path / "figure.gif")

@@ -1,4 +1,6 @@
-"""Stacked bars of the time split (model 6): of every cell against workers, and of each worker at the largest number."""
+"""Stacked bars of the time split (model 6): of every cell over the axis that varies, and of each worker at the largest
+number of them.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,12 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from numasim.report.chosen_axes import choose_axes
 from numasim.report.comparison_cells import Panel, finished, largest_panels, numbers, panels
 from numasim.report.components import COMPONENTS
+from numasim.report.figures.axis_values import AxisValues, axis_values
 from numasim.report.figures.grid import contender_grid_columns, empty_figure, legend_below, panel_grid
+from numasim.report.figures.heading import common_heading
 from numasim.report.figures.style import styled
 
 BAR_WIDTH = 0.86  # of the distance between two bars
@@ -30,15 +35,18 @@ FloatArray = npt.NDArray[np.float64]
 
 @styled
 def time_split(frame: pd.DataFrame) -> Figure:
-    """Draw where the time of all workers went, in percent of workers x makespan, against the number of workers."""
-    shown = panels(finished(frame))
-    if not shown:
+    """Draw where the time of all workers went, in percent of workers x makespan, over the axis that varies."""
+    runs = finished(frame)
+    if runs.empty:
         return empty_figure("no finished runs")
-    splits = [_by_count(panel.runs) for panel in shown]
-    figure, axes = _split_grid(shown, "workers", "time (% of workers x makespan)")
-    for panel, (counts, split) in zip(axes, splits, strict=False):
-        _stack(panel, np.arange(len(counts)), split)
-        _sparse_ticks(panel, np.arange(len(counts)), [f"{count:.0f}" for count in counts])
+    chosen = choose_axes(runs)
+    values = axis_values(runs, chosen.x)
+    shown = panels(runs, chosen.facet, chosen.colour)
+    splits = [_over(panel.runs, values) for panel in shown]
+    figure, axes = _split_grid(shown, chosen.x, "time (% of workers x makespan)")
+    for panel, (names, split) in zip(axes, splits, strict=False):
+        _stack(panel, np.arange(len(names)), split)
+        _sparse_ticks(panel, np.arange(len(names)), names)
     _split_legend(figure, [split for _, split in splits])
     return figure
 
@@ -64,16 +72,27 @@ def worker_time_split(frame: pd.DataFrame, workers: pd.DataFrame) -> Figure:
 def _split_grid(shown: Sequence[Panel], x_label: str, y_label: str) -> tuple[Figure, list[Axes]]:
     titles = [(panel.title, panel.subtitle) for panel in shown]
     columns = contender_grid_columns(titles)
-    figure, axes = panel_grid(titles, columns=columns, width=3.1, height=2.35, x_label=x_label, y_label=y_label)
+    figure, axes = panel_grid(
+        titles,
+        columns=columns,
+        width=3.1,
+        height=2.35,
+        x_label=x_label,
+        y_label=y_label,
+        heading=common_heading(pd.concat([panel.runs for panel in shown])),
+    )
     axes[0].set_ylim(0, 100)
     axes[0].set_yticks(range(0, 101, 20))
     return figure, axes
 
 
-def _by_count(runs: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-    """Return the worker counts [counts], ascending, and the percent of each component there [components, counts]."""
-    table = runs.groupby("workers")[[component.column for component in COMPONENTS]].sum()
-    return table.index.to_numpy(np.float64), _percent(_split(table))
+def _over(runs: pd.DataFrame, values: AxisValues) -> tuple[list[str], FloatArray]:
+    """Return the names of the values of x [values] and the percent of each component there [components, values]."""
+    places = values.places_of(runs)
+    found = [(name, runs[places == place]) for name, place in zip(values.names, values.places, strict=True)]
+    present = [(name, at) for name, at in found if len(at)]
+    sums = [np.nansum(_split(at), axis=1) for _, at in present]
+    return [name for name, _ in present], _percent(np.array(sums).reshape(-1, len(COMPONENTS)).T)
 
 
 def _worker_rows(runs: pd.DataFrame, workers: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 from numasim.parts.unit_factors import GIGA
 from numasim.report.comparison_cells import finished, largest_panels
 from numasim.report.figures.grid import empty_figure, legend_below, panel_grid
+from numasim.report.figures.heading import common_heading
 from numasim.report.figures.style import line_colour, styled
 
 PANEL_COLUMNS = 4
@@ -51,6 +52,7 @@ def byte_kinds(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
         height=2.6,
         x_label="core and source on",
         y_label="GB moved",
+        heading=common_heading(finished(frame)),
     )
     for panel, drawn in zip(axes, shown, strict=False):
         pairs = node_pairs[node_pairs["run_id"].isin(drawn.runs["run_id"])]

@@ -16,6 +16,8 @@ BOLD_CHARACTER_INCHES = 0.095  # of a panel's title
 SMALL_CHARACTER_INCHES = 0.07  # of its subtitle
 SUBTITLE_POINTS = 11  # height of a line
 LINE_INCHES = 0.17  # height of a line of a title or subtitle
+HEADING_INSET = 0.1  # inches, of a figure's heading from its left edge
+HEADING_MARGIN = 0.3  # on both sides together
 MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into it would narrow the panel
 HANDLE_INCHES = 0.58  # of a legend's symbol and the space around it
 
@@ -31,17 +33,23 @@ def panel_grid(
     x_label: str,
     y_label: str,
     share_y: bool = True,
+    heading: str = "",
 ) -> tuple[Figure, list[Axes]]:
     """Make a figure of ``len(titles)`` panels (at most `PANEL_LIMIT`), each of ``width`` x ``height`` inches.
 
-    The height comes on top of that of the titles. A figure whose panels do not all fit says so below them; the
-    returned panels are those that fit.
+    The height comes on top of that of the titles and of the ``heading`` above all panels. A figure whose panels do not
+    all fit says so below them; the returned panels are those that fit.
     """
     shown = [_wrapped(title, width) for title in titles[:PANEL_LIMIT]]
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
-    heading = max(len(above) + len(below) for above, below in shown) * LINE_INCHES
-    figure = Figure(figsize=(width * columns + 0.7, (height + heading) * rows + 0.8), layout="constrained")
+    titles_height = max(len(title) + len(subtitle) for title, subtitle in shown) * LINE_INCHES
+    full_width = width * columns + 0.7
+    above = _heading_lines(heading, int((full_width - HEADING_MARGIN) / SMALL_CHARACTER_INCHES))
+    full_height = (height + titles_height) * rows + 0.8 + len(above) * LINE_INCHES
+    figure = Figure(figsize=(full_width, full_height), layout="constrained")
+    if above:
+        figure.suptitle("\n".join(above), x=HEADING_INSET / full_width, ha="left", fontsize=9, color="#404040")
     axes = list(figure.subplots(rows, columns, sharey=share_y, squeeze=False).flat)
     for unused in axes[len(shown) :]:
         unused.remove()
@@ -76,6 +84,12 @@ def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
 def _legend_width(widths: Sequence[float], columns: int) -> float:
     """Add up the widest entries of the columns; a legend is filled column by column, the first ones longer."""
     return sum(float(column.max()) for column in np.array_split(widths, columns))
+
+
+def _heading_lines(heading: str, characters: int) -> list[str]:
+    """Break a heading that is too long for one line, first of all at its semicolon."""
+    parts = [heading] if len(heading) <= characters else heading.split("; ")
+    return [line for part in parts for line in textwrap.wrap(part, characters)]
 
 
 def _wrapped(title: Title, width: float) -> tuple[list[str], list[str]]:

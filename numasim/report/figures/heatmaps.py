@@ -13,6 +13,7 @@ from matplotlib.image import AxesImage
 
 from numasim.report.comparison_cells import finished, largest_panels
 from numasim.report.figures.grid import contender_grid_columns, empty_figure, panel_grid
+from numasim.report.figures.heading import common_heading
 from numasim.report.figures.style import styled
 
 COLOUR_MAP = "Blues"
@@ -61,6 +62,7 @@ def _heatmaps(frame: pd.DataFrame, node_pairs: pd.DataFrame, quantity: _Quantity
         x_label=quantity.to_label,
         y_label=quantity.from_label,
         share_y=False,  # machines differ in their number of nodes
+        heading=common_heading(finished(frame)),
     )
     most = np.nanmax([np.nanmax(share, initial=0) for share in shares])
     images = [_heatmap(axes, share, most) for axes, share in zip(panels, shares, strict=False)]

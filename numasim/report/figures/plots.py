@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,13 @@ from numasim.report.figures.style import rules
 
 DOTS_PER_INCH = 150
 USUAL_FOLDER = "figures"  # of a results directory
-NO_METADATA: dict[str, dict[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None}}
+NO_METADATA: dict[str, dict[str, str | None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+}
+
+STANDARD_KINDS = ("png", "svg")  # of the figures that are drawn together
 
 
 @dataclass(frozen=True)
@@ -55,12 +61,12 @@ def plot(name: str, tables: Tables) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Write ``figure`` to ``path``, a .png or a .svg, without a date; an `InputError` where that cannot be done."""
+    """Write ``figure`` to ``path``, a .png, .svg or .pdf, without a date; an `InputError` where that cannot be done."""
     return write_bytes(path, drawn(figure, kind_of(path)))
 
 
 def drawn(figure: Figure, kind: str) -> bytes:
-    """Return ``figure`` as png or svg, without a date."""
+    """Return ``figure`` as png, svg or pdf, without a date."""
     buffer = io.BytesIO()
     with rules():
         fix_layout(figure)
@@ -69,38 +75,41 @@ def drawn(figure: Figure, kind: str) -> bytes:
 
 
 def kind_of(path: Path) -> str:
-    """Return png or svg, the suffix of ``path``; an `InputError` for another one, or where no file can be written."""
+    """Return png, svg or pdf, the suffix of ``path``; `InputError` for another one, or where no file can be written."""
     if path.suffix[1:] not in NO_METADATA:
-        raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png or .svg")
+        raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png, .svg or .pdf")
     require_writable(path)
     return path.suffix[1:]
 
 
-def save_all(frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path) -> list[Path]:
-    """Write every standard figure as PNG and SVG to ``directory``, made if missing, and return the paths.
+def save_all(
+    frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path, *, pdf: bool = False
+) -> list[Path]:
+    """Write every standard figure as PNG and SVG, and PDF if that is wanted, to ``directory``, made if missing.
 
-    A table without a finished run has no figures. Raises `InputError` before anything is drawn for a folder that holds
-    other files, or a figure that the user changed.
+    Returns the paths. A table without a finished run has no figures. Raises `InputError` before anything is drawn for a
+    folder that holds other files, or a figure that the user changed.
     """
     if finished(frame).empty:
         return []
-    with owned_folder(directory, FIGURES, files_of(PLOTS)) as folder:
-        return folder.write_only(standard_figures(Tables(frame, workers, node_pairs)))
+    kinds = (*STANDARD_KINDS, "pdf") if pdf else STANDARD_KINDS
+    with owned_folder(directory, FIGURES, files_of(PLOTS, kinds)) as folder:
+        return folder.write_only(standard_figures(Tables(frame, workers, node_pairs), kinds))
 
 
-def standard_figures(tables: Tables) -> dict[str, bytes]:
-    """Return every standard figure as PNG and SVG by the name of its file; none without a finished run."""
-    return {} if finished(tables.frame).empty else as_files((name, plot(name, tables)) for name in PLOTS)
+def standard_figures(tables: Tables, kinds: Sequence[str] = STANDARD_KINDS) -> dict[str, bytes]:
+    """Return every standard figure by the name of its file, in each of the ``kinds``; none without a finished run."""
+    return {} if finished(tables.frame).empty else as_files(((name, plot(name, tables)) for name in PLOTS), kinds)
 
 
-def files_of(names: Iterable[str]) -> list[str]:
+def files_of(names: Iterable[str], kinds: Sequence[str] = STANDARD_KINDS) -> list[str]:
     """Return the names of the files of figures by their ``names``."""
-    return [f"{name}.{kind}" for name in names for kind in NO_METADATA]
+    return [f"{name}.{kind}" for name in names for kind in kinds]
 
 
-def as_files(figures: Iterable[tuple[str, Figure]]) -> dict[str, bytes]:
-    """Return figures by name as PNG and SVG by the names of their files."""
-    return {f"{name}.{kind}": drawn(figure, kind) for name, figure in figures for kind in NO_METADATA}
+def as_files(figures: Iterable[tuple[str, Figure]], kinds: Sequence[str] = STANDARD_KINDS) -> dict[str, bytes]:
+    """Return figures by name in each of the ``kinds`` by the names of their files."""
+    return {f"{name}.{kind}": drawn(figure, kind) for name, figure in figures for kind in kinds}
 
 
 def _earlier(directory: Path) -> tuple[str, ...] | None:

@@ -1,0 +1,142 @@
+"""A figure of one quantity over one axis: lines with 95 % bands over numbers, dots with intervals over names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from numasim.report.answers.statistics import Estimate
+from numasim.report.chosen_axes import ChosenAxes
+from numasim.report.comparison_cells import finished, groups, label
+from numasim.report.figures.axis_values import AxisValues, axis_values
+from numasim.report.figures.grid import empty_figure, legend_below, panel_grid
+from numasim.report.figures.heading import intervals_heading
+from numasim.report.figures.style import line_colour, line_width, marker
+
+Estimator = Callable[[pd.DataFrame], Estimate]
+Reference = Callable[[pd.DataFrame], Line2D | None]  # the runs of a panel -> a line to compare with
+FloatArray = npt.NDArray[np.float64]
+
+FAR_FROM_ZERO = 0.5  # of the largest value
+BESIDE = 0.8  # of the distance between two names, at most taken by the estimates of one name
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a figure shows: how it is estimated from the runs of a cell, divided by ``factor``, and named."""
+
+    label: str
+    estimate: Estimator
+    factor: float = 1.0
+    top: float | None = None  # the largest possible value, if there is one
+    share_y: bool = True  # whether panels have one scale
+
+
+def axis_figure(
+    frame: pd.DataFrame, chosen: ChosenAxes, quantity: Quantity, reference: Reference = lambda runs: None
+) -> Figure:
+    """Draw ``quantity`` of the finished runs over the axis x, with ``reference`` in panels whose x it fits."""
+    runs = finished(frame)
+    if runs.empty:
+        return empty_figure("no finished runs")
+    facets = groups(runs, chosen.facet)
+    figure, panels = panel_grid(
+        [(label(chosen.facet, values), "") for values, _ in facets],
+        columns=2,
+        width=4.2 if len(facets) > 1 else 5.6,
+        height=2.95,
+        x_label=chosen.x,
+        y_label=quantity.label,
+        share_y=quantity.share_y,
+        heading=intervals_heading(runs, chosen),
+    )
+    drawing = _Drawing(chosen, quantity, axis_values(runs, chosen.x), _numbered(runs, chosen.colour))
+    handles: dict[str, Artist] = {}
+    for axes, (_, rows) in zip(panels, facets, strict=False):  # the grid may show fewer
+        for line in drawing.fill(axes, runs.iloc[rows], reference):
+            handles.setdefault(str(line.get_label()), line)
+    _limit(panels, quantity)
+    if len(handles) > 1 or chosen.colour:
+        legend_below(figure, list(handles.values()))
+    return figure
+
+
+def _numbered(runs: pd.DataFrame, columns: Sequence[str]) -> dict[str, int]:
+    """Give each colour of the whole table its number, so that it is the same in every panel."""
+    return {label(columns, values): index for index, (values, _) in enumerate(groups(runs, columns))}
+
+
+def _limit(panels: Sequence[Axes], quantity: Quantity) -> None:
+    """Begin at zero, unless all values are so far from it that their differences would hardly be seen."""
+    for together in [panels] if quantity.share_y else [[axes] for axes in panels]:
+        least = min(axes.dataLim.y0 for axes in together)
+        most = max(axes.dataLim.y1 for axes in together)
+        if quantity.top is not None or not least > FAR_FROM_ZERO * most:
+            together[0].set_ylim(bottom=0, top=None if quantity.top is None else 1.04 * quantity.top)
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    chosen: ChosenAxes
+    quantity: Quantity
+    values: AxisValues
+    colours: dict[str, int]
+
+    def fill(self, axes: Axes, runs: pd.DataFrame, reference: Reference) -> list[Line2D]:
+        """Draw the runs of a panel, and return its lines."""
+        lines = []
+        for values, rows in groups(runs, self.chosen.colour):
+            lines.append(self._line(axes, runs.iloc[rows], label(self.chosen.colour, values)))
+        expected = reference(runs)
+        if expected is not None:
+            lines.append(axes.add_line(expected))
+        places = self.values.places_of(runs)
+        self.values.tick(axes, np.unique(places[~np.isnan(places)]))
+        return lines
+
+    def _line(self, axes: Axes, runs: pd.DataFrame, name: str) -> Line2D:
+        index = self.colours[name]
+        at, value, low, high = self._points(runs)
+        at = at + self._aside(index)
+        colour = line_colour(index)
+        if self.values.numeric:
+            axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
+        # a point between two gaps has no band, and a dot none at all
+        faint = self.values.numeric
+        axes.vlines(at, low, high, color=colour, alpha=0.45 if faint else 0.9, linewidth=1 if faint else 2)
+        return axes.plot(
+            at,
+            value,
+            color=colour,
+            linestyle="-" if self.values.numeric else "none",
+            linewidth=line_width(index),
+            marker=marker(index),
+            markersize=None if self.values.numeric else 7,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            label=name,
+            clip_on=False,
+            zorder=3,
+        )[0]
+
+    def _aside(self, index: int) -> float:
+        """How far from its place an estimate is drawn, so that those of one name stand beside each other."""
+        count = len(self.colours)
+        return min(self.values.gap, BESIDE / count) * (index - (count - 1) / 2)
+
+    def _points(self, runs: pd.DataFrame) -> FloatArray:
+        """[4, values]: the places on x, ascending, and the value and bounds of the estimate there."""
+        places = self.values.places_of(runs)
+        found = []
+        for place in np.unique(places[~np.isnan(places)]):
+            cell = self.quantity.estimate(runs[places == place])
+            found.append((place, *(bound / self.quantity.factor for bound in (cell.value, cell.low, cell.high))))
+        return np.array(found, np.float64).reshape(-1, 4).T
