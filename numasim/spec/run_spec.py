@@ -12,6 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from numasim.errors import InputError
 from numasim.files.bounded_bytes import require_file
 from numasim.files.file_kinds import GRAPH
@@ -35,10 +37,16 @@ from numasim.workload.registry import PARAMETERS
 class Settings(Model):
     """The fields of a run that are no parts."""
 
-    workers: PositiveCount
-    model: ModelSpec = ModelSpec.model_construct()
-    seed: Seed = 0
-    repeat: PositiveCount = 1
+    workers: PositiveCount = Field(description="Number of workers, each on a hardware thread of its own.")
+    model: ModelSpec = Field(
+        ModelSpec.model_construct(),
+        description="Which effects of the machine are simulated. Default: caches, contention, shared cores and turbo.",
+    )
+    seed: Seed = Field(
+        0,
+        description="Seed of all random draws; repeat r of a run has a seed that follows from it (model 1.4).",
+    )
+    repeat: PositiveCount = Field(1, description="How often each cell is run, each time with another seed.")
 
 
 Described = str | Path | Mapping[str, Any]

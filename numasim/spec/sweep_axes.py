@@ -30,9 +30,12 @@ CELL = "a mapping of axes to values, such as {strategy: randomized, workers: 24}
 class RangeSpec(Model):
     """The values from, from + step, ... up to and including to."""
 
-    start: Number = Field(alias="from")
-    stop: Number = Field(alias="to")
-    step: Annotated[Number, Field(gt=0)] = 1
+    start: Number = Field(alias="from", description="The first value.")
+    stop: Number = Field(
+        alias="to",
+        description="The last value, if a whole number of steps leads there; no value is beyond it.",
+    )
+    step: Annotated[Number, Field(gt=0)] = Field(1, description="The distance from value to value, above 0.")
 
 
 @dataclass(frozen=True)

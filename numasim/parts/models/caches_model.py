@@ -6,12 +6,13 @@ Cores are numbered node by node. A machine without last-level caches has a cache
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import count
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import Bytes, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
+from numasim.parts.models.meanings import CACHES_LLC_SCOPE
 from numasim.parts.models.nodes_model import NodeShape
 from numasim.parts.number_lists import as_list, number_list
 
@@ -22,16 +23,50 @@ class CachesSpec(Model):
     It is said by ``llc_scope``, as a number of neighbouring cores, or cache by cache.
     """
 
-    l1: Bytes = Field(0, description="first-level data cache of one core")
-    l2: Bytes = Field(0, description="second-level cache of one core")
-    llc: Bytes = Field(0, description="one last-level cache beyond the second level, the largest one")
-    llc_scope: Literal["socket", "node", "core", "none"] = "none"
-    cores_per_llc: PositiveCount | None = Field(None, description="cores of a node in a row that share one, if not all")
-    llc_cores: tuple[str, ...] | None = Field(None, description="cores of each, such as ['0-3,8', '4-7,9']")
-    llc_sizes: tuple[Bytes, ...] | None = Field(None, description="of each in llc_cores, if they are unlike")
-    llc_hit_ns: Nanoseconds = Decimal(0)
-    llc_remote_hit_ns: Nanoseconds = Decimal(0)
-    llc_bandwidth_gbs: GigabytesPerSecond | None = Field(None, description="of one last-level cache; default no limit")
+    l1: Bytes = Field(
+        0,
+        description="Size of the first-level data cache of one core; it is not simulated, since its effect is in the "
+        "compute times.",
+    )
+    l2: Bytes = Field(
+        0,
+        description="Size of the second-level cache of one core: later passes of a segment over memory that fits "
+        "into it cost nothing.",
+    )
+    llc: Bytes = Field(
+        0,
+        description="Size of one last-level cache, of the largest one where they are unlike. Default: no last-level "
+        "cache.",
+    )
+    llc_scope: Annotated[Literal["socket", "node", "core", "none"], CACHES_LLC_SCOPE] = Field(
+        "none",
+        description="Which cores share one last-level cache.",
+    )
+    cores_per_llc: PositiveCount | None = Field(
+        None,
+        description="How many neighbouring cores of a node share one last-level cache, where llc_scope does not say "
+        "it.",
+    )
+    llc_cores: tuple[str, ...] | None = Field(
+        None,
+        description="The cores of each last-level cache, such as ['0-3,8', '4-7,9'], where nothing shorter says it.",
+    )
+    llc_sizes: tuple[Bytes, ...] | None = Field(
+        None,
+        description="Size of each cache in llc_cores, where they are unlike. Default: llc.",
+    )
+    llc_hit_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Latency of a load that the last-level cache of the own cache domain serves.",
+    )
+    llc_remote_hit_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Latency of a load that the last-level cache of another cache domain serves.",
+    )
+    llc_bandwidth_gbs: GigabytesPerSecond | None = Field(
+        None,
+        description="Bandwidth of one last-level cache, which the cores of its domain share. Default: no limit.",
+    )
 
     @model_validator(mode="after")
     def _sharers_fit_size(self) -> Self:

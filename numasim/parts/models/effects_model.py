@@ -7,15 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from numasim.parts.base import CheckedModel, Count, Exact, Fraction, Model, Multiple
+from numasim.parts.models.meanings import (
+    MODEL_CACHE,
+    MODEL_CLOCK,
+    MODEL_CONTENTION,
+    MODEL_QUEUEING,
+    MODEL_SKIP,
+    MODEL_SMT,
+)
 from numasim.schema.enumerations import CacheModel, ContentionModel
 
-__all__ = [
-    "BackgroundSpec",
-    "CacheModel",
-    "ContentionModel",
-    "LinkLoadSpec",
-    "ModelSpec",
-]
+__all__ = ["BackgroundSpec", "CacheModel", "ContentionModel", "LinkLoadSpec", "ModelSpec"]
 
 NodeNumber = Annotated[int, Field(ge=0)]  # also as a text, since the keys of a mapping in JSON are texts
 LoadGbs = Annotated[Exact, Field(ge=0, le=100_000, description="of it in use by others, 10**9 bytes per second")]
@@ -24,16 +26,23 @@ LoadGbs = Annotated[Exact, Field(ge=0, le=100_000, description="of it in use by 
 class LinkLoadSpec(Model):
     """What others send over the link ``from`` one node ``to`` another, in this direction."""
 
-    source: Count = Field(alias="from")
-    target: Count = Field(alias="to")
-    gbs: LoadGbs
+    source: Count = Field(alias="from", description="Node at which the link begins.")
+    target: Count = Field(alias="to", description="Node at which the link ends.")
+    gbs: LoadGbs = Field(description="Bandwidth of the link that others use all the time; it has to leave something.")
 
 
 class BackgroundSpec(CheckedModel):
     """What programs beside the simulated one use of memory controllers, by node, and of links, all the time."""
 
-    nodes: dict[NodeNumber, LoadGbs] = Field(default_factory=dict)
-    links: tuple[LinkLoadSpec, ...] = ()
+    nodes: dict[NodeNumber, LoadGbs] = Field(
+        default_factory=dict,
+        description="Bandwidth that others use of memory controllers, by the number of the node, all the time. "
+        "Default: none.",
+    )
+    links: tuple[LinkLoadSpec, ...] = Field(
+        (),
+        description="Bandwidth that others use of directed links, all the time. Default: none.",
+    )
 
     def __hash__(self) -> int:
         """Hash the contents: pydantic copies a default without a hash for every run of a sweep."""
@@ -70,18 +79,59 @@ class ModelSpec(CheckedModel):
     for memory alike; ``background`` is what programs beside the simulated one take from controllers and links.
     """
 
-    cache: CacheModel = "share"
-    contention: ContentionModel = "fluid"
-    queueing: Literal["none", "md1"] = "none"
-    local_share: Annotated[Fraction, Field(lt=1)] = Decimal(0)  # others need some
-    smt: Literal["none", "compute", "memory"] = "compute"
-    clock: Literal["fixed", "turbo"] = "turbo"
-    overlap: Fraction = Decimal(1)
-    mlp: Multiple = Decimal(1)
-    task_noise: Fraction = Decimal(0)
-    worker_spread: Fraction = Decimal(0)
-    background: BackgroundSpec = BackgroundSpec.model_construct()
-    skip: Literal["auto", "off"] = "auto"
+    cache: Annotated[CacheModel, MODEL_CACHE] = Field(
+        "share", description="How last-level caches are simulated (model 2.4)."
+    )
+    contention: Annotated[ContentionModel, MODEL_CONTENTION] = Field(
+        "fluid",
+        description="How segments share the bandwidth of memory controllers, links and caches (model 2.5).",
+    )
+    queueing: Annotated[Literal["none", "md1"], MODEL_QUEUEING] = Field(
+        "none",
+        description="Whether misses wait at memory controllers that are busy but not saturated (model 2.5).",
+    )
+    local_share: Annotated[Fraction, Field(lt=1)] = Field(
+        Decimal(0),
+        description="Share of each memory controller's bandwidth that is kept for its own node; below 1 (Majo and "
+        "Gross, ISMM 2011).",
+    )
+    smt: Annotated[Literal["none", "compute", "memory"], MODEL_SMT] = Field(
+        "compute",
+        description="What a hardware thread does more slowly while others on its core work (model 2.6).",
+    )
+    clock: Annotated[Literal["fixed", "turbo"], MODEL_CLOCK] = Field(
+        "turbo",
+        description="Whether clocks follow the number of busy cores (model 2.6).",
+    )
+    overlap: Fraction = Field(
+        Decimal(1),
+        description="Share of the shorter of computing and waiting for memory that hides behind the longer: at 1 all "
+        "of it (roofline), at 0 one follows the other.",
+    )
+    mlp: Multiple = Field(
+        Decimal(1),
+        description="Factor on the number of misses that are under way at once, which depends on the pattern of an "
+        "access (model 2.3).",
+    )
+    task_noise: Fraction = Field(
+        Decimal(0),
+        description="Relative standard deviation of the compute times of segments, drawn for each segment alike "
+        "under all strategies (model 1.4).",
+    )
+    worker_spread: Fraction = Field(
+        Decimal(0),
+        description="Relative standard deviation of the speeds of workers, in computing and waiting for memory alike "
+        "(model 2.6).",
+    )
+    background: BackgroundSpec = Field(
+        BackgroundSpec.model_construct(),
+        description="What programs beside the simulated one take of controllers and links all the time (A-36). "
+        "Default: nothing.",
+    )
+    skip: Annotated[Literal["auto", "off"], MODEL_SKIP] = Field(
+        "auto",
+        description="Whether engines may pass over events where that changes no result (model 1.5, 1.7 and 1.8).",
+    )
 
     def _problems(self) -> Iterator[str]:
         if self.contention == "none" and self.background.loads:

@@ -22,12 +22,30 @@ Path = tuple[str | int, ...]
 class LinkSpec(Model):
     """One link: ``{from, to}`` for one direction or ``{between: [a, b]}`` for both; ``count`` links run in parallel."""
 
-    source: Count | None = Field(None, alias="from")
-    target: Count | None = Field(None, alias="to")
-    between: tuple[Count, Count] | None = None
-    bandwidth_gbs: GigabytesPerSecond = Field(description="of one link in one direction, 10**9 bytes per second")
-    latency_ns: Nanoseconds | None = Field(None, description="time that crossing the link adds to a load")
-    count: PositiveCount = Field(1, le=64, description="parallel links that share the traffic")
+    source: Count | None = Field(
+        None,
+        alias="from",
+        description="Node at which a link in one direction begins; given with to.",
+    )
+    target: Count | None = Field(
+        None,
+        alias="to",
+        description="Node at which a link in one direction ends; given with from.",
+    )
+    between: tuple[Count, Count] | None = Field(
+        None,
+        description="The two nodes of a link in both directions, in place of from and to: first a to b, then b to a.",
+    )
+    bandwidth_gbs: GigabytesPerSecond = Field(description="Bandwidth of one link in one direction.")
+    latency_ns: Nanoseconds | None = Field(
+        None,
+        description="Time that crossing the link adds to a load. Default: the machine's hop_latency_ns.",
+    )
+    count: PositiveCount = Field(
+        1,
+        le=64,
+        description="Parallel links that share the traffic: their bandwidths are added.",
+    )
 
     @model_validator(mode="after")
     def _ends_given_once(self) -> Self:
@@ -48,10 +66,15 @@ class LinkSpec(Model):
 class MeshSpec(Model):
     """A two-dimensional mesh: node ``row * columns + column`` is linked both ways with its up to four neighbours."""
 
-    rows: PositiveCount
-    columns: PositiveCount
-    bandwidth_gbs: GigabytesPerSecond = Field(description="of one link in one direction, 10**9 bytes per second")
-    latency_ns: Nanoseconds | None = Field(None, description="time that crossing one link adds to a load")
+    rows: PositiveCount = Field(description="Rows of the mesh.")
+    columns: PositiveCount = Field(
+        description="Columns of the mesh; rows times columns are the nodes of the machine.",
+    )
+    bandwidth_gbs: GigabytesPerSecond = Field(description="Bandwidth of one link in one direction.")
+    latency_ns: Nanoseconds | None = Field(
+        None,
+        description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns.",
+    )
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Yield the directed links of the mesh as (from, to) node pairs, in ascending order."""

@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from numasim.parts.base import CheckedModel, Nanoseconds, PositiveCount
+from numasim.parts.models.meanings import LOCK_BARRIER, LOCK_FAIRNESS, LOCK_HOME, LOCK_KIND, LOCK_PROBE, LOCK_WORDS
 from numasim.schema.enumerations import BarrierName, LockName
 
 __all__ = ["KINDS_OF_KEY", "BarrierName", "LockName", "LockSpec"]
@@ -26,14 +27,39 @@ class LockSpec(CheckedModel):
 
     kind_key: ClassVar[str | None] = "kind"
 
-    kind: LockName = "mutex"
-    batch: Annotated[PositiveCount, Field(le=2**30)] = 64  # cohort: grants in a row within one node
-    fairness: Literal["near", "fair"] = "near"  # tas, ttas: who wins the race for the line
-    spin_ns: Nanoseconds = Decimal(5000)  # mutex: a waiter parks after that long; assumed: as long as waking it takes
-    home: Literal["owner", "master"] = "master"
-    words: Literal["cached", "memory"] = "cached"
-    barrier: BarrierName = "flag"  # what OMPi does
-    probe: Literal["look-first", "lock-first"] = "look-first"  # of a queue that has a lock
+    kind: Annotated[LockName, LOCK_KIND] = Field("mutex", description="Kind of all locks of the run (model 5.2).")
+    batch: Annotated[PositiveCount, Field(le=2**30)] = Field(
+        64,
+        description="Kind cohort: how many times in a row a lock is granted within one node while another node waits "
+        "(Dice, Marathe and Shavit 2012).",
+    )
+    fairness: Annotated[Literal["near", "fair"], LOCK_FAIRNESS] = Field(
+        "near",
+        description="Kinds tas and ttas: who wins the race for a lock that is released (A-28).",
+    )
+    spin_ns: Nanoseconds = Field(
+        Decimal(5000),
+        description="Kind mutex: how long a waiter spins before it sleeps. The default is assumed: as long as waking "
+        "it takes.",
+    )
+    home: Annotated[Literal["owner", "master"], LOCK_HOME] = Field(
+        "master",
+        description="On which node the lines of locks, atomic words, conditions and barriers live (thesis, section "
+        "6.3).",
+    )
+    words: Annotated[Literal["cached", "memory"], LOCK_WORDS] = Field(
+        "cached",
+        description="Where a line comes from when another worker needs it (model 5.1).",
+    )
+    barrier: Annotated[BarrierName, LOCK_BARRIER] = Field(
+        "flag",
+        description="Kind of all barriers of the run (model 5.4). The default is what OMPi does.",
+    )
+    probe: Annotated[Literal["look-first", "lock-first"], LOCK_PROBE] = Field(
+        "look-first",
+        description="Whether a probe takes the lock of a queue before it looks at the length (A-41); it matters "
+        "where queues have locks.",
+    )
 
     def _problems(self) -> Iterator[str]:
         for key, kinds in KINDS_OF_KEY.items():

@@ -49,66 +49,123 @@ Row = tuple[Nanoseconds, ...]
 class CoherenceSpec(Model):
     """Time to move one cache line between two cores."""
 
-    same_core_ns: Nanoseconds
-    same_socket_ns: Nanoseconds
-    cross_socket_ns: Nanoseconds | None = None
+    same_core_ns: Nanoseconds = Field(
+        description="Time to move a cache line between two hardware threads of one core.",
+    )
+    same_socket_ns: Nanoseconds = Field(
+        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2).",
+    )
+    cross_socket_ns: Nanoseconds | None = Field(
+        None,
+        description="Time to move a cache line between cores of two sockets (thesis, Table 6.2); needed where there "
+        "are several sockets.",
+    )
 
 
 class TurboStep(Model):
     """With at most ``active`` busy cores on a socket, its cores run at ``ghz``."""
 
-    active: PositiveCount
-    ghz: Gigahertz
+    active: PositiveCount = Field(
+        description="The step holds while at most so many cores of a socket are busy; a core is busy unless all its "
+        "workers sleep.",
+    )
+    ghz: Gigahertz = Field(description="Clock of the socket's cores at this step.")
 
 
 class ClockSpec(Model):
     """The base clock and, fewest active cores first, the turbo steps."""
 
-    base_ghz: Gigahertz
-    turbo: tuple[TurboStep, ...] = ()
+    base_ghz: Gigahertz = Field(
+        description="Clock of a core where more cores of its socket are busy than the last turbo step allows.",
+    )
+    turbo: tuple[TurboStep, ...] = Field(
+        (),
+        description="Turbo steps, fewest busy cores first. Default: none, all cores always run at the base clock.",
+    )
 
 
 class SmtSpec(Model):
     """Speed of a hardware thread beside a busy or a polling sibling, in ppm of its speed without siblings."""
 
-    busy_ppm: Speed
-    poll_ppm: Speed
+    busy_ppm: Speed = Field(
+        description="Speed beside a worker on the same core that executes a task or the runtime's operations; "
+        "several factors are multiplied.",
+    )
+    poll_ppm: Speed = Field(description="Speed beside a worker on the same core that searches for work or spins.")
 
 
 class ProbeSpec(Model):
     """Time of one steal probe, if it was measured on the machine."""
 
-    same_node_ns: Nanoseconds
-    other_node_ns: Nanoseconds
+    same_node_ns: Nanoseconds = Field(
+        description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns.",
+    )
+    other_node_ns: Nanoseconds = Field(
+        description="Time of one probe of a queue on another node; it replaces the runtime's probe_remote_ns.",
+    )
 
 
 class MachineSpec(Model):
     """One machine; ``sources`` maps dotted fields, each with the fields below it, to the sources of their values."""
 
-    name: Label
-    sockets: PositiveCount = Field(le=MAX_NODES)
-    nodes: Nodes
-    caches: CachesSpec
+    name: Label = Field(description="Name of the machine in results and figures. Default: the name of its file.")
+    sockets: PositiveCount = Field(le=MAX_NODES, description="Number of sockets.")
+    nodes: Nodes = Field(
+        description="The NUMA nodes: a mapping where all are alike, or a list with an entry for each node or run of "
+        "alike nodes.",
+    )
+    caches: CachesSpec = Field(description="Sizes and latencies of the caches, and which cores share one.")
     latency_ns: tuple[Row, ...] | None = Field(
-        None, description="measured: row is the reading core's node, column the memory's"
+        None,
+        description="Measured latencies of loads, a row for each node whose core reads, a column for each node whose "
+        "memory is read; they win over local_latency_ns and the latencies of links.",
     )
-    local_latency_ns: Nanoseconds | None = Field(None, description="load from the own node's memory")
+    local_latency_ns: Nanoseconds | None = Field(
+        None,
+        description="Latency of a load from the memory of the own node; needed where latency_ns is not given.",
+    )
     remote_base_latency_ns: Nanoseconds | None = Field(
-        None, description="load from another node's memory without its links; default local_latency_ns"
+        None,
+        description="Latency of a load from the memory of another node without the links on the way, which are "
+        "added. Default: local_latency_ns.",
     )
-    hop_latency_ns: Nanoseconds | None = Field(None, description="latency of a link that gives none")
-    links: tuple[LinkSpec, ...] = ()
-    mesh: MeshSpec | None = None
+    hop_latency_ns: Nanoseconds | None = Field(None, description="Latency of every link that gives none of its own.")
+    links: tuple[LinkSpec, ...] = Field(
+        (),
+        description="Links between nodes. Default: none, which only a machine of one node or a mesh can do without.",
+    )
+    mesh: MeshSpec | None = Field(
+        None,
+        description="A two-dimensional mesh of links in place of, or beside, single links (model 2.7).",
+    )
     routes: tuple[tuple[Count, ...], ...] = Field(
-        (), description="explicit routes, each a list of nodes from end to end"
+        (),
+        description="Explicit routes, each a list of nodes from end to end. Default: the fewest links, and of "
+        "several such routes the lexicographically smallest.",
     )
-    coherence: CoherenceSpec
-    clock: ClockSpec
-    smt: SmtSpec | None = Field(None, description="needed where cores have more than one thread")
-    probe: ProbeSpec | None = None
-    page: Bytes = 4096
-    line: Bytes = 64
-    sources: dict[str, str] = Field(default_factory=dict)
+    coherence: CoherenceSpec = Field(
+        description="Times to move a cache line between cores: of locks, queues and counters.",
+    )
+    clock: ClockSpec = Field(description="Clocks of the cores.")
+    smt: SmtSpec | None = Field(
+        None,
+        description="Speed of hardware threads that share a core; needed where cores have more than one thread.",
+    )
+    probe: ProbeSpec | None = Field(
+        None,
+        description="Measured times of steal probes. Default: those of the runtime's costs.",
+    )
+    page: Bytes = Field(4096, description="Size of a memory page, a power of two.")
+    line: Bytes = Field(
+        64,
+        description="Unit by which the page policy hash-home deals memory to nodes, a power of two; the lines that "
+        "caches and controllers move always have 64 bytes.",
+    )
+    sources: dict[str, str] = Field(
+        default_factory=dict,
+        description="Where the values come from: dotted fields of this file, each with the fields below it, and "
+        "their sources. A field without one is told as assumed when the file is checked.",
+    )
 
     @cached_property
     def node_shapes(self) -> tuple[NodeShape, ...]:

@@ -38,34 +38,49 @@ def _by_form(sentence: str) -> Discriminator:
 class NodesSpec(Model):
     """The NUMA nodes, all alike: each has its cores, its memory and one memory controller (IMC)."""
 
-    per_socket: PositiveCount = Field(1, le=MAX_NODES)
-    cores: PositiveCount = Field(le=MAX_THREADS, description="cores of one node")
-    threads_per_core: PositiveCount = Field(1, le=MAX_SIBLINGS, description="hardware threads of one core")
-    memory: Bytes = Field(description="memory of one node, such as 16GiB")
-    imc_bandwidth_gbs: GigabytesPerSecond = Field(description="sustained bandwidth of one node's memory controller")
+    per_socket: PositiveCount = Field(1, le=MAX_NODES, description="NUMA nodes of each socket.")
+    cores: PositiveCount = Field(le=MAX_THREADS, description="Cores of each node.")
+    threads_per_core: PositiveCount = Field(1, le=MAX_SIBLINGS, description="Hardware threads of each core.")
+    memory: Bytes = Field(description="Memory of each node.")
+    imc_bandwidth_gbs: GigabytesPerSecond = Field(description="Sustained bandwidth of each node's memory controller.")
 
 
 class CoresSpec(Model):
     """Cores of one kind: how many, with how many hardware threads, and how fast they compute."""
 
-    count: PositiveCount = Field(le=MAX_THREADS)
-    threads_per_core: Siblings = Field(1, description="hardware threads of one core")
-    speed_ppm: Speed = Field(LONE, description="of computing, in ppm of the speed to which compute times refer")
+    count: PositiveCount = Field(le=MAX_THREADS, description="Cores of this kind.")
+    threads_per_core: Siblings = Field(1, description="Hardware threads of each core of this kind.")
+    speed_ppm: Speed = Field(
+        LONE,
+        description="Speed of computing, relative to the machine's fastest kind of cores, to which compute times "
+        "refer; waits for memory are those of any core.",
+    )
 
 
 class NodeSpec(CheckedModel):
     """One NUMA node, or ``count`` alike ones in a row on one socket; a node without memory has no bandwidth."""
 
-    count: PositiveCount = Field(1, le=MAX_NODES, description="alike nodes in a row")
-    socket: SocketNumber
+    count: PositiveCount = Field(1, le=MAX_NODES, description="Alike nodes in a row that the entry stands for.")
+    socket: SocketNumber = Field(description="Socket of the node, from 0.")
     cores: Annotated[
         Annotated[Count, Field(le=MAX_THREADS), Tag("number")] | Annotated[tuple[CoresSpec, ...], Tag("list")],
         _by_form("a number of cores, or a list of kinds such as {count: 8, threads_per_core: 2}, is needed here"),
-    ] = Field(0, description="cores of one node, or its kinds of cores in the order of their numbers")
-    threads_per_core: Siblings | None = Field(None, description="hardware threads of one core, where cores is a number")
-    memory: Bytes = Field(0, description="memory of one node, such as 16GiB")
+    ] = Field(
+        0,
+        description="Number of cores, or the kinds of cores in the order of their numbers. Default: none, as of "
+        "memory behind CXL.",
+    )
+    threads_per_core: Siblings | None = Field(
+        None,
+        description="Hardware threads of each core, where cores is a number. Default: 1.",
+    )
+    memory: Bytes = Field(
+        0,
+        description="Memory of the node. Default: none; what is wanted there is on the nearest node with memory.",
+    )
     imc_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None, description="sustained bandwidth of one node's memory controller"
+        None,
+        description="Sustained bandwidth of the node's memory controller; needed where it has memory.",
     )
 
     @property

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
 from numasim.parts.base import Bytes, CheckedModel, Count, Model, Nanoseconds, PositiveCount, SizeText, ps, size_bytes
+from numasim.parts.models.meanings import PLACEMENT_OVERFLOW, POLICY
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
 # Fresh memory is placed by its touchers, initialised memory is on worker 0's node; `PageRule` says what else is done.
@@ -31,6 +32,7 @@ TAKES = {  # the keys of a policy and the policies that accept them
     "scan": ("numa-balancing",),
 }
 NEEDS = {"bind": ("node", "one node", "node: 0"), "first-touch-init": ("tasks", "a number of tasks", "tasks: 64")}
+Policy = Annotated[PolicyName, POLICY]
 MOST_TASKS = 2**20  # of a parallel initialisation
 MOST_GRANULE = 2**20
 MOST_SCANNED = 2**50  # bytes a scan
@@ -66,11 +68,26 @@ class ScanSpec(Model):
     (default: what any page fault takes). After ``migrate_after`` of them in a row from one node a page migrates to it.
     """
 
-    delay_ns: Nanoseconds = Decimal(1_000_000_000)
-    period_ns: Annotated[Nanoseconds, Field(gt=0)] = Decimal(1_000_000_000)  # A-38
-    size: Annotated[Bytes, Field(ge=1, le=MOST_SCANNED)] = 256 * 2**20
-    fault_ns: Nanoseconds | None = None  # A-39
-    migrate_after: Annotated[PositiveCount, Field(le=MOST_IN_A_ROW)] = 2  # A-37
+    delay_ns: Nanoseconds = Field(
+        Decimal(1_000_000_000),
+        description="Time from when the policy comes into force to the first scan; Linux: a second.",
+    )
+    period_ns: Annotated[Nanoseconds, Field(gt=0)] = Field(
+        Decimal(1_000_000_000),
+        description="Time between two scans (A-38); Linux starts with a second and adapts it.",
+    )
+    size: Annotated[Bytes, Field(ge=1, le=MOST_SCANNED)] = Field(
+        256 * 2**20,
+        description="Memory that one scan makes inaccessible for once, window after window of all regions.",
+    )
+    fault_ns: Nanoseconds | None = Field(
+        None,
+        description="Time of a hinting fault (A-39). Default: that of any page fault, runtime.costs.fault_ns.",
+    )
+    migrate_after: Annotated[PositiveCount, Field(le=MOST_IN_A_ROW)] = Field(
+        2,
+        description="Hinting faults of one node in a row after which a page migrates there (A-37).",
+    )
 
     @property
     def rule(self) -> PageRule:
@@ -93,12 +110,26 @@ class PolicySpec(CheckedModel):
     """
 
     kind_key: ClassVar[str | None] = "policy"
-    policy: PolicyName
-    nodes: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
-    node: Count | None = None
-    tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = None
-    grain: Annotated[Bytes, Field(ge=1)] | None = None
-    scan: ScanSpec | None = None
+
+    policy: Policy = Field(description="Where pages live (model 2.2).")
+    nodes: Annotated[tuple[Count, ...], Field(min_length=1)] | None = Field(
+        None,
+        description="Policies interleave, random and hash-home: the nodes that memory is dealt to. Default: all "
+        "nodes with memory.",
+    )
+    node: Count | None = Field(None, description="Policy bind: the node of all memory; needed there.")
+    tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = Field(
+        None,
+        description="Policy first-touch-init: number of equal tasks that initialise memory; needed there.",
+    )
+    grain: Annotated[Bytes, Field(ge=1)] | None = Field(
+        None,
+        description="Policy hash-home: memory that stays together. Default: a line of 64 bytes.",
+    )
+    scan: ScanSpec | None = Field(
+        None,
+        description="Policy numa-balancing: how it finds out who accesses which page (model 2.11).",
+    )
 
     def _problems(self) -> Iterator[str]:
         key, what, example = NEEDS.get(self.policy, (None, "", ""))
@@ -137,7 +168,10 @@ class ChangeSpec(PolicySpec):
     phase: Annotated[
         Annotated[str, Tag("text")] | Annotated[Count, Tag("number")],
         by_shape("a phase is its number, from zero, or its name"),
-    ]
+    ] = Field(
+        description="The phase, by number from 0 or by name, from which on this policy holds for all memory that is "
+        "not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
+    )
 
 
 Granule = Annotated[
@@ -154,10 +188,20 @@ class PlacementSpec(PolicySpec):
     room goes to the nearest node that has; if none has, it keeps its node.
     """
 
-    granule: Granule = "64KiB"  # A-34
-    touch_on_read: YesNo = True
-    overflow: Literal["none", "next"] = "none"
-    changes: Annotated[tuple[ChangeSpec, ...], Field(max_length=64)] = ()
+    granule: Granule = Field(
+        "64KiB",
+        description="Memory that is placed or migrates together during the run: a number of pages, or a size of "
+        "which whole pages count, and at least one (A-34).",
+    )
+    touch_on_read: YesNo = Field(True, description="Whether reads place pages as writes do (A-32).")
+    overflow: Annotated[Literal["none", "next"], PLACEMENT_OVERFLOW] = Field(
+        "none",
+        description="What becomes of a page whose node has no room (A-33).",
+    )
+    changes: Annotated[tuple[ChangeSpec, ...], Field(max_length=64)] = Field(
+        (),
+        description="Phases from which another policy is in force. Default: none.",
+    )
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
@@ -182,4 +226,4 @@ def _policy(value: Any) -> Any:
     return {"policy": value} if isinstance(value, str) else value
 
 
-Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_type=PolicyName | PlacementSpec)]
+Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_type=Policy | PlacementSpec)]

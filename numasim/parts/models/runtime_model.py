@@ -10,6 +10,18 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
 from numasim.parts.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount
+from numasim.parts.models.meanings import (
+    BACKOFF_AFTER,
+    BACKOFF_EMPTY,
+    BACKOFF_FIRST_NS,
+    CAPACITY,
+    FULL,
+    JOIN,
+    RUNTIME_PRODUCER,
+    RUNTIME_QUEUE_ORDER,
+    RUNTIME_RELEASE,
+    THRESHOLD,
+)
 from numasim.schema.enumerations import MOST_UNITS_PER_S, JoinKind, ProducerKind
 
 __all__ = [
@@ -18,7 +30,9 @@ __all__ = [
     "Capacity",
     "CostSpec",
     "FractionRule",
+    "Full",
     "FullRule",
+    "Join",
     "JoinKind",
     "ProducerKind",
     "QueueOrder",
@@ -36,6 +50,9 @@ FullRule = Literal["grow", "inline", "next", "block"]
 ReleaseRule = Literal["queue", "begin"]
 QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
 ThresholdRule = Literal["literal", "avail"]
+Join = Annotated[JoinKind, JOIN]
+Full = Annotated[FullRule, FULL]
+Threshold = Annotated[ThresholdRule, THRESHOLD]
 MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled plan
 
 
@@ -63,7 +80,7 @@ def _yes_or_no(value: Any) -> Any:
 YesNo = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
 Capacity = Annotated[
-    Annotated[Literal["none"], Tag("text")] | Annotated[Tasks, Tag("number")],
+    Annotated[Literal["none"], Tag("text"), CAPACITY] | Annotated[Tasks, Tag("number")],
     by_shape("a number of tasks, or none, is needed here"),
 ]
 
@@ -71,11 +88,13 @@ Capacity = Annotated[
 class FractionRule(Model):
     """S as a fraction of the mean peak length of the queues (A-7)."""
 
-    fraction: Fraction
+    fraction: Fraction = Field(
+        description="S is this fraction of the mean, over all queues, of their longest lengths so far (A-7).",
+    )
 
 
 Rule = Annotated[
-    Annotated[ThresholdRule, Tag("text")] | Annotated[FractionRule, Tag("mapping")],
+    Annotated[Threshold, Tag("text")] | Annotated[FractionRule, Tag("mapping")],
     by_shape("a rule is literal, avail or {fraction: 0.5}"),
 ]
 
@@ -84,60 +103,142 @@ class BackoffSpec(Model):
     """Waiting after the j-th failed round: ``min(first * factor ** (j - 1), max)``; first 0 polls at once."""
 
     first_ns: Annotated[
-        Annotated[Literal["task"], Tag("text")] | Annotated[Nanoseconds, Tag("number")],
+        Annotated[Literal["task"], Tag("text"), BACKOFF_FIRST_NS] | Annotated[Nanoseconds, Tag("number")],
         by_shape("nanoseconds, or task for the mean time of a task, are needed here"),
-    ] = Decimal(0)
-    factor: Annotated[PositiveCount, Field(le=1024)] = 2
+    ] = Field(
+        Decimal(0),
+        description="Wait after the first failed round; task is the mean serial time of the program's tasks (thesis, "
+        "section 3.3.1). Default: none, the worker waits poll_ns.",
+    )
+    factor: Annotated[PositiveCount, Field(le=1024)] = Field(
+        2,
+        description="Factor from each wait to the next, as long as nothing is found.",
+    )
     max_ns: Annotated[
-        Annotated[Literal["none"], Tag("text")] | Annotated[Nanoseconds, Tag("number")],
+        Annotated[Literal["none"], Tag("text"), CAPACITY] | Annotated[Nanoseconds, Tag("number")],
         by_shape("nanoseconds, or none, are needed here"),
-    ] = "none"
-    after: Literal["round", "probe"] = "round"  # A-30
-    empty: Literal["skip", "count"] = "skip"  # A-9
+    ] = Field(
+        "none",
+        description="The longest wait.",
+    )
+    after: Annotated[Literal["round", "probe"], BACKOFF_AFTER] = Field(
+        "round", description="What a wait follows (A-30)."
+    )
+    empty: Annotated[Literal["skip", "count"], BACKOFF_EMPTY] = Field(
+        "skip",
+        description="Whether a round in which no queue was probed counts as a failed steal attempt (A-9).",
+    )
 
 
 class CostSpec(Model):
     """The cost of each operation of the runtime in nanoseconds (model 4.1)."""
 
-    push_ns: Nanoseconds = Decimal(0)
-    locate_ns: Nanoseconds = Decimal(0)  # finding the node of a new task's data, if a dispatch rule needs it (c_tld)
-    pop_ns: Nanoseconds = Decimal(0)
-    join_ns: Nanoseconds = Decimal(0)
-    wait_ns: Nanoseconds = Decimal(0)
-    resume_ns: Nanoseconds = Decimal(0)
-    probe_ns: Nanoseconds = Decimal(100)
-    probe_remote_ns: Nanoseconds = Decimal(300)
-    take_ns: Nanoseconds = Decimal(0)
-    move_ns: Nanoseconds = Decimal(0)
+    push_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Putting a task into a queue; also the pace of a producer of range items.",
+    )
+    locate_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Finding the node of a new task's data, where a dispatch rule asks for it (thesis, section 5.5).",
+    )
+    pop_ns: Nanoseconds = Field(Decimal(0), description="Taking a task from the own queue.")
+    join_ns: Nanoseconds = Field(Decimal(0), description="Finishing a child task: counting it off at its parent.")
+    wait_ns: Nanoseconds = Field(Decimal(0), description="Passing a wait for children.")
+    resume_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Going on with a task that was left at a join, or stolen as a continuation.",
+    )
+    probe_ns: Nanoseconds = Field(
+        Decimal(100),
+        description="A probe of a queue on the own node; at least 1 ns counts. A machine's measured probe times win.",
+    )
+    probe_remote_ns: Nanoseconds = Field(
+        Decimal(300),
+        description="A probe of a queue on another node; at least 1 ns counts. A machine's measured probe times win.",
+    )
+    take_ns: Nanoseconds = Field(Decimal(0), description="The first task of a steal.")
+    move_ns: Nanoseconds = Field(Decimal(0), description="Each further task of a steal.")
     # Waking a sleeper whose node is the home of the line that it sleeps on, or that of the worker that ends its join.
-    wake_ns: Nanoseconds = Decimal(0)
-    wake_remote_ns: Nanoseconds = Decimal(0)  # a sleeper on another node
-    fault_ns: Nanoseconds = Decimal(0)
-    faults_per_s: Annotated[Count, Field(le=MOST_UNITS_PER_S)] = 0  # limit of the address space lock; 0: no limit
-    fault_alpha: Fraction = Decimal(0)  # its loss for each further node with page faults
-    migrate_ns: Nanoseconds = Decimal(0)  # the migration of a page to another node
-    signal_ns: Nanoseconds = Decimal(0)  # letting one waiter of a condition pass, without the transfer of its line
-    futex_ns: Nanoseconds = Decimal(0)  # unparking a thread, beside wake_ns
-    pause_ns: Nanoseconds = Decimal(0)  # between two tries of a test-and-set lock
+    wake_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Waking a sleeper whose node is the home of what it sleeps on, or the node of the worker that "
+        "ends its join.",
+    )
+    wake_remote_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Waking a sleeper on another node (thesis, section 6.3.1).",
+    )
+    fault_ns: Nanoseconds = Field(Decimal(0), description="A page fault, which places a page.")
+    faults_per_s: Annotated[Count, Field(le=MOST_UNITS_PER_S)] = Field(
+        0,
+        description="Page faults per second that the lock of the address space lets through, for all workers "
+        "together; 0 is no limit (model 2.5).",
+    )
+    fault_alpha: Fraction = Field(
+        Decimal(0),
+        description="Loss of faults_per_s for each further node with page faults: with u nodes the limit is divided "
+        "by 1 + fault_alpha (u - 1).",
+    )
+    migrate_ns: Nanoseconds = Field(Decimal(0), description="The migration of a page to another node.")
+    signal_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Letting one waiter of a condition pass, without the transfer of its line.",
+    )
+    futex_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Unparking a thread that sleeps on a mutex, beside wake_ns.",
+    )
+    pause_ns: Nanoseconds = Field(Decimal(0), description="The pause between two tries of a test-and-set lock.")
     # Probes, takes, joins and a worker's pushes into queues of others also pay the coherence transfer of the line.
-    line: YesNo = False
+    line: YesNo = Field(
+        False,
+        description="Whether the transfer of a cache line is paid as well, for probes, takes, joins and for putting "
+        "tasks into other workers' queues.",
+    )
 
 
 class RuntimeSpec(Model):
     """A runtime preset, or one that the user composes; missing fields are as in the preset ``bare``."""
 
-    name: Label = "custom"
-    join: JoinKind = "continuation"
-    capacity: Capacity = "none"
-    on_full: FullRule = "grow"
-    resume: Fraction = Decimal("0.7")  # on_full inline: queue again below this share of the capacity
-    producer: ProducerKind = "none"  # who creates the tasks of an implicit range; none: dealt at t = 0 (A-1)
-    release: ReleaseRule = "queue"  # of a task whose last predecessor has finished (A-40)
-    queue_order: QueueOrder = "lifo-fifo"  # own end, steal end (A-29)
-    poll_ns: Nanoseconds = Decimal(0)
-    backoff: BackoffSpec = BackoffSpec.model_construct()
-    s_rule: Rule = "avail"  # A-7
-    costs: CostSpec = CostSpec.model_construct()
+    name: Label = Field("custom", description="Name of the runtime.")
+    join: Join = Field(
+        "continuation",
+        description="What a worker does at a wait whose children have not all finished (model 3.2).",
+    )
+    capacity: Capacity = Field("none", description="Tasks that a worker's own queue holds (A-4).")
+    on_full: Full = Field(
+        "grow",
+        description="What happens to a new task when the queue that it is put into is full (model 4.1).",
+    )
+    resume: Fraction = Field(
+        Decimal("0.7"),
+        description="With on_full: inline, tasks go into the queue again when it has fallen below this share of its "
+        "capacity. The default is OMPi's.",
+    )
+    producer: Annotated[ProducerKind, RUNTIME_PRODUCER] = Field(
+        "none", description="Who makes the items of a range (A-1)."
+    )
+    release: Annotated[ReleaseRule, RUNTIME_RELEASE] = Field(
+        "queue",
+        description="What becomes of a task whose last predecessor has finished (A-40).",
+    )
+    queue_order: Annotated[QueueOrder, RUNTIME_QUEUE_ORDER] = Field(
+        "lifo-fifo",
+        description="At which end of its own queue a worker takes, and at which end others steal (A-29).",
+    )
+    poll_ns: Nanoseconds = Field(Decimal(0), description="Wait between failed rounds where there is no back-off.")
+    backoff: BackoffSpec = Field(
+        BackoffSpec.model_construct(),
+        description="Waits after failed rounds; a strategy's own wins. Default: none.",
+    )
+    s_rule: Rule = Field(
+        "avail",
+        description="How the threshold S of a queue is computed, unless the strategy says it (A-7).",
+    )
+    costs: CostSpec = Field(
+        CostSpec.model_construct(),
+        description="Times of the runtime's operations (model 4.1). Default: probes alone take time.",
+    )
 
     @property
     def capacity_tasks(self) -> int:

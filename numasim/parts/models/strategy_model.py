@@ -14,8 +14,35 @@ from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validato
 from numasim.errors import nearest_name
 from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, PositiveCount, SignedFraction
 from numasim.parts.models.locks_model import LockSpec
+from numasim.parts.models.meanings import (
+    AMOUNT,
+    AMOUNT_SHARE,
+    BOUND,
+    CONDITION,
+    DISPATCH_COUNT,
+    DISPATCH_PICK,
+    DISPATCH_RANK,
+    DISPATCH_TARGET,
+    DISPATCH_WEIGH,
+    END,
+    LEVEL_BY,
+    LEVEL_ITERATIONS,
+    LEVEL_PICK,
+    LEVEL_TRIES,
+    LEVEL_VISIT,
+    LEVEL_WHO,
+    SOURCE,
+    STRATEGY_MAPPING,
+    STRATEGY_REFILL,
+    STRATEGY_SPAWN,
+    STRATEGY_THRESHOLDS,
+    THRESHOLD_ANNOUNCE,
+    THRESHOLD_MAX,
+    THRESHOLD_WHEN,
+    UNIT,
+)
 from numasim.parts.models.placement_model import Placed, PlacementSpec
-from numasim.parts.models.runtime_model import BackoffSpec, FullRule, JoinKind, Rule, Tasks, YesNo, by_shape
+from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks, YesNo, by_shape
 from numasim.schema.enumerations import ThresholdTime
 
 UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
@@ -28,6 +55,7 @@ DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin"
 Announcement = Literal["always", "owner", "owner-exact"]
 MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
 BY_LENGTH = ("longest", "shortest")
+Unit = Annotated[UnitName, UNIT]
 COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
 LAST_ITERATION = 2**32 - 1
 Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
@@ -59,11 +87,14 @@ def _refuse_words(later: Mapping[str, str]) -> BeforeValidator:
 class Vicinity(Model):
     """The workers are cut into blocks of ``vicinity`` near neighbours (home scheduling)."""
 
-    vicinity: Annotated[PositiveCount, Field(le=COMPARABLE)]
+    vicinity: Annotated[PositiveCount, Field(le=COMPARABLE)] = Field(
+        description="Workers of a block of near neighbours: the nearest groups are paired again and again, and the "
+        "resulting order is cut into blocks (home scheduling, model 4.9).",
+    )
 
 
 Bound = Annotated[
-    Annotated[Literal["min", "max"], Tag("text")] | Annotated[Tasks, Tag("number")],
+    Annotated[Literal["min", "max"], Tag("text"), BOUND] | Annotated[Tasks, Tag("number")],
     by_shape("a number of tasks, min or max is needed here"),
 ]
 
@@ -78,8 +109,15 @@ class LengthCondition(Model):
     """Only queues with at least ``length``, or with fewer than ``below``, tasks now."""
 
     has_alternatives: ClassVar[bool] = True
-    length: Bound | None = None
-    below: Bound | None = None
+
+    length: Bound | None = Field(
+        None,
+        description="Only queues that hold at least so many tasks now; max and min are the thresholds S and s.",
+    )
+    below: Bound | None = Field(
+        None,
+        description="Only queues that hold fewer tasks now; max and min are the thresholds S and s.",
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -91,14 +129,18 @@ class AmountSpec(Model):
     """``count`` tasks, or one ``share``-th of the queue rounded up; ``workers`` is the number of workers."""
 
     has_alternatives: ClassVar[bool] = True
-    count: Tasks | None = None
+
+    count: Tasks | None = Field(None, description="So many tasks, or as many as there are.")
     share: (
         Annotated[
-            Annotated[Literal["workers"], Tag("text")] | Annotated[Tasks, Tag("number")],
+            Annotated[Literal["workers"], Tag("text"), AMOUNT_SHARE] | Annotated[Tasks, Tag("number")],
             by_shape("a number, or workers, is needed here"),
         ]
         | None
-    ) = None
+    ) = Field(
+        None,
+        description="One of so many parts of the queue, rounded up; workers is the number of workers.",
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -109,12 +151,26 @@ class AmountSpec(Model):
 class ChanceSpec(Model):
     """The probability of entering a level instead of the remaining ones, and its change by success and failure."""
 
-    first: Fraction
-    most: Fraction = Decimal(1)
-    hit: SignedFraction = Decimal(0)
-    miss: SignedFraction = Decimal(0)
-    elsewhere_hit: SignedFraction = Field(Decimal(0), alias="elsewhere-hit")
-    elsewhere_miss: SignedFraction = Field(Decimal(0), alias="elsewhere-miss")
+    first: Fraction = Field(description="Probability at the start, which is also the least one.")
+    most: Fraction = Field(Decimal(1), description="The largest probability.")
+    hit: SignedFraction = Field(
+        Decimal(0),
+        description="Change of the probability by a probe of this level that finds tasks.",
+    )
+    miss: SignedFraction = Field(
+        Decimal(0),
+        description="Change of the probability by a probe of this level that finds none.",
+    )
+    elsewhere_hit: SignedFraction = Field(
+        Decimal(0),
+        alias="elsewhere-hit",
+        description="Change of the probability by a probe of another level that finds tasks.",
+    )
+    elsewhere_miss: SignedFraction = Field(
+        Decimal(0),
+        alias="elsewhere-miss",
+        description="Change of the probability by a probe of another level that finds none.",
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -131,11 +187,11 @@ FamilyNames = Annotated[
     tuple[Label, ...], Field(min_length=1), BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])
 ]
 Condition = Annotated[
-    Annotated[Literal["announced"], Tag("text")] | Annotated[LengthCondition, Tag("mapping")],
+    Annotated[Literal["announced"], Tag("text"), CONDITION] | Annotated[LengthCondition, Tag("mapping")],
     by_shape("a condition is announced, {length: n} or {below: n}"),
 ]
 Amount = Annotated[
-    Annotated[Literal["one", "half", "all"], Tag("text")] | Annotated[AmountSpec, Tag("mapping")],
+    Annotated[Literal["one", "half", "all"], Tag("text"), AMOUNT] | Annotated[AmountSpec, Tag("mapping")],
     by_shape("an amount is one, half, all, {count: k} or {share: d}"),
 ]
 Chance = Annotated[
@@ -143,7 +199,7 @@ Chance = Annotated[
     by_shape("a chance is a probability or a mapping that starts with {first: p}"),
 ]
 Source = Annotated[
-    Annotated[SourceName, Tag("text")] | Annotated[Vicinity, Tag("mapping")],
+    Annotated[SourceName, Tag("text"), SOURCE] | Annotated[Vicinity, Tag("mapping")],
     by_shape("a set of queues is a name such as others or own-node, or {vicinity: 4}"),
 ]
 
@@ -163,24 +219,73 @@ class LevelSpec(Grammar, CheckedModel):
 
     later: ClassVar[Mapping[str, str]] = {"gated": "gates on live subtrees"}
 
-    source: Source = Field(alias="from")
-    include_self: YesNo = Field(False, alias="self")  # A-3
-    queue: FamilyNames | None = None
-    by: Literal["core", "llc", "node", "socket", "distance"] | None = None
-    visit: Literal["nearest", "random", "weighted"] = "nearest"
-    pick: StealPick = "random"
-    sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = None
+    source: Source = Field(
+        alias="from",
+        description="The set of queues that is searched, seen from the worker that searches (model 4.13).",
+    )
+    include_self: YesNo = Field(
+        False,
+        alias="self",
+        description="Whether the worker's own queues belong to the set, so that it may draw itself (A-3); goes with "
+        "others, units such as own-node, and vicinities.",
+    )
+    queue: FamilyNames | None = Field(
+        None,
+        description="Names of the families of queues that are searched. Default: the workers' own.",
+    )
+    by: Annotated[Literal["core", "llc", "node", "socket", "distance"], LEVEL_BY] | None = Field(
+        None,
+        description="Cuts the set into groups, nearest first. Default: one group.",
+    )
+    visit: Annotated[Literal["nearest", "random", "weighted"], LEVEL_VISIT] = Field(
+        "nearest", description="Which groups are searched."
+    )
+    pick: Annotated[StealPick, LEVEL_PICK] = Field(
+        "random", description="How the queues of a group are chosen, one after the other."
+    )
+    sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
+        None,
+        description="With pick: longest or shortest, how many queues are drawn, of which the best one is taken. "
+        "Default: all queues of the group.",
+    )
     tries: Annotated[
-        Annotated[Literal["all"], Tag("text")] | Annotated[PositiveCount, Field(lt=COMPARABLE), Tag("number")],
+        Annotated[Literal["all"], Tag("text"), LEVEL_TRIES]
+        | Annotated[PositiveCount, Field(lt=COMPARABLE), Tag("number")],
         by_shape("a number of tries, or all, is needed here"),
-    ] = 1
-    condition: Condition | None = Field(None, alias="if")
-    amount: Amount | None = None
-    leave: Annotated[Count, Field(lt=COMPARABLE)] = 0
-    lock: UnitName | None = None  # the unit of the probed queue whose lock is held during the search
-    who: Literal["head"] | None = None
-    iterations: tuple[Iteration, Literal["last"] | Iteration] = (0, "last")
-    chance: Chance | None = None
+    ] = Field(
+        1,
+        description="Queues that are probed in each group and family.",
+    )
+    condition: Condition | None = Field(
+        None,
+        alias="if",
+        description="Queues that are no candidates are left out before the pick. Default: none is.",
+    )
+    amount: Amount | None = Field(
+        None,
+        description="How many tasks a successful probe takes. Default: the strategy's amount.",
+    )
+    leave: Annotated[Count, Field(lt=COMPARABLE)] = Field(
+        0,
+        description="Tasks that stay in the queue: a probe of a queue with no more takes nothing.",
+    )
+    lock: Unit | None = Field(
+        None,
+        description="The unit of the probed queue whose lock the worker holds while it searches there. Default: no "
+        "lock.",
+    )
+    who: Annotated[Literal["head"], LEVEL_WHO] | None = Field(
+        None, description="Which workers use the level. Default: all."
+    )
+    iterations: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
+        (0, "last"),
+        description="First and last repeat of a phase, from 0, in which the level is used. Default: all.",
+    )
+    chance: Chance | None = Field(
+        None,
+        description="Probability of searching this level, in place of all levels behind it. Default: the level is "
+        "always searched, and then the next one.",
+    )
 
     @property
     def span(self) -> tuple[int, int]:
@@ -215,19 +320,49 @@ class DispatchSpec(Grammar, CheckedModel):
 
     later: ClassVar[Mapping[str, str]] = {"tier": "tiers of tasks", "copy": "copies of tasks"}
 
-    target: Annotated[TargetName, _refuse_words({"label": "labels of tasks"})] = Field(alias="to")
-    queue: FamilyNames | None = None
-    pick: DispatchPick = "in-order"
-    sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = None
-    condition: Condition | None = Field(None, alias="if")
-    rank: Literal["most", "cheapest", "any"] = "most"
-    count: Literal["both", "reads", "writes"] = "both"
-    weigh: Literal["bytes", "objects"] = "bytes"  # A-13
-    least_bytes: Bytes = Field(0, alias="bytes")
-    least_share: Fraction = Field(Decimal(0), alias="share")
-    uneven: YesNo = False
-    here: YesNo = False
-    source: YesNo = False
+    target: Annotated[TargetName, DISPATCH_TARGET, _refuse_words({"label": "labels of tasks"})] = Field(
+        alias="to",
+        description="The set of queues that the new task may be put into.",
+    )
+    queue: FamilyNames | None = Field(None, description="Names of the families of queues. Default: the workers' own.")
+    pick: Annotated[DispatchPick, DISPATCH_PICK] = Field("in-order", description="How a queue of the set is chosen.")
+    sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
+        None,
+        description="With pick: shortest, how many queues are drawn, of which the shortest is taken. Default: all "
+        "queues of the set.",
+    )
+    condition: Condition | None = Field(
+        None,
+        alias="if",
+        description="Queues that do not meet it are left out. Default: none is.",
+    )
+    rank: Annotated[Literal["most", "cheapest", "any"], DISPATCH_RANK] = Field(
+        "most",
+        description="Which nodes the task's objects choose (thesis, equation 5.2).",
+    )
+    count: Annotated[Literal["both", "reads", "writes"], DISPATCH_COUNT] = Field(
+        "both", description="Which of the task's objects count."
+    )
+    weigh: Annotated[Literal["bytes", "objects"], DISPATCH_WEIGH] = Field(
+        "bytes",
+        description="What an object adds to the similarity of its home (A-13).",
+    )
+    least_bytes: Bytes = Field(
+        0,
+        alias="bytes",
+        description="The rule holds only if the objects that count have at least so many bytes.",
+    )
+    least_share: Fraction = Field(
+        Decimal(0),
+        alias="share",
+        description="The rule holds only if at least this share of their weight is on the chosen node.",
+    )
+    uneven: YesNo = Field(
+        False,
+        description="The rule holds only if nodes differ in their similarity to the task (A-31).",
+    )
+    here: YesNo = Field(False, description="The rule holds only if the spawning worker is on a chosen node.")
+    source: YesNo = Field(False, description="The rule holds only if the task has no predecessor.")
 
     @property
     def ranks_nodes(self) -> bool:
@@ -256,15 +391,37 @@ class DispatchSpec(Grammar, CheckedModel):
             yield "share refers to a single node, but rank: any may give several"
 
 
+End = Annotated[Literal["lifo", "fifo"], END]
+
+
 class QueueSpec(Grammar):
     """A family of queues, one a unit; a missing capacity is the runtime's for worker queues, none for others."""
 
-    per: UnitName
-    own: Literal["lifo", "fifo"] | None = None
-    steal: Literal["lifo", "fifo"] | None = None
-    capacity: Tasks | None = None
-    full: FullRule | None = None
-    lock: YesNo = False  # a probe, and a push into another worker's queue, take the queue's lock
+    per: Unit = Field(description="There is one queue of the family for each such unit that has a worker.")
+    own: End | None = Field(
+        None,
+        description="At which end the unit's own workers take; tasks are put in at the back. Default: of workers' "
+        "queues as runtime.queue_order says, of others lifo.",
+    )
+    steal: End | None = Field(
+        None,
+        description="At which end others take. Default: of workers' queues as runtime.queue_order says, of others "
+        "fifo.",
+    )
+    capacity: Tasks | None = Field(
+        None,
+        description="Tasks that a queue holds. Default: of workers' queues runtime.capacity, of others no limit.",
+    )
+    full: Full | None = Field(
+        None,
+        description="What happens to a new task when the queue is full. Default: of workers' queues runtime.on_full, "
+        "of others grow.",
+    )
+    lock: YesNo = Field(
+        False,
+        description="Whether each queue has a lock, which a probe and whoever puts a task into another worker's "
+        "queue take (model 4.1).",
+    )
 
 
 class ThresholdSpec(Model):
@@ -276,16 +433,27 @@ class ThresholdSpec(Model):
     """
 
     max: Annotated[
-        Annotated[Literal["auto"], Tag("text")] | Annotated[Tasks, Tag("number")],
+        Annotated[Literal["auto"], Tag("text"), THRESHOLD_MAX] | Annotated[Tasks, Tag("number")],
         by_shape("a number of tasks, or auto, is needed here"),
-    ] = "auto"
+    ] = Field(
+        "auto",
+        description="The threshold S: from so many tasks on a queue may be stolen from; auto computes it (thesis, "
+        "equation 3.3).",
+    )
     min: Annotated[
-        Annotated[Literal["auto"], Tag("text")] | Annotated[Tasks, Tag("number")],
+        Annotated[Literal["auto"], Tag("text"), THRESHOLD_MAX] | Annotated[Tasks, Tag("number")],
         by_shape("a number of tasks, or auto, is needed here"),
-    ] = "auto"
-    rule: Rule | None = None
-    when: ThresholdTime = "first-drain"
-    announce: Announcement = "always"
+    ] = Field(
+        "auto",
+        description="The threshold s: at so many tasks its worker may steal; auto computes it (thesis, equation 3.4).",
+    )
+    rule: Rule | None = Field(None, description="How S is computed. Default: the runtime's s_rule (A-7).")
+    when: Annotated[ThresholdTime, THRESHOLD_WHEN] = Field(
+        "first-drain", description="When thresholds are computed (A-6)."
+    )
+    announce: Annotated[Announcement, THRESHOLD_ANNOUNCE] = Field(
+        "always", description="Who announces a queue as a victim, and when (A-42)."
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -314,25 +482,62 @@ class StrategySpec(Grammar, CheckedModel):
         "helpers": "helper threads",
     }
 
-    name: Label = "custom"
-    queues: Annotated[dict[Label, QueueSpec], Field(min_length=1, max_length=64)] = Field(default_factory=_own_deques)
-    steal: Annotated[tuple[LevelSpec, ...], Field(max_length=64)]
-    dispatch: Annotated[tuple[DispatchSpec, ...], Field(min_length=1, max_length=64)] | None = None
-    spawn: Annotated[Literal["help-first", "work-first"], BeforeValidator(_one_spawn_order)] = "help-first"
-    join: Annotated[JoinKind, _refuse_words({"leapfrog": "leapfrogging joins"})] | None = None
-    amount: Amount = "one"
+    name: Label = Field(
+        "custom",
+        description="Name of the strategy in results and figures. Default: the name of its file, or custom.",
+    )
+    queues: Annotated[dict[Label, QueueSpec], Field(min_length=1, max_length=64)] = Field(
+        default_factory=_own_deques,
+        description="Families of queues by name. Default: deque, one for each worker.",
+    )
+    steal: Annotated[tuple[LevelSpec, ...], Field(max_length=64)] = Field(
+        description="Levels of the search for work, gone through in order until one finds a task.",
+    )
+    dispatch: Annotated[tuple[DispatchSpec, ...], Field(min_length=1, max_length=64)] | None = Field(
+        None,
+        description="Rules that choose the queue of a new task: the first one that holds and finds a queue with room "
+        "wins. Default: a worker keeps what it spawns.",
+    )
+    spawn: Annotated[Literal["help-first", "work-first"], STRATEGY_SPAWN, BeforeValidator(_one_spawn_order)] = Field(
+        "help-first",
+        description="Whether a worker that spawns goes on with the parent or with the child (model 3.3).",
+    )
+    join: Annotated[Join, _refuse_words({"leapfrog": "leapfrogging joins"})] | None = Field(
+        None,
+        description="What a worker does at a wait whose children have not all finished. Default: the runtime's join.",
+    )
+    amount: Amount = Field("one", description="How many tasks a steal takes, where a level does not say it.")
     refill: Annotated[
-        Annotated[Literal["min"], Tag("text")] | Annotated[Count, Field(le=2**30), Tag("number")],
+        Annotated[Literal["min"], Tag("text"), STRATEGY_REFILL] | Annotated[Count, Field(le=2**30), Tag("number")],
         by_shape("a number of tasks, or min, is needed here"),
-    ] = 0
+    ] = Field(
+        0,
+        description="A worker searches when its own queue holds no more than so many tasks; min is the threshold s "
+        "(A-10).",
+    )
     thresholds: Annotated[
-        Annotated[Literal["none"], Tag("text")] | Annotated[ThresholdSpec, Tag("mapping")],
+        Annotated[Literal["none"], Tag("text"), STRATEGY_THRESHOLDS] | Annotated[ThresholdSpec, Tag("mapping")],
         by_shape("thresholds are none or a mapping such as {max: auto, min: auto}"),
-    ] = ThresholdSpec.model_construct()
-    backoff: BackoffSpec | None = None
-    placement: Placed = PlacementSpec.model_construct(policy="first-touch")
-    locks: LockSpec = LockSpec.model_construct()
-    mapping: MappingName = "numa-even-cores-first"
+    ] = Field(
+        ThresholdSpec.model_construct(),
+        description="The thresholds S and s of queues (thesis, section 3.4); none where no rule refers to them.",
+    )
+    backoff: BackoffSpec | None = Field(
+        None,
+        description="Waits after failed rounds. Default: the runtime's backoff.",
+    )
+    placement: Placed = Field(
+        PlacementSpec.model_construct(policy="first-touch"),
+        description="Where pages live: a policy by name, or a mapping with its options.",
+    )
+    locks: LockSpec = Field(
+        LockSpec.model_construct(),
+        description="Kinds of locks and barriers, and where they live.",
+    )
+    mapping: Annotated[MappingName, STRATEGY_MAPPING] = Field(
+        "numa-even-cores-first",
+        description="On which hardware threads the workers run (A-2).",
+    )
 
     @property
     def worker_family(self) -> str | None:

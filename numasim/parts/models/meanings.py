@@ -1,0 +1,316 @@
+"""What the words of machines, strategies, runtimes and effects mean, a line each: behind the types of their fields."""
+
+from numasim.parts.choices import Choices
+
+CACHES_LLC_SCOPE = Choices(
+    {
+        "socket": "All cores of a socket share one.",
+        "node": "All cores of a NUMA node share one.",
+        "core": "Each core has one of its own.",
+        "none": "There is none, or cores_per_llc or llc_cores says who shares one.",
+    }
+)
+MODEL_CACHE = Choices(
+    {
+        "none": "There are no caches: every pass over memory goes to memory.",
+        "share": "A piece of memory stays in a cache until as many other bytes as the cache holds have come in.",
+        "lru": "A cache drops what was used least recently; slower, to say how good share is.",
+    }
+)
+MODEL_CONTENTION = Choices(
+    {
+        "none": "Nobody holds anybody back.",
+        "snapshot": "A segment keeps the share that it gets when it starts.",
+        "fluid": "Shares are found anew whenever a segment starts or ends.",
+    }
+)
+MODEL_QUEUEING = Choices(
+    {
+        "none": "Misses do not wait for each other.",
+        "md1": "Each miss waits for the mean time of an M/D/1 queue at the controller's present load.",
+    }
+)
+MODEL_SMT = Choices({"none": "Nothing.", "compute": "Computing.", "memory": "Computing and waiting for memory."})
+MODEL_CLOCK = Choices(
+    {
+        "fixed": "All cores run at the highest clock all the time.",
+        "turbo": "The clock of a socket is that of the turbo step for its number of busy cores.",
+    }
+)
+MODEL_SKIP = Choices(
+    {
+        "auto": "Events are passed over where that is possible.",
+        "off": "Every event is gone through.",
+    }
+)
+LOCK_KIND = Choices(
+    {
+        "tas": "Test-and-set: whoever waits tries again and again, which keeps the line busy.",
+        "ttas": "Test-and-test-and-set: whoever waits reads, and tries when the lock is free.",
+        "ticket": "Ticket lock: granted in the order of arrival, all waiters read one line.",
+        "mcs": "Queue lock of Mellor-Crummey and Scott (1991): each waiter spins on a line of its own.",
+        "mutex": "A waiter spins for spin_ns and then sleeps.",
+        "cohort": "Cohort lock (Dice, Marathe and Shavit 2012): granted within a node up to batch times in a row.",
+        "clh": "Queue lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994): each waiter spins on the "
+        "line of the one before.",
+    }
+)
+LOCK_FAIRNESS = Choices(
+    {
+        "near": "The waiter to which the line travels fastest.",
+        "fair": "The waiter that came first.",
+    }
+)
+LOCK_HOME = Choices(
+    {
+        "owner": "Each on the node of the worker that it is kept for.",
+        "master": "All on the node of worker 0, as a runtime does that allocates them in its first thread.",
+    }
+)
+LOCK_WORDS = Choices(
+    {
+        "cached": "From the core that had it last.",
+        "memory": "From the memory of its home every time, as equations 6.2 and 6.3 of the thesis have it.",
+    }
+)
+LOCK_BARRIER = Choices(
+    {
+        "central": "All count on one line; the last one opens the barrier, and the others read that line one after "
+        "the other.",
+        "flag": "Each worker but the first writes a flag of its own, which the first one reads; then it opens the "
+        "barrier on one line.",
+        "tree": "Workers go up a binary tree to the first one, and down again.",
+        "per-domain": "A central barrier within each node, then one among the last of each node (thesis, section "
+        "6.3.1).",
+    }
+)
+LOCK_PROBE = Choices(
+    {
+        "look-first": "A probe looks without the lock; it tries the lock where there is something to take, and "
+        "fails where somebody has it.",
+        "lock-first": "A probe waits for the lock and then looks.",
+    }
+)
+POLICY = Choices(
+    {
+        "first-touch": "What the program has initialised is on worker 0's node; any other page goes to the node "
+        "that first touches it.",
+        "next-touch": "As first-touch; in addition every placed page moves once to the node of its next toucher.",
+        "deferred": "As first-touch, but a read never places a page.",
+        "numa-balancing": "As first-touch; in addition pages move to the node that keeps on touching them, as in "
+        "Linux (model 2.11).",
+        "first-touch-master": "All pages are on worker 0's node.",
+        "first-touch-init": "What the program has initialised was touched by tasks tasks, dealt to the workers in "
+        "turn; other pages go to their first toucher.",
+        "parallel-first-touch": "What the program has initialised was touched by all workers, each its part in "
+        "their order; other pages go to their first toucher.",
+        "interleave": "Pages are dealt to the nodes in turn.",
+        "bind": "All pages are on one node.",
+        "block": "The pages of a region are cut into as many equal parts as nodes have memory.",
+        "random": "The node of each page is drawn.",
+        "hash-home": "Memory is dealt to the nodes piece by piece, whatever page it is in.",
+    }
+)
+PLACEMENT_OVERFLOW = Choices(
+    {
+        "none": "Nodes are never full.",
+        "next": "The page goes to the nearest node that has room; where none has, it stays where it was wanted.",
+    }
+)
+JOIN = Choices(
+    {
+        "help": "It keeps the task on its stack and runs any other task meanwhile, as OMPi does.",
+        "own": "It keeps the task on its stack and runs tasks of its own queue alone.",
+        "strict": "It keeps the task on its stack and runs descendants of that task alone.",
+        "continuation": "It leaves the task; the worker that finishes the last child goes on with it, as in Cilk.",
+        "block": "It sleeps until the last child has finished.",
+    }
+)
+FULL = Choices(
+    {
+        "grow": "Nothing but what happens anyway: a full queue is passed over, and a task for which no queue has "
+        "room is executed at once.",
+        "inline": "From a full own queue on, a worker executes what it spawns at once, until the queue has drained "
+        "(see resume).",
+        "next": "The worker's tasks are dealt to all queues in turn.",
+        "block": "As grow; a producer of range items waits until a queue has room.",
+    }
+)
+THRESHOLD = Choices(
+    {
+        "literal": "S is the capacity less what was pushed per time of a push (thesis, equation 3.3).",
+        "avail": "S is s + 1.",
+    }
+)
+CAPACITY = Choices({"none": "No limit."})
+BACKOFF_FIRST_NS = Choices({"task": "The mean serial time of the program's tasks."})
+BACKOFF_AFTER = Choices(
+    {
+        "round": "A round in which no probe found anything.",
+        "probe": "Each probe that found nothing.",
+    }
+)
+BACKOFF_EMPTY = Choices({"skip": "It is no attempt.", "count": "It is a failed attempt."})
+RUNTIME_PRODUCER = Choices(
+    {
+        "none": "Nobody: they are dealt to the workers when the phase starts, in no time.",
+        "extra": "A thread beside the workers, one item every push_ns.",
+        "master": "Worker 0, before it executes any.",
+    }
+)
+RUNTIME_RELEASE = Choices(
+    {
+        "queue": "It goes into the queue that dispatch names.",
+        "begin": "The worker that finished the predecessor begins it, if it has nothing else in hand (Arora, "
+        "Blumofe and Plaxton 1998).",
+    }
+)
+RUNTIME_QUEUE_ORDER = Choices(
+    {
+        "lifo-fifo": "The worker takes the newest task, thieves the oldest.",
+        "fifo-lifo": "The worker takes the oldest task, thieves the newest.",
+    }
+)
+UNIT = Choices(
+    {
+        "worker": "Each worker.",
+        "core": "Each core.",
+        "llc": "The cores that share one last-level cache.",
+        "node": "A NUMA node.",
+        "socket": "A socket.",
+        "machine": "The whole machine.",
+    }
+)
+BOUND = Choices({"min": "The threshold s of the queue.", "max": "The threshold S of the queue."})
+AMOUNT_SHARE = Choices({"workers": "The number of workers."})
+CONDITION = Choices(
+    {
+        "announced": "Queues with the status VICTIM of the thesis: set when the length reaches S, cleared when it "
+        "has fallen to s (A-8).",
+    }
+)
+AMOUNT = Choices({"one": "One task.", "half": "Half of the queue, rounded up.", "all": "The whole queue."})
+SOURCE = Choices(
+    {
+        "own": "The queue of the worker's own unit.",
+        "others": "All queues but the worker's own.",
+        "parent": "The queue of the worker that spawned the task that this one ran last.",
+        "last": "The queue of the worker's last successful steal.",
+        "thief": "The queue of the worker that stole from this one last.",
+        "own-core": "The queues of the worker's core.",
+        "own-llc": "The queues of the cores that share its last-level cache.",
+        "own-node": "The queues of its NUMA node.",
+        "own-socket": "The queues of its socket.",
+        "other-cores": "The queues of all other cores.",
+        "other-llcs": "The queues of all other cache domains.",
+        "other-nodes": "The queues of all other NUMA nodes.",
+        "other-sockets": "The queues of all other sockets.",
+    }
+)
+LEVEL_BY = Choices(
+    {
+        "core": "A group for each core.",
+        "llc": "A group for each cache domain.",
+        "node": "A group for each NUMA node.",
+        "socket": "A group for each socket.",
+        "distance": "A group for each distance: same core, same cache domain, same node, then by latency.",
+    }
+)
+LEVEL_VISIT = Choices(
+    {
+        "nearest": "All, the nearest first.",
+        "random": "One, by a draw.",
+        "weighted": "One, by a draw that prefers near groups: weights fall with the latency and grow with the "
+        "number of queues.",
+    }
+)
+LEVEL_PICK = Choices(
+    {
+        "random": "By a draw among the candidates.",
+        "in-order": "In the order of their ids, from the first.",
+        "after-me": "In the order of their ids, from behind the worker's own.",
+        "rotate": "In the order of their ids, from a drawn one on.",
+        "round-robin": "In the order of their ids, from behind the last pick of this worker here.",
+        "after-last": "In the order of their ids, from the victim of the worker's last successful steal on.",
+        "longest": "The longest queue first.",
+        "shortest": "The shortest queue first.",
+    }
+)
+LEVEL_TRIES = Choices({"all": "All of them, until a probe finds a task."})
+LEVEL_WHO = Choices({"head": "The first worker of each unit that has a queue here."})
+LEVEL_ITERATIONS = Choices({"last": "The last repeat."})
+DISPATCH_TARGET = Choices(
+    {
+        "own": "The queue of the spawning worker's own unit.",
+        "any": "All queues.",
+        "data": "The queues of the node that has most of the task's data, or as rank says (thesis, equation 5.2).",
+        "lightest": "The queues of the node whose queues hold the fewest tasks.",
+        "own-core": "The queues of the spawning worker's core.",
+        "own-llc": "The queues of the cores that share its last-level cache.",
+        "own-node": "The queues of its NUMA node.",
+        "own-socket": "The queues of its socket.",
+    }
+)
+DISPATCH_PICK = Choices(
+    {
+        "random": "By a draw among the candidates.",
+        "in-order": "In the order of their ids, from the first.",
+        "after-me": "In the order of their ids, from behind the worker's own.",
+        "rotate": "In the order of their ids, from a drawn one on.",
+        "round-robin": "In the order of their ids, from behind the last pick of this worker here.",
+        "shortest": "The shortest queue first.",
+        "cyclic": "Task i goes to queue i mod n of n.",
+        "block": "Task i of N goes to queue i * n div N of n.",
+    }
+)
+DISPATCH_RANK = Choices(
+    {
+        "most": "The node on which most of them is at home.",
+        "cheapest": "The node from which they are reached in the least time.",
+        "any": "Every node on which one of them is at home.",
+    }
+)
+DISPATCH_COUNT = Choices(
+    {
+        "both": "Those that it reads and those that it writes.",
+        "reads": "Those that it reads.",
+        "writes": "Those that it writes.",
+    }
+)
+DISPATCH_WEIGH = Choices({"bytes": "Its bytes.", "objects": "One."})
+END = Choices({"lifo": "The newest task.", "fifo": "The oldest task."})
+THRESHOLD_MAX = Choices({"auto": "It is computed from the costs and times that the worker has seen (model 4.3)."})
+THRESHOLD_WHEN = Choices(
+    {
+        "first-drain": "Once, when the worker first becomes idle after having executed a task.",
+        "phase": "For all queues at the end of every phase.",
+        "fixed": "Never.",
+    }
+)
+THRESHOLD_ANNOUNCE = Choices(
+    {
+        "always": "Whoever changes the queue, at every change.",
+        "owner": "The worker whose queue it is, where it takes a task and where it has executed one.",
+        "owner-exact": "As owner, by equality of lengths, as the algorithm of the thesis is printed.",
+    }
+)
+STRATEGY_SPAWN = Choices(
+    {
+        "help-first": "With the parent: the child goes into a queue.",
+        "work-first": "With the child: the rest of the parent goes into a queue.",
+    }
+)
+STRATEGY_REFILL = Choices({"min": "The threshold s of the queue."})
+STRATEGY_THRESHOLDS = Choices({"none": "There are none."})
+STRATEGY_MAPPING = Choices(
+    {
+        "numa-even-cores-first": "Worker i on node i mod M; within a node every core has a worker before any core "
+        "has two.",
+        "contiguous": "Node 0 is filled, then node 1, and so on; cores before second threads.",
+        "smt-first": "The threads of core 0 are filled, then those of core 1, and so on.",
+        "os-order": "Worker i on hardware thread i, as operating systems number them.",
+        "numa-spread": "Worker i of P on node i * M div P; cores before second threads.",
+        "scatter": "Worker i on socket i mod S, then in turn over the socket's nodes, then cores before second "
+        "threads.",
+    }
+)
