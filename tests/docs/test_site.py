@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -13,12 +15,16 @@ import pytest
 from code_blocks import CodeBlock, code_blocks
 from shared_builds import built_once
 
+from numasim.cli import main
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_extensions" not in path.parts)
 BLOCKS = {path.relative_to(DOCS).as_posix(): code_blocks(path.read_text()) for path in PAGES}
 RUNNING = [name for name, blocks in BLOCKS.items() if any(block.language == "sh" for block in blocks)]
 READ = [name for name, blocks in BLOCKS.items() if any(block.language == "python" for block in blocks)]
+
+COMMANDS = re.compile(r"(numasim [^|&;<>$`\\\n]*\n)+")
 
 OFFLINE = """
 import runpy, sys
@@ -104,6 +110,14 @@ def test_every_block_is_a_file_or_run_or_has_a_reason(name: str) -> None:
     assert [block.problem for block in BLOCKS[name] if block.problem] == []
 
 
+def run_commands(block: CodeBlock) -> None:
+    """The lines of a block that is nothing but commands of numasim, without a process for each; sweeps take one."""
+    for line in block.text.splitlines():
+        words = shlex.split(line)[1:]
+        one = ["--jobs", "1"] if words[0] == "sweep" else []
+        assert main([*words, *one]) == 0, f"line {block.line}: {line}"
+
+
 def run_shell(block: CodeBlock, folder: Path) -> None:
     programs = folder.parent / "bin"
     programs.mkdir(exist_ok=True)
@@ -136,6 +150,8 @@ def test_the_blocks_of_a_page_run_one_after_the_other(
             (folder / block.file).write_text(block.text)
         elif block.not_run:
             continue
+        elif block.language == "sh" and COMMANDS.fullmatch(block.text):
+            run_commands(block)
         elif block.language == "sh":
             run_shell(block, folder)
         elif block.language == "python":

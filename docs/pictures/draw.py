@@ -1,0 +1,226 @@
+"""Draw the pictures of the concept pages: `python docs/pictures/draw.py [NAME ...]`, from simulated runs where they
+have data. Each function below draws the picture of its name, which is kept beside this file as an SVG.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+import numasim as ns
+from numasim.machine.build_machine import build
+from numasim.report.figures.curves import expected_remote_share
+from numasim.report.figures.style import line_colour, marker, rules
+from numasim.spec.single_part import read_machine
+
+HERE = Path(__file__).parent
+BLUE, VERMILION, BLACK, GREY = line_colour(0), line_colour(1), line_colour(6), "#4D4D4D"
+SEEDS = range(1, 4)
+SPARSE_LU = {"name": "sparselu-single", "blocks": 32}
+MS = 1e9  # picoseconds
+
+
+def mean(column: str, **spec: Any) -> float:
+    """The mean of a column over a few seeds."""
+    return float(np.mean([ns.run({**spec, "seed": seed}).row()[column] for seed in SEEDS]))
+
+
+def axes(width: float = 6.4, height: float = 3.2, panels: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure with panels beside each other."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, list(np.atleast_1d(figure.subplots(1, panels)))
+
+
+def schematic(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure without axes, whose unit is an inch."""
+    figure = Figure(figsize=(width, height))
+    plain = figure.add_axes((0, 0, 1, 1))
+    plain.set(xlim=(0, width), ylim=(0, height))
+    plain.set_axis_off()
+    return figure, plain
+
+
+def arrow(plain: Axes, begin: tuple[float, float], end: tuple[float, float], colour: str, bend: float = 0.0) -> None:
+    """An arrow from one point to another."""
+    shape = {"arrowstyle": "-|>", "mutation_scale": 13, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
+    plain.add_patch(FancyArrowPatch(begin, end, color=colour, connectionstyle=f"arc3,rad={bend}", **shape))
+
+
+def box(plain: Axes, place: tuple[float, float], size: tuple[float, float], colour: str, text: str = "") -> None:
+    """A rounded box with a text in its middle."""
+    outline = {"boxstyle": "round,pad=0,rounding_size=0.06", "edgecolor": GREY, "linewidth": 1.0}
+    plain.add_patch(FancyBboxPatch(place, *size, facecolor=colour, **outline))
+    plain.text(place[0] + size[0] / 2, place[1] + size[1] / 2, text, ha="center", va="center")
+
+
+def deque() -> Figure:
+    """The two ends of a worker's queue."""
+    figure, plain = schematic(7.2, 2.3)
+    box(plain, (0.2, 0.85), (1.15, 0.7), "#CFE9F8", "worker 0,\nthe owner")
+    box(plain, (5.85, 0.85), (1.15, 0.7), "#FBE3D4", "worker 5,\na thief")
+    for number, name in enumerate(("D", "C", "B", "A")):
+        box(plain, (2.2 + 0.7 * number, 0.85), (0.64, 0.7), "#FFFFFF", name)
+    arrow(plain, (1.38, 1.38), (2.18, 1.38), BLUE)
+    arrow(plain, (2.18, 1.02), (1.38, 1.02), BLUE)
+    arrow(plain, (5.0, 1.2), (5.83, 1.2), VERMILION)
+    plain.text(1.78, 1.46, "push", ha="center", va="bottom", color=BLUE)
+    plain.text(1.78, 0.94, "pop", ha="center", va="top", color=BLUE)
+    plain.text(5.42, 1.28, "steal", ha="center", va="bottom", color=VERMILION)
+    plain.text(2.2, 0.68, "own end: the newest task", ha="left", va="top", color=GREY)
+    plain.text(4.94, 1.68, "steal end: the oldest task", ha="right", va="bottom", color=GREY)
+    plain.text(3.6, 2.15, "the deque of worker 0", ha="center", va="top", weight="bold")
+    plain.text(
+        3.6, 0.16, "A was spawned first and D last; the oldest task is often the largest", ha="center", color=GREY
+    )
+    return figure
+
+
+def stealing_timeline() -> Figure:
+    """Sixteen workers over the first steps of SparseLU: who works, who looks for work."""
+    spec = {"machine": "opteron-8380-4s", "workload": {"name": "sparselu-single", "blocks": 10}, "runtime": "ompi"}
+    result = ns.run({**spec, "strategy": "randomized", "workers": 16, "seed": 1}, over_time=True)
+    return ns.plot.timeline(result.over_time)
+
+
+def stealing_amount() -> Figure:
+    """What taking half of a queue does to the search for work."""
+    figure, (tries, times) = axes(7.6, 3.1, 2)
+    workers = [8, 24, 48, 96]
+    for number, name in enumerate(("randomized", "steal-half")):
+        spec = {"machine": "epyc-9654-2s-nps4", "workload": SPARSE_LU, "runtime": "ompi", "strategy": name}
+        attempts = [mean("steal_attempts", **spec, workers=count) for count in workers]
+        tasks = mean("tasks", **spec, workers=8)
+        style = {"color": line_colour(number), "marker": marker(number), "label": name}
+        tries.plot(workers, [value / tasks for value in attempts], **style)
+        times.plot(workers, [mean("makespan_ps", **spec, workers=count) / MS for count in workers], **style)
+    tries.set(xlabel="workers", ylabel="steal attempts for each task", ylim=(0, None), xticks=workers)
+    times.set(xlabel="workers", ylabel="makespan (ms)", ylim=(0, None), xticks=workers)
+    tries.legend()
+    return figure
+
+
+def domains_machine() -> Figure:
+    """The four nodes of a machine, each one stealing domain."""
+    from numasim.machine.drawing import draw
+
+    return draw(build(read_machine("opteron-8380-4s")))
+
+
+def domains_share() -> Figure:
+    """How many steal attempts leave the node, with and without stealing domains."""
+    figure, (panel,) = axes(6.4, 3.2)
+    workers = [2, 4, 6, 8, 12, 16, 24]
+    spec = {"machine": "xeon-e5-2620-2s", "workload": {"name": "strassen", "n": 512}, "runtime": "ompi"}
+    expected = [expected_remote_share(np.arange(count) % 2) for count in workers]
+    panel.plot(workers, expected, "--", color=BLACK, label="(P/2) / (P-1)")
+    for number, (name, line) in enumerate((("randomized", "none"), ("topology-aware", "solid"))):
+        share = [mean("steal_remote_ratio", **spec, strategy=name, workers=count) for count in workers]
+        panel.plot(workers, share, linestyle=line, color=line_colour(number), marker=marker(number), label=name)
+    panel.set(xlabel="workers", ylabel="remote share of steal attempts", ylim=(0, 1.05), xticks=workers)
+    panel.legend(loc="upper right", bbox_to_anchor=(1.0, 0.45))
+    return figure
+
+
+POLICIES = ("first-touch-master", "first-touch", "parallel-first-touch", "block", "random", "interleave")
+EIGHT_SOCKETS = {"machine": "opteron-875-8s", "workload": SPARSE_LU, "runtime": "ompi", "workers": 16}
+
+
+def placement_policies() -> Figure:
+    """The makespan of one program under page policies, all else equal."""
+    figure, (panel,) = axes(6.4, 2.9)
+    for row, policy in enumerate(reversed(POLICIES)):
+        time = mean("makespan_ps", **EIGHT_SOCKETS, strategy={"like": "randomized", "placement": policy}) / MS
+        panel.barh(row, time, color=BLUE, height=0.6)
+        panel.text(time, row, f" {time:.1f}", va="center")
+    panel.set_yticks(range(len(POLICIES)), list(reversed(POLICIES)))
+    panel.grid(visible=False, axis="y")
+    panel.set(xlabel="makespan (ms)", xlim=(0, None))
+    panel.margins(x=0.12)
+    return figure
+
+
+def traffic(policy: str) -> Figure:
+    """The bytes of a run under a page policy, on the drawn machine."""
+    result = ns.run({**EIGHT_SOCKETS, "strategy": {"like": "randomized", "placement": policy}, "seed": 1})
+    return ns.plot.node_traffic(build(read_machine("opteron-875-8s")), result)
+
+
+def placement_master() -> Figure:
+    """All pages on the node of the first worker."""
+    return traffic("first-touch-master")
+
+
+def placement_interleaved() -> Figure:
+    """Pages dealt to all nodes in turn."""
+    return traffic("interleave")
+
+
+def contention_share() -> Figure:
+    """What each of several readers gets of one memory controller."""
+    figure, (panel,) = axes(6.4, 3.0)
+    readers = np.arange(1, 13)
+    capacity, alone = 12.0, 4.0
+    share = np.minimum(alone, capacity / readers)
+    panel.plot(readers, share * readers, color=VERMILION, marker=marker(1), label="all readers together")
+    panel.plot(readers, share, color=BLUE, marker=marker(0), label="each reader")
+    panel.axhline(capacity, linestyle="--", color=BLACK)
+    panel.text(12, capacity + 0.3, "bandwidth of the controller", ha="right", va="bottom")
+    panel.set(xlabel="workers that read from the same node", ylabel="GB/s", ylim=(0, 14), xticks=readers)
+    panel.legend(loc="center right")
+    return figure
+
+
+def contention_effects() -> Figure:
+    """The same runs with and without contention for bandwidth."""
+    figure, panels = axes(7.6, 3.1, 2)
+    workers = [1, 2, 4, 8, 12, 16]
+    for panel, policy in zip(panels, ("first-touch-master", "interleave"), strict=True):
+        panel.plot(workers, workers, "--", color=BLACK, label="ideal")
+        for number, model in enumerate(("fluid", "none")):
+            spec = {**EIGHT_SOCKETS, "strategy": {"like": "randomized", "placement": policy}}
+            spec["model"] = {"contention": model}
+            speedups = [mean("speedup", **{**spec, "workers": count}) for count in workers]
+            style = {"color": line_colour(number), "marker": marker(number), "label": f"contention: {model}"}
+            panel.plot(workers, speedups, **style)
+        panel.set(xlabel="workers", ylabel="speed-up", title=policy, xticks=workers, ylim=(0, 17))
+    panels[0].legend(loc="upper left")
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Figure]] = {
+    draw.__name__: draw
+    for draw in (
+        deque,
+        stealing_timeline,
+        stealing_amount,
+        domains_machine,
+        domains_share,
+        placement_policies,
+        placement_master,
+        placement_interleaved,
+        contention_share,
+        contention_effects,
+    )
+}
+
+
+def main(names: list[str]) -> None:
+    """Draw the pictures of these names, or all."""
+    for name in names or PICTURES:
+        with rules():
+            PICTURES[name]().savefig(HERE / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
