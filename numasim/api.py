@@ -118,12 +118,12 @@ def sweep(
     and nothing elsewhere.
     """
     from numasim.spec.sweep_spec import load_sweep
-    from numasim.sweep.run_sweep import run_sweep
+    from numasim.sweep_report.reported_sweep import reported_sweep
     from numasim.sweep_report.sweep_result import SweepResult
 
     require_engine(engine)
     loaded = load_sweep(spec, changes=changes)
-    outcome = run_sweep(
+    outcome = reported_sweep(
         loaded,
         Path("results") / _usual_name(spec, loaded) if directory is None else directory,
         jobs=jobs,

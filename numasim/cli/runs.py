@@ -94,7 +94,7 @@ def sweep(
     from numasim.engine.simulate import require_engine, simulate_spec
     from numasim.report.command_output import print_sweep, require_plots
     from numasim.spec.sweep_spec import load_sweep
-    from numasim.sweep.run_sweep import run_sweep
+    from numasim.sweep_report.reported_sweep import reported_sweep
 
     engine = chosen_engine(engine)
     require_engine(engine)
@@ -106,7 +106,7 @@ def sweep(
         _announce_tasks(cell.spec for cell in loaded.cells)
         if loaded.runs >= MANY_RUNS:
             say(f"numasim: {loaded.runs:,} runs: {len(loaded.cells):,} cells, {loaded.repeat:,} of each", err=True)
-    outcome = run_sweep(
+    outcome = reported_sweep(
         loaded,
         directory,
         jobs=jobs,

@@ -12,7 +12,7 @@ from trees import tree
 
 from numasim.cli import BAD_INPUT, OK, main
 from numasim.files.owned_folder import MANIFEST
-from numasim.sweep.store.results_store import RESULTS
+from numasim.sweep.store.results_store import REPORT, RESULTS
 
 Capture = pytest.CaptureFixture[str]
 ENGINE = ("--engine", "reference")
@@ -221,9 +221,11 @@ def test_shards_without_their_provenance_are_refused(here: Path, capsys: Capture
 
 
 def without_manifests(folder: Path) -> Path:
-    """The folder as a version without manifests left it."""
-    for manifest in folder.rglob(MANIFEST):
-        manifest.unlink()
+    """The folder as a version without manifests left it, which wrote no report of a sweep."""
+    for name in (MANIFEST, *REPORT):
+        for file in folder.rglob(name):
+            if name == MANIFEST or (file.parent / RESULTS).exists():
+                file.unlink()
     return folder
 
 

@@ -6,7 +6,7 @@ The answer is a table with a row for each setting and each other value, and a se
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -45,8 +45,9 @@ class HasFrame(Protocol):
 class Comparison:
     """The answer to one question.
 
-    ``table`` has a row for each setting and value other than the ``baseline``: the columns of the setting and of the
-    axis; ``baseline`` and ``column``; ``pairs``; the means ``baseline_mean`` and ``mean``; ``difference`` and
+    ``values`` are those of the axis in the rows of the table, as text. ``table`` has a row for each setting and value
+    other than the ``baseline``: the columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; the
+    means ``baseline_mean`` and ``mean``; ``difference`` and
     ``percent`` (of the baseline's sum; NaN for ratios, and for amounts whose baseline is not positive), each with
     ``_low`` and ``_high``, its 95 % interval; ``p``, of the paired t test, and ``holm_p``, after Holm's correction over
     the table; ``sure``, whether the interval excludes zero with that correction too; ``because``, in words. For the
@@ -57,6 +58,7 @@ class Comparison:
     axis: str
     baseline: str
     column: str
+    values: tuple[str, ...]
     table: pd.DataFrame
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
@@ -82,7 +84,16 @@ def compare(
     frame = results if isinstance(results, pd.DataFrame) else results.to_frame()
     axes = varying_axes(frame)
     chosen = natural_axis(axes) if axis is None else find_axis(axes, axis)
-    return _Answer(frame, chosen, 0 if baseline is None else find_value(chosen, baseline), _column(column)).comparison()
+    place = 0 if baseline is None else find_value(chosen, baseline)
+    return _Answer(frame, chosen, place, _column(column), contrasts(frame, chosen, place)).comparison()
+
+
+def all_comparisons(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[Comparison]:
+    """Compare the runs along every axis that varies, against its first value, in each of ``columns``."""
+    for axis in varying_axes(frame):
+        found = contrasts(frame, axis, 0)
+        for column in columns:
+            yield _Answer(frame, axis, 0, column, found).comparison()
 
 
 def _column(name: str) -> str:
@@ -107,13 +118,13 @@ class _Cell:
 class _Answer:
     """The answer of a question while it comes about."""
 
-    def __init__(self, frame: pd.DataFrame, axis: Axis, baseline: int, column: str) -> None:
+    def __init__(self, frame: pd.DataFrame, axis: Axis, baseline: int, column: str, found: Sequence[Contrast]) -> None:
         self._frame = frame
         self._axis = axis
         self._baseline = baseline
         self._column = column
         self._columns = setting_columns_of(frame, axis)
-        self._cells = self._found()
+        self._cells = self._estimated(found)
 
     def comparison(self) -> Comparison:
         """The whole answer."""
@@ -121,13 +132,13 @@ class _Answer:
             self._axis.name,
             self._axis.texts[self._baseline],
             self._column,
+            tuple(self._axis.texts[cell.contrast.value] for cell in self._cells),
             pd.DataFrame([self._row(cell) for cell in self._cells], columns=None if self._cells else self._names()),
             tuple(self._sentences()),
             tuple(self._notes()),
         )
 
-    def _found(self) -> list[_Cell]:
-        found = contrasts(self._frame, self._axis, self._baseline)
+    def _estimated(self, found: Sequence[Contrast]) -> list[_Cell]:
         values = numbers(self._frame, self._column)
         estimated = effects(values, self._column, found)
         if self._column != MAKESPAN:

@@ -178,10 +178,18 @@ def _bootstrap_bounds(part: FloatArray, whole: FloatArray, seed: int) -> tuple[f
     counts = resample_counts(len(part), seed)
     wholes = counts @ whole
     drawn = wholes != 0  # a resample without a single attempt has no ratio
-    ratios = (counts @ part)[drawn] / wholes[drawn]
+    ratios = np.sort((counts @ part)[drawn] / wholes[drawn])
     tail = expanded_tail(len(part))
-    low, high = np.quantile(ratios, (tail, 1 - tail))
-    return float(low), float(high)
+    return quantile_of_sorted(ratios, tail), quantile_of_sorted(ratios, 1 - tail)
+
+
+def quantile_of_sorted(values: FloatArray, fraction: float) -> float:
+    """`numpy.quantile` of sorted values, to the bit: sorting them takes a tenth of what that function does."""
+    place = fraction * (len(values) - 1)
+    below = int(place)
+    beyond = place - below
+    low, high = float(values[below]), float(values[min(below + 1, len(values) - 1)])
+    return high - (high - low) * (1 - beyond) if beyond >= 0.5 else low + (high - low) * beyond
 
 
 def expanded_tail(count: int) -> float:

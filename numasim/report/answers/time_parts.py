@@ -13,17 +13,17 @@ the parts too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import starmap
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from numasim.report.answers.contrasts import Contrast
-from numasim.report.answers.estimated_effects import FAMILY_ERROR, Effect, excludes_zero, scaled
-from numasim.report.answers.statistics import Estimate, difference_p, holm, ratio_interval
+from numasim.report.answers.estimated_effects import FAMILY_ERROR, Effect, scaled
+from numasim.report.answers.statistics import Estimate, difference_p, holm, mean_interval
 from numasim.report.comparison_cells import numbers
 
 CAUSE_ERROR = 0.001  # so that not one cause is expected in 45 questions about nothing, with a probability of 95 %
@@ -56,7 +56,10 @@ PARTS = (
 
 @dataclass(frozen=True)
 class PartChange:
-    """The mean change of a part, in percent of the baseline's makespan; ``sure`` if its sign is no chance."""
+    """The mean change of a part, in percent of the baseline's makespan, with its interval of Student's t.
+
+    ``sure``: it excludes zero, after Holm's correction over the parts too.
+    """
 
     part: Part
     percent: Estimate
@@ -79,11 +82,13 @@ def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
 def part_changes(parts: FloatArray, makespan_ps: FloatArray, contrast: Contrast) -> list[PartChange]:
     """The change of every part in a contrast, in the order of `PARTS`."""
     whole = makespan_ps[contrast.first]
+    factor = 100 / float(whole.mean()) if len(whole) and whole.any() else math.nan
     changes = parts[:, contrast.other] - parts[:, contrast.first]
-    percents = [scaled(ratio_interval(change, whole), 100) for change in changes]
     corrected = holm([difference_p(change) for change in changes])
-    sure = [excludes_zero(percent) and p < FAMILY_ERROR for percent, p in zip(percents, corrected, strict=True)]
-    return list(starmap(PartChange, zip(PARTS, percents, sure, strict=True)))
+    return [
+        PartChange(part, scaled(mean_interval(change), factor), p < FAMILY_ERROR)
+        for part, change, p in zip(PARTS, changes, corrected, strict=True)
+    ]
 
 
 def causes(effect: Effect, changes: Sequence[PartChange]) -> list[PartChange]:

@@ -5,6 +5,7 @@ graphs/           task graphs that were made in Python and to which spec.yaml re
 provenance.json   the specification, and the versions that wrote here
 shards/           the runs, a file for each batch; the only source of the tables
 *.parquet         the tables, made from the shards when every run has ended
+answers.csv       what follows from the tables (numasim/sweep_report)
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ WORKERS = "workers.parquet"
 NODE_PAIRS = "node_pairs.parquet"
 TIMING = "timing.parquet"
 TABLES = (WORKERS, NODE_PAIRS, TIMING, RESULTS)
+ANSWERS = "answers.csv"
+REPORT = (ANSWERS,)
 
 
 def _earlier(directory: Path) -> tuple[str, ...] | None:
@@ -92,7 +95,7 @@ def open_store(directory: Path, identity: Identity) -> Iterator[Store]:
     use or damaged; a refused directory is not changed.
     """
     _known(directory, identity)
-    with owned_folder(directory, SWEEP, TABLES) as folder:
+    with owned_folder(directory, SWEEP, (*TABLES, *REPORT)) as folder:
         _identify(folder, identity, _known(directory, identity))
         _refuse_damaged(directory)
         yield Store(folder)

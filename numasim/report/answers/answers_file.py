@@ -1,0 +1,98 @@
+"""The file of all answers of a sweep: every axis against its first value, in every setting, for a set of columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from numasim.engine.columns import DESCRIBED, Column
+from numasim.report.answers.question import Comparison, all_comparisons
+from numasim.report.answers.time_parts import PARTS
+from numasim.report.answers.varying_axes import value_text
+from numasim.report.comparison_cells import cell_columns
+
+ANSWERED = (
+    "makespan_ps",
+    "efficiency",
+    "steal_attempts",
+    "steal_miss_ratio",
+    "steal_remote_ratio",
+    "tasks_stolen",
+    "bytes_local",
+    "bytes_remote",
+    "imc_busy_max",
+    "link_busy_max",
+    "lock_wait_ps",
+)
+PLACE = ("machine", "workload", "strategy", "workers")
+DIGITS = 12
+
+
+def _column(name: str, meaning: str, unit: str = "", label: str = "", kind: Any = "ratio") -> Column:
+    return Column(name, "answers", label or name.replace("_", " "), unit, meaning, kind)
+
+
+ANSWER_COLUMNS: tuple[Column, ...] = (
+    _column("axis", "The axis along which runs are compared; a plus joins those that move together.", kind="text"),
+    _column("baseline", "The value of the axis that others are compared with: its first one.", kind="text"),
+    _column("value", "The value of the axis that is compared.", kind="text"),
+    *(DESCRIBED[name] for name in PLACE),
+    _column("fields", "The other axes of the sweep and their values in the runs of the value.", kind="text"),
+    _column("column", "The column of results that is compared; the numbers below are in its unit.", kind="text"),
+    _column("pairs", "Pairs of runs of baseline and value that share the seed; both ended.", kind="integer"),
+    _column("baseline_mean", "The mean over the runs of the baseline."),
+    _column("mean", "The mean over the runs of the value."),
+    _column("difference", "The mean of the differences in pairs, value minus baseline."),
+    _column("difference_low", "The lower end of its 95 % interval, Student's t; empty with one pair."),
+    _column("difference_high", "The upper end of that interval."),
+    _column(
+        "percent",
+        "The difference in percent of the baseline's sum; empty for ratios, and where the baseline is not positive.",
+        "%",
+    ),
+    _column("percent_low", "The lower end of its 95 % interval: bootstrap, Student's t for fewer than 6.", "%"),
+    _column("percent_high", "The upper end of that interval.", "%"),
+    _column("p", "The two-sided p-value of the paired t test; empty with one pair."),
+    _column("holm_p", "The same after Holm's correction over all rows of the axis and the column."),
+    _column("sure", "1 where the interval excludes zero and `holm_p` is below 0.05, else 0.", kind="integer"),
+    _column("because", "The parts of the makespan that explain a sure difference of it; else empty.", kind="text"),
+    *(
+        _column(
+            f"part_{part.name}",
+            f"The change of {part.label}, in percent of the baseline's makespan; the parts add up to `percent`. Only of"
+            " the makespan.",
+            "%",
+        )
+        for part in PARTS
+    ),
+)
+
+
+def answers_csv(frame: pd.DataFrame) -> bytes:
+    """The answers of a results table, a row for each axis, value, setting and column; equal rows give equal bytes."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in ANSWER_COLUMNS])
+    fields = [name for name in cell_columns(frame) if name not in PLACE] if len(frame) else []
+    for comparison in all_comparisons(frame, ANSWERED) if len(frame) else ():
+        writer.writerows(_rows(comparison, fields))
+    return text.getvalue().encode()
+
+
+def _rows(comparison: Comparison, fields: list[str]) -> Iterator[list[str]]:
+    for row, value in zip(comparison.table.to_dict("records"), comparison.values, strict=True):
+        given: dict[str, Any] = {str(name): each for name, each in row.items()}
+        given |= {"axis": comparison.axis, "value": value, "sure": int(given["sure"])}
+        given["fields"] = " ".join(f"{name}={value_text(given[name])}" for name in fields if name in given)
+        yield [_written(given.get(column.name, "")) for column in ANSWER_COLUMNS]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.{DIGITS}g}"
+    return str(value)

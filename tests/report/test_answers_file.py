@@ -1,0 +1,80 @@
+"""The file of all answers: its rows against values worked out by hand, and its documented columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from hand_made import busy, cell, table
+
+from numasim.report.answers.answers_file import ANSWER_COLUMNS, ANSWERED, answers_csv
+from numasim.report.answers.time_parts import PARTS
+
+
+def rows(frame):
+    return list(csv.DictReader(io.StringIO(answers_csv(frame).decode())))
+
+
+def two_by_two():
+    return table(
+        *(
+            cell(
+                busy(100, 100, idle_steal_ps=idle), strategy=name, workers=workers, **{"runtime.poll_ns": 10 * workers}
+            )
+            for workers in (1, 2)
+            for name, idle in (("randomized", 60), ("steal-half", 20))
+        )
+    )
+
+
+def test_every_axis_has_its_rows():
+    found = rows(two_by_two())
+    makespans = [row for row in found if row["column"] == "makespan_ps"]
+    assert len(found) == len(ANSWERED) * len(makespans)
+    assert [(row["axis"], row["baseline"], row["value"], row["strategy"], row["workers"]) for row in makespans] == [
+        ("strategy", "randomized", "steal-half", "steal-half", "1"),
+        ("strategy", "randomized", "steal-half", "steal-half", "2"),
+        ("runtime.poll_ns+workers", "10 + 1", "20 + 2", "randomized", "2"),
+        ("runtime.poll_ns+workers", "10 + 1", "20 + 2", "steal-half", "2"),
+    ]
+
+
+def test_a_row_holds_what_was_worked_out():
+    row = rows(two_by_two())[0]
+    expected = {
+        "machine": "two-nodes",
+        "workload": "fib",
+        "fields": "runtime.poll_ns=10",
+        "pairs": "2",
+        "baseline_mean": "160",
+        "mean": "120",
+        "difference": "-40",
+        "difference_low": "-40",
+        "percent": "-25",
+        "percent_high": "-25",
+        "p": "0",
+        "holm_p": "0",
+        "sure": "1",
+        "because": "waiting for work falls by 25.0 %",
+        "part_waiting": "-25",
+        "part_work": "0",
+    }
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_other_columns_have_no_parts_and_ratios_no_percentage():
+    row = next(row for row in rows(two_by_two()) if row["column"] == "steal_miss_ratio")
+    assert (row["percent"], row["because"], row["part_work"]) == ("", "", "")
+
+
+def test_columns_are_documented_once():
+    names = [column.name for column in ANSWER_COLUMNS]
+    assert len(set(names)) == len(names)
+    assert all(column.meaning.endswith(".") for column in ANSWER_COLUMNS)
+    assert [name for name in names if name.startswith("part_")] == [f"part_{part.name}" for part in PARTS]
+    assert answers_csv(two_by_two().iloc[:0]).decode().strip().split(",") == names
+
+
+def test_the_order_of_rows_with_equal_seeds_changes_nothing():
+    frame = two_by_two()
+    assert answers_csv(frame.iloc[::-1].sort_values(["workers", "strategy"])) == answers_csv(frame)

@@ -1,0 +1,59 @@
+"""What a complete sweep leaves beside its tables: the same bytes, whatever came between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from toy_sweep import ToySweep, fail_at_two_workers, run_toy, toy_sweep
+
+from numasim.errors import InputError
+from numasim.files.owned_folder import MANIFEST
+from numasim.sweep.store.results_store import ANSWERS, REPORT
+from numasim.sweep_report.reported_sweep import reported_sweep
+
+
+def sweep_and_report(sweep: ToySweep, directory: Path, runner: object = run_toy, **options: object) -> None:
+    reported_sweep(sweep, directory, jobs=1, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
+
+
+def left(directory: Path) -> dict[str, bytes]:
+    return {name: (directory / name).read_bytes() for name in REPORT}
+
+
+def test_a_stopped_and_resumed_sweep_leaves_the_same_bytes(tmp_path: Path) -> None:
+    sweep_and_report(toy_sweep(), tmp_path / "whole")
+    sweep_and_report(toy_sweep(), tmp_path / "stopped", fail_at_two_workers, fail_fast=True)
+    assert not any((tmp_path / "stopped" / name).exists() for name in REPORT)
+    sweep_and_report(toy_sweep(), tmp_path / "stopped")
+    assert left(tmp_path / "stopped") == left(tmp_path / "whole")
+
+
+def test_a_report_that_was_lost_or_not_written_comes_back(tmp_path: Path) -> None:
+    sweep_and_report(toy_sweep(), tmp_path)
+    before = left(tmp_path)
+    for name in REPORT:
+        (tmp_path / name).unlink()
+    sweep_and_report(toy_sweep(), tmp_path)
+    assert left(tmp_path) == before
+
+
+def test_more_runs_replace_it(tmp_path: Path) -> None:
+    sweep_and_report(toy_sweep(repeat=1), tmp_path / "grown")
+    sweep_and_report(toy_sweep(repeat=2), tmp_path / "grown")
+    sweep_and_report(toy_sweep(repeat=2), tmp_path / "whole")
+    assert left(tmp_path / "grown") == left(tmp_path / "whole")
+    assert all(f'"{name}"' in (tmp_path / "whole" / MANIFEST).read_text() for name in REPORT)
+
+
+def test_a_file_of_the_user_is_kept_and_named_before_anything_runs(tmp_path: Path) -> None:
+    sweep_and_report(toy_sweep(), tmp_path)
+    (tmp_path / ANSWERS).write_text("mine")
+    with pytest.raises(InputError, match=f"{ANSWERS}: was changed after `numasim sweep` wrote it"):
+        sweep_and_report(toy_sweep(repeat=3), tmp_path, fail_at_two_workers)
+    assert (tmp_path / ANSWERS).read_text() == "mine"
+
+
+def test_a_sweep_of_failures_alone_leaves_a_report(tmp_path: Path) -> None:
+    sweep_and_report(toy_sweep(workers=(2,)), tmp_path, fail_at_two_workers)
+    assert (tmp_path / ANSWERS).read_text().count("\n") > 1
