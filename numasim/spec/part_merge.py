@@ -29,7 +29,7 @@ def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
     for key, value in top.mapping().items():
         content[key] = _value(content.get(key), value, _field_model(model, key))
     if SOURCES in base.mapping() and SOURCES in spelled(model):
-        content[SOURCES] = _sources(base, top)
+        content[SOURCES] = _sources(base, top, set(_replaced(base, top.without(SOURCES), model)))
     return Node(content, top.place, {**base.keys, **top.keys})
 
 
@@ -41,9 +41,23 @@ def _field_model(model: type[Model], key: Key) -> type[Model] | None:
 
 
 def _value(base: Node | None, top: Node, model: type[Model] | None) -> Node:
-    if base is None or model is None or not _is_mapping(base) or not _is_mapping(top):
+    if base is None or model is None or not _are_merged(base, top, model):
         return top
-    return top if _stands_alone(base, top, model) else laid_over(base, top, model)
+    return laid_over(base, top, model)
+
+
+def _are_merged(base: Node, top: Node, model: type[Model]) -> bool:
+    return _is_mapping(base) and _is_mapping(top) and not _stands_alone(base, top, model)
+
+
+def _replaced(base: Node, top: Node, model: type[Model], above: str = "") -> Iterator[str]:
+    """The dotted paths of the values of ``top`` that are not merged with one of ``base``."""
+    for key, value in top.mapping().items():
+        below, inner = base.child(key), _field_model(model, key)
+        if below is not None and inner is not None and _are_merged(below, value, inner):
+            yield from _replaced(below, value, inner, f"{above}{key}.")
+        else:
+            yield f"{above}{key}"
 
 
 def _is_mapping(node: Node) -> bool:
@@ -58,28 +72,17 @@ def _stands_alone(base: Node, top: Node, model: type[Model]) -> bool:
     return kinds[1] is not None and (kinds[0] is None or kinds[0].plain() != kinds[1].plain())
 
 
-def _sources(base: Node, top: Node) -> Node:
-    """The sources of both; without those of the lower mapping for fields of which the upper one gives anything."""
-    given = set(_paths(top.without(SOURCES)))
+def _sources(base: Node, top: Node, replaced: set[str]) -> Node:
+    """The sources of both; without those of the lower mapping for fields of which anything is ``replaced``."""
     own = top.child(SOURCES)
     below = base.mapping()[SOURCES]
     if not _is_mapping(below) or (own is not None and not _is_mapping(own)):
         return own or below
-    kept = below.without(*(str(field) for field in below.mapping() if _is_touched(str(field), given)))
+    kept = below.without(*(str(field) for field in below.mapping() if _is_touched(str(field), replaced)))
     return Node(
         {**kept.mapping(), **(own.mapping() if own else {})}, (own or below).place, {**kept.keys, **(own or kept).keys}
     )
 
 
-def _is_touched(field: str, given: set[str]) -> bool:
-    return any(f"{field}.".startswith(f"{path}.") or path.startswith(f"{field}.") for path in given)
-
-
-def _paths(node: Node, above: str = "") -> Iterator[str]:
-    """The dotted paths of the values that a mapping gives, without mappings."""
-    for key, value in node.mapping().items():
-        path = f"{above}{key}"
-        if _is_mapping(value) and value.content:
-            yield from _paths(value, f"{path}.")
-        else:
-            yield path
+def _is_touched(field: str, replaced: set[str]) -> bool:
+    return any(field == path or field.startswith(f"{path}.") or path.startswith(f"{field}.") for path in replaced)

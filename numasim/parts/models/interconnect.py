@@ -1,22 +1,25 @@
-"""Links between NUMA nodes in a machine's YAML: single links, both-way pairs, meshes, explicit routes, their checks.
+"""Links between NUMA nodes in a machine's YAML: single ones, topologies with a name, explicit routes, their checks.
 
 Errors carry the path of the field inside the machine's document, from which the reader of the file finds the line.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, Tag, model_validator
 
 from numasim.errors import InputError
-from numasim.parts.base import Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
+from numasim.parts.base import CheckedModel, Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
+from numasim.parts.models import meanings, topologies
+from numasim.parts.models.nodes_model import by_form
 from numasim.parts.unit_factors import GIGA
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
 Path = tuple[str | int, ...]
+TopologyName = Annotated[Literal["ring", "fully-connected", "twisted-ladder", "mesh"], meanings.LINKS_TOPOLOGY]
 
 
 class LinkSpec(Model):
@@ -36,7 +39,10 @@ class LinkSpec(Model):
         None,
         description="The two nodes of a link in both directions, in place of from and to: first a to b, then b to a.",
     )
-    bandwidth_gbs: GigabytesPerSecond = Field(description="Bandwidth of one link in one direction.")
+    bandwidth_gbs: GigabytesPerSecond | None = Field(
+        None,
+        description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs.",
+    )
     latency_ns: Nanoseconds | None = Field(
         None,
         description="Time that crossing the link adds to a load. Default: the machine's hop_latency_ns.",
@@ -76,14 +82,64 @@ class MeshSpec(Model):
         description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns.",
     )
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the directed links of the mesh as (from, to) node pairs, in ascending order."""
-        for node in range(self.rows * self.columns):
-            row, column = divmod(node, self.columns)
-            beside = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
-            for r, c in beside:
-                if 0 <= r < self.rows and 0 <= c < self.columns:
-                    yield node, r * self.columns + c
+    def pairs(self) -> list[tuple[int, int]]:
+        """The directed links of the mesh as (from, to) node pairs, in ascending order."""
+        return sorted(_both_ways(topologies.mesh(self.rows, self.columns)))
+
+
+class TopologySpec(CheckedModel):
+    """All links of a machine by the name of their topology; they are alike (`numasim.parts.models.topologies`)."""
+
+    kind_key: ClassVar[str | None] = "topology"
+    topology: TopologyName = Field(description="Which nodes are linked, each pair in both directions.")
+    rows: PositiveCount | None = Field(None, description="Rows of a mesh; needed where topology is mesh.")
+    columns: PositiveCount | None = Field(
+        None,
+        description="Columns of a mesh, needed where topology is mesh; rows times columns are the nodes.",
+    )
+    bandwidth_gbs: GigabytesPerSecond | None = Field(
+        None,
+        description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs.",
+    )
+    latency_ns: Nanoseconds | None = Field(
+        None,
+        description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns.",
+    )
+    count: PositiveCount = Field(
+        1,
+        le=64,
+        description="Parallel links that share the traffic: their bandwidths are added.",
+    )
+
+    def _problems(self) -> Iterator[str]:
+        given = (self.rows is not None, self.columns is not None)
+        if self.topology == "mesh" and not all(given):
+            yield "a mesh needs rows and columns, as in {topology: mesh, rows: 2, columns: 4}"
+        if self.topology != "mesh" and any(given):
+            yield f"rows and columns go with topology: mesh, not with topology: {self.topology}"
+
+    def pairs(self, nodes: int) -> list[tuple[int, int]]:
+        """The directed links among ``nodes`` nodes as (from, to) pairs, those of one pair of nodes together."""
+        if self.rows is not None and self.columns is not None:
+            return sorted(_both_ways(topologies.mesh(self.rows, self.columns)))
+        return list(_both_ways(topologies.BY_NODES[self.topology](nodes)))
+
+
+def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for a, b in pairs:
+        yield a, b
+        yield b, a
+
+
+def _named(value: Any) -> Any:
+    return {"topology": value} if isinstance(value, str) else value
+
+
+Links = Annotated[
+    Annotated[tuple[LinkSpec, ...], Tag("list")] | Annotated[TopologySpec, Tag("mapping")],
+    by_form("links are a list, or a topology such as ring or {topology: ring, bandwidth_gbs: 9}"),
+    BeforeValidator(_named, json_schema_input_type=TopologyName | tuple[LinkSpec, ...] | TopologySpec),
+]
 
 
 @dataclass(frozen=True)
@@ -97,23 +153,57 @@ class DirectedLink:
     path: Path
 
 
-def directed_links(mesh: MeshSpec | None, links: Sequence[LinkSpec]) -> list[DirectedLink]:
-    """Expand the mesh, then the listed links in file order, to single directions."""
+def directed_links(
+    mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySpec, nodes: int, usual_gbs: Decimal | None
+) -> list[DirectedLink]:
+    """Expand the mesh, then the topology or the listed links in file order, to single directions.
+
+    ``usual_gbs`` is the bandwidth of links that give none; InputError where it is None and needed.
+    """
     expanded = []
     if mesh:
         expanded += [DirectedLink(a, b, mesh.bandwidth_gbs, mesh.latency_ns, ("mesh",)) for a, b in mesh.pairs()]
-    for index, link in enumerate(links):
-        bandwidth_gbs = link.bandwidth_gbs * link.count
-        expanded += [DirectedLink(a, b, bandwidth_gbs, link.latency_ns, ("links", index)) for a, b in link.directions()]
+    alike = isinstance(links, TopologySpec)
+    entries: Sequence[LinkSpec | TopologySpec] = [links] if isinstance(links, TopologySpec) else links
+    for index, link in enumerate(entries):
+        path: Path = ("links",) if alike else ("links", index)
+        pairs = link.pairs(nodes) if isinstance(link, TopologySpec) else link.directions()
+        each_gbs = usual_gbs if link.bandwidth_gbs is None else link.bandwidth_gbs
+        if each_gbs is None:
+            raise InputError(
+                "the links have no bandwidth" if alike else "the link has no bandwidth",
+                path=path,
+                expected="bandwidth_gbs here, such as {topology: ring, bandwidth_gbs: 9}, or link_bandwidth_gbs for all"
+                if alike
+                else "bandwidth_gbs on the link, or link_bandwidth_gbs for all links",
+            )
+        expanded += [DirectedLink(a, b, each_gbs * link.count, link.latency_ns, path) for a, b in pairs]
     return expanded
+
+
+def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None:
+    """Refuse a topology that the machine's nodes cannot form."""
+    if not isinstance(links, TopologySpec):
+        return
+    if links.topology == "mesh":
+        _check_grid(links.rows or 0, links.columns or 0, nodes, ("links",))
+    elif links.topology == "twisted-ladder" and not topologies.fits_ladder(nodes):
+        raise InputError(
+            f"a twisted ladder cannot have {nodes} nodes", path=("links",), expected="8, 12, 16 or so on by fours"
+        )
 
 
 def check_mesh(mesh: MeshSpec | None, nodes: int) -> None:
     """Refuse a mesh whose tiles are not the machine's nodes."""
-    if mesh and mesh.rows * mesh.columns != nodes:
+    if mesh:
+        _check_grid(mesh.rows, mesh.columns, nodes, ("mesh",))
+
+
+def _check_grid(rows: int, columns: int, nodes: int, path: Path) -> None:
+    if rows * columns != nodes:
         raise InputError(
-            f"a mesh of {mesh.rows} x {mesh.columns} has {mesh.rows * mesh.columns} nodes, the machine has {nodes}",
-            path=("mesh",),
+            f"a mesh of {rows} x {columns} has {rows * columns} nodes, the machine has {nodes}",
+            path=path,
             expected=f"rows times columns equal to {nodes}",
         )
 

@@ -7,14 +7,15 @@ latencies of the links on the route.
 
 from collections import Counter
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import (
     Bytes,
     Count,
+    GigabytesPerSecond,
     Gigahertz,
     Label,
     Model,
@@ -24,11 +25,12 @@ from numasim.parts.base import (
 from numasim.parts.models.caches_model import CachesSpec, cache_domains
 from numasim.parts.models.interconnect import (
     DirectedLink,
-    LinkSpec,
+    Links,
     MeshSpec,
     check_links,
     check_mesh,
     check_routes,
+    check_topology,
     directed_links,
 )
 from numasim.parts.models.nodes_model import (
@@ -130,9 +132,14 @@ class MachineSpec(Model):
         "added. Default: local_latency_ns.",
     )
     hop_latency_ns: Nanoseconds | None = Field(None, description="Latency of every link that gives none of its own.")
-    links: tuple[LinkSpec, ...] = Field(
+    link_bandwidth_gbs: GigabytesPerSecond | None = Field(
+        None,
+        description="Bandwidth in one direction of every link that gives none of its own.",
+    )
+    links: Links = Field(
         (),
-        description="Links between nodes. Default: none, which only a machine of one node or a mesh can do without.",
+        description="Links between nodes: a list, or the name of a topology such as ring, as a word or in a mapping. "
+        "Default: none, which only a machine of one node or a mesh can do without.",
     )
     mesh: MeshSpec | None = Field(
         None,
@@ -189,7 +196,15 @@ class MachineSpec(Model):
 
     def directed_links(self) -> list[DirectedLink]:
         """Every link in each of its directions, the mesh's first, then in file order."""
-        return directed_links(self.mesh, self.links)
+        return directed_links(self.mesh, self.links, self.node_count, self.link_bandwidth_gbs)
+
+    @model_serializer(mode="wrap")
+    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The contents without the usual bandwidth of links where there is none."""
+        contents: dict[str, Any] = contents_of(self)
+        if self.link_bandwidth_gbs is None:
+            contents.pop("link_bandwidth_gbs", None)
+        return contents
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -197,6 +212,7 @@ class MachineSpec(Model):
         cache_domains(self.caches, self.node_shapes)
         _check_pages(self)
         check_mesh(self.mesh, self.node_count)
+        check_topology(self.links, self.node_count)
         links = self.directed_links()
         check_links(links, self.node_count)
         check_routes(self.routes, links)

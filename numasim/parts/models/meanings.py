@@ -10,6 +10,14 @@ CACHES_LLC_SCOPE = Choices(
         "none": "There is none, or cores_per_llc or llc_cores says who shares one.",
     }
 )
+LINKS_TOPOLOGY = Choices(
+    {
+        "ring": "Node i is linked with node i + 1, the last one with the first.",
+        "fully-connected": "Every node is linked with every other.",
+        "twisted-ladder": "Two rails of nodes with rungs, which cross in the middle; of 8 nodes, 12, 16 and so on.",
+        "mesh": "Node row * columns + column is linked with its up to four neighbours in a grid.",
+    }
+)
 MODEL_CACHE = Choices(
     {
         "none": "There are no caches: every pass over memory goes to memory.",

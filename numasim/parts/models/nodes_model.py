@@ -26,7 +26,7 @@ Siblings = Annotated[PositiveCount, Field(le=MAX_SIBLINGS)]
 SocketNumber = Annotated[Count, Field(lt=MAX_NODES)]
 
 
-def _by_form(sentence: str) -> Discriminator:
+def by_form(sentence: str) -> Discriminator:
     """Choose the branch of a union of which one is a list; ``sentence`` is the error when no branch fits."""
 
     def form(value: Any) -> str:
@@ -64,7 +64,7 @@ class NodeSpec(CheckedModel):
     socket: SocketNumber = Field(description="Socket of the node, from 0.")
     cores: Annotated[
         Annotated[Count, Field(le=MAX_THREADS), Tag("number")] | Annotated[tuple[CoresSpec, ...], Tag("list")],
-        _by_form("a number of cores, or a list of kinds such as {count: 8, threads_per_core: 2}, is needed here"),
+        by_form("a number of cores, or a list of kinds such as {count: 8, threads_per_core: 2}, is needed here"),
     ] = Field(
         0,
         description="Number of cores, or the kinds of cores in the order of their numbers. Default: none, as of "
@@ -102,7 +102,7 @@ class NodeSpec(CheckedModel):
 Nodes = Annotated[
     Annotated[NodesSpec, Tag("mapping")]
     | Annotated[tuple[NodeSpec, ...], Field(min_length=1, max_length=MAX_NODES), Tag("list")],
-    _by_form("nodes are a mapping, where all are alike, or a list with an entry for every node or run of alike nodes"),
+    by_form("nodes are a mapping, where all are alike, or a list with an entry for every node or run of alike nodes"),
 ]
 
 
