@@ -46,12 +46,13 @@ def _words(annotation: Any, metadata: Any) -> Iterator[tuple[tuple[str, ...], Ch
     if hasattr(annotation, "__metadata__"):
         yield from _words(annotation.__origin__, annotation.__metadata__)
         return
-    words = get_args(annotation) if get_origin(annotation) is Literal else ()
+    values = get_args(annotation) if get_origin(annotation) is Literal else ()
     if isinstance(annotation, type) and issubclass(annotation, Enum):
-        words = tuple(str(member.value) for member in annotation)
-    if words:
-        known = next((each for each in metadata if isinstance(each, Choices)), None)
-        yield tuple(map(str, words)), known
+        values = tuple(member.value for member in annotation)
+    if values:
+        words = tuple(value for value in values if isinstance(value, str))  # a number says what it is
+        if words:
+            yield words, next((each for each in metadata if isinstance(each, Choices)), None)
         return
     for argument in get_args(annotation):
         yield from _words(argument, ())

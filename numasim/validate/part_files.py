@@ -17,6 +17,7 @@ from numasim.errors import InputError
 from numasim.files.legible_text import legible_text
 from numasim.parts import catalog
 from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.parts.choices import Choices
 from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import load
@@ -33,8 +34,10 @@ class BoundSpec(Model):
     The distance is relative for times, counts and rates, absolute for ratios.
     """
 
-    within: Annotated[Decimal, Field(gt=0)]
-    share: Share = Decimal(1)
+    within: Annotated[Decimal, Field(gt=0)] = Field(
+        description="The largest distance: relative for times, counts and rates, absolute for ratios.",
+    )
+    share: Share = Field(Decimal(1), description="Share of the cells that have to be within it.")
 
 
 class KernelSpec(Model):
@@ -43,36 +46,79 @@ class KernelSpec(Model):
     ``team``: a copy of it runs on each worker, so that its graph depends on the number of workers.
     """
 
-    kernel: Text
-    set: dict[Text, int | Decimal | str] = Field(default_factory=dict)
-    quick: dict[Text, int | Decimal | str] = Field(default_factory=dict)
-    team: YesNo = False
+    kernel: Text = Field(description="A kernel of the task runtime by its name.")
+    set: dict[Text, int | Decimal | str] = Field(default_factory=dict, description="Parameters of the kernel.")
+    quick: dict[Text, int | Decimal | str] = Field(
+        default_factory=dict,
+        description="Parameters of a quick validation, which override the others.",
+    )
+    team: YesNo = Field(
+        False,
+        description="Whether a copy of the kernel runs on each worker, so that its graph depends on their number.",
+    )
 
 
 class QuickSpec(Model):
     """What a quick validation runs instead."""
 
-    strategies: tuple[Text, ...] | None = None
-    workers: tuple[PositiveCount, ...] | None = None
-    repeats: PositiveCount | None = None
+    strategies: tuple[Text, ...] | None = Field(
+        None,
+        description="Strategies of a quick validation. Default: all of the part.",
+    )
+    workers: tuple[PositiveCount, ...] | None = Field(
+        None,
+        description="Numbers of workers of a quick validation. Default: all of the part.",
+    )
+    repeats: PositiveCount | None = Field(
+        None,
+        description="Repeats of a quick validation. Default: those of the part.",
+    )
 
 
 class PartFile(CheckedModel):
     """A part of the validation."""
 
-    title: Text
-    mode: Literal["virtual", "native", "emulated"]
-    costs: Literal["model", "measured"]
-    machine: Text | None = None  # none: the command line must give it, and the runtime
-    runtime: Text | None = None
-    kernels: Annotated[tuple[KernelSpec, ...], Field(min_length=1)]
-    strategies: Annotated[tuple[Text, ...], Field(min_length=1)] | Literal["all"]
-    workers: Annotated[tuple[PositiveCount, ...], Field(min_length=1)]
-    repeats: PositiveCount = 1
-    seed: Seed = 0
-    bounds: dict[Text, BoundSpec] = Field(default_factory=dict)
-    quick: QuickSpec = QuickSpec()
-    notes: tuple[Text, ...] = ()
+    title: Text = Field(description="Title of the part.")
+    mode: Annotated[
+        Literal["virtual", "native", "emulated"],
+        Choices(
+            {
+                "virtual": "In virtual time, on one thread.",
+                "native": "With threads, on the machine itself.",
+                "emulated": "With threads; accesses to nodes that the computer has not spin for the difference.",
+            }
+        ),
+    ] = Field(description="How the task runtime executes.")
+    costs: Annotated[
+        Literal["model", "measured"],
+        Choices(
+            {
+                "model": "From the model, so that every counter must be equal.",
+                "measured": "Measured while the bodies run.",
+            }
+        ),
+    ] = Field(description="Where the times of segments come from.")
+    machine: Text | None = Field(
+        None,
+        description="The machine, by name or path. Default: the command line has to give it, and the runtime.",
+    )
+    runtime: Text | None = Field(None, description="The runtime preset, by name or path.")
+    kernels: Annotated[tuple[KernelSpec, ...], Field(min_length=1)] = Field(description="The programs.")
+    strategies: (
+        Annotated[tuple[Text, ...], Field(min_length=1)]
+        | Annotated[Literal["all"], Choices({"all": "All that are shipped."})]
+    ) = Field(
+        description="The strategies by name.",
+    )
+    workers: Annotated[tuple[PositiveCount, ...], Field(min_length=1)] = Field(description="Numbers of workers.")
+    repeats: PositiveCount = Field(1, description="Repeats of each cell.")
+    seed: Seed = Field(0, description="Seed of the runs.")
+    bounds: dict[Text, BoundSpec] = Field(
+        default_factory=dict,
+        description="Bounds on the distance of predictions, by quantity.",
+    )
+    quick: QuickSpec = Field(QuickSpec(), description="What a quick validation runs instead.")
+    notes: tuple[Text, ...] = Field((), description="Remarks for readers.")
 
     @property
     def exact(self) -> bool:

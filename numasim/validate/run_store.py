@@ -42,10 +42,13 @@ Counts = dict[str, dict[str, int]]
 class _Parts(Model):
     """The file."""
 
-    predicted: Counts = Field(default_factory=dict)
-    measured: Counts = Field(default_factory=dict)
-    compared: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    moved: int = 0
+    predicted: Counts = Field(default_factory=dict, description="Counters of the predictions by seed.")
+    measured: Counts = Field(default_factory=dict, description="Counters of the measurements by seed.")
+    compared: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Numbers of values that were compared exactly, by seed.",
+    )
+    moved: int = Field(0, description="Runs that were rejected because threads had moved.")
 
 
 def _earlier(folder: Path) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from numasim.errors import InputError
 from numasim.parts.base import Model
+from numasim.parts.choices import Choices
 from numasim.schema.enumerations import LONGEST_PS, MOST_ACCESS_ROWS, MOST_BYTES, MOST_ITEMS
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import (
@@ -68,93 +69,209 @@ OpEntry = Annotated[tuple[Op, int], BeforeValidator(_op)]
 class RegionEntry(Model):
     """A range of memory."""
 
-    name: str
-    bytes: Bytes
-    initialised: bool = False
+    name: str = Field(description="Its name, to which accesses refer.")
+    bytes: Bytes = Field(description="Its size.")
+    initialised: bool = Field(
+        False,
+        description="Whether the program has written it before its parallel part, so that its pages have homes.",
+    )
 
 
 class AccessEntry(Model):
     """``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart."""
 
-    region: str
-    offset: Bytes = 0
-    row_bytes: Annotated[Bytes, Field(ge=1)]
-    rows: Annotated[Positive, Field(le=MOST_ACCESS_ROWS)] = 1
-    stride: Annotated[Bytes, Field(le=MOST_ACCESS_ROWS)] = 0
-    mode: Literal["read", "write", "read-write"] = "read"
-    pattern: Literal["sequential", "strided", "random", "chase"] = "sequential"
-    passes: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**32)] = 1
+    region: str = Field(description="Name of the region.")
+    offset: Bytes = Field(0, description="Where the access begins in the region.")
+    row_bytes: Annotated[Bytes, Field(ge=1)] = Field(description="Bytes of each piece.")
+    rows: Annotated[Positive, Field(le=MOST_ACCESS_ROWS)] = Field(1, description="Number of pieces.")
+    stride: Annotated[Bytes, Field(le=MOST_ACCESS_ROWS)] = Field(
+        0,
+        description="Distance from the beginning of one piece to the beginning of the next.",
+    )
+    mode: Annotated[
+        Literal["read", "write", "read-write"],
+        Choices(
+            {
+                "read": "They are read.",
+                "write": "They are fetched for ownership and written back.",
+                "read-write": "They are read and written back.",
+            }
+        ),
+    ] = Field(
+        "read",
+        description="Whether the bytes are read, written or both.",
+    )
+    pattern: Annotated[
+        Literal["sequential", "strided", "random", "chase"],
+        Choices(
+            {
+                "sequential": "One after the other: ten misses at once (assumed).",
+                "strided": "At equal distances: four misses at once (assumed).",
+                "random": "Anywhere: three misses at once (assumed).",
+                "chase": "Each address depends on the load before: one miss at once.",
+            }
+        ),
+    ] = Field(
+        "sequential",
+        description="The order of the accesses, which says how many misses are under way at once (model 2.3).",
+    )
+    passes: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**32)] = Field(
+        1,
+        description="How often the segment walks over the bytes.",
+    )
 
 
 class TemplateEntry(AccessEntry):
     """An access of a range's items, moved by an affine rule."""
 
-    divisor: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**62)] = 1
-    step_div: Step = 0
-    step_mod: Step = 0
+    divisor: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**62)] = Field(
+        1,
+        description="The divisor d of the item's number i.",
+    )
+    step_div: Step = Field(0, description="Bytes that the offset moves for each i div d.")
+    step_mod: Step = Field(0, description="Bytes that the offset moves for each i mod d.")
 
 
 class SegmentEntry(Model):
     """A piece of work."""
 
-    compute_ps: Time = 0
-    kernel: str = ""
-    accesses: list[AccessEntry] = Field(default_factory=list)
+    compute_ps: Time = Field(0, description="Compute time, had all memory been at hand.")
+    kernel: str = Field("", description="Name of the kernel, by which tables and traces group segments.")
+    accesses: list[AccessEntry] = Field(default_factory=list, description="The memory that the segment accesses.")
 
 
 class RangeEntry(Model):
     """Like tasks that are never materialised."""
 
-    name: str = ""
-    count: Positive
-    low_ps: Time
-    high_ps: Time
-    kernel: str = ""
-    accesses: list[TemplateEntry] = Field(default_factory=list)
+    name: str = Field("", description="Its name.")
+    count: Positive = Field(description="Number of items.")
+    low_ps: Time = Field(description="The shortest compute time of an item.")
+    high_ps: Time = Field(
+        description="The longest compute time of an item; times are drawn uniformly between the two.",
+    )
+    kernel: str = Field("", description="Name of the kernel.")
+    accesses: list[TemplateEntry] = Field(
+        default_factory=list,
+        description="The memory that each item accesses: the offset of item i is offset + (i div d) step_div + (i "
+        "mod d) step_mod.",
+    )
 
 
 class TaskEntry(Model):
     """An op program, and the tasks that wait for its end."""
 
-    kind: Literal["task", "call", "implicit"] = "task"
-    ops: list[OpEntry] = Field(default_factory=list)
-    then: list[Index] = Field(default_factory=list)
+    kind: Annotated[
+        Literal["task", "call", "implicit"],
+        Choices(
+            {
+                "task": "A task: it is counted and waits in queues.",
+                "call": "The frame of an inline call.",
+                "implicit": "A body that is given to one worker and cannot be stolen.",
+            }
+        ),
+    ] = Field("task", description="What the entry is (model 3.1).")
+    ops: list[OpEntry] = Field(
+        default_factory=list,
+        description='The steps of its program: ["run", segment], ["spawn", task], ["call", task], ["wait"], or a '
+        'synchronisation op such as ["lock", number].',
+    )
+    then: list[Index] = Field(
+        default_factory=list,
+        description="Tasks of the same phase that wait for the end of this one.",
+    )
 
 
 class WordEntry(Model):
     """A synchronisation object."""
 
-    name: str = ""
-    role: Literal["lock", "atomic", "condition", "barrier"]
-    owner: Index = 0
-    parties: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MAX_PARTIES)] = 1
+    name: str = Field("", description="Its name.")
+    role: Annotated[
+        Literal["lock", "atomic", "condition", "barrier"],
+        Choices(
+            {
+                "lock": "A lock.",
+                "atomic": "A word for atomic operations.",
+                "condition": "A condition that waiters sleep on until they are signalled.",
+                "barrier": "A barrier.",
+            }
+        ),
+    ] = Field(description="What it is.")
+    owner: Index = Field(0, description="The worker that it is kept for (model 5).")
+    parties: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MAX_PARTIES)] = Field(
+        1,
+        description="Barrier: workers that it waits for. Condition: waiters that a broadcast lets pass.",
+    )
 
 
 class PhaseEntry(Model):
     """Roots and a range that start together."""
 
-    roots: list[Index] = Field(default_factory=list)
-    range: Index | None = None
-    deal: Literal["master", "block", "cyclic"] = "master"
-    serial: bool = False
-    repeat: Positive = 1
-    name: str = ""
+    roots: list[Index] = Field(
+        default_factory=list,
+        description="Numbers of the tasks that the phase starts with; those that wait for others come when these "
+        "have finished.",
+    )
+    range: Index | None = Field(None, description="Number of the range of the phase. Default: none.")
+    deal: Annotated[
+        Literal["master", "block", "cyclic"],
+        Choices(
+            {
+                "master": "All to worker 0.",
+                "block": "Number i of n to worker i * P div n.",
+                "cyclic": "Number i to worker i mod P.",
+            }
+        ),
+    ] = Field(
+        "master",
+        description="To which workers roots and items are given at the start.",
+    )
+    serial: bool = Field(False, description="Whether worker 0 works alone and the others wait.")
+    repeat: Positive = Field(1, description="How often the phase is repeated.")
+    name: str = Field("", description="Its name, to which changes of the placement refer.")
 
 
 class GraphFile(Model):
     """A whole file."""
 
-    format: Literal["numasim task graph 1"] = "numasim task graph 1"
-    name: str = "graph"
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    kernels: Annotated[list[str], Field(max_length=MOST_KERNELS)] = Field(default_factory=lambda: [""])
-    regions: list[RegionEntry] = Field(default_factory=list)
-    phases: list[PhaseEntry] | None = None
-    ranges: list[RangeEntry] = Field(default_factory=list)
-    tasks: list[TaskEntry] = Field(default_factory=list)
-    segments: list[SegmentEntry] = Field(default_factory=list)
-    words: list[WordEntry] = Field(default_factory=list)
-    facts: dict[str, int] = Field(default_factory=dict)
+    format: Literal["numasim task graph 1"] = Field(
+        "numasim task graph 1",
+        description="The format of the file and its version.",
+    )
+    name: str = Field("graph", description="Name of the program in results.")
+    parameters: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Parameters that the program was made with, for its readers.",
+    )
+    kernels: Annotated[list[str], Field(max_length=MOST_KERNELS)] = Field(
+        default_factory=lambda: [""],
+        description="Names of the kernels of segments and ranges. Default: one without a name.",
+    )
+    regions: list[RegionEntry] = Field(default_factory=list, description="The memory of the program.")
+    phases: list[PhaseEntry] | None = Field(
+        None,
+        description="The phases, one after the other. Default: one, whose roots are all tasks that nobody spawns or "
+        "calls.",
+    )
+    ranges: list[RangeEntry] = Field(
+        default_factory=list,
+        description="Ranges of items, like tasks that are never written down (model 3.5).",
+    )
+    tasks: list[TaskEntry] = Field(
+        default_factory=list,
+        description="The tasks; their numbers are their places in this list.",
+    )
+    segments: list[SegmentEntry] = Field(
+        default_factory=list,
+        description="The segments; their numbers are their places in this list.",
+    )
+    words: list[WordEntry] = Field(
+        default_factory=list,
+        description="Synchronisation objects; their numbers are their places in this list.",
+    )
+    facts: dict[str, int] = Field(
+        default_factory=dict,
+        description="Whole numbers that a generator knows of its program, for its readers.",
+    )
 
     @classmethod
     def known_keys(cls, path: Sequence[str | int]) -> list[str]:

@@ -37,8 +37,10 @@ class WorkloadParameters(SizedParameters):
 class TimedParameters(WorkloadParameters):
     """Tasks whose compute times are drawn uniformly from ``low_ns`` to ``high_ns``."""
 
-    low_ns: Nanoseconds
-    high_ns: Nanoseconds
+    low_ns: Nanoseconds = Field(description="The shortest compute time of a task.")
+    high_ns: Nanoseconds = Field(
+        description="The longest compute time of a task; times are drawn uniformly between the two.",
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -50,7 +52,10 @@ class TimedParameters(WorkloadParameters):
 class TeamParameters(WorkloadParameters):
     """A body for each of ``threads`` threads, by default as many as the run has workers; one where there is no run."""
 
-    threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = None
+    threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = Field(
+        None,
+        description="Number of threads, each on a worker of its own. Default: as many as the run has workers.",
+    )
 
     @property
     def team(self) -> int:
@@ -66,15 +71,17 @@ class WorkloadFile(Model):
     """A task graph that is read from a JSON file."""
 
     default_runtime: ClassVar[str] = "bare"
-    file: Annotated[str, Field(min_length=1)]
+    file: Annotated[str, Field(min_length=1)] = Field(
+        description="Path of a task graph in JSON; a relative one starts at the folder of the file that names it.",
+    )
 
 
 class WorkloadGraph(Model):
     """A task graph in memory; ``contents`` is the hash of the JSON file that it would be written to."""
 
     default_runtime: ClassVar[str] = "bare"
-    contents: str
-    workload: Annotated[Any, Field(exclude=True)]
+    contents: str = Field(description="Hash of the file that the graph would be written to.")
+    workload: Annotated[Any, Field(exclude=True)] = Field(description="The graph as arrays.")
 
     @property
     def name(self) -> str:

@@ -31,16 +31,19 @@ class Parameter(Model):
     highest value that these cannot tell from the best.
     """
 
-    name: Text
-    field: Text = Field(alias="set")
-    programs: Annotated[Names, Field(min_length=1)]
-    rows: Names = ()
-    unit: str = ""
-    step: int = 0
-    table: str = ""
-    columns: Names = ()
-    fitted_rows: Names = ()
-    interval: Interval | None = None
+    name: Text = Field(description="Its name.")
+    field: Text = Field(alias="set", description="The field of runs that it sets.")
+    programs: Annotated[Names, Field(min_length=1)] = Field(description="Programs in whose runs it is set.")
+    rows: Names = Field((), description="Rows in whose runs it is set. Default: all.")
+    unit: str = Field("", description="Its unit.")
+    step: int = Field(0, description="The step of the calibration that fits it, from 1.")
+    table: str = Field("", description="The published table that it was fitted to.")
+    columns: Names = Field((), description="The columns of that table.")
+    fitted_rows: Names = Field((), description="The rows of that table.")
+    interval: Interval | None = Field(
+        None,
+        description="The lowest and the highest value that the data cannot tell from the best.",
+    )
 
     @property
     def runs(self) -> str:
@@ -66,9 +69,15 @@ class FittedParameter(Parameter):
     nothing but the first step fitted, where that is another: a rate belongs to the machine that it was fitted on.
     """
 
-    value: Value
-    alone: Value | None = None
-    residual: float | None = None
+    value: Value = Field(description="The value that was found.")
+    alone: Value | None = Field(
+        None,
+        description="The value that was found with nothing but the first step fitted. Default: the same.",
+    )
+    residual: float | None = Field(
+        None,
+        description="Root mean square of the errors over the rows that it was fitted to.",
+    )
 
     @property
     def first(self) -> bool:
@@ -86,27 +95,27 @@ class RefusedParameter(Parameter):
     ``found`` was the best of the values ``searched``, with the residual that it would have had.
     """
 
-    found: Value
-    searched: Interval
-    reason: Text
-    residual: float | None = None
+    found: Value = Field(description="The best of the values that were tried.")
+    searched: Interval = Field(description="The lowest and the highest value that were tried.")
+    reason: Text = Field(description="Why it is not set.")
+    residual: float | None = Field(None, description="Root mean square of the errors that it would have had.")
 
 
 class StepScore(Model):
     """The errors of one step, at every value that it was fitted to and at those that were held out."""
 
-    step: int
-    rms: float
-    errors: Mapping[str, float]  # "row, column" -> error
-    held_out: Mapping[str, float] = {}
+    step: int = Field(description="The step of the calibration.")
+    rms: float = Field(description="Root mean square of the errors.")
+    errors: Mapping[str, float] = Field(description="Error of each value that was fitted to, by row and column.")
+    held_out: Mapping[str, float] = Field({}, description="Error of each value that was held out, by row and column.")
 
 
 class Calibration(Model):
     """All parameters, fitted and refused, and scores, in the order of steps."""
 
-    parameters: tuple[FittedParameter, ...] = ()
-    refused: tuple[RefusedParameter, ...] = ()
-    scores: tuple[StepScore, ...] = ()
+    parameters: tuple[FittedParameter, ...] = Field((), description="Parameters that are set.")
+    refused: tuple[RefusedParameter, ...] = Field((), description="Parameters that the data do not identify.")
+    scores: tuple[StepScore, ...] = Field((), description="Errors of every step.")
 
     def of(self, steps: Collection[int]) -> Calibration:
         """The results of some steps."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pydantic import Field
+
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.base import Model
@@ -22,8 +24,8 @@ UNITS = {"latency_ns": "ns"}
 class LatencyOptions(Model):
     """The key columns that name the node that reads, and the node that the memory is on."""
 
-    reader: str
-    home: str
+    reader: str = Field(description="The key column that names the node that reads.")
+    home: str = Field(description="The key column that names the node of the memory.")
 
 
 def _plan(setting: Setting, table: StudyTable) -> PlannedTable:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pydantic import Field
+
 from numasim.parts.base import Model
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedCell, PlannedTable, cells_of, planned, planned_table, wanted_for
@@ -27,7 +29,7 @@ def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
 class TotalsOptions(Model):
     """``variants``: the variant of each label."""
 
-    variants: dict[str, str]
+    variants: dict[str, str] = Field(description="The variant of the program that each label of the rows stands for.")
 
 
 def _plan_totals(setting: Setting, table: StudyTable) -> PlannedTable:

@@ -30,11 +30,11 @@ UNITS = {"statistic": ""}
 class RegressionOptions(Model):
     """Which quantity over which other, and of which runs."""
 
-    x: str
-    y: str
-    row: str = ""
-    variant: str | None = None
-    changes: Fields = Field(default_factory=dict, alias="set")
+    x: str = Field(description="The quantity along x.")
+    y: str = Field(description="The quantity along y.")
+    row: str = Field("", description="The row of the program. Default: none.")
+    variant: str | None = Field(None, description="The variant of the program. Default: none.")
+    changes: Fields = Field(default_factory=dict, alias="set", description="Fields of runs that are set.")
 
 
 def least_squares(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:

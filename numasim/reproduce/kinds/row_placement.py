@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from pydantic import Field
 
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
@@ -25,9 +26,9 @@ UNITS = {"rows_on_node": "rows"}
 class RowPlacementOptions(Model):
     """``nodes``: the node of each column. A row has as many elements as the matrix has rows, in ``region``."""
 
-    region: Count = 0
-    element_bytes: PositiveCount
-    nodes: dict[str, Count]
+    region: Count = Field(0, description="Number of the region that holds the matrix.")
+    element_bytes: PositiveCount = Field(description="Size of an element.")
+    nodes: dict[str, Count] = Field(description="The node of each column, by its name.")
 
 
 def _plan(setting: Setting, table: StudyTable) -> PlannedTable:

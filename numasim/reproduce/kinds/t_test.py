@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pydantic import Field
+
 from numasim.parts.base import Model
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedCell, PlannedTable, cells_of, joined, planned, table_of, wanted_for
@@ -27,8 +29,8 @@ RECOMPUTED = "recomputed"
 class TTestOptions(Model):
     """The columns that are compared; differences are the first minus the second."""
 
-    table: str
-    columns: tuple[str, str]
+    table: str = Field(description="The table whose columns are compared.")
+    columns: tuple[str, str] = Field(description="The two columns; differences are the first minus the second.")
 
 
 def paired_t_test(differences: Sequence[float]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from numasim.errors import InputError
 from numasim.parts.base import CheckedModel, Model
+from numasim.parts.choices import Choices
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Node
@@ -31,11 +32,13 @@ Factor = Annotated[Decimal, Field(gt=0)]
 class FittedRange(CheckedModel):
     """Parameters of the calibration, times ``low`` and times ``high``."""
 
-    name: Text
-    parameters: Annotated[Names, Field(min_length=1)]
-    low: Factor
-    high: Factor
-    source: Text
+    name: Text = Field(description="Its name.")
+    parameters: Annotated[Names, Field(min_length=1)] = Field(
+        description="Names of the fitted parameters that are multiplied together.",
+    )
+    low: Factor = Field(description="Factor of the low side, below 1.")
+    high: Factor = Field(description="Factor of the high side, above 1.")
+    source: Text = Field(description="Why the range is plausible.")
 
     def _problems(self) -> Any:
         if not self.low < 1 < self.high:
@@ -48,15 +51,22 @@ class ChangedRange(CheckedModel):
     ``labels`` name the sides where the values are not clear by themselves.
     """
 
-    name: Text
-    kind: Literal["vendor", "reading"]
-    low: Fields = Field(default_factory=dict)
-    high: Fields = Field(default_factory=dict)
-    labels: dict[Literal["low", "high"], Text] = Field(default_factory=dict)
-    programs: Names = ()
-    rows: Names = ()
-    variants: Names = ()
-    source: Text
+    name: Text = Field(description="Its name.")
+    kind: Annotated[
+        Literal["vendor", "reading"], Choices({"vendor": "Data of the machine.", "reading": "How the source is read."})
+    ] = Field(description="What is uncertain.")
+    low: Fields = Field(default_factory=dict, description="Fields of runs that are set on the low side.")
+    high: Fields = Field(default_factory=dict, description="Fields of runs that are set on the high side.")
+    labels: dict[
+        Annotated[Literal["low", "high"], Choices({"low": "The low side.", "high": "The high side."})], Text
+    ] = Field(
+        default_factory=dict,
+        description="Names of the sides, where the values are not clear by themselves.",
+    )
+    programs: Names = Field((), description="Programs whose runs are changed. Default: all.")
+    rows: Names = Field((), description="Rows whose runs are changed. Default: all.")
+    variants: Names = Field((), description="Variants whose runs are changed. Default: all.")
+    source: Text = Field(description="Why the range is plausible.")
 
     def _problems(self) -> Any:
         if not (self.low or self.high):
@@ -66,9 +76,9 @@ class ChangedRange(CheckedModel):
 class SensitivityFile(Model):
     """The tables whose scores and effects are examined, and the changes, made one at a time."""
 
-    tables: Annotated[Names, Field(min_length=1)]
-    fitted: tuple[FittedRange, ...] = ()
-    changes: tuple[ChangedRange, ...] = ()
+    tables: Annotated[Names, Field(min_length=1)] = Field(description="Tables whose scores and effects are examined.")
+    fitted: tuple[FittedRange, ...] = Field((), description="Ranges of fitted parameters.")
+    changes: tuple[ChangedRange, ...] = Field((), description="Ranges of fields of runs.")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.parts.choices import Choices
 from numasim.parts.models.runtime_model import YesNo
 from numasim.reproduce.study.ceiling_specs import CeilingsSpec
 from numasim.reproduce.table_cells import Role
@@ -32,8 +33,8 @@ Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_t
 class ElsewhereSpec(Model):
     """The value of ``column`` in the row of the same name of another table."""
 
-    table: Text
-    column: Text
+    table: Text = Field(description="The table, by the name of its file.")
+    column: Text = Field(description="The column of that table; values are those of the row of the same name.")
 
 
 class ScoreSpec(CheckedModel):
@@ -45,14 +46,35 @@ class ScoreSpec(CheckedModel):
     `best-constant`. ``unknown`` says what cannot be known from the source; pages show it where the bound is missed.
     """
 
-    metric: Text
-    bound: Decimal | None = None
-    of: Text | None = None
-    tables: Names = ()
-    part: Text | None = None
-    question: Text = "absolute"
-    null: ElsewhereSpec | Literal["best-constant"] | None = None
-    unknown: str = ""
+    metric: Text = Field(
+        description="How far simulated values are from published ones: a metric by its name, such as mape.",
+    )
+    bound: Decimal | None = Field(None, description="The bound that the score is to meet. Default: none.")
+    of: Text | None = Field(
+        None,
+        description="The class of quantities whose cells count. Default: the score's own name.",
+    )
+    tables: Names = Field((), description="Tables whose cells count. Default: all.")
+    part: Text | None = Field(None, description="With metric: pooled-share, the quantity whose share is scored.")
+    question: Text = Field(
+        "absolute",
+        description="What is asked of the predictions: absolute values, or what a change does.",
+    )
+    null: (
+        ElsewhereSpec
+        | Annotated[
+            Literal["best-constant"], Choices({"best-constant": "The one number for all cells that scores best."})
+        ]
+        | None
+    ) = Field(
+        None,
+        description="Where the null model's values are: a published column, or best-constant. Default: those of the "
+        "cells.",
+    )
+    unknown: str = Field(
+        "",
+        description="What cannot be known from the source; pages show it where the bound is missed.",
+    )
 
     def _problems(self) -> Any:
         if self.metric == "pooled-share" and not self.part:
@@ -62,9 +84,9 @@ class ScoreSpec(CheckedModel):
 class ContributionSpec(Model):
     """A contribution of the study: ``variant`` of a program over the one that it improves on."""
 
-    program: Text
-    variant: Text
-    over: Text
+    program: Text = Field(description="The program.")
+    variant: Text = Field(description="The variant that is the contribution.")
+    over: Text = Field(description="The variant that it improves on.")
 
 
 class ChoiceSpec(Model):
@@ -73,8 +95,12 @@ class ChoiceSpec(Model):
     A choice that sets nothing is the way in which the files of the study are written, or has columns of its own.
     """
 
-    says: Text
-    changes: Fields = Field(default_factory=dict, alias="set")
+    says: Text = Field(description="What says so in the source.")
+    changes: Fields = Field(
+        default_factory=dict,
+        alias="set",
+        description="Fields of runs that follow from it. Default: none, the files are written that way.",
+    )
 
 
 class ReadingSpec(CheckedModel):
@@ -84,14 +110,17 @@ class ReadingSpec(CheckedModel):
     ``input`` where the text decides, and ``chosen`` where the answer was taken with scored figures in view.
     """
 
-    question: Text
-    role: Literal["input", "chosen"]
-    tables: Names = ()
-    programs: Names = ()
-    rows: Names = ()
-    variants: Names = ()
-    choices: Annotated[dict[str, ChoiceSpec], Field(min_length=1)]
-    scored: Text
+    question: Text = Field(description="What the source leaves open.")
+    role: Annotated[
+        Literal["input", "chosen"],
+        Choices({"input": "The text decides.", "chosen": "It was taken with scored figures in view."}),
+    ] = Field(description="How the answer was found.")
+    tables: Names = Field((), description="Tables that it concerns. Default: all.")
+    programs: Names = Field((), description="Programs that it concerns. Default: all.")
+    rows: Names = Field((), description="Rows that it concerns. Default: all.")
+    variants: Names = Field((), description="Variants that it concerns. Default: all.")
+    choices: Annotated[dict[str, ChoiceSpec], Field(min_length=1)] = Field(description="The answers by name.")
+    scored: Text = Field(description="The answer that is scored.")
 
     def _problems(self) -> Any:
         if self.scored not in self.choices:
@@ -112,21 +141,21 @@ class TriedSpec(Model):
     here is computed again.
     """
 
-    score: Text
-    hypothesis: Text
-    change: Text
-    of: str = ""
-    before: Decimal
-    after: Decimal
-    seen: YesNo
-    kept: YesNo
+    score: Text = Field(description="The score that was to become better.")
+    hypothesis: Text = Field(description="What was supposed.")
+    change: Text = Field(description="What was changed.")
+    of: str = Field("", description="The cells that the scores are over. Default: all.")
+    before: Decimal = Field(description="The score before the change.")
+    after: Decimal = Field(description="The score after it.")
+    seen: YesNo = Field(description="Whether the scored figures had been looked at.")
+    kept: YesNo = Field(description="Whether the change is part of the study.")
 
 
 class InconsistencySpec(Model):
     """An inconsistency of the published study, and the tables that it affects."""
 
-    text: Text
-    tables: Annotated[Names, Field(min_length=1)]
+    text: Text = Field(description="What contradicts what.")
+    tables: Annotated[Names, Field(min_length=1)] = Field(description="The tables that are affected.")
 
 
 class StudyFile(Model):
@@ -137,28 +166,47 @@ class StudyFile(Model):
     model and ``{times/ceiling}`` for its ceiling.
     """
 
-    title: Text
-    source: Text
-    machine: Text
-    seed: Seed = 0
-    repeat: PositiveCount = 1
-    readings: dict[str, ReadingSpec] = Field(default_factory=dict)
-    scores: dict[str, ScoreSpec] = Field(default_factory=dict)
-    lead: Text | None = None
-    learned: tuple[Text, ...] = ()
-    tried: tuple[TriedSpec, ...] = ()
-    ablations: dict[str, Fields] = Field(default_factory=dict)
-    contributions: dict[str, ContributionSpec] = Field(default_factory=dict)
-    ceilings: CeilingsSpec = CeilingsSpec()
-    inconsistencies: tuple[InconsistencySpec, ...] = ()
+    title: Text = Field(description="Title of the study.")
+    source: Text = Field(description="The publication.")
+    machine: Text = Field(description="The machine of its runs, by name or path.")
+    seed: Seed = Field(0, description="Seed of its runs.")
+    repeat: PositiveCount = Field(1, description="Repeats of each run.")
+    readings: dict[str, ReadingSpec] = Field(
+        default_factory=dict,
+        description="Questions that the source leaves open, and how they are answered, by name.",
+    )
+    scores: dict[str, ScoreSpec] = Field(
+        default_factory=dict,
+        description="How classes of quantities are scored, by name.",
+    )
+    lead: Text | None = Field(None, description="The score whose cells the page draws first.")
+    learned: tuple[Text, ...] = Field(
+        (),
+        description="Sentences that the page begins with; {NAME} stands for the score of that name, {NAME/null} for "
+        "that of its null model, {NAME/ceiling} for its ceiling.",
+    )
+    tried: tuple[TriedSpec, ...] = Field((), description="What was tried to make scores better.")
+    ablations: dict[str, Fields] = Field(
+        default_factory=dict,
+        description="Fields of runs that switch an effect off, by name.",
+    )
+    contributions: dict[str, ContributionSpec] = Field(
+        default_factory=dict,
+        description="The contributions of the publication, by name.",
+    )
+    ceilings: CeilingsSpec = Field(
+        CeilingsSpec(),
+        description="From which published values ceilings of scores are computed.",
+    )
+    inconsistencies: tuple[InconsistencySpec, ...] = Field((), description="Contradictions within the publication.")
 
 
 class QuickSpec(Model):
     """The differences of a quick reproduction: fewer repeats, fields that override all others, rows left out."""
 
-    repeat: PositiveCount = 1
-    changes: Fields = Field(default_factory=dict, alias="set")
-    without: Names = ()
+    repeat: PositiveCount = Field(1, description="Repeats of each run.")
+    changes: Fields = Field(default_factory=dict, alias="set", description="Fields of runs that override all others.")
+    without: Names = Field((), description="Rows that are left out.")
 
 
 class ProgramFile(Model):
@@ -169,25 +217,34 @@ class ProgramFile(Model):
     row under a variant.
     """
 
-    spec: Fields
-    rows: dict[str, Fields] = Field(default_factory=dict)
-    variants: dict[str, Fields] = Field(default_factory=dict)
-    exceptions: dict[str, dict[str, Fields]] = Field(default_factory=dict)  # by variant and row
-    quick: QuickSpec = QuickSpec()
+    spec: Fields = Field(description="Fields of every run of the program.")
+    rows: dict[str, Fields] = Field(default_factory=dict, description="Fields of the rows that tables name, by name.")
+    variants: dict[str, Fields] = Field(
+        default_factory=dict,
+        description="Fields of the variants that the study compares, by name.",
+    )
+    exceptions: dict[str, dict[str, Fields]] = Field(
+        default_factory=dict,
+        description="Fields that override others for one row under a variant, by variant and row.",
+    )
+    quick: QuickSpec = Field(QuickSpec(), description="What a quick reproduction does instead.")
 
 
 class RowsSpec(Model):
     """The key columns; with ``field`` the key is the value of that field of a run, else it names a row of a program."""
 
-    key: Annotated[Names, Field(min_length=1)]
-    field: Text | None = None
+    key: Annotated[Names, Field(min_length=1)] = Field(description="The published columns that name a row.")
+    field: Text | None = Field(
+        None,
+        description="The field of a run whose value the key is. Default: the key names a row of the program.",
+    )
 
 
 class QuotientSpec(Model):
     """A published value that follows from two columns: ``over`` / ``under``."""
 
-    over: Text
-    under: Text
+    over: Text = Field(description="The published column that is divided.")
+    under: Text = Field(description="The published column that it is divided by.")
 
 
 Published = Text | QuotientSpec | ElsewhereSpec
@@ -200,16 +257,35 @@ class ColumnSpec(CheckedModel):
     predicted column that were used to fit. ``null_from`` is the null model's value where there is no ``baseline``.
     """
 
-    quantity: Text
-    role: Role
-    variant: Text | None = None
-    changes: Fields = Field(default_factory=dict, alias="set")
-    published: Published | None = None
-    score: str = ""
-    baseline: str = ""
-    null_from: ElsewhereSpec | None = None
-    fitted: Names = ()
-    note: str = ""
+    quantity: Text = Field(description="The quantity of the runs that is shown.")
+    role: Annotated[
+        Role,
+        Choices(
+            {
+                "input": "They describe the machine or the program.",
+                "fitted": "Parameters were fitted to them.",
+                "predicted": "They were never read by a calibration.",
+            }
+        ),
+    ] = Field(description="What the published values are to the simulation.")
+    variant: Text | None = Field(None, description="The variant of the program. Default: none.")
+    changes: Fields = Field(
+        default_factory=dict,
+        alias="set",
+        description="Fields of runs that are set for this column.",
+    )
+    published: Published | None = Field(
+        None,
+        description="Where the published values are. Default: in the column of the same name.",
+    )
+    score: str = Field("", description="The class of quantities that it is scored in. Default: none.")
+    baseline: str = Field("", description="The column of the state before the change, which is the null model.")
+    null_from: ElsewhereSpec | None = Field(
+        None,
+        description="Where the null model's values are, without a baseline.",
+    )
+    fitted: Names = Field((), description="Rows that parameters were fitted to.")
+    note: str = Field("", description="A remark for readers.")
 
     def _problems(self) -> Any:
         if self.fitted and self.role != Role.PREDICTED:
@@ -227,13 +303,15 @@ def _rows(value: Any) -> Any:
 class TableFile(Model):
     """One file of ``tables/``; ``options`` (``with:``) are those of the kind."""
 
-    title: Text
-    source: Text
-    kind: Text = "runs"
-    published: Text
-    program: Text | None = None
-    rows: Annotated[RowsSpec, BeforeValidator(_rows)]
-    columns: Annotated[dict[str, ColumnSpec], Field(min_length=1)]
-    repeat: PositiveCount | None = None
-    options: dict[str, Any] = Field(default_factory=dict, alias="with")
-    notes: tuple[Text, ...] = ()
+    title: Text = Field(description="Title of the table.")
+    source: Text = Field(description="Its place in the publication.")
+    kind: Text = Field("runs", description="How it is computed.")
+    published: Text = Field(description="The file with the published values.")
+    program: Text | None = Field(None, description="The program of its runs. Default: none.")
+    rows: Annotated[RowsSpec, BeforeValidator(_rows)] = Field(description="What names its rows.")
+    columns: Annotated[dict[str, ColumnSpec], Field(min_length=1)] = Field(
+        description="Its columns of values by name.",
+    )
+    repeat: PositiveCount | None = Field(None, description="Repeats of each run. Default: those of the study.")
+    options: dict[str, Any] = Field(default_factory=dict, alias="with", description="Options of the kind.")
+    notes: tuple[Text, ...] = Field((), description="Remarks for readers.")

@@ -37,10 +37,18 @@ ACCESSES = (1, 2, 2, 3)  # of each kernel: the tiles that it reads, and the one 
 class CholeskyParameters(WorkloadParameters):
     """A matrix of ``tiles`` x ``tiles`` tiles of ``tile_size`` x ``tile_size`` doubles."""
 
-    name: Literal["cholesky"]
-    tiles: Annotated[Whole, Field(ge=1, le=256)] = 32  # 256 make 2.8 million tasks and 8.4 million dependences
-    tile_size: Annotated[Whole, Field(ge=1, le=1024)] = 128
-    ps_per_1000_flops: Annotated[Whole, Field(ge=0, le=10**9)] = 100_000  # assumed: 10 Gflop/s
+    name: Literal["cholesky"] = Field(description="The name of this workload.")
+    tiles: Annotated[Whole, Field(ge=1, le=256)] = Field(
+        32,
+        description="Tiles along a side of the matrix; T of them make T(T+1)(T+2)/6 tasks beside the one that spawns "
+        "them.",
+    )
+    tile_size: Annotated[Whole, Field(ge=1, le=1024)] = Field(128, description="Doubles along a side of a tile.")
+    ps_per_1000_flops: Annotated[Whole, Field(ge=0, le=10**9)] = Field(
+        100_000,
+        description="Time of 1,000 operations (LAPACK Working Note 41 counts them); the default of 10 Gflop/s is "
+        "assumed.",
+    )
 
     def totals(self) -> Totals:
         """Of the tasks of every kernel, and of the one that spawns them."""

@@ -39,9 +39,14 @@ class FftParameters(WorkloadParameters):
 
     default_runtime: ClassVar[str] = "ompi"
     powers_of_two: ClassVar[tuple[str, ...]] = ("n",)
-    name: Literal["fft"]
-    n: Annotated[Whole, Field(ge=2, le=2**24), AfterValidator(power_of_two)]
-    ps_per_1000_flops: WorkTime = 500_000  # assumed: 2 Gflop/s
+    name: Literal["fft"] = Field(description="The name of this workload.")
+    n: Annotated[Whole, Field(ge=2, le=2**24), AfterValidator(power_of_two)] = Field(
+        description="Complex numbers to transform, a power of two.",
+    )
+    ps_per_1000_flops: WorkTime = Field(
+        500_000,
+        description="Time of 1,000 operations; the default of 2 Gflop/s is assumed.",
+    )
 
     def totals(self) -> Totals:
         """Of the loop over the roots, and of the transform with all that are in it."""

@@ -40,11 +40,16 @@ class FibParameters(WorkloadParameters):
     Above 32 there are too many for the reference engine, which needs a row for each.
     """
 
-    name: Literal["fib"]
-    n: Annotated[Whole, Field(ge=0, le=50)]
-    spawn_ns: Nanoseconds = Decimal(50)  # assumed
-    leaf_ns: Nanoseconds = Decimal(100)  # assumed
-    join_ns: Nanoseconds = Decimal(50)  # assumed
+    name: Literal["fib"] = Field(description="The name of this workload.")
+    n: Annotated[Whole, Field(ge=0, le=50)] = Field(
+        description="The argument: there is a task for each call. Above 32 only the native engine has room for them.",
+    )
+    spawn_ns: Nanoseconds = Field(Decimal(50), description="Time of a call before it spawns; the default is assumed.")
+    leaf_ns: Nanoseconds = Field(Decimal(100), description="Time of a call of 0 or 1; the default is assumed.")
+    join_ns: Nanoseconds = Field(
+        Decimal(50),
+        description="Time of a call after its children have finished; the default is assumed.",
+    )
 
     def totals(self) -> Totals:
         """Of a row for each argument, and the times of all calls."""

@@ -19,8 +19,10 @@ from numasim.workload.size.totals import Totals
 class IndependentParameters(TimedParameters):
     """``tasks`` tasks without accesses or dependences, dealt round robin; never materialised."""
 
-    name: Literal["independent"]
-    tasks: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)]
+    name: Literal["independent"] = Field(description="The name of this workload.")
+    tasks: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(
+        description="Number of tasks, all dealt to the workers in turn at the start.",
+    )
 
     def totals(self) -> Totals:
         """Of items that all take the longest time."""

@@ -30,9 +30,15 @@ ELEMENT_BYTES = 8
 class MatmulParameters(WorkloadParameters):
     """C = A x B by one task per element of C (thesis, section 3.3.2): ``n`` squared tasks of ``2 n`` operations."""
 
-    name: Literal["matmul"]
-    n: Annotated[Whole, Field(ge=1, le=isqrt(MOST_ITEMS))]
-    ps_per_1000_flops: WorkTime = 600_000  # assumed: one add per 3 cycles at 2.5 GHz, a scalar dot product
+    name: Literal["matmul"] = Field(description="The name of this workload.")
+    n: Annotated[Whole, Field(ge=1, le=isqrt(MOST_ITEMS))] = Field(
+        description="Rows and columns of the matrices: there are n squared tasks of 2n operations each.",
+    )
+    ps_per_1000_flops: WorkTime = Field(
+        600_000,
+        description="Time of 1,000 operations; the default is assumed: an addition takes 3 cycles at 2.5 GHz in a "
+        "scalar dot product.",
+    )
 
     def totals(self) -> Totals:
         """Of an item for each element of C."""

@@ -44,10 +44,16 @@ class NqueensParameters(WorkloadParameters):
     """BOTS N-Queens: a task per tried column of every row; from row ``cutoff`` on the search is serial."""
 
     default_runtime: ClassVar[str] = "ompi"
-    name: Literal["nqueens"]
-    n: Annotated[Whole, Field(ge=1, le=len(BOARDS))]
-    cutoff: Annotated[Whole, Field(ge=1)] | None = None
-    row_ns: Nanoseconds = Decimal(2)  # assumed: copying and testing one earlier row of a board
+    name: Literal["nqueens"] = Field(description="The name of this workload.")
+    n: Annotated[Whole, Field(ge=1, le=len(BOARDS))] = Field(description="Rows and columns of the board.")
+    cutoff: Annotated[Whole, Field(ge=1)] | None = Field(
+        None,
+        description="The row from which on a task searches the rest by itself. Default: no row, every try is a task.",
+    )
+    row_ns: Nanoseconds = Field(
+        Decimal(2),
+        description="Time to copy and test one earlier row of a board; the default is assumed.",
+    )
 
     def totals(self) -> Totals:
         """Of the tries of every row: a task each above the cut-off, the work of one task below it."""

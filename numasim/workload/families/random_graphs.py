@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from numasim.draws import DrawClass, U64Array, base_array, below, below_array, draw, draw_array
 from numasim.parts.base import Bytes, Seed, ps
@@ -27,10 +28,10 @@ class RandomForkJoinParameters(TimedParameters):
     Each task reads ``task_bytes`` bytes of its own.
     """
 
-    name: Literal["random-fork-join"]
-    tasks: TaskCount
-    graph_seed: Seed = 0
-    task_bytes: Bytes = 0
+    name: Literal["random-fork-join"] = Field(description="The name of this workload.")
+    tasks: TaskCount = Field(description="Number of tasks, the root included.")
+    graph_seed: Seed = Field(0, description="Seed of the tree and the times, the same in all runs and repeats.")
+    task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
 
     def totals(self) -> Totals:
         """Of tasks that all take the longest times and all wait for children."""
@@ -45,12 +46,19 @@ class RandomLayeredParameters(TimedParameters):
     Each task reads ``task_bytes`` bytes of its own.
     """
 
-    name: Literal["random-layered"]
-    layers: Size
-    width: Size
-    degree: Size = 2
-    graph_seed: Seed = 0
-    task_bytes: Bytes = 0
+    name: Literal["random-layered"] = Field(description="The name of this workload.")
+    layers: Size = Field(description="Number of layers, one after the other.")
+    width: Size = Field(description="Tasks of each layer.")
+    degree: Size = Field(
+        2,
+        description="Tasks of the layer before that are drawn for each task to wait for; one that is drawn twice "
+        "counts once.",
+    )
+    graph_seed: Seed = Field(
+        0,
+        description="Seed of the dependences and the times, the same in all runs and repeats.",
+    )
+    task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
 
     def totals(self) -> Totals:
         """Of tasks that all take the longest time; a drawn predecessor counts as a row, since as many fit."""

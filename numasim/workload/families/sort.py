@@ -50,12 +50,24 @@ class SortParameters(WorkloadParameters):
     """
 
     default_runtime: ClassVar[str] = "ompi"
-    name: Literal["sort"]
-    n: Annotated[Whole, Field(ge=4, le=2**27)]
-    quicksort_cutoff: Annotated[Whole, Field(ge=4)] = 2048
-    merge_cutoff: Annotated[Whole, Field(ge=2)] = 2048
-    element_bytes: Literal[4, 8] = 8  # BOTS sorts longs; the thesis counts 4 bytes
-    ps_per_1000_comparisons: WorkTime = 7_983_000  # fits the serial time of thesis Table 3.4
+    name: Literal["sort"] = Field(description="The name of this workload.")
+    n: Annotated[Whole, Field(ge=4, le=2**27)] = Field(description="Elements to sort.")
+    quicksort_cutoff: Annotated[Whole, Field(ge=4)] = Field(
+        2048,
+        description="Arrays with fewer elements are sorted serially; the default is that of BOTS.",
+    )
+    merge_cutoff: Annotated[Whole, Field(ge=2)] = Field(
+        2048,
+        description="Merges whose shorter side has at most so many elements are serial; the default is that of BOTS.",
+    )
+    element_bytes: Literal[4, 8] = Field(
+        8,
+        description="Size of an element: BOTS sorts 8 bytes, the thesis counts 4 (A-24).",
+    )
+    ps_per_1000_comparisons: WorkTime = Field(
+        7_983_000,
+        description="Time of 1,000 comparisons; the default fits the serial time of Table 3.4 of the thesis.",
+    )
 
     def totals(self) -> Totals:
         """At most: a merge ends where its longer side has half a cut-off, and every level of sorts merges twice."""

@@ -38,9 +38,18 @@ class SparseLuParameters(WorkloadParameters):
     """BOTS SparseLU of ``blocks`` x ``blocks`` blocks of ``block_size`` x ``block_size`` floats."""
 
     default_runtime: ClassVar[str] = "ompi"
-    blocks: Annotated[Whole, Field(ge=1, le=256)] = 128
-    block_size: Annotated[Whole, Field(ge=1, le=4096)] = 64
-    ps_per_1000_flops: WorkTime = 117_200  # fits the serial times of thesis Table 3.4
+    blocks: Annotated[Whole, Field(ge=1, le=256)] = Field(
+        128,
+        description="Blocks along a side of the matrix (A-25).",
+    )
+    block_size: Annotated[Whole, Field(ge=1, le=4096)] = Field(
+        64,
+        description="Floats along a side of a block (A-25).",
+    )
+    ps_per_1000_flops: WorkTime = Field(
+        117_200,
+        description="Time of 1,000 operations; the default fits the serial times of Table 3.4 of the thesis.",
+    )
 
     def totals(self) -> Totals:
         """Of the calls of every kernel, and of as many bodies as there are rows in two loops of every step."""
@@ -57,13 +66,13 @@ class SparseLuParameters(WorkloadParameters):
 class SparseLuSingleParameters(SparseLuParameters):
     """SparseLU whose tasks one thread creates."""
 
-    name: Literal["sparselu-single"]
+    name: Literal["sparselu-single"] = Field(description="The name of this workload.")
 
 
 class SparseLuForParameters(SparseLuParameters):
     """SparseLU whose rows are dealt to all threads, each of which creates the tasks of its rows."""
 
-    name: Literal["sparselu-for"]
+    name: Literal["sparselu-for"] = Field(description="The name of this workload.")
 
 
 class Calls(NamedTuple):

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
@@ -22,10 +23,10 @@ LOCK_WORD = SyncObject("lock", Role.LOCK)
 class SpinlockParameters(TeamParameters):
     """Threads that take one lock ``acquisitions`` times each (thesis, section 6.2), after thinking for ``think_ns``."""
 
-    name: Literal["spinlock"]
-    acquisitions: TaskCount = 1000
-    critical_ns: Nanoseconds = Decimal(0)
-    think_ns: Nanoseconds = Decimal(0)
+    name: Literal["spinlock"] = Field(description="The name of this workload.")
+    acquisitions: TaskCount = Field(1000, description="How often each thread takes the lock.")
+    critical_ns: Nanoseconds = Field(Decimal(0), description="Time for which a thread holds the lock.")
+    think_ns: Nanoseconds = Field(Decimal(0), description="Time of a thread before it asks for the lock.")
 
     def totals(self) -> Totals:
         """Of a body for each thread; a critical section counts as a row, since as many fit."""

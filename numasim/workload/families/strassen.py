@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
+from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
@@ -57,13 +58,41 @@ class StrassenParameters(WorkloadParameters):
 
     default_runtime: ClassVar[str] = "ompi"
     powers_of_two: ClassVar[tuple[str, ...]] = ("n", "cutoff")
-    name: Literal["strassen"]
-    n: Annotated[PowerOfTwo, Field(le=2**16)]
-    cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = 64
-    cutoff_version: Literal["none", "manual"] = "none"
-    cutoff_depth: Annotated[Whole, Field(ge=1, le=20)] = 3
-    heap: Literal["shared", "arenas", "fresh"] = "shared"
-    ps_per_1000_flops: WorkTime = 148_400  # fits the serial times of thesis Table 3.4
+    name: Literal["strassen"] = Field(description="The name of this workload.")
+    n: Annotated[PowerOfTwo, Field(le=2**16)] = Field(description="Rows and columns of the matrices, a power of two.")
+    cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = Field(
+        64,
+        description="Matrices of at most so many rows are multiplied directly, a power of two; the default is that "
+        "of BOTS.",
+    )
+    cutoff_version: Annotated[
+        Literal["none", "manual"],
+        Choices({"none": "Every product is a task.", "manual": "From cutoff_depth on, products are plain calls."}),
+    ] = Field(
+        "none",
+        description="Whether calls replace tasks deep in the recursion (A-23).",
+    )
+    cutoff_depth: Annotated[Whole, Field(ge=1, le=20)] = Field(
+        3,
+        description="With cutoff_version: manual, the depth from which on calls replace tasks.",
+    )
+    heap: Annotated[
+        Literal["shared", "arenas", "fresh"],
+        Choices(
+            {
+                "shared": "The next task, from one heap for all threads.",
+                "arenas": "Tasks of the thread that freed it, as with glibc.",
+                "fresh": "None: all is fresh memory.",
+            }
+        ),
+    ] = Field(
+        "shared",
+        description="Which tasks take the freed memory of temporaries again (A-35).",
+    )
+    ps_per_1000_flops: WorkTime = Field(
+        148_400,
+        description="Time of 1,000 operations; the default fits the serial times of Table 3.4 of the thesis.",
+    )
 
     def totals(self) -> Totals:
         """Of every level of the recursion, each part of a matrix in as many pieces as it has rows."""

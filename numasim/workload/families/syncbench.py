@@ -30,6 +30,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
+from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
@@ -49,19 +50,51 @@ ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, *COUNT, (Op.UNLOCK, LOCK)]
 ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
 
 
+CONSTRUCT_MEANINGS = Choices(
+    {
+        "parallel": "The master wakes all others; all run the delay and meet.",
+        "for": "Every thread takes its chunk by an atomic operation and runs the delay; all meet.",
+        "parallel-for": "parallel and for together.",
+        "barrier": "All run the delay and meet.",
+        "single": "One thread runs the delay; all meet.",
+        "critical": "Threads share the repetitions, each a critical section around the delay.",
+        "lock": "As critical.",
+        "atomic": "As critical, with an atomic operation in the section.",
+        "reduction": "As parallel; each thread adds its result in a critical section.",
+    }
+)
+
+
 class SyncbenchParameters(TeamParameters):
     """EPCC syncbench (thesis, section 6.4.1): ``repetitions`` of one construct of OpenMP around a delay."""
 
     default_runtime: ClassVar[str] = "ompi"
-    name: Literal["syncbench"]
-    kind: Literal["parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction"] = (
-        Field(alias="construct")
+    name: Literal["syncbench"] = Field(description="The name of this workload.")
+    kind: Annotated[
+        Literal["parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction"],
+        CONSTRUCT_MEANINGS,
+    ] = Field(
+        alias="construct",
+        description="The construct of OpenMP that is repeated (model 5.5).",
     )
-    repetitions: TaskCount = 100
-    delay_ns: Nanoseconds = Decimal(100)  # assumed: EPCC's default of a tenth of a microsecond
-    serial_ns: Nanoseconds = Decimal(5000)  # assumed: the master's serial time before each parallel region
-    construct_ns: Nanoseconds = Decimal(0)  # the runtime's own work for a construct, besides locks and lines
-    construct_lines: Annotated[Whole, Field(ge=0, le=64)] = 0  # that the runtime writes inside a section
+    repetitions: TaskCount = Field(100, description="How often the construct is repeated.")
+    delay_ns: Nanoseconds = Field(
+        Decimal(100),
+        description="Time of the delay that the construct surrounds; the default is assumed, a tenth of a "
+        "microsecond as in EPCC.",
+    )
+    serial_ns: Nanoseconds = Field(
+        Decimal(5000),
+        description="Time for which the master works alone before each parallel region; the default is assumed.",
+    )
+    construct_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Time of the runtime's own work for a construct, besides locks and lines.",
+    )
+    construct_lines: Annotated[Whole, Field(ge=0, le=64)] = Field(
+        0,
+        description="Cache lines of its own that the runtime writes while it holds the lock of a construct.",
+    )
 
     def totals(self) -> Totals:
         """Of a body for each thread; what a thread does in a repetition counts as a row, since as many fit."""

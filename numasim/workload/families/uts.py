@@ -22,6 +22,7 @@ from numasim.draws import DrawClass, U64Array, base, draw_array, draws_array
 from numasim.errors import InputError
 from numasim.parts.base import Fraction as ShareSpec
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
+from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
@@ -49,15 +50,59 @@ class UtsParameters(WorkloadParameters):
     """
 
     default_runtime: ClassVar[str] = "ompi"
-    name: Literal["uts"]
-    tree: Literal["binomial", "geometric"] = "binomial"
-    tree_seed: Seed = 0
-    root_children: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
-    children: Annotated[Whole, Field(ge=1, le=100)] | None = None
-    probability: ShareSpec | None = None
-    shape: Literal["linear", "exponential", "cyclic", "fixed"] | None = None
-    depth: Annotated[Whole, Field(ge=1, le=1000)] | None = None
-    node_ns: Nanoseconds = Decimal(400)  # assumed: one SHA-1 of a node's state
+    name: Literal["uts"] = Field(description="The name of this workload.")
+    tree: Annotated[
+        Literal["binomial", "geometric"],
+        Choices(
+            {
+                "binomial": "Every node but the root has children children with the probability, else none.",
+                "geometric": "The number of children is geometric with a mean that depends on the depth.",
+            }
+        ),
+    ] = Field(
+        "binomial",
+        description="The kind of tree (Olivier et al., LCPC 2006).",
+    )
+    tree_seed: Seed = Field(0, description="Seed of the tree, the same in all runs and repeats.")
+    root_children: Annotated[Whole, Field(ge=1, le=100_000)] | None = Field(
+        None,
+        description="Binomial: children of the root, 2,000 by default. Geometric: the mean number of children of the "
+        "root, 4 by default.",
+    )
+    children: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
+        None,
+        description="Binomial: children of a node other than the root, if it has any; 8 by default.",
+    )
+    probability: ShareSpec | None = Field(
+        None,
+        description="Binomial: probability that a node other than the root has children, 0.12 by default; times "
+        "children it is below 1.",
+    )
+    shape: (
+        Annotated[
+            Literal["linear", "exponential", "cyclic", "fixed"],
+            Choices(
+                {
+                    "linear": "It falls to zero at depth.",
+                    "exponential": "It falls as a power of the depth, to 1 at depth.",
+                    "cyclic": "It rises and falls as a sine, until five times depth.",
+                    "fixed": "It is root_children above depth, and zero from there on.",
+                }
+            ),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="Geometric: how the mean number of children follows from the depth; fixed by default.",
+    )
+    depth: Annotated[Whole, Field(ge=1, le=1000)] | None = Field(
+        None,
+        description="Geometric: the depth that bounds the tree, 6 by default; five times it where the shape is cyclic.",
+    )
+    node_ns: Nanoseconds = Field(
+        Decimal(400),
+        description="Time of a node for each of its children, and of a leaf; the default is assumed, one SHA-1.",
+    )
 
     @model_validator(mode="before")
     @classmethod

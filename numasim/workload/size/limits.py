@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast, get_origin
 
 from annotated_types import Ge
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from numasim.parts.base import Model
 from numasim.parts.unit_factors import PS_PER_NS
@@ -21,7 +21,7 @@ class SizedParameters(Model):
     """
 
     powers_of_two: ClassVar[tuple[str, ...]] = ()
-    name: str
+    name: str = Field(description="The name of what the parameters describe.")
 
     def totals(self) -> Totals:
         """What the program will have; where that depends on draws or on data, at most or, of a tree, at least so much.
