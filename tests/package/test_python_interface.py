@@ -102,7 +102,7 @@ def test_synchronisation_objects_have_their_old_name_for_a_version() -> None:
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     """With a smaller program than a reader's, so that it takes seconds."""
     (example,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    small = example.replace('"blocks": 32', '"blocks": 6')
+    small = example.replace('"workload.blocks": 32', '"workload.blocks": 6')
     assert small != example
     printed = interpret(small, tmp_path)
     assert "steal-half is " in printed
