@@ -10,7 +10,22 @@ from numasim.cli.examples import Commands, examples
 from numasim.cli.shared import say
 from numasim.errors import CheckError
 
-SCHEMAS = ("run", "sweep", "machine", "strategy", "runtime", "workload")
+SCHEMAS = (  # the keys of `numasim.cli.file_formats`, whose import is a command's alone
+    "run",
+    "sweep",
+    "machine",
+    "strategy",
+    "runtime",
+    "workload",
+    "graph",
+    "study",
+    "program",
+    "table",
+    "sensitivity",
+    "calibration",
+    "validation",
+    "result",
+)
 trace_app = Commands(
     "Traces: check.",
     [
@@ -23,15 +38,18 @@ trace_app = Commands(
 @examples("numasim schema sweep")
 def schema(
     kind: Annotated[
-        str, typer.Argument(help="run, sweep, machine, strategy, runtime or workload", autocompletion=words(*SCHEMAS))
+        str,
+        typer.Argument(
+            help=f"the kind of file: {', '.join(SCHEMAS[:-1])} or {SCHEMAS[-1]}", autocompletion=words(*SCHEMAS)
+        ),
     ],
 ) -> None:
-    """Print the JSON Schema of a kind of YAML file, for editors."""
+    """Print the JSON Schema of a kind of file, for editors and for programs that check files."""
     import json
 
-    from numasim.spec.json_schema import json_schema
+    from numasim.cli.file_formats import schema_of
 
-    say(json.dumps(json_schema(kind), indent=2))
+    say(json.dumps(schema_of(kind), indent=2))
 
 
 @trace_app.command("check")

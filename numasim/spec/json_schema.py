@@ -1,4 +1,7 @@
-"""JSON Schema (draft 2020-12) of every kind of specification, so that editors complete and check YAML."""
+"""JSON Schema (draft 2020-12) of every kind of specification, so that editors complete and check YAML.
+
+Descriptions are those of the models' fields; what users write beside them is described here.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,29 @@ from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.spec.part_reader import CATALOG, PARTS
 from numasim.spec.run_spec import FIELDS, Settings
-from numasim.spec.sweep_axes import NO_AXES, SPECIAL
+from numasim.spec.sweep_axes import NO_AXES, SPECIAL, RangeSpec
+from numasim.workload.json_models import GraphFile
 from numasim.workload.registry import workload_union
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _LIST: Schema = {"type": "array", "minItems": 1}
+PARTS_OF_RUN = {
+    "machine": "The machine: a shipped name, the path of a file, or a mapping of its fields.",
+    "workload": "The program: the name of a workload, a mapping of its parameters, or {file: graph.json}.",
+    "strategy": "The strategy: a shipped name, the path of a file, or a mapping of its fields.",
+    "runtime": "The runtime: a preset, the path of a file, or a mapping of its fields. Default: ompi for programs of "
+    "BOTS and syncbench, bare for all others.",
+    "sweep": "Axes of a sweep: a dotted field and its values each. All combinations are run, the last axis fastest.",
+}
+LIKE = "What the mapping starts from, a shipped name or a path: its own fields replace those."
+SPECIAL_AXES = {
+    "zip": "Axes whose values go together, place by place; a list of such groups multiplies them.",
+    "include": "Cells to run beside the combinations of the axes, each a mapping of axes to values.",
+    "exclude": "Cells to leave out: those in which every named axis has the value, or one of the listed values.",
+}
+VALUES = "Values of the field of this name: a list, or a range of numbers."
 
 
 class _Generator(GenerateJsonSchema):
@@ -33,14 +52,23 @@ class _Generator(GenerateJsonSchema):
 
 
 def json_schema(kind: str) -> Schema:
-    """Return the schema of a run, sweep, machine, strategy, runtime or workload; InputError for another ``kind``."""
+    """Return the schema of a run, sweep, machine, strategy, runtime, workload or task graph (``graph``).
+
+    InputError for another ``kind``.
+    """
     if kind not in _SCHEMAS:
         expected = f"one of {', '.join(_SCHEMAS)}"
         raise InputError(f"there is no schema {kind!r}", expected=expected, value=kind, known=_SCHEMAS)
-    return {"$schema": DIALECT, **_SCHEMAS[kind](), "title": f"numasim {kind}"}
+    return with_title(kind, _SCHEMAS[kind]())
 
 
-def _generated(model: Any) -> Schema:
+def with_title(kind: str, schema: Schema) -> Schema:
+    """Return ``schema`` as a document of its own."""
+    return {"$schema": DIALECT, **schema, "title": f"numasim {kind}"}
+
+
+def model_schema(model: Any) -> Schema:
+    """Return the schema of what a model accepts."""
     schema: Schema = _bounded(TypeAdapter(model).json_schema(schema_generator=_Generator))
     return schema
 
@@ -57,8 +85,8 @@ def _bounded(schema: Any) -> Any:
 
 def _part(part: str) -> Schema:
     """Return the schema of a part's file or mapping: complete, or based on another by ``like`` or a shipped name."""
-    schema = _generated(PARTS[part])
-    schema["properties"]["like"] = _named(part)
+    schema = model_schema(PARTS[part])
+    schema["properties"]["like"] = {**_named(part), "description": LIKE}
     needed = [name for name in schema.pop("required", []) if name != "name"]
     shipped = {"properties": {"name": {"enum": list(catalog.names(CATALOG[part]))}}, "required": ["name"]}
     return {**schema, "anyOf": [{"required": needed}, {"required": ["like"]}, shipped]}
@@ -70,21 +98,21 @@ def _named(part: str) -> Schema:
 
 
 def _workload() -> Schema:
-    return _generated(workload_union())
+    return model_schema(workload_union())
 
 
 def _run() -> Schema:
-    settings = _generated(Settings)
+    settings = model_schema(Settings)
     definitions = dict(settings.pop("$defs"))
     fields = dict(settings["properties"])
     for part in PARTS:
         whole = _part(part)
         definitions |= whole.pop("$defs", {})
-        fields[part] = {"anyOf": [_named(part), whole]}
+        fields[part] = {"anyOf": [_named(part), whole], "description": PARTS_OF_RUN[part]}
     workload = _workload()
     definitions |= workload.pop("$defs")
-    fields["workload"] = {"anyOf": [{"type": "string"}, workload]}
-    fields["sweep"] = _axes()
+    fields["workload"] = {"anyOf": [{"type": "string"}, workload], "description": PARTS_OF_RUN["workload"]}
+    fields["sweep"] = {**_axes(), "description": PARTS_OF_RUN["sweep"]}
     ordered = {name: fields[name] for name in FIELDS}
     return {"type": "object", "properties": ordered, "additionalProperties": False, "$defs": definitions}
 
@@ -92,20 +120,23 @@ def _run() -> Schema:
 def _axes() -> Schema:
     """Return the schema of the value of ``sweep:``."""
     number = {"type": "number"}
+    about = {info.alias or name: info.description for name, info in RangeSpec.model_fields.items()}
+    least = {"step": {"exclusiveMinimum": 0}}
     steps = {
         "type": "object",
-        "properties": {"from": number, "to": number, "step": {**number, "exclusiveMinimum": 0}},
+        "properties": {name: {**number, **least.get(name, {}), "description": text} for name, text in about.items()},
         "required": ["from", "to"],
         "additionalProperties": False,
     }
-    axis = {"anyOf": [_LIST, steps]}
+    axis = {"anyOf": [_LIST, steps], "description": VALUES}
     top = "|".join(name for name in FIELDS if name not in NO_AXES)
     axes = {"type": "object", "minProperties": 1, "additionalProperties": False}
     named = {rf"^({top})(\..+|\[.+)?$": axis}
     group = {**axes, "patternProperties": named}
     cells = {**_LIST, "items": {"type": "object", "minProperties": 1}}
     special = {"zip": {"anyOf": [group, {**_LIST, "items": group}]}, "include": cells, "exclude": cells}
-    return {**group, "properties": {name: special[name] for name in SPECIAL}}
+    described = {name: {**special[name], "description": SPECIAL_AXES[name]} for name in SPECIAL}
+    return {**group, "properties": described}
 
 
 _SCHEMAS: dict[str, Callable[[], Schema]] = {
@@ -113,4 +144,5 @@ _SCHEMAS: dict[str, Callable[[], Schema]] = {
     "sweep": _run,
     **{part: lambda part=part: _part(part) for part in PARTS},  # type: ignore[misc]
     "workload": _workload,
+    "graph": lambda: model_schema(GraphFile),
 }

@@ -63,7 +63,25 @@ Step = Annotated[int, BeforeValidator(_integer), Field(ge=-MOST_BYTES, le=MOST_B
 Time = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=LONGEST_PS)]
 Positive = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_ITEMS)]
 Index = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**32)]
-OpEntry = Annotated[tuple[Op, int], BeforeValidator(_op)]
+OpName = Annotated[
+    Literal["run", "spawn", "call", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast"],
+    Choices(
+        {
+            "run": "Execute a segment.",
+            "spawn": "Make a child task, which may run anywhere.",
+            "call": "Execute a child here and now.",
+            "lock": "Wait for a lock.",
+            "unlock": "Release a lock.",
+            "atomic": "One atomic operation on a word.",
+            "barrier": "Wait until all parties have arrived.",
+            "await": "Wait for a condition.",
+            "signal": "Let one waiter of a condition pass.",
+            "broadcast": "Let as many waiters pass as the condition has parties.",
+        }
+    ),
+]
+WaitName = Annotated[Literal["wait"], Choices({"wait": "Wait until all children spawned so far have finished."})]
+OpEntry = Annotated[tuple[Op, int], BeforeValidator(_op, json_schema_input_type=tuple[OpName, Index] | tuple[WaitName])]
 
 
 class RegionEntry(Model):

@@ -1,16 +1,28 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from numasim.cli import main
+from numasim.cli.file_formats import FILE_FORMATS, schema_of
+from numasim.cli.formats import SCHEMAS
 from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.parts.yaml.document import load, parse
 from numasim.parts.yaml.nodes import Source
 from numasim.spec.json_schema import json_schema
 
-KINDS = ("run", "sweep", "machine", "strategy", "runtime", "workload")
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+FILES = {
+    "study": ["thesis/study.yaml"],
+    "program": ["thesis/programs/*.yaml"],
+    "table": ["thesis/tables/*.yaml"],
+    "sensitivity": ["thesis/sensitivity.yaml"],
+    "calibration": ["thesis/calibrated.yaml"],
+    "validation": ["validation/*.yaml"],
+}
 SHIPPED = [(what, kind, name) for kind, what in catalog.KINDS.items() for name in catalog.names(kind)]
 
 
@@ -19,15 +31,46 @@ def valid(kind: str, text: str) -> bool:
     return bool(jsonschema.Draft202012Validator(json_schema(kind)).is_valid(document))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCHEMAS)
 def test_schemas_are_schemas(kind: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(json_schema(kind))
-    assert json_schema(kind)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(schema_of(kind))
+    assert schema_of(kind)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
-def test_unknown_kind() -> None:
+def test_the_command_line_knows_every_format() -> None:
+    assert tuple(FILE_FORMATS) == SCHEMAS
+
+
+@pytest.mark.parametrize("of", [json_schema, schema_of])
+def test_unknown_kind(of: Callable[[str], object]) -> None:
     with pytest.raises(InputError, match=r"there is no schema 'machin'.*did you mean 'machine'\?"):
-        json_schema("machin")
+        of("machin")
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_every_shipped_study_and_part_of_a_validation_fits(kind: str) -> None:
+    validator = jsonschema.Draft202012Validator(schema_of(kind))
+    paths = [path for pattern in FILES[kind] for path in sorted(EXPERIMENTS.glob(pattern))]
+    assert paths
+    for path in paths:
+        validator.validate(load(path).plain())
+
+
+def test_a_written_graph_fits(tmp_path: Path) -> None:
+    graph = tmp_path / "graph.json"
+    assert main(["workload", "export", "sparselu-for", "blocks=3", str(graph)]) == 0
+    jsonschema.Draft202012Validator(schema_of("graph")).validate(json.loads(graph.read_text()))
+
+
+def test_a_printed_result_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "thesis-remote-steals", "--set", "workload={name: fib, n: 5}", "--json"]) == 0
+    jsonschema.Draft202012Validator(schema_of("result")).validate(json.loads(capsys.readouterr().out))
+
+
+def test_schemas_have_descriptions_of_fields_and_words() -> None:
+    steal = schema_of("strategy")["$defs"]["LevelSpec"]["properties"]
+    assert steal["from"]["description"].endswith(".")
+    assert len(steal["visit"]["enumDescriptions"]) == len(steal["visit"]["enum"])
 
 
 @pytest.mark.parametrize(("what", "kind", "name"), SHIPPED)

@@ -308,7 +308,9 @@ class TableFile(Model):
     kind: Text = Field("runs", description="How it is computed.")
     published: Text = Field(description="The file with the published values.")
     program: Text | None = Field(None, description="The program of its runs. Default: none.")
-    rows: Annotated[RowsSpec, BeforeValidator(_rows)] = Field(description="What names its rows.")
+    rows: Annotated[RowsSpec, BeforeValidator(_rows, json_schema_input_type=Names | RowsSpec)] = Field(
+        description="What names its rows."
+    )
     columns: Annotated[dict[str, ColumnSpec], Field(min_length=1)] = Field(
         description="Its columns of values by name.",
     )
