@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from numasim.cli import (
+    compare,
     formats,
     listing,
     machines,
@@ -33,6 +34,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "show": listing.show,
     "run": runs.run,
     "sweep": runs.sweep,
+    "compare": compare.compare,
     "reproduce": studies.reproduce,
     "validate": studies.validate,
     "plot": plotting.plot,

@@ -90,7 +90,7 @@ def sweep(
     plot: Annotated[bool, typer.Option("--plot", help="write the standard figures beside the results")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar, no table")] = False,
 ) -> None:
-    """Run every cell of a sweep that is not done yet, and compare the strategies."""
+    """Run every cell of a sweep that is not done yet, and say what differs."""
     from numasim.engine.simulate import require_engine, simulate_spec
     from numasim.report.command_output import print_sweep, require_plots
     from numasim.spec.sweep_spec import load_sweep

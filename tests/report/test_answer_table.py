@@ -1,17 +1,27 @@
-"""The text that a sweep ends with: it fits, folds, counts failures and says how sure it is."""
+"""The text that a sweep ends with: the answer first; it fits, folds, counts failures and says how sure it is."""
 
 import io
 
+import pytest
+from hand_made import busy, cell, table
 from rich.console import Console
 
-from numasim.report.answers.answer import answer
-from numasim.report.answers.answer_table import ROW_LIMIT, fold, render
-from numasim.report.comparison_cells import cell_columns
+from numasim.report.answers.answer_table import render, render_comparison
+from numasim.report.answers.effect_table import ROW_LIMIT
+from numasim.report.answers.question import compare
+
+POLLS = "runtime.backoff.first_ns"
 
 
 def printed(frame):
     text = io.StringIO()
     render(frame, Console(file=text, width=200))
+    return text.getvalue()
+
+
+def answered(comparison):
+    text = io.StringIO()
+    render_comparison(comparison, Console(file=text, width=200))
     return text.getvalue()
 
 
@@ -34,51 +44,65 @@ def test_a_file_gets_the_whole_table_and_a_narrow_terminal_every_word(frame):
     assert "…" not in narrow.getvalue()
 
 
-def test_strategies_to_compare_stand_together(frame):
-    by_strategy = frame.sort_values(["workload", "strategy", "workers"], kind="stable")
+def test_the_answer_comes_first_and_cells_to_compare_stand_together(frame_maker):
+    by_strategy = frame_maker(workers=[4, 2]).sort_values(["workload", "strategy"], kind="stable")
     text = printed(by_strategy)
-    rows = [line.split() for line in text.splitlines() if " ms " in line][:6]
-    assert [row[0] for row in rows if row[0].isdigit()] == ["2", "4"]
-    assert rows[2][0] == "topology-aware"
+    assert text.startswith("threshold is surely faster than randomized in ")
+    rows = [line.split() for line in text.splitlines() if " ms " in line]
+    assert [row[:4] for row in rows[:2]] == [["2", "matmul", "n=256", "randomized"]] or rows[0][:3] == [
+        "matmul",
+        "n=256",
+        "2",
+    ]
+    assert rows[1][0] in ("threshold", "topology-aware")
 
 
-def test_rows_say_what_the_answer_holds(frame_maker):
-    frame = frame_maker(programs=["matmul n=256"], workers=[12])
-    row = answer(frame).iloc[2]
-    line = line_with(printed(frame), "topology-aware")
-    assert f"{row.makespan_ps / 1e9:.3f}"[:5] in line
-    assert f"{row.steal_miss_ratio:.3f}" in line
-    assert f"{row.difference_percent:+.1f}% ({row.difference_percent_low:+.1f}" in line
-    assert f"remote memory {row.explained_percent:+.1f}%" in line
+def test_values_of_any_axis_are_the_rows_of_one_table():
+    cells = [cell(busy(100 * wait, 102 * wait), **{POLLS: wait}) for wait in (2, 4, 8)]
+    text = printed(table(*cells))
+    headings = [line for line in text.splitlines() if "makespan" in line and "miss ratio" in line]
+    assert len(headings) == 1
+    assert headings[0].split()[0] == POLLS
+    assert [line.split()[0] for line in text.splitlines() if " ps " in line] == ["2", "4", "8"]
+    assert line_with(text, "100.0%").split()[0] == "4"
 
 
-def test_one_strategy_is_not_compared(frame_maker):
-    text = printed(frame_maker(strategies=["randomized"], workers=[4]))
+def test_cells_without_an_effect_are_one_line():
+    cells = [
+        cell(busy(*works), strategy=name, workers=1, **{POLLS: wait})
+        for wait in range(9)
+        for name, works in {
+            "randomized": (100, 100),
+            "steal-half": (100, 100) if wait else (80, 80),
+        }.items()
+    ]
+    text = printed(table(*cells))
+    rows = [line.split() for line in text.splitlines() if " ps " in line]
+    assert [row[:2] for row in rows] == [["0", "randomized"], ["steal-half", "80"]]
+    assert "no sure difference in 8 of 9 cells: +0.0 to +0.0 %" in text
+    few = printed(table(*cells[:8]))
+    assert "no sure difference in" not in few
+    assert len([line for line in few.splitlines() if " ps " in line]) == 8
+
+
+def test_cells_with_one_pair_are_not_folded():
+    cells = [cell(busy(5040), strategy=name, workers=count) for count in range(1, 10) for name in "ab"]
+    for made, runs in enumerate(cells):
+        runs[0]["makespan_ps"] += made
+    assert sum(" ps " in line or " ns " in line for line in printed(table(*cells)).splitlines()) == 18
+
+
+def test_one_cell_is_not_compared(frame_maker):
+    text = printed(frame_maker(strategies=["randomized"], programs=["matmul n=256"], workers=[4]))
     assert "because" not in text
     assert "vs" not in text
+    assert "matmul n=256" in text
 
 
-def test_a_long_sweep_is_folded_and_says_so(frame_maker):
-    frame = frame_maker(workers=range(2, 62), repeats=1)
-    table, notes = fold(answer(frame), cell_columns(frame), ROW_LIMIT)
-    assert list(table.workers.unique()) == [2, 32, 61]
-    assert notes == [
-        "workers: 2, 32, 61 out of 60 values",
-        "18 of 360 cells shown; the results table has all of them",
-    ]
-
-
-def test_what_folding_cannot_shorten_is_cut(frame_maker):
-    frame = frame_maker(workers=[2, 4], repeats=1)
-    table, notes = fold(answer(frame), cell_columns(frame), 5)
-    assert len(table) == 5
-    assert notes == ["5 of 12 cells shown; the results table has all of them"]
-
-
-def test_a_short_sweep_is_not_folded(frame):
-    table, notes = fold(answer(frame), cell_columns(frame), ROW_LIMIT)
-    assert len(table) == 72
-    assert notes == []
+def test_a_long_table_is_cut_and_says_so(frame_maker):
+    text = printed(frame_maker(workers=range(2, 62), repeats=1))
+    assert f"{360 - ROW_LIMIT} more lines; the results table has all cells" in text
+    assert len([line for line in text.splitlines() if "ms" in line.split()]) <= ROW_LIMIT
 
 
 def test_failed_runs_are_counted_and_listed(frame_maker):
@@ -86,22 +110,35 @@ def test_failed_runs_are_counted_and_listed(frame_maker):
     frame.loc[frame.strategy == "threshold", "error"] = "queue [0] is full"
     frame.loc[0, "error"] = "interrupted"
     text = printed(frame)
+    assert "threshold is not surely faster or slower than randomized on matmul n=256 with 4 workers: no pair" in text
     assert "failed runs: 11" in text
     assert "10 x queue [0] is full (first: xeon-e5-2620-2s, matmul n=256, 4 workers, threshold)" in text
     assert "1 x interrupted" in text
-    assert "(10 failed)" in line_with(text, "threshold")
+    assert "(10 failed)" in line_with(text, "threshold", "failed)")
 
 
 def test_nulls_are_dashes(frame_maker):
     text = printed(frame_maker(programs=["matmul n=256"], workers=[2], repeats=1))
     assert "nan" not in text
-    assert line_with(text, "threshold ").split()[4] == "-"
+    assert line_with(text, "threshold ", " ms").split()[3] == "-"
 
 
-def test_few_pairs_are_named(frame_maker):
-    assert "only 4 pairs in a cell: no sign test can give p < 0.125" in printed(frame_maker(repeats=4))
-    assert "sign test" not in printed(frame_maker(repeats=6))
+def test_few_pairs_and_other_questions_are_named(frame_maker):
+    assert "few pairs: only 4 in a setting" in printed(frame_maker(repeats=4))
+    text = printed(frame_maker(repeats=6))
+    assert "few pairs" not in text
+    assert "numasim compare RESULTS --axis workload or workers" in text
 
 
 def test_no_runs(frame):
     assert printed(frame.iloc[:0]) == "no runs\n"
+
+
+@pytest.mark.parametrize(("column", "value"), [("steal_miss_ratio", "-0.100"), ("page_faults", "+12")])
+def test_a_comparison_is_printed_in_the_unit_of_its_column(column, value):
+    frame = table(cell(busy(100, 100), strategy="a"), cell(busy(100, 100), strategy="b"))
+    frame["steal_miss_ratio"] = [0.5, 0.5, 0.4, 0.4]
+    frame["page_faults"] = [0, 0, 12, 12]
+    text = answered(compare(frame, column=column))
+    assert f"{value} ({value} {value})" in line_with(text, "b", value)
+    assert max(len(line) for line in text.splitlines()) <= 120

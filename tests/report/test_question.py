@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 from hand_made import busy, cell, table
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import numasim as ns
@@ -205,6 +205,7 @@ def test_it_is_said_what_intervals_cover():
 splits = st.lists(st.lists(st.integers(1, 10**6), min_size=9, max_size=9), min_size=4, max_size=12)
 
 
+@settings(max_examples=20)
 @given(splits, st.integers(1, 3), st.integers(1, 3))
 def test_parts_add_up_and_the_other_baseline_mirrors(times, few, many):
     half = len(times) // 2

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from numasim.report.answers.statistics import (
     BOOTSTRAP_REPEATS,
+    difference_p,
+    holm,
     mean_interval,
     median_interval,
-    paired_difference,
+    quantile_of_sorted,
     ratio_interval,
-    sign_test,
 )
 
 numbers = st.floats(1, 1e12, allow_nan=False)
@@ -136,37 +137,34 @@ def test_a_median_does_not_follow_one_observation(sample, place, far):
     )
 
 
-def test_pairs_take_only_repeats_that_both_finished():
-    first = np.array([10.0, 20.0, math.nan, 40.0])
-    other = np.array([9.0, math.nan, 25.0, 42.0])
-    compared = paired_difference(first, other)
-    assert compared.difference.value == 0.5
-    assert compared.difference.count == 2
-    assert compared.relative.value == 1.0 / 50.0
-    assert compared.first_better == 0.5
-
-
 @given(st.lists(numbers, min_size=1, max_size=12), st.floats(0.5, 2))
 def test_a_constant_factor_is_found_exactly(values, factor):
     first = np.array(values)
-    relative = paired_difference(first, first * factor).relative
+    relative = ratio_interval(first * factor - first, first)
     assert relative.value == pytest.approx(factor - 1, abs=1e-12)
     if len(values) > 1:
         assert (relative.low, relative.high) == pytest.approx((factor - 1, factor - 1), abs=1e-12)
 
 
-@given(st.integers(0, 40), st.integers(0, 40))
-def test_sign_test_is_that_of_scipy(wins, losses):
-    expected = scipy.stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
-    assert sign_test(wins, losses) == pytest.approx(expected, rel=1e-12)
+@given(st.lists(st.integers(-1000, 1000), min_size=2, max_size=20).filter(lambda change: len(set(change)) > 1))
+def test_the_p_value_of_a_difference_is_that_of_scipy(change):
+    expected = scipy.stats.ttest_1samp(np.array(change, float), 0).pvalue
+    assert difference_p(np.array(change, float)) == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
 
-@given(st.integers(1, 60))
-def test_smallest_p_of_the_sign_test(pairs):
-    assert sign_test(pairs, 0) == min(1.0, 2.0 ** (1 - pairs))
+def test_equal_differences_leave_nothing_to_chance_and_one_leaves_all():
+    assert difference_p(np.array([2.0, 2.0])) == 0
+    assert difference_p(np.zeros(3)) == 1
+    assert math.isnan(difference_p(np.array([2.0])))
 
 
-def test_ties_are_counted_half():
-    compared = paired_difference(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 4.0]))
-    assert compared.first_better == 2.5 / 3
-    assert compared.sign_p == 0.5
+def test_holm_is_the_textbook_example():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])  # 4 x 0.005, 3 x 0.01, 2 x 0.03
+    assert holm([0.5, math.nan, 0.9])[::2] == [1, 1]
+    assert math.isnan(holm([0.5, math.nan])[1])
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=50), st.floats(0, 1))
+def test_the_quantile_of_sorted_values_is_that_of_numpy(values, fraction):
+    assert quantile_of_sorted(np.sort(values), fraction) == np.quantile(values, fraction)

@@ -1,148 +1,142 @@
-"""The answer of a sweep on the terminal: a table for each setting, 120 columns wide, folded where it would be long."""
+"""Answers on the terminal: sentences, then a table 120 columns wide, in which cells without an effect are one line."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from numasim.report.answers.answer import answer
+from numasim.engine.columns import DESCRIBED
+from numasim.report.answers.cell_estimates import cell_estimates
+from numasim.report.answers.effect_table import ROW_LIMIT, Line, Row, print_effects
+from numasim.report.answers.question import Comparison, compare
 from numasim.report.answers.summary import WIDTH
-from numasim.report.comparison_cells import cell_columns, contender_columns, failed, groups, label, setting_columns
-from numasim.report.components import COMPONENTS
-from numasim.report.unit_text import MISSING, ratio_text, time_text
+from numasim.report.answers.time_parts import PartChange
+from numasim.report.answers.varying_axes import value_text, varying_axes
+from numasim.report.column_text import value_text as column_text
+from numasim.report.comparison_cells import cell_columns, failed, groups, label
+from numasim.report.unit_text import ratio_text, time_text
 
-STRATEGY_WIDTH = 14  # at the least, however narrow the terminal
-ROW_LIMIT = 120  # cells printed in full; a longer sweep is folded
+HEADINGS = ("makespan", "miss ratio", "remote share")
+SENTENCE_LIMIT = 8  # printed; more values than that have the table
 FAILURE_LIMIT = 10  # different messages printed
-CONFIDENT_PAIRS = 6  # the fewest pairs with which a sign test can reach 0.05
-
-LABELS = {component.column: component.label for component in COMPONENTS}
-
-Row = dict[Hashable, Any]  # of the answer
 
 
 def render(frame: pd.DataFrame, console: Console) -> None:
-    """Print the `answer` of a results table, how to read it, what was folded away, and the failed runs.
+    """Print what a sweep found: the answer to its natural question, every cell with an effect, and the failed runs.
 
     On a console that is not a terminal, such as a file, the table is as wide as it needs to be.
     """
-    given = console.width
-    console.width = given if console.is_terminal else max(given, WIDTH)
-    _render(frame, console)
-    console.width = given
+    with _wide_enough(console):
+        cells = cell_estimates(frame)
+        if cells.empty:
+            console.print("no runs")
+            return
+        axes = [axis.name for axis in varying_axes(frame)]
+        comparison = compare(frame) if axes else None
+        if comparison is None or "seed" in comparison.axis.split("+"):
+            _print_cells(cells, frame, console)
+        else:
+            _print_sentences(comparison, console)
+            print_effects(_lines_of_cells(cells, frame, comparison), HEADINGS, comparison, console)
+            others = [name for name in axes if name != comparison.axis]
+            more = [f"other questions: numasim compare RESULTS --axis {' or '.join(others)}"] if others else []
+            read = ["±: 95 % intervals over the repeats; ratios are ratios of sums"]
+            _print_notes([*read, *comparison.notes, *more], console)
+        _print_failures(failed(frame), cell_columns(frame), console)
 
 
-def _render(frame: pd.DataFrame, console: Console) -> None:
-    table = answer(frame)
-    if table.empty:
-        console.print("no runs")
-        return
-    shown, folded = fold(table, cell_columns(frame), ROW_LIMIT)
-    setting, contender = setting_columns(frame)[:-1], contender_columns(frame)
-    names = [label(contender, values) for values in table[contender].itertuples(index=False, name=None)]
-    shown = shown.assign(contender=[names[at] for at in shown.index])
-    for values, rows in groups(shown, setting):
-        cells = shown.iloc[rows].sort_values("workers", kind="stable")  # cells that are compared are adjacent
-        console.print(_setting_table(cells, label(setting, values), names[0]), width=WIDTH)
-    for line in (*folded, *_notes(table)):
-        console.print(line, style="dim", width=WIDTH, highlight=False)
-    _print_failures(failed(frame), cell_columns(frame), console)
+def render_comparison(comparison: Comparison, console: Console) -> None:
+    """Print the answer to one question."""
+    with _wide_enough(console):
+        _print_sentences(comparison, console)
+        column = comparison.column
+        lines = [
+            Line(
+                tuple(value_text(row[name]) for name in comparison.varying),
+                value,
+                (column_text(column, row["baseline_mean"]), column_text(column, row["mean"])),
+                row,
+                causes,
+            )
+            for value, causes, row in _rows(comparison)
+        ]
+        described = DESCRIBED[column].label
+        print_effects(lines, (f"{described}, {comparison.baseline}", described), comparison, console)
+        _print_notes(comparison.notes, console)
 
 
-def fold(table: pd.DataFrame, columns: Sequence[str], limit: int) -> tuple[pd.DataFrame, list[str]]:
-    """Keep at most ``limit`` rows of an answer whose cells ``columns`` identify, and say what was left out.
-
-    The axis with the most values keeps its first, middle and last, then the next one, until the rest fits; rows that
-    still do not fit are cut off at the end.
-    """
-    notes: list[str] = []
-    total = len(table)
-    while len(table) > limit:
-        axes = {name: list(table[name].drop_duplicates()) for name in columns}
-        axis, values = max(axes.items(), key=lambda item: len(item[1]))
-        if len(values) <= 3:
-            table = table.iloc[:limit]
-            break
-        kept = [values[0], values[len(values) // 2], values[-1]]
-        table = table[table[axis].isin(kept)]
-        notes.append(f"{axis}: {', '.join(map(str, kept))} out of {len(values)} values")
-    shown = f"{len(table)} of {total} cells shown; the results table has all of them"
-    return table, [*notes, shown] if len(table) < total else []
+def _lines_of_cells(cells: pd.DataFrame, frame: pd.DataFrame, comparison: Comparison) -> list[Line]:
+    """A line for each cell; those that are compared follow each other, and settings with few workers come first."""
+    columns, axis = cell_columns(frame), comparison.axis.split("+")
+    rows = {_key(row, columns): (row, causes) for _, causes, row in _rows(comparison)}
+    others = [name for name in columns if name not in axis and name != "workers"]
+    lines = []
+    for _, members in groups(cells, others):
+        for cell in cells.iloc[members].sort_values("workers", kind="stable").to_dict("records"):
+            setting = tuple(value_text(cell[name]) for name in comparison.varying)
+            value = " + ".join(value_text(cell[name]) for name in axis)
+            failures = f" ({cell['failed']} failed)" if cell["failed"] else ""
+            row, causes = rows.get(_key(cell, columns), (None, ()))
+            lines.append(Line(setting, value + failures, _estimates(cell), row, causes))
+    return lines
 
 
-def _setting_table(cells: pd.DataFrame, title: str, first: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    compared = bool(cells["pairs"].any())
-    table.add_column("workers", justify="right", no_wrap=True)
-    table.add_column("strategy", overflow="fold", min_width=STRATEGY_WIDTH)
-    for heading in ("makespan", "miss ratio", "remote share", *((f"vs {first}", "because") * compared)):
-        table.add_column(heading)
-    previous = None
-    for row in cells.to_dict("records"):
-        workers = "" if row["workers"] == previous else str(row["workers"])
-        table.add_row(workers, row["contender"] + _failures_text(row), *_estimates(row), *(_reasons(row) * compared))
-        previous = row["workers"]
-    return table
+def _rows(comparison: Comparison) -> Iterator[tuple[str, tuple[PartChange, ...], Row]]:
+    """The value, the causes and the numbers of each row of a comparison."""
+    yield from zip(comparison.values, comparison.causes, comparison.table.to_dict("records"), strict=True)
 
 
-def _failures_text(row: Row) -> str:
-    return f" ({row['failed']} failed)" if row["failed"] else ""
+def _print_cells(cells: pd.DataFrame, frame: pd.DataFrame, console: Console) -> None:
+    """Print cells that nothing is compared with."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("cell", *HEADINGS):
+        table.add_column(heading, overflow="fold")
+    columns = cell_columns(frame)
+    for cell in cells.head(ROW_LIMIT).to_dict("records"):
+        failures = f" ({cell['failed']} failed)" if cell["failed"] else ""
+        where = label(columns, [cell[name] for name in columns])
+        table.add_row(f"{where}{failures}", *_estimates(cell))
+    console.print(table, width=WIDTH)
+    _print_notes(["±: 95 % intervals over the repeats; ratios are ratios of sums"], console)
 
 
-def _estimates(row: Row) -> tuple[str, str, str]:
-    return _makespan_text(row), _ratio_range(row, "steal_miss_ratio"), _ratio_range(row, "steal_remote_ratio")
+def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
+    return tuple(value_text(row[name]) for name in columns)
 
 
-def _reasons(row: Row) -> tuple[Text, str]:
-    return _difference_text(row), _explanation_text(row)
+def _estimates(cell: Row) -> tuple[str, str, str]:
+    return _makespan_text(cell), _ratio_range(cell, "steal_miss_ratio"), _ratio_range(cell, "steal_remote_ratio")
 
 
-def _makespan_text(row: Row) -> str:
-    mean, high = row["makespan_ps"], row["makespan_ps_high"]
+def _makespan_text(cell: Row) -> str:
+    mean, high = cell["makespan_ps"], cell["makespan_ps_high"]
     return time_text(mean) + ("" if math.isnan(high) or not mean else f" ±{100 * (high / mean - 1):.1f}%")
 
 
-def _ratio_range(row: Row, name: str) -> str:
-    value = row[name]
-    margin = max(row[f"{name}_high"] - value, value - row[f"{name}_low"])  # the wider side of the interval
+def _ratio_range(cell: Row, name: str) -> str:
+    value = cell[name]
+    margin = max(cell[f"{name}_high"] - value, value - cell[f"{name}_low"])  # the wider side of the interval
     return ratio_text(value) + ("" if math.isnan(margin) else f" ±{margin:.3f}")
 
 
-def _difference_text(row: Row) -> Text:
-    value, low, high = (row[f"difference_percent{end}"] for end in ("", "_low", "_high"))
-    if math.isnan(value):
-        return Text(MISSING)
-    if math.isnan(low):
-        return Text(f"{value:+.1f}%")
-    style = "green" if high < 0 else "red" if low > 0 else "dim"
-    return Text(f"{value:+.1f}% ({low:+.1f} {high:+.1f})", style=style)
-
-
-def _explanation_text(row: Row) -> str:
-    component = row["explained_by"]
-    return f"{LABELS[component]} {row['explained_percent']:+.1f}%" if isinstance(component, str) else MISSING
-
-
-def _notes(table: pd.DataFrame) -> list[str]:
-    """Say how to read the columns, and warn where there are too few pairs."""
-    notes = ["±, (low high): 95% intervals over the repeats; ratios and differences are ratios of sums"]
-    pairs = table.loc[table["pairs"] > 0, "pairs"]
-    if len(pairs):
-        notes.append(
-            "vs: change of makespan over the repeats that share a seed; because: the part of the time split that"
-            " changed most that way, in % of the first strategy's workers x makespan"
+def _print_sentences(comparison: Comparison, console: Console) -> None:
+    for sentence in comparison.sentences[:SENTENCE_LIMIT]:
+        console.print(sentence, width=WIDTH, highlight=False, markup=False)
+    if len(comparison.sentences) > SENTENCE_LIMIT:
+        console.print(
+            f"And {len(comparison.sentences) - SENTENCE_LIMIT} other values of {comparison.axis}.", width=WIDTH
         )
-    if len(pairs) and pairs.min() < CONFIDENT_PAIRS:
-        least = int(pairs.min())
-        notes.append(f"only {least} pairs in a cell: no sign test can give p < {2.0 ** (1 - least):.3g} there")
-    return notes
+
+
+def _print_notes(notes: Sequence[str], console: Console) -> None:
+    for note in notes:
+        console.print(note, style="dim", width=WIDTH, highlight=False, markup=False)
 
 
 def _print_failures(broken: pd.DataFrame, columns: Sequence[str], console: Console) -> None:
@@ -158,3 +152,13 @@ def _print_failures(broken: pd.DataFrame, columns: Sequence[str], console: Conso
         console.print(text, width=WIDTH, markup=False, highlight=False)
     if len(messages) > FAILURE_LIMIT:
         console.print(f"  and {len(messages) - FAILURE_LIMIT} other messages", highlight=False)
+
+
+@contextmanager
+def _wide_enough(console: Console) -> Iterator[None]:
+    given = console.width
+    console.width = given if console.is_terminal else max(given, WIDTH)
+    try:
+        yield
+    finally:
+        console.width = given

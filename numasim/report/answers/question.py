@@ -45,8 +45,9 @@ class HasFrame(Protocol):
 class Comparison:
     """The answer to one question.
 
-    ``values`` are those of the axis in the rows of the table, as text. ``table`` has a row for each setting and value
-    other than the ``baseline``: the columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; the
+    ``values`` are those of the axis in the rows of the table, as text, and ``causes`` the parts that explain them, the
+    largest first; ``varying`` are the columns of settings that do. ``table`` has a row for each setting and value other
+    than the ``baseline``: the columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; the
     means ``baseline_mean`` and ``mean``; ``difference`` and
     ``percent`` (of the baseline's sum; NaN for ratios, and for amounts whose baseline is not positive), each with
     ``_low`` and ``_high``, its 95 % interval; ``p``, of the paired t test, and ``holm_p``, after Holm's correction over
@@ -59,6 +60,8 @@ class Comparison:
     baseline: str
     column: str
     values: tuple[str, ...]
+    causes: tuple[tuple[PartChange, ...], ...]
+    varying: tuple[str, ...]
     table: pd.DataFrame
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
@@ -125,6 +128,10 @@ class _Answer:
         self._column = column
         self._columns = setting_columns_of(frame, axis)
         self._cells = self._estimated(found)
+        settings = zip(*(map(str, cell.contrast.setting) for cell in self._cells), strict=True)
+        self._varying = tuple(
+            name for name, values in zip(self._columns, settings, strict=bool(found)) if len(set(values)) > 1
+        )
 
     def comparison(self) -> Comparison:
         """The whole answer."""
@@ -133,6 +140,8 @@ class _Answer:
             self._axis.texts[self._baseline],
             self._column,
             tuple(self._axis.texts[cell.contrast.value] for cell in self._cells),
+            tuple(tuple(cell.causes) for cell in self._cells),
+            self._varying,
             pd.DataFrame([self._row(cell) for cell in self._cells], columns=None if self._cells else self._names()),
             tuple(self._sentences()),
             tuple(self._notes()),
@@ -183,13 +192,9 @@ class _Answer:
         return sentences
 
     def _where(self, contrast: Contrast) -> str:
-        """The workload and the workers of a contrast, and of what else varies between the contrasts."""
-        varying = {
-            name
-            for place, name in enumerate(self._columns)
-            if len({str(cell.contrast.setting[place]) for cell in self._cells}) > 1
-        }
-        shown = [place for place, name in enumerate(self._columns) if name in varying | {"workload", "workers"}]
+        """The workload and the workers of a contrast, and what else varies between the contrasts."""
+        named = {*self._varying, "workload", "workers"}
+        shown = [place for place, name in enumerate(self._columns) if name in named]
         return setting_text([self._columns[at] for at in shown], [contrast.setting[at] for at in shown])
 
     def _notes(self) -> list[str]:

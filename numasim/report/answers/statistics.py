@@ -1,4 +1,4 @@
-"""Estimates with 95 % intervals, and paired comparisons of strategies over repeats that share a seed.
+"""Estimates with 95 % intervals, and tests of paired differences over repeats that share a seed.
 
 A mean has a Student t interval. A ratio of sums (misses over attempts, change over makespan) has a bootstrap interval
 over the repeats, part and whole resampled together from an explicit seed; its percentiles are widened to the t
@@ -34,20 +34,6 @@ class Estimate:
     low: float
     high: float
     count: int
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """Another strategy minus the first one, over the repeats that both finished.
-
-    ``sign_p`` is the exact two-sided sign test. Its smallest possible value is ``2 ** (1 - pairs)``, so with fewer than
-    six pairs it can never fall below 0.05, whatever the difference.
-    """
-
-    difference: Estimate  # mean of (other - first), Student t
-    relative: Estimate  # sum of (other - first) over sum of first, paired bootstrap
-    first_better: float  # share of pairs in which the first is the smaller one, ties counted half
-    sign_p: float
 
 
 NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
@@ -107,26 +93,6 @@ def _order_statistic(count: int) -> int:
     return rank
 
 
-def paired_difference(first: FloatArray, other: FloatArray, *, seed: int = BOOTSTRAP_SEED) -> PairedDifference:
-    """Compare ``other`` with ``first``, both [repeats] with equal seeds at equal positions; NaN marks a failed run."""
-    both = ~(np.isnan(first) | np.isnan(other))
-    first, other = first[both], other[both]
-    change = other - first
-    return PairedDifference(
-        difference=mean_interval(change),
-        relative=ratio_interval(change, first, seed=seed),
-        first_better=_share_positive(change),
-        sign_p=sign_test(int((change > 0).sum()), int((change < 0).sum())),
-    )
-
-
-def sign_test(wins: int, losses: int) -> float:
-    """Exact two-sided p-value of ``wins`` against ``losses`` when both are equally likely; ties are not counted."""
-    trials = wins + losses
-    tail = sum(math.comb(trials, k) for k in range(min(wins, losses) + 1))
-    return min(1.0, 2 * tail / (1 << trials))
-
-
 def difference_p(change: FloatArray) -> float:
     """Two-sided p-value of Student's t test that the mean of ``change`` [pairs] is zero; NaN with fewer than two pairs.
 
@@ -156,10 +122,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     factors = np.arange(len(order), 0, -1)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors))
     return [float(each) for each in corrected]
-
-
-def _share_positive(change: FloatArray) -> float:
-    return float(((change > 0) + 0.5 * (change == 0)).mean()) if len(change) else math.nan
 
 
 def _t_quantile(count: int) -> float:

@@ -1,0 +1,51 @@
+"""What the cells of a sweep came to: means and ratios against independent computations."""
+
+import pandas as pd
+import pytest
+import scipy
+
+from numasim.report.answers.cell_estimates import cell_estimates
+
+
+def cell(frame, strategy, workers, workload="matmul n=256"):
+    chosen = (frame.strategy == strategy) & (frame.workers == workers) & (frame.workload == workload)
+    return frame[chosen]
+
+
+def test_one_row_per_cell_in_order_of_appearance(frame):
+    table = cell_estimates(frame)
+    assert len(table) == 2 * 12 * 3
+    assert list(table.strategy[:3]) == ["randomized", "threshold", "topology-aware"]
+    assert (table.runs == 10).all()
+    assert (table.failed == 0).all()
+
+
+def test_means_and_ratios_are_those_of_the_runs(frame):
+    runs, row = cell(frame, "threshold", 12), cell(cell_estimates(frame), "threshold", 12).iloc[0]
+    low, high = scipy.stats.t.interval(0.95, 9, runs.makespan_ps.mean(), scipy.stats.sem(runs.makespan_ps))
+    assert row.makespan_ps == runs.makespan_ps.mean()
+    assert (row.makespan_ps_low, row.makespan_ps_high) == pytest.approx((low, high))
+    assert row.steal_miss_ratio == runs.steal_false.sum() / runs.steal_attempts.sum()
+    assert row.steal_remote_ratio == runs.steal_attempts_remote.sum() / runs.steal_attempts.sum()
+    assert row.steal_miss_ratio_low < row.steal_miss_ratio < row.steal_miss_ratio_high
+
+
+def test_failed_runs_are_counted_and_left_out(frame_maker):
+    frame = frame_maker(programs=["matmul n=256"], workers=[4])
+    broken = frame.copy()
+    broken["makespan_ps"] = broken["makespan_ps"].astype("Int64")
+    hit = (frame.strategy == "threshold") & (frame.repeat < 4)
+    broken.loc[hit, "makespan_ps"] = pd.NA
+    broken.loc[hit, "error"] = "out of memory"
+    row = cell(cell_estimates(broken), "threshold", 4).iloc[0]
+    kept = frame[~hit & (frame.strategy == "threshold")]
+    assert (row.runs, row.failed) == (6, 4)
+    assert row.makespan_ps == kept.makespan_ps.mean()
+    assert row.steal_miss_ratio == kept.steal_false.sum() / kept.steal_attempts.sum()
+
+
+def test_one_repeat_and_no_rows(frame_maker):
+    table = cell_estimates(frame_maker(repeats=1))
+    assert table.makespan_ps.notna().all()
+    assert table.makespan_ps_low.isna().all()
+    assert cell_estimates(frame_maker().iloc[:0]).empty

@@ -1,0 +1,58 @@
+"""`numasim compare`: what Python answers, as text and as JSON; mistakes are one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hand_made import busy, cell, table
+
+from numasim.cli import BAD_INPUT, OK, main
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> str:
+    from numasim.sweep.store.parquet import table_bytes
+
+    waits = [(None, (100, 100)), (0.5, (150, 152))]
+    frame = table(*(cell(busy(*works), **{"model.task_noise": noise}) for noise, works in waits))
+    (tmp_path / "results.parquet").write_bytes(table_bytes(pa.Table.from_pandas(frame, preserve_index=False)))
+    return str(tmp_path)
+
+
+def test_text(results, capsys):
+    assert main(["compare", results]) == OK
+    said = capsys.readouterr().out
+    assert said.startswith("model.task_noise=0.5 is 51.0 % slower than null on fib with 2 workers (")
+    assert "few pairs: only 2" in said
+
+
+def test_json(results, capsys):
+    assert main(["compare", results, "--axis", "model.task_noise", "--baseline", "0.5", "--json"]) == OK
+    found = json.loads(capsys.readouterr().out)
+    assert (found["axis"], found["baseline"], found["column"]) == ("model.task_noise", "0.5", "makespan_ps")
+    (row,) = found["rows"]
+    assert (row["model.task_noise"], row["pairs"], row["difference"], row["workers"]) == (None, 2, -25.5, 2)
+    assert found["sentences"][0].startswith("model.task_noise=null is 33.8 % faster than 0.5 on fib")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["--axis", "model.task_noize"], "did you mean 'model.task_noise'?"),
+        (["--baseline", "0.6"], "did you mean '0.5'?"),
+        (["--column", "makespan"], "did you mean 'makespan_ps'?"),
+    ],
+)
+def test_mistakes(results, capsys, wrong, said):
+    assert main(["compare", results, *wrong]) == BAD_INPUT
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_folder_without_results(tmp_path, capsys):
+    assert main(["compare", str(tmp_path)]) == BAD_INPUT
+    assert "no sweep has ended here" in capsys.readouterr().err
