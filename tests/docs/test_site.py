@@ -25,6 +25,7 @@ RUNNING = [name for name, blocks in BLOCKS.items() if any(block.language == "sh"
 READ = [name for name, blocks in BLOCKS.items() if any(block.language == "python" for block in blocks)]
 
 COMMANDS = re.compile(r"(numasim [^|&;<>$`\\\n]*\n)+")
+CONTINUED = "\\\n"
 
 OFFLINE = """
 import runpy, sys
@@ -112,7 +113,7 @@ def test_every_block_is_a_file_or_run_or_has_a_reason(name: str) -> None:
 
 def run_commands(block: CodeBlock) -> None:
     """The lines of a block that is nothing but commands of numasim, without a process for each; sweeps take one."""
-    for line in block.text.splitlines():
+    for line in block.text.replace(CONTINUED, " ").splitlines():
         words = shlex.split(line)[1:]
         one = ["--jobs", "1"] if words[0] == "sweep" else []
         assert main([*words, *one]) == 0, f"line {block.line}: {line}"
@@ -150,7 +151,7 @@ def test_the_blocks_of_a_page_run_one_after_the_other(
             (folder / block.file).write_text(block.text)
         elif block.not_run:
             continue
-        elif block.language == "sh" and COMMANDS.fullmatch(block.text):
+        elif block.language == "sh" and COMMANDS.fullmatch(block.text.replace(CONTINUED, " ")):
             run_commands(block)
         elif block.language == "sh":
             run_shell(block, folder)
