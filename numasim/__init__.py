@@ -20,6 +20,8 @@ __version__ = "0.1.0"
 
 _LATE = {
     "compare": "numasim.report.answers.question",
+    "Machine": "numasim.objects.machine_object",
+    "Strategy": "numasim.objects.strategy_object",
     "machines": "numasim.objects.shipped",
     "run": "numasim.api",
     "runtimes": "numasim.objects.shipped",

@@ -76,6 +76,7 @@ MODULES = {
     "machine/test_import_to_run.py": "system",
     "native/test_binding_fuzz.py": "system",
     "native/test_extension.py": "system",
+    "objects/test_object_views.py": "system",
     "package/test_imports.py": "unit",
     "package/test_metadata.py": "unit",
     "package/test_named_files.py": "unit",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.describe.lock_description import lock_lines
@@ -16,7 +19,17 @@ def show(name: str, machine_name: str, workers: int | None, worker: int, runtime
     Names are shipped names or paths. Raises InputError for those that do not exist or do not fit together.
     """
     strategy, runtime = read_strategy(name), read_runtime(runtime_name)
-    machine = build(read_machine(machine_name))
+    return explained(strategy, runtime, read_machine(machine_name), workers, worker)
+
+
+def explained(
+    strategy: StrategySpec, runtime: RuntimeSpec, machine_spec: MachineSpec, workers: int | None, worker: int
+) -> str:
+    """The plan of ``worker`` under ``strategy``; ``workers`` None: every hardware thread.
+
+    Raises InputError for parts that do not fit together, and for a worker that is not there.
+    """
+    machine = build(machine_spec)
     placed = map_workers(machine, workers if workers is not None else machine.threads, strategy.mapping)
     plan = compile_strategy(strategy, runtime, machine, placed)
     return "\n".join([describe_plan(plan, worker, effective_runtime(strategy, runtime)), *lock_lines(strategy)])

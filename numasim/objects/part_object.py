@@ -1,0 +1,176 @@
+"""What machines and strategies as objects of Python have in common: made of fields, files or others of their kind."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar, cast
+
+from numasim.files.writer import write_text
+from numasim.html.pieces import Html, panel
+from numasim.parts.base import Model, canonical_json
+from numasim.parts.validation import validate
+from numasim.parts.yaml.nodes import Held, Node, Place, Source, from_python
+from numasim.parts.yaml.yaml_text import yaml_text
+from numasim.spec.overrides import from_mapping, put_all
+from numasim.spec.part_reader import PARTS, PartReader
+
+M = TypeVar("M", bound=Model)
+NOWHERE = Place(Source("", Path()))
+LONGEST_NAME = 60  # of one that is made of the changed fields
+GIVEN = "given in Python"  # the source of a value
+_WORD = re.compile(r"[A-Za-z0-9._+-]{1,20}")
+
+
+class PartObject(Held, Generic[M]):
+    """A machine or strategy that does not change; two of equal fields are equal."""
+
+    _document: Node
+    _spec: M
+
+    def __init__(self, *, like: Any = None, name: str | None = None, **fields: Any) -> None:
+        """Make one of the ``fields`` of its YAML file, as plain data; InputError for fields that are wrong.
+
+        Those that are not given are as in ``like``, which is an object, a shipped name or a path. Nested mappings are
+        merged with those of ``like``; a dotted field such as ``**{"nodes.cores": 8}`` changes one value. Without a
+        ``name`` it has that of ``like`` and of the changed fields.
+        """
+        dotted = {key: value for key, value in fields.items() if not key.isidentifier()}
+        whole = {key: value for key, value in fields.items() if key.isidentifier()}
+        if like is not None:
+            whole = {"like": like, **whole, **self._sources(fields)}
+        node = PartReader().expand(self.part, from_python(whole, NOWHERE))
+        changed = put_all(node, from_mapping(dotted))
+        chosen = name if name is not None or like is None or not fields else _name_of_changed(changed, fields)
+        self._take(changed if chosen is None else changed.replaced("name", Node(chosen, NOWHERE), NOWHERE))
+
+    @classmethod
+    def _sources(cls, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The field ``sources`` after ``changes`` to another one, where there is such a field."""
+        if "sources" not in PARTS[cls.part].model_fields:
+            return {}
+        paths = [path for path, value in _leaves(changes) if not path.startswith("sources") and "[" not in path]
+        return {"sources": {**dict.fromkeys(paths, GIVEN), **changes.get("sources", {})}}
+
+    def _take(self, document: Node) -> None:
+        """Become what the whole mapping ``document`` describes."""
+        spec = cast(M, validate(PARTS[self.part], document, (self.part,)))
+        object.__setattr__(self, "_document", document)
+        object.__setattr__(self, "_spec", spec)
+
+    @classmethod
+    def _of(cls, document: Node) -> Self:
+        made = cls.__new__(cls)
+        made._take(document)
+        return made
+
+    @classmethod
+    def shipped(cls, name: str) -> Self:
+        """The shipped one of that name. InputError, with the nearest name, if there is none."""
+        from numasim.parts import catalog
+        from numasim.spec.part_reader import CATALOG
+
+        return cls.read(catalog.find(CATALOG[cls.part], name))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """The one in a YAML file. InputError with file, line and field for anything that is wrong."""
+        text = str(Path(path).absolute())
+        return cls._of(PartReader().expand(cls.part, from_python(text, NOWHERE)))
+
+    def with_(self, *, name: str | None = None, **changes: Any) -> Self:
+        """A copy with other values of some fields; they are given, and named, as those of the constructor."""
+        return type(self)(like=self, name=name, **changes)
+
+    @property
+    def spec(self) -> M:
+        """The checked fields."""
+        return self._spec
+
+    @property
+    def name(self) -> str:
+        """The name, which tables and figures show."""
+        return str(getattr(self._spec, "name"))  # noqa: B009  # every part has one, which models in general do not
+
+    @property
+    def contents(self) -> str:
+        """Everything but name and sources as canonical JSON: what a run's identity is made of."""
+        return self._spec.contents_json
+
+    def specified(self) -> dict[str, Any]:
+        """The fields as plain data, as in the YAML file; ``like`` is resolved."""
+        plain: dict[str, Any] = self._document.plain()
+        return {"name": self.name, **{key: value for key, value in plain.items() if key != "name"}}
+
+    def yaml(self) -> str:
+        """The text of its YAML file."""
+        plain = self.specified()
+        blocks = [key for key, value in plain.items() if isinstance(value, list) or key in ("sources", "queues")]
+        return yaml_text(plain, blocks=[key for key in blocks if plain[key]])
+
+    def save(self, path: str | Path) -> Path:
+        """Write the YAML file and return its path; InputError where that cannot be done."""
+        return write_text(Path(path), self.yaml())
+
+    def __setattr__(self, field: str, value: Any) -> None:
+        """Refuse to change anything."""
+        raise AttributeError(f"a {self.part} does not change; with_({field}=...) makes another one")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same fields, names and sources included."""
+        return type(other) is type(self) and self._spec.whole_json == cast(Self, other)._spec.whole_json
+
+    def __hash__(self) -> int:
+        """Equal ones have equal hashes."""
+        return hash(self._spec.whole_json)
+
+    def __repr__(self) -> str:
+        """The name and a summary."""
+        return f"{type(self).__name__}({self.name!r}: {self._summary()})"
+
+    def _repr_html_(self) -> str:
+        return panel(f"{self.name}: {self._summary()}", *self._views())
+
+    @abstractmethod
+    def _summary(self) -> str:
+        """What it is, in less than a line."""
+
+    @abstractmethod
+    def _views(self) -> list[Html]:
+        """What a notebook shows below the name."""
+
+
+def _name_of_changed(document: Node, fields: Mapping[str, Any]) -> str:
+    base = document.child("name")
+    changes = {key: value for key, value in fields.items() if key != "sources"}
+    return changed_name(str(base.plain()) if base else "custom", changes)
+
+
+def changed_name(base: str, changes: Mapping[str, Any]) -> str:
+    """The name of a part called ``base`` after ``changes`` of fields: unlike values give unlike names."""
+    if "name" in changes:
+        return str(changes["name"])
+    name = "+".join([base, *(_change(key, value) for key, value in _leaves(changes))])
+    return name if len(name) <= LONGEST_NAME else f"{base[:LONGEST_NAME]}+{_short_hash(dict(changes))}"
+
+
+def _leaves(fields: Mapping[Any, Any], above: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for key, value in fields.items():
+        inner = isinstance(value, Mapping) and value
+        found += _leaves(value, f"{above}{key}.") if inner else [(f"{above}{key}", value)]
+    return found
+
+
+def _change(key: str, value: Any) -> str:
+    text = str(value)
+    said = text if isinstance(value, str | int | float) and _WORD.fullmatch(text) else _short_hash(value)
+    return f"{re.sub(r'[^A-Za-z0-9._+-]+', '-', key).strip('-')}-{said}"
+
+
+def _short_hash(value: Any) -> str:
+    text = canonical_json(from_python(value, NOWHERE).plain())
+    return blake2b(text.encode(), digest_size=3).hexdigest()

@@ -1,0 +1,48 @@
+"""A strategy as an object of Python: shipped, read, or made of fields."""
+
+from __future__ import annotations
+
+from numasim.html.pieces import Html, element
+from numasim.objects.machine_object import Machine
+from numasim.objects.part_object import PartObject
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.plan.show_strategy import explained
+from numasim.spec.single_part import read_machine, read_runtime
+
+USUAL_MACHINE = "xeon-e5-2620-2s"
+USUAL_RUNTIME = "ompi"
+
+
+class Strategy(PartObject[StrategySpec]):
+    """How idle workers look for work, and where new tasks and pages go.
+
+    ``Strategy(like="threshold", amount="half")`` is another strategy with one field changed;
+    ``Strategy(name="mine", steal=[{"from": "own-node"}, {"from": "others"}])`` is one of its own. It is given as
+    ``strategy=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis.
+    """
+
+    part = "strategy"
+
+    def explain(
+        self,
+        machine: Machine | str = USUAL_MACHINE,
+        workers: int | None = None,
+        *,
+        worker: int = 0,
+        runtime: str = USUAL_RUNTIME,
+    ) -> str:
+        """What ``worker`` does under this strategy on ``machine``, in words.
+
+        ``workers`` is their number, by default one on every hardware thread; ``runtime`` a shipped name or a path.
+        InputError where the parts do not fit together.
+        """
+        spec = machine.spec if isinstance(machine, Machine) else read_machine(machine)
+        return explained(self.spec, read_runtime(runtime), spec, workers, worker)
+
+    def _summary(self) -> str:
+        count = len(self.spec.steal)
+        return f"{count} steal level{'' if count == 1 else 's'}, {self.spec.spawn}"
+
+    def _views(self) -> list[Html]:
+        style = "white-space: pre-wrap; margin: 4px 0; font-size: 12px; background: none"
+        return [element("pre", self.yaml(), style=style), element("pre", self.explain(), style=style)]
