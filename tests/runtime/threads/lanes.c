@@ -209,6 +209,51 @@ static void count_tree(ns_task *self, void *arguments) {
     require(spawned == (1 << 11) - 1, "a plain join waits for a typed child");
 }
 
+/* No argument, several, the most that there may be; their names may be such as the runtime uses itself. */
+NS_TASK(int64_t, seven) {
+    (void)self;
+    return 7;
+}
+
+NS_TASK(int64_t, weighed, int64_t, result, const int64_t *, order, uint8_t, first) {
+    int64_t here, more;
+    if (!first) return result * order[0];
+    weighed_spawn(self, &here, result, order, 0);
+    weighed_spawn(self, &more, result + 1, order + 1, (uint8_t)(first - 1));
+    weighed_join(self);
+    return here + more;
+}
+
+NS_TASK(int64_t, mixed, int8_t, a, double, b, int16_t, c, const char *, d, int32_t, e, float, f, int64_t, g, uint8_t, h,
+        uint16_t, i, uint32_t, j, uint64_t, k, many_numbers, l) {
+    (void)self;
+    return a + (int64_t)b + c + d[0] + e + (int64_t)f + g + h + i + j + (int64_t)k + l.part[7];
+}
+
+static void pass_arguments(ns_task *self, void *arguments) {
+    const int64_t weights[] = {100, 10, 1, 1000};
+    int64_t nothing, sum, all;
+    (void)arguments;
+    for (int64_t round = 0; round < 200; round++) {
+        const many_numbers eight = {{0, 0, 0, 0, 0, 0, 0, round}};
+        mixed_spawn(self, &all, 1, 20.5, 300, "\4", 50000, 600000.0f, -round, 7, 8, 9, 10, eight);
+        seven_spawn(self, &nothing);
+        weighed_spawn(self, &sum, 3, weights, 3);
+        weighed_join(self);
+        require(nothing == 7 && seven_call(self) == 7, "a task needs no argument");
+        require(sum == 300 + 40 + 5 + 6000, "three arguments arrive, in a call, too");
+        require(all == 1 + 20 + 300 + 4 + 50000 + 600000 + 34, "twelve arguments of any types arrive");
+    }
+}
+
+static int run_pass_arguments(ns_pool *pool) {
+    const int64_t weights[] = {2, 3, 5};
+    int64_t sum = 0;
+    const int error = ns_pool_run(pool, weighed, &(weighed_order){&sum, 7, weights, 2}, sizeof(weighed_order));
+    require(error || sum == 14 + 24 + 45, "an order has the arguments in their order");
+    return error ? error : ns_pool_run(pool, pass_arguments, NULL, 0);
+}
+
 /* Run as `lanes WORKERS`; with `serial`, or with a plan, what is not about room in a lane runs without lanes. */
 int main(int count, char **arguments) {
     const char *how = count > 2 ? arguments[2] : NULL;
@@ -225,6 +270,7 @@ int main(int count, char **arguments) {
     if (!error) error = ns_pool_run(pool, wait_with_typed_children, NULL, 0);
     if (!error) error = ns_pool_run(pool, hand_down_futures, NULL, 0);
     if (!error) error = ns_pool_run(pool, count_tree, NULL, 0);
+    if (!error) error = run_pass_arguments(pool);
     if (error) printf("%s\n", ns_error_sentence(error));
     ns_pool_destroy(pool);
     free(marks);

@@ -1,4 +1,4 @@
-/* Tasks with a type: NS_TASK defines one with its result, its name, and the type and name of its argument.
+/* Tasks with a type: NS_TASK defines one with its result, its name, and the types and names of its arguments.
  *
  *     NS_TASK(uint64_t, fib, int64_t, n) {
  *         if (n < 2) return (uint64_t)n;
@@ -9,14 +9,18 @@
  *         return a + b;
  *     }
  *
+ *     NS_TASK(double, dot, const double *, x, const double *, y, size_t, count) { ... }
+ *     dot_spawn(self, &left, x, y, count / 2);
+ *
  * `self` is the ns_task that runs. fib_spawn lets a child run and put its result there, as ns_spawn does; fib_call runs
  * one here and now, as ns_call does; fib_join is ns_join, best at children that are such tasks, right with any. `fib`
- * itself is the ns_body of such tasks, for ns_pool_run, whose arguments are a fib_order: {&result, argument}. All of
- * that is static. Arguments that are several are a struct.
+ * itself is the ns_body of such tasks, for ns_pool_run, whose arguments are a fib_order: {&result, argument, ...}. All
+ * of that is static. There may be up to NS_MOST_ARGUMENTS arguments, or none; more, or an array, are a struct.
  *
  * It is the fast way: where a strategy makes a spawn a push to the worker's own lane and a join a series of pops from
  * it, all of this is inline, arguments and results stay in registers unless a task is stolen, and the compiler sees
- * through the recursion. Everywhere else it is the calls of numasim/runtime.h.
+ * through the recursion. Arguments of more than NS_RESULT_BYTES bytes, as a struct is laid out, are copied to memory of
+ * their own. Everywhere else it is the calls of numasim/runtime.h.
  *
  * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
  * non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks, as many as it
@@ -134,10 +138,18 @@ NS_LANE_INLINE void ns_lane_move_top(ns_task *self, uint32_t children) {
     NS_LANE_STORE(self->worker->lane.top, (uintptr_t)ns_lane_top_of(self));
 }
 
-/* The place of the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, but not use it. */
+/* The place of the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, but not use it. That
+ * bodies whose results are local have joined their children when they end is more than gcc sees. */
+#if !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
 NS_LANE_INLINE void ns_lane_note_place(ns_lane_slot *slot, void *result) {
     NS_LANE_STORE(*(ns_lane_word *)(void *)slot->arguments, (uintptr_t)result);
 }
+#if !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic pop
+#endif
 
 /* The newest child is about to be the newest no more, or to be joined by the library. */
 NS_LANE_INLINE void ns_lane_settle(ns_task *self) {
@@ -151,138 +163,189 @@ NS_LANE_INLINE void ns_lane_spawn_elsewhere(ns_task *self, ns_body *body, const 
     self->children = (uint32_t)(ns_lane_spawn(self->worker, body, arguments, bytes) - self->first);
 }
 
+/* ---- lists of arguments ------------------------------------------------------------------------------------------ */
+
+/* NS_EACH_<count>(DO, NAME, TYPE, PARAMETER, ...) is DO(TYPE, PARAMETER) for each of so many arguments. */
+enum { NS_MOST_ARGUMENTS = 12 };
+#define NS_EACH_0(DO, NAME)
+#define NS_EACH_1(DO, NAME, TYPE, PARAMETER) DO(TYPE, PARAMETER)
+#define NS_EACH_2(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_1(DO, NAME, __VA_ARGS__)
+#define NS_EACH_3(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_2(DO, NAME, __VA_ARGS__)
+#define NS_EACH_4(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_3(DO, NAME, __VA_ARGS__)
+#define NS_EACH_5(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_4(DO, NAME, __VA_ARGS__)
+#define NS_EACH_6(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_5(DO, NAME, __VA_ARGS__)
+#define NS_EACH_7(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_6(DO, NAME, __VA_ARGS__)
+#define NS_EACH_8(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_7(DO, NAME, __VA_ARGS__)
+#define NS_EACH_9(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_8(DO, NAME, __VA_ARGS__)
+#define NS_EACH_10(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_9(DO, NAME, __VA_ARGS__)
+#define NS_EACH_11(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_10(DO, NAME, __VA_ARGS__)
+#define NS_EACH_12(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_11(DO, NAME, __VA_ARGS__)
+
+/* How many arguments there are behind the name of a task. */
+#define NS_BEHIND(A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, A18, A19, A20, A21, \
+                  A22, A23, A24, COUNT, ...)                                                                          \
+    COUNT
+#define NS_ARGUMENT_COUNT(...)                                                                                       \
+    NS_BEHIND(__VA_ARGS__, 12, needs_a_type_and_a_name, 11, needs_a_type_and_a_name, 10, needs_a_type_and_a_name, 9, \
+              needs_a_type_and_a_name, 8, needs_a_type_and_a_name, 7, needs_a_type_and_a_name, 6,                    \
+              needs_a_type_and_a_name, 5, needs_a_type_and_a_name, 4, needs_a_type_and_a_name, 3,                    \
+              needs_a_type_and_a_name, 2, needs_a_type_and_a_name, 1, needs_a_type_and_a_name, 0, 0)
+
+/* What may stand for an argument: it has another name than the program gives it, whose names may be any. */
+#define NS_FIELD(TYPE, PARAMETER) TYPE argument_##PARAMETER;
+#define NS_PARAMETER(TYPE, PARAMETER) , TYPE argument_##PARAMETER
+#define NS_PASSED(TYPE, PARAMETER) , argument_##PARAMETER
+#define NS_OF_ORDER(TYPE, PARAMETER) , order->argument_##PARAMETER
+#define NS_WRITTEN(TYPE, PARAMETER) order->argument_##PARAMETER = argument_##PARAMETER;
+#define NS_NAMED(TYPE, PARAMETER) , TYPE PARAMETER
+
+#define NS_PASTED(FIRST, SECOND) FIRST##SECOND
+#define NS_JOINED(FIRST, SECOND) NS_PASTED(FIRST, SECOND)
+#define NS_FIRST(FIRST, ...) FIRST
+#define NS_TASK(RESULT, ...) NS_TASK_OF(NS_JOINED(NS_EACH_, NS_ARGUMENT_COUNT(__VA_ARGS__)), RESULT, __VA_ARGS__)
+#define NS_TASK_OF(EACH, RESULT, ...) NS_NAMED_TASK(EACH, RESULT, NS_FIRST(__VA_ARGS__, 0), __VA_ARGS__)
+#define NS_NAMED_TASK(EACH, RESULT, NAME, ...) NS_DEFINE_TASK(EACH, RESULT, NAME, __VA_ARGS__)
+
+/* ---- NS_TASK ----------------------------------------------------------------------------------------------------- */
+
 /* NAME_program is inlined twice: into NAME_in_lane, where the compiler keeps its task in registers, since its address
  * never leaves the function, and into NAME for where there are no lanes. Orders whose address leaves are copies, too.
  * NAME_in_slot is the body of a task in a lane. Tasks are counted before they run, so that nothing follows the call.
+ * EACH goes through the list of arguments, which begins with NAME.
  */
-#define NS_TASK(RESULT, NAME, ARGUMENT, PARAMETER)                                                                    \
-    typedef struct {                                                                                                  \
-        RESULT *result;                                                                                               \
-        ARGUMENT argument;                                                                                            \
-    } NAME##_order;                                                                                                   \
-    enum {                                                                                                            \
-        NAME##_fits = sizeof(ARGUMENT) <= NS_RESULT_BYTES && sizeof(RESULT) <= NS_RESULT_BYTES &&                     \
-        offsetof(NAME##_order, argument) == NS_RESULT_AT                                                              \
-    };                                                                                                                \
-    static void NAME(ns_task *self, void *arguments);                                                                 \
-    static void NAME##_in_slot(ns_task *self, void *arguments);                                                       \
-    static RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first, ARGUMENT argument);                          \
-                                                                                                                      \
-    typedef struct {                                                                                                  \
-        RESULT result;                                                                                                \
-        ns_lane_flag is_pushed;                                                                                       \
-    } NAME##_pushed;                                                                                                  \
-    NS_LANE_SELDOM NAME##_pushed NAME##_push_slowly(ns_worker *worker, ns_lane_slot *slot) {                          \
-        NAME##_pushed done;                                                                                           \
-        __builtin_memset(&done, 0, sizeof done);                                                                      \
-        done.is_pushed = ns_lane_admit(worker);                                                                       \
-        if (done.is_pushed) return done;                                                                              \
-        worker->tasks++;                                                                                              \
-        done.result = NAME##_in_lane(worker, slot, ((const NAME##_order *)(void *)slot->arguments)->argument);        \
-        return done;                                                                                                  \
-    }                                                                                                                 \
-                                                                                                                      \
-    NS_LANE_SELDOM RESULT NAME##_join_slowly(ns_worker *worker, ns_lane_slot *slot) {                                 \
-        RESULT result;                                                                                                \
-        ns_lane_note_place(slot, &result);                                                                            \
-        ns_lane_join(worker, slot);                                                                                   \
-        return result;                                                                                                \
-    }                                                                                                                 \
-                                                                                                                      \
-    NS_LANE_INLINE void NAME##_spawn(ns_task *self, RESULT *result, ARGUMENT argument) {                              \
-        if (self->whole || !NAME##_fits) {                                                                            \
-            const NAME##_order order = {result, argument};                                                            \
-            if (self->whole)                                                                                          \
-                ns_spawn(self->whole, NAME, &order, sizeof order);                                                    \
-            else                                                                                                      \
-                ns_lane_spawn_elsewhere(self, NAME, &order, sizeof order);                                            \
-            return;                                                                                                   \
-        }                                                                                                             \
-        ns_lane_settle(self);                                                                                         \
-        ns_lane_slot *slot = ns_lane_top_of(self);                                                                    \
-        slot->body = NAME##_in_slot;                                                                                  \
-        ((NAME##_order *)(void *)slot->arguments)->argument = argument;                                               \
-        self->result = result;                                                                                        \
-        if (ns_lane_pushes(self)) {                                                                                   \
-            ns_lane_move_top(self, self->children + 1);                                                               \
-            self->newest = NAME##_in_slot;                                                                            \
-        } else {                                                                                                      \
-            const NAME##_pushed done = NAME##_push_slowly(self->worker, slot);                                        \
-            *result = done.result;                                                                                    \
-            self->newest = done.is_pushed || !self->children ? NAME##_in_slot : NULL;                                 \
-            self->children += done.is_pushed;                                                                         \
-        }                                                                                                             \
-    }                                                                                                                 \
-                                                                                                                      \
-    NS_LANE_INLINE RESULT NAME##_call(ns_task *self, ARGUMENT argument) {                                             \
-        if (!self->whole) return NAME##_in_lane(self->worker, ns_lane_top_of(self), argument);                        \
-        RESULT result;                                                                                                \
-        NAME##_order order = {&result, argument};                                                                     \
-        ns_call(self->whole, NAME, &order);                                                                           \
-        return result;                                                                                                \
-    }                                                                                                                 \
-                                                                                                                      \
-    NS_LANE_INLINE void NAME##_join(ns_task *self) {                                                                  \
-        if (self->whole) {                                                                                            \
-            ns_join(self->whole);                                                                                     \
-            return;                                                                                                   \
-        }                                                                                                             \
-        if (self->children && self->newest == NAME##_in_slot) {                                                       \
-            RESULT *result = (RESULT *)self->result;                                                                  \
-            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                            \
-            self->newest = NULL;                                                                                      \
-            if (ns_lane_pops(self)) {                                                                                 \
-                ns_lane_move_top(self, self->children - 1);                                                           \
-                self->worker->tasks++;                                                                                \
-                *result = NAME##_in_lane(self->worker, slot, ((NAME##_order *)(void *)slot->arguments)->argument);    \
-            } else {                                                                                                  \
-                self->children--;                                                                                     \
-                *result = NAME##_join_slowly(self->worker, slot);                                                     \
-            }                                                                                                         \
-        }                                                                                                             \
-        while (self->children) {                                                                                      \
-            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                            \
-            if (!ns_lane_pops(self) || NS_LANE_RARE(slot->body != NAME##_in_slot)) {                                  \
-                ns_lane_settle(self);                                                                                 \
-                self->children = 0;                                                                                   \
-                ns_lane_join(self->worker, self->first);                                                              \
-                return;                                                                                               \
-            }                                                                                                         \
-            ns_lane_move_top(self, self->children - 1);                                                               \
-            const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                                \
-            RESULT *result = order->result;                                                                           \
-            self->worker->tasks++;                                                                                    \
-            *result = NAME##_in_lane(self->worker, slot, order->argument);                                            \
-        }                                                                                                             \
-    }                                                                                                                 \
-                                                                                                                      \
-    NS_LANE_INLINE RESULT NAME##_program(ns_task *self, ARGUMENT argument);                                           \
-                                                                                                                      \
-    static __attribute__((unused)) RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first, ARGUMENT argument) { \
-        ns_task self = {worker, NULL, first, 0, 0, NULL, NAME##_in_slot};                                             \
-        const RESULT result = NAME##_program(&self, argument);                                                        \
-        if (NS_LANE_RARE(self.children)) {                                                                            \
-            ns_lane_settle(&self);                                                                                    \
-            ns_lane_join(worker, first);                                                                              \
-        }                                                                                                             \
-        return result;                                                                                                \
-    }                                                                                                                 \
-                                                                                                                      \
-    static void NAME##_in_slot(ns_task *self, void *arguments) {                                                      \
-        const NAME##_order *order = (const NAME##_order *)arguments;                                                  \
-        const RESULT result = NAME##_in_lane(self->worker, ns_lane_top_of(self), order->argument);                    \
-        self->returned = NAME##_fits ? sizeof result : 0;                                                             \
-        __builtin_memcpy((char *)arguments + NS_RESULT_AT, &result, self->returned);                                  \
-    }                                                                                                                 \
-                                                                                                                      \
-    static void NAME(ns_task *self, void *arguments) {                                                                \
-        const NAME##_order *order = (const NAME##_order *)arguments;                                                  \
-        ns_task part = {self->worker, self->whole, NULL, 0, 0, NULL, NULL};                                           \
-        *order->result = self->whole ? NAME##_program(&part, order->argument)                                         \
-                                     : NAME##_in_lane(self->worker, ns_lane_top_of(self), order->argument);           \
-    }                                                                                                                 \
-                                                                                                                      \
-    NS_LANE_INLINE RESULT NAME##_program(ns_task *self, ARGUMENT PARAMETER)
+#define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                   \
+    typedef struct {                                                                                              \
+        RESULT *result;                                                                                           \
+        EACH(NS_FIELD, __VA_ARGS__)                                                                               \
+    } NAME##_order;                                                                                               \
+    enum { NAME##_fits = sizeof(NAME##_order) <= NS_INLINED_BYTES && sizeof(RESULT) <= NS_RESULT_BYTES };         \
+    static void NAME(ns_task *self, void *arguments);                                                             \
+    static void NAME##_in_slot(ns_task *self, void *arguments);                                                   \
+    static RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first EACH(NS_PARAMETER, __VA_ARGS__));         \
+                                                                                                                  \
+    typedef struct {                                                                                              \
+        RESULT result;                                                                                            \
+        ns_lane_flag is_pushed;                                                                                   \
+    } NAME##_pushed;                                                                                              \
+    NS_LANE_SELDOM NAME##_pushed NAME##_push_slowly(ns_worker *worker, ns_lane_slot *slot) {                      \
+        NAME##_pushed done;                                                                                       \
+        __builtin_memset(&done, 0, sizeof done);                                                                  \
+        done.is_pushed = ns_lane_admit(worker);                                                                   \
+        if (done.is_pushed) return done;                                                                          \
+        const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                                \
+        (void)order;                                                                                              \
+        worker->tasks++;                                                                                          \
+        done.result = NAME##_in_lane(worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                                \
+        return done;                                                                                              \
+    }                                                                                                             \
+                                                                                                                  \
+    NS_LANE_SELDOM RESULT NAME##_join_slowly(ns_worker *worker, ns_lane_slot *slot) {                             \
+        RESULT result;                                                                                            \
+        ns_lane_note_place(slot, &result);                                                                        \
+        ns_lane_join(worker, slot);                                                                               \
+        return result;                                                                                            \
+    }                                                                                                             \
+                                                                                                                  \
+    NS_LANE_INLINE void NAME##_spawn(ns_task *self, RESULT *result EACH(NS_PARAMETER, __VA_ARGS__)) {             \
+        if (self->whole || !NAME##_fits) {                                                                        \
+            const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                     \
+            if (self->whole)                                                                                      \
+                ns_spawn(self->whole, NAME, &order, sizeof order);                                                \
+            else                                                                                                  \
+                ns_lane_spawn_elsewhere(self, NAME, &order, sizeof order);                                        \
+            return;                                                                                               \
+        }                                                                                                         \
+        ns_lane_settle(self);                                                                                     \
+        ns_lane_slot *slot = ns_lane_top_of(self);                                                                \
+        slot->body = NAME##_in_slot;                                                                              \
+        NAME##_order *order = (NAME##_order *)(void *)slot->arguments;                                            \
+        (void)order;                                                                                              \
+        EACH(NS_WRITTEN, __VA_ARGS__)                                                                             \
+        self->result = result;                                                                                    \
+        if (ns_lane_pushes(self)) {                                                                               \
+            ns_lane_move_top(self, self->children + 1);                                                           \
+            self->newest = NAME##_in_slot;                                                                        \
+        } else {                                                                                                  \
+            const NAME##_pushed done = NAME##_push_slowly(self->worker, slot);                                    \
+            *result = done.result;                                                                                \
+            self->newest = done.is_pushed || !self->children ? NAME##_in_slot : NULL;                             \
+            self->children += done.is_pushed;                                                                     \
+        }                                                                                                         \
+    }                                                                                                             \
+                                                                                                                  \
+    NS_LANE_INLINE RESULT NAME##_call(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__)) {                            \
+        if (!self->whole) return NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_PASSED, __VA_ARGS__)); \
+        RESULT result;                                                                                            \
+        NAME##_order order = {&result EACH(NS_PASSED, __VA_ARGS__)};                                              \
+        ns_call(self->whole, NAME, &order);                                                                       \
+        return result;                                                                                            \
+    }                                                                                                             \
+                                                                                                                  \
+    NS_LANE_INLINE void NAME##_join(ns_task *self) {                                                              \
+        if (self->whole) {                                                                                        \
+            ns_join(self->whole);                                                                                 \
+            return;                                                                                               \
+        }                                                                                                         \
+        if (self->children && self->newest == NAME##_in_slot) {                                                   \
+            RESULT *result = (RESULT *)self->result;                                                              \
+            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                        \
+            self->newest = NULL;                                                                                  \
+            if (ns_lane_pops(self)) {                                                                             \
+                ns_lane_move_top(self, self->children - 1);                                                       \
+                self->worker->tasks++;                                                                            \
+                const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                        \
+                (void)order;                                                                                      \
+                *result = NAME##_in_lane(self->worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                      \
+            } else {                                                                                              \
+                self->children--;                                                                                 \
+                *result = NAME##_join_slowly(self->worker, slot);                                                 \
+            }                                                                                                     \
+        }                                                                                                         \
+        while (self->children) {                                                                                  \
+            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                        \
+            if (!ns_lane_pops(self) || NS_LANE_RARE(slot->body != NAME##_in_slot)) {                              \
+                ns_lane_settle(self);                                                                             \
+                self->children = 0;                                                                               \
+                ns_lane_join(self->worker, self->first);                                                          \
+                return;                                                                                           \
+            }                                                                                                     \
+            ns_lane_move_top(self, self->children - 1);                                                           \
+            const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                            \
+            RESULT *result = order->result;                                                                       \
+            self->worker->tasks++;                                                                                \
+            *result = NAME##_in_lane(self->worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                          \
+        }                                                                                                         \
+    }                                                                                                             \
+                                                                                                                  \
+    NS_LANE_INLINE RESULT NAME##_program(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__));                          \
+                                                                                                                  \
+    static __attribute__((unused)) RESULT NAME##_in_lane(ns_worker *worker,                                       \
+                                                         ns_lane_slot *first EACH(NS_PARAMETER, __VA_ARGS__)) {   \
+        ns_task self = {worker, NULL, first, 0, 0, NULL, NAME##_in_slot};                                         \
+        const RESULT result = NAME##_program(&self EACH(NS_PASSED, __VA_ARGS__));                                 \
+        if (NS_LANE_RARE(self.children)) {                                                                        \
+            ns_lane_settle(&self);                                                                                \
+            ns_lane_join(worker, first);                                                                          \
+        }                                                                                                         \
+        return result;                                                                                            \
+    }                                                                                                             \
+                                                                                                                  \
+    static void NAME##_in_slot(ns_task *self, void *arguments) {                                                  \
+        const NAME##_order *order = (const NAME##_order *)arguments;                                              \
+        (void)order;                                                                                              \
+        const RESULT result = NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_OF_ORDER, __VA_ARGS__));  \
+        self->returned = NAME##_fits ? sizeof result : 0;                                                         \
+        __builtin_memcpy((char *)arguments + NS_RESULT_AT, &result, self->returned);                              \
+    }                                                                                                             \
+                                                                                                                  \
+    static void NAME(ns_task *self, void *arguments) {                                                            \
+        const NAME##_order *order = (const NAME##_order *)arguments;                                              \
+        ns_task part = {self->worker, self->whole, NULL, 0, 0, NULL, NULL};                                       \
+        *order->result = self->whole                                                                              \
+                             ? NAME##_program(&part EACH(NS_OF_ORDER, __VA_ARGS__))                               \
+                             : NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_OF_ORDER, __VA_ARGS__)); \
+    }                                                                                                             \
+    NS_LANE_INLINE RESULT NAME##_program(ns_task *self EACH(NS_NAMED, __VA_ARGS__))
 
 #endif
 
