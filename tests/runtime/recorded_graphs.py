@@ -10,6 +10,7 @@ from numasim.workload.json_io import read
 
 SMALL: dict[str, dict[str, int | str]] = {
     "cholesky": {"tiles": 4, "tile_size": 5},
+    "cholesky dependences": {"tiles": 5, "tile_size": 5, "dependences": 1},
     "fft": {"n": 2048},
     "fib": {"n": 9},
     "graph": {"depth": 5, "graph_seed": 3},

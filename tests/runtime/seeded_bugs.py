@@ -319,4 +319,28 @@ BUGS = [
         "reordered",
         "barrier/flag",
     ),
+    Bug(
+        "what is pushed onto the list of a task that has ended is waited for",
+        "dependent.c",
+        "        if (newest == &ended) return false;\n",
+        "        if (newest == &ended) newest = NULL;\n",
+        "sequential",
+        "dependent/two after one",
+    ),
+    Bug(
+        "a parent takes as free what has no list to wait in, and others take as theirs",
+        "dependent.c",
+        "static const uint32_t UNKNOWN = UINT32_C(1) << 31;",
+        "static const uint32_t UNKNOWN = 1;",
+        "sequential",
+        "dependent/one after two",
+    ),
+    Bug(
+        "a task that ends does not tell its parent what it did",
+        "dependent.c",
+        "    return ns_atomic_pointer_exchange(&self->waiting, &ended, memory_order_acq_rel);\n",
+        "    return ns_atomic_pointer_exchange(&self->waiting, &ended, memory_order_acquire);\n",
+        "reordered",
+        "dependent/two after one",
+    ),
 ]

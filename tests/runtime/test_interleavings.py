@@ -1,4 +1,4 @@
-"""All interleavings of small programs on the deque, the lane, the locks, conditions and barriers of the runtime.
+"""All interleavings of small programs on the deque, lane, dependences, locks, conditions and barriers of the runtime.
 
 The sources are those of the library; their atomic accesses are steps of the explorer in tests/runtime/explorer. What
 it can see is held against what is known of memory models; that it sees bugs is shown by some that are put into the
@@ -28,7 +28,7 @@ IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 def parts(c_compiler: str) -> dict[str, Path]:
     """The explorer's objects and those of the explored sources, by the names of their sources."""
     own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
-    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c")
+    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependent.c")
     made = compile_objects(c_compiler, own, FLAGS) + compile_objects(c_compiler, explored, IN_ARENA)
     return {source.stem: path for source, path in zip([*own, *explored], made, strict=True)}
 
@@ -53,7 +53,7 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("memory", "about"),
     [
-        *(("reordered", about) for about in ("deque/short", "lane/short", "lock", "condition", "barrier")),
+        *(("reordered", about) for about in ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent")),
         *(("buffered", about) for about in ("deque", "lane")),  # whose longer cases have too many schedules otherwise
     ],
 )

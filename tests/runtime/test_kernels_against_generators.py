@@ -3,7 +3,7 @@
 Sort is generated from the keys that the kernel sorts, see `really_sorted`. Three cannot be equal. ``matmul`` is a
 task per element there, in an implicit range that is never materialised, and a task per block here. ``sparselu``
 clears a block that fills in by its first update, which so writes it without reading. ``cholesky`` has dependences
-there, of which the runtime has none, and joins here, which keep them.
+there, and without its parameter ``dependences`` joins here, which keep them.
 """
 
 from __future__ import annotations
@@ -67,8 +67,13 @@ CASES: list[tuple[str, str, dict[str, int | str]]] = [
         ]
     ),
     ("syncbench", "syncbench", {"construct": "barrier", "repetitions": 2, "delay_ns": 0}),
+    *(
+        ("cholesky", "cholesky", {"tiles": tiles, "tile_size": size, "dependences": 1})
+        for tiles, size in [(1, 6), (2, 1), (5, 3), (9, 2)]
+    ),
 ]
 WORKERS = 3
+PROGRAMS = ("op_ptr", "op_code", "op_arg", "kind", "parent", "segment_compute_ps", "segment_accesses")
 
 
 def generated(benchmark: str, **parameters: int | str) -> Workload:
@@ -76,6 +81,7 @@ def generated(benchmark: str, **parameters: int | str) -> Workload:
         return really_sorted(**parameters)
     given = {key: Decimal(v) if isinstance(v, str) and v[0].isdigit() else v for key, v in parameters.items()}
     extra: dict[str, int | str] = {"heap": "fresh"} if benchmark == "strassen" else {}
+    given.pop("dependences", None)  # which the generator always has
     if "threads" in PARAMETERS[benchmark].model_fields:
         extra["threads"] = WORKERS
     return generate(workload_spec(benchmark, **given, **extra))
@@ -87,7 +93,7 @@ def test_a_recorded_graph_is_the_generated_one(
 ) -> None:
     _, here = recorded(program, tmp_path, kernel, workers=WORKERS, **parameters)
     there = generated(benchmark, **parameters)
-    for name in ("op_ptr", "op_code", "op_arg", "kind", "parent", "segment_compute_ps", "segment_accesses"):
+    for name in (*PROGRAMS, "successor_ptr", "successor"):
         assert np.array_equal(getattr(here, name), getattr(there, name)), name
     for column in fields(here.accesses):
         mine, theirs = getattr(here.accesses, column.name), getattr(there.accesses, column.name)

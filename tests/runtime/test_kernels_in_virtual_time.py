@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from recorded_graphs import SMALL, recorded
 from virtual_equality import counts_of, counts_of_run
 
 from numasim.engine.simulate import simulate
+from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
@@ -51,6 +53,18 @@ def test_a_file_has_a_seed_that_an_order_may_override(program: Path, tmp_path: P
     of_seed = {seed: simulate(plan, seed).counters["trace_hash"] for seed in (3, 2**64 - 1)}
     assert hashes == {(written, asked): of_seed[asked or written] for written, asked in hashes}
     assert of_seed[3] != of_seed[2**64 - 1]
+
+
+def test_a_program_has_the_dependences_of_the_plans_graph(program: Path, tmp_path: Path) -> None:
+    """Of the other graph all tasks and ops are the same, and none waits for another."""
+    parameters = {"tiles": 3, "dependences": 1}
+    recorded(program, tmp_path, "cholesky", **parameters)
+    path = tmp_path / "cholesky.json"
+    path.write_text(re.sub(r',"then":\[[0-9,]*\]', "", path.read_text()))
+    write_plan(plan_of_graph(path, "randomized", 2), 0, tmp_path / "plan")
+    order = Order("cholesky", parameters, "virtual", workers=2, plan=tmp_path / "plan")
+    with pytest.raises(InputError, match="task 2 waits for 1 others where that of the plan's graph waits for 0"):
+        run_kernel(order, program)
 
 
 @pytest.mark.parametrize("label", SMALL)

@@ -383,6 +383,26 @@ def test_typed_tasks_by_plans(watched: Path, plans: Path, case: str) -> None:
     assert told([watched / "lanes", workers, how]) == ""
 
 
+DEPENDENT = ["4 cilk help", "4 cilk continuation", "4 randomized continuation", "3 randomized strict", "4 cilk block"]
+
+
+@pytest.mark.parametrize(
+    "case", ["1", "2", "5", "1 serial", "1 newest", "1 stolen", *DEPENDENT, "4 randomized help", *LANES]
+)
+def test_tasks_with_dependences_do_what_they_do_one_after_the_other(watched: Path, plans: Path, case: str) -> None:
+    workers, *kinds = case.split()
+    how = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
+    assert told([watched / "dependences", workers, *how]) == ""
+
+
+@pytest.mark.parametrize("strategy", ["randomized", "cilk", "topology-aware", "locality-binding"])
+def test_a_cholesky_with_dependences_is_that_of_its_serial_twin(program: Path, plans: Path, strategy: str) -> None:
+    order = Order("cholesky", {"tiles": 9, "tile_size": 5, "dependences": 1}, repeat=5)
+    for run in run_kernel(replace(order, plan=plan_file(plans, strategy, "help", 4)), program):
+        holds(run)
+        assert run.columns["tasks"] == 1 + 9 * 10 * 11 // 6  # the one that spawns them, and one for each i >= j >= k
+
+
 def usable_cpus(program: Path) -> list[int]:
     """The usable processors in the order in which machines number their hardware threads."""
     found = json.loads(subprocess.check_output([program, "topology"]))["cpus"]

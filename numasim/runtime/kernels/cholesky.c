@@ -2,10 +2,10 @@
  * divides the tiles below it, and updates every tile (i, j) right of column k. Tiles on and below the diagonal are
  * stored, row by row, each in one piece.
  *
- * The tasks, their order, times and accesses are those of numasim/workload/families/cholesky.py. What holds them back
- * is not: there a task waits for the writers of its own tiles alone, as with OpenMP's `depend`. This runtime has no
- * dependences between tasks, so that the task that creates all others joins after the factorisation, after the
- * divisions and after the updates of every step. That keeps every dependence, and workers wait for each other more.
+ * The tasks, their order, times and accesses are those of numasim/workload/families/cholesky.py. With `dependences` so
+ * is what holds them back: a task waits for the writers of its own tiles alone, as with OpenMP's `depend`. Without, the
+ * task that creates all others joins after the factorisation, after the divisions and after the updates of every step.
+ * That keeps every dependence, and workers wait for each other more.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,20 +14,22 @@
 #include "kernels/kernel.h"
 #include "policy/draws.h"
 
-enum { TILES, TILE_SIZE, OBJECTS, RATE };
+enum { TILES, TILE_SIZE, OBJECTS, RATE, DEPENDENCES };
 static const ns_parameter PARAMETERS[] = {
     {"tiles", NS_INTEGER, "16", 1, 256, NULL, "tiles in a row, and rows of tiles"},
     {"tile_size", NS_INTEGER, "32", 1, 1024, NULL, "numbers in a row of a tile, and rows"},
     NS_OBJECTS_PARAMETER,
     {"ps_per_1000_flops", NS_INTEGER, "100000", 0, 1000000000, NULL, "declared"},
+    {"dependences", NS_INTEGER, "0", 0, 1, NULL,
+     "whether tasks wait for those that write their tiles, and not for steps"},
     {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
 };
 
-enum { MOST_ACCESSES = 3 };
+enum { MOST_TILES = 3 };
 
 typedef struct {
     int64_t tiles, size, rate;
-    bool objects;
+    bool objects, dependences;
     uint32_t object;
     double *matrix, *twin, *original;
 } state;
@@ -119,28 +121,52 @@ static void run_step(ns_task *self, void *arguments) {
     ns_work(self, ns_compute_ps(flops(s), s->of->rate));
 }
 
+/* The tiles that a task works with. */
+typedef struct {
+    ns_access accesses[MOST_TILES];
+    ns_dependence dependences[MOST_TILES];
+    uint32_t count;
+} tiles;
+
+static void add_tile(tiles *all, const state *of, int64_t row, int64_t column, enum ns_access_mode mode) {
+    ns_access *access = &all->accesses[all->count];
+    *access = access_to(of, row, column, mode);
+    all->dependences[all->count++] = (ns_dependence){
+        .address = tile_at(of, of->matrix, row, column),
+        .direction = mode == NS_READ ? NS_DIRECTION_IN : NS_DIRECTION_INOUT,
+        .access = of->objects ? access : NULL,
+    };
+}
+
 static void spawn_step(ns_task *self, const step *s) {
     const state *of = s->of;
-    ns_access accesses[MOST_ACCESSES];
-    uint32_t count = 0;
-    if (s->j > s->k) accesses[count++] = access_to(of, s->i, s->k, NS_READ);
-    if (s->j > s->k && s->i > s->j) accesses[count++] = access_to(of, s->j, s->k, NS_READ);
-    if (s->j == s->k && s->i > s->k) accesses[count++] = access_to(of, s->k, s->k, NS_READ);
-    accesses[count++] = access_to(of, s->i, s->j, NS_READ_WRITE);
-    ns_spawn_with(self, run_step, s, sizeof *s, accesses, of->objects ? count : 0);
+    tiles all = {.count = 0};
+    if (s->j > s->k) add_tile(&all, of, s->i, s->k, NS_READ);
+    if (s->j > s->k && s->i > s->j) add_tile(&all, of, s->j, s->k, NS_READ);
+    if (s->j == s->k && s->i > s->k) add_tile(&all, of, s->k, s->k, NS_READ);
+    add_tile(&all, of, s->i, s->j, NS_READ_WRITE);
+    if (of->dependences)
+        ns_spawn_after(self, run_step, s, sizeof *s, all.dependences, all.count);
+    else
+        ns_spawn_with(self, run_step, s, sizeof *s, all.accesses, of->objects ? all.count : 0);
+}
+
+/* The tasks so far have to be done before the next are spawned, unless each says what it waits for. */
+static void end_part(ns_task *self, const state *of) {
+    if (!of->dependences) ns_join(self);
 }
 
 static void decompose(ns_task *self, void *arguments) {
     const state *of = *(const state **)arguments;
     for (int64_t k = 0; k < of->tiles; k++) {
         spawn_step(self, &(step){of, k, k, k});
-        ns_join(self);
+        end_part(self, of);
         for (int64_t i = k + 1; i < of->tiles; i++) spawn_step(self, &(step){of, i, k, k});
-        ns_join(self);
+        end_part(self, of);
         for (int64_t i = k + 1; i < of->tiles; i++) {
             for (int64_t j = k + 1; j <= i; j++) spawn_step(self, &(step){of, i, j, k});
         }
-        ns_join(self);
+        end_part(self, of);
     }
 }
 
@@ -177,7 +203,8 @@ static int create(void **made, ns_setting *setting) {
     *self = (state){.tiles = values[TILES].number,
                     .size = values[TILE_SIZE].number,
                     .rate = values[RATE].number,
-                    .objects = values[OBJECTS].number};
+                    .objects = values[OBJECTS].number,
+                    .dependences = values[DEPENDENCES].number};
     self->matrix = malloc(bytes_of(self));
     self->twin = malloc(bytes_of(self));
     self->original = malloc(bytes_of(self));

@@ -77,12 +77,12 @@ enum ns_access_mode { NS_READ = 1, NS_WRITE = 2, NS_READ_WRITE = 3 };
 enum ns_access_pattern { NS_SEQUENTIAL, NS_STRIDED, NS_RANDOM, NS_CHASE };
 
 /* `rows` pieces of `row_bytes` bytes, `stride` bytes apart, from `offset` of an object on; walked `passes` times. */
-typedef struct {
+struct ns_access {
     uint32_t object;
     uint32_t passes;
     int64_t offset, row_bytes, rows, stride;
     uint8_t mode, pattern;
-} ns_access;
+};
 
 /* Register memory that tasks share; its id, ascending from 0, or a negative error code. */
 int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64_t bytes);

@@ -13,7 +13,8 @@
  *     dot_spawn(self, &left, x, y, count / 2);
  *
  * `self` is the ns_task that runs. fib_spawn lets a child run and put its result there, as ns_spawn does; fib_call runs
- * one here and now, as ns_call does; fib_join is ns_join, best at children that are such tasks, right with any. `fib`
+ * one here and now, as ns_call does; fib_spawn_after(self, NS_DEPEND(...), &a, n - 1) is ns_spawn_after; fib_join is
+ * ns_join, best at children that are such tasks, right with any. `fib`
  * itself is the ns_body of such tasks, for ns_pool_run, whose arguments are a fib_order: {&result, argument, ...}. All
  * of that is static. There may be up to NS_MOST_ARGUMENTS arguments, or none; more, or an array, are a struct.
  *
@@ -271,6 +272,12 @@ enum { NS_MOST_ARGUMENTS = 12 };
             self->newest = done.is_pushed || !self->children ? NAME##_in_slot : NULL;                             \
             self->children += done.is_pushed;                                                                     \
         }                                                                                                         \
+    }                                                                                                             \
+                                                                                                                  \
+    NS_LANE_INLINE void NAME##_spawn_after(ns_task *self, const ns_dependence *dependences, uint32_t count,       \
+                                           RESULT *result EACH(NS_PARAMETER, __VA_ARGS__)) {                      \
+        const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                         \
+        ns_spawn_after(self, NAME, &order, sizeof order, dependences, count);                                     \
     }                                                                                                             \
                                                                                                                   \
     NS_LANE_INLINE RESULT NAME##_call(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__)) {                            \

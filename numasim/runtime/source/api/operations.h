@@ -18,6 +18,8 @@ typedef struct {
     const ns_access *accesses; /* of its first segment */
     uint32_t access_count;
     ns_future *future; /* NULL, or what is set when it ends */
+    const ns_dependence *dependences;
+    uint32_t dependence_count;
 } ns_work_order;
 
 /* What a mode does with pools. */
@@ -33,6 +35,7 @@ typedef struct {
  */
 typedef struct {
     void (*spawn)(ns_task *self, const ns_work_order *order);
+    void (*spawn_after)(ns_task *self, const ns_work_order *order); /* with dependences */
     void (*call)(ns_task *self, ns_body *body, void *arguments);
     void (*join)(ns_task *self);
     void (*get)(ns_task *self, ns_future *future);

@@ -1,5 +1,6 @@
 /* Tasks as programs see them: every call goes to the mode in which the task runs. */
 #include "api/operations.h"
+#include "dependences/dependences.h"
 #include "queues/lane.h"
 
 /* The task that the mode knows: the program may stand in a part of it. */
@@ -20,15 +21,27 @@ void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes)
 
 void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t bytes, const ns_access *accesses,
                    uint32_t count) {
-    const ns_work_order order = {body, arguments, bytes, accesses, count, NULL};
+    const ns_work_order order = {
+        .body = body, .arguments = arguments, .bytes = bytes, .accesses = accesses, .access_count = count};
     operations_of(self)->spawn(whole_of(self), &order);
+}
+
+void ns_spawn_after(ns_task *self, ns_body *body, const void *arguments, size_t bytes, const ns_dependence *dependences,
+                    uint32_t count) {
+    const ns_work_order order = {
+        .body = body, .arguments = arguments, .bytes = bytes, .dependences = dependences, .dependence_count = count};
+    operations_of(self)->spawn_after(whole_of(self), &order);
 }
 
 void ns_call(ns_task *self, ns_body *body, void *arguments) {
     operations_of(self)->call(whole_of(self), body, arguments);
 }
 
-void ns_join(ns_task *self) { operations_of(self)->join(whole_of(self)); }
+/* In a lane, a task has no dependences of its own: lane_execution.c. */
+void ns_join(ns_task *self) {
+    operations_of(self)->join(whole_of(self));
+    if (self->whole && ns_dependences_of(self->whole)) ns_dependences_close(self->whole);
+}
 
 void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void *arguments, size_t bytes) {
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes, .future = future};

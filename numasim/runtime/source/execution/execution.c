@@ -1,6 +1,7 @@
 /* What several ways to execute tasks do alike. */
 #include "execution/execution.h"
 
+#include "dependences/dependences.h"
 #include "search/search.h"
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
@@ -24,7 +25,7 @@ void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) 
 void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task) {
     task->base.worker = &worker->base;
     task->body(&task->base, task->inlined);
-    if (task->pending) ns_join(&task->base);
+    if (task->pending || ns_dependences_of(&task->base)) ns_join(&task->base);
     ns_thread_task_end(worker, task);
 }
 
@@ -55,6 +56,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *task = (ns_thread_task *)self;
     ns_thread_task part = {.base = *self, .parent = task, .home = task->home};
     part.base.whole = &part.base;
+    part.base.first = NULL; /* its children depend on none of the caller's */
     body(&part.base, arguments);
     ns_join(&part.base);
     if (self->worker != part.base.worker) self->worker = part.base.worker; /* a fiber has gone on elsewhere */

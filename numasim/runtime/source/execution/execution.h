@@ -30,6 +30,10 @@ struct ns_thread_execution {
     /* Execute other tasks until the wait of `task`, which its worker executes, is over. */
     void (*wait)(ns_task *task, const ns_thread_wait *wait);
 
+    /* Put a child that can begin, since those that it waited for have ended, into a queue, or see to it in another way:
+     * false where the worker is to execute it at once. Without lanes. */
+    bool (*release)(ns_thread_worker *worker, ns_thread_task *child, const ns_access *accesses, uint32_t count);
+
     /* A child of `parent`, which is no root, has ended on `worker`. */
     void (*child_ended)(ns_thread_worker *worker, ns_thread_task *parent);
 

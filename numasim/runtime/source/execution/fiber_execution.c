@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "execution/dependents.h"
 #include "execution/execution.h"
 #include "platform/fiber.h"
 #include "search/search.h"
@@ -171,13 +172,21 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
     ns_thread_task_end(ns_thread_worker_of(parent), child);
 }
 
-static void spawn(ns_task *self, const ns_work_order *order) {
-    ns_thread_task *parent = (ns_thread_task *)self, *child = ns_thread_child_create(self, order);
-    if (!child) return;
+/* A child can begin: it, or the task that has spawned it, comes into a queue. */
+static void begin_child(ns_thread_task *parent, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     const bool offers = ns_thread_pool_of(worker)->tables.work_first && parent->fiber;
-    if (offers || !ns_thread_place(worker, child, order->accesses, order->access_count))
-        execute_child(parent, child, offers);
+    if (offers || !ns_thread_place(worker, child, accesses, count)) execute_child(parent, child, offers);
+}
+
+static void spawn(ns_task *self, const ns_work_order *order) {
+    ns_thread_task *child = ns_thread_child_create(self, order);
+    if (child) begin_child((ns_thread_task *)self, child, order->accesses, order->access_count);
+}
+
+static void spawn_after(ns_task *self, const ns_work_order *order) {
+    const ns_thread_dependent *child = ns_thread_dependent_spawn(self, order);
+    if (child) begin_child((ns_thread_task *)self, child->record, child->accesses, child->access_count);
 }
 
 /* ---- joins by continuation --------------------------------------------------------------------------------------- */
@@ -205,10 +214,17 @@ static void child_ended_continuing(ns_thread_worker *worker, ns_thread_task *par
         resume_here(worker, parent);
 }
 
-#define NS_FIBER_CALLS(JOIN) {.spawn = spawn, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
-#define NS_FIBER_EXECUTION                                                                                   \
-    .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .take = ns_thread_queue_take, \
-    .keep = ns_thread_queue_keep, .share = share
+/* A child that finds no room begins here when the task that lets it has left the worker. */
+static bool release(ns_thread_worker *worker, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
+    if (!ns_thread_place(worker, child, accesses, count)) resume_here(worker, child);
+    return true;
+}
+
+#define NS_FIBER_CALLS(JOIN) \
+    {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
+#define NS_FIBER_EXECUTION                                                                         \
+    .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .release = release, \
+    .take = ns_thread_queue_take, .keep = ns_thread_queue_keep, .share = share
 
 const ns_thread_execution ns_fiber_execution = {
     .calls = NS_FIBER_CALLS(ns_thread_join_helping),

@@ -4,6 +4,9 @@
  * Only what leaves its lane has a record: a stolen task, which ends by saying so in its slot, and an own one that is
  * found while waiting.
  */
+#include <stdlib.h>
+
+#include "execution/dependents.h"
 #include "execution/execution.h"
 #include "threads/memory_accesses.h"
 
@@ -23,6 +26,54 @@ static int begin(ns_thread_worker *worker) {
 }
 
 static void finish(ns_thread_worker *worker) { (void)worker; }
+
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
+
+/* Children with dependences, of one task up to its next join. Those that wait are in no lane, and those that begin are
+ * in that of who has let them begin: so they are counted. What brings the task's join to wait for them is a mark in its
+ * lane, a task that does nothing, below all that it spawns afterwards. A worker's groups nest as the tasks do that it
+ * executes: that of the innermost one comes first, and is that task's where its children begin at the same slot. */
+typedef struct ns_lane_group ns_lane_group;
+struct ns_lane_group {
+    ns_dependences known;
+    const ns_lane_slot *first;
+    ns_atomic_u64 left; /* of its tasks */
+    ns_lane_group *outer;
+};
+
+static void do_nothing(ns_task *self, void *arguments) {
+    (void)arguments;
+    self->worker->tasks--; /* to do so is no task */
+}
+
+static ns_lane_group *group_at(const ns_worker *worker, const ns_lane_slot *first) {
+    ns_lane_group *innermost = ((const ns_thread_worker *)worker)->groups;
+    return innermost && innermost->first == first ? innermost : NULL;
+}
+
+/* The group of `self`, which is made where there is none; NULL where memory or room in the lane is short. */
+static ns_lane_group *open_group(ns_task *self) {
+    ns_thread_worker *worker = (ns_thread_worker *)self->worker;
+    ns_lane_group *group = group_at(self->worker, self->first);
+    if (group) return group;
+    group = calloc(1, sizeof *group);
+    if (!group) return NULL;
+    ns_lane_settle(self);
+    if (!ns_lane_push(lane_of(self->worker), do_nothing, NULL, 0)) {
+        free(group);
+        return NULL;
+    }
+    self->children++;
+    group->first = self->first;
+    group->outer = worker->groups;
+    worker->groups = group;
+    return group;
+}
+
+static bool has_none_left(const void *context) {
+    const ns_lane_group *group = context;
+    return ns_atomic_u64_load(&group->left, memory_order_acquire) == 0; /* acquire: what its tasks did */
+}
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
@@ -83,7 +134,7 @@ static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
         await_stolen(worker, mark);
 }
 
-void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
+static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
     ns_task joining = {.worker = worker, .first = mark};
     for (;;) {
         renew_children(&joining);
@@ -95,6 +146,22 @@ void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
             pop_slowly(worker, mark);
         }
     }
+}
+
+/* Join the tasks of a group: first those that are in the lane, then the others. */
+static void join_group(ns_worker *worker, ns_lane_slot *mark, ns_lane_group *group) {
+    ((ns_thread_worker *)worker)->groups = group->outer;
+    join_lane(worker, mark);
+    const ns_task waiting = {.worker = worker, .first = mark};
+    ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_none_left, group});
+    ns_dependences_destroy(&group->known);
+    free(group);
+}
+
+void ns_lane_join(ns_worker *worker, ns_lane_slot *mark) {
+    ns_lane_group *group = group_at(worker, mark);
+    if (group) join_group(worker, mark, group);
+    join_lane(worker, mark);
 }
 
 static void join(ns_task *self) {
@@ -146,6 +213,78 @@ ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *argume
 }
 
 int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worker)); }
+
+/* ---- children with dependences ----------------------------------------------------------------------------------- */
+
+static void run_dependent(ns_task *self, void *arguments);
+
+/* Push one that can begin; false where there is no room. */
+static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) {
+    return ns_lane_push(lane_of(worker), run_dependent, &child, sizeof(ns_thread_dependent *));
+}
+
+/* Run one, and push those that it lets begin, or put them before `*unplaced` where there is no room. When it has been
+ * counted, it may be gone. */
+static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
+    ns_lane_group *group = mine->group;
+    ns_task part = {.worker = worker, .first = ns_lane_top(&worker->lane)};
+    for (uint32_t at = 0; at < mine->access_count; at++) ns_thread_touch(&part, &mine->accesses[at]);
+    run_part(worker, part.first, mine->body, mine->arguments);
+    for (ns_waiting *each = ns_dependent_end(&mine->base), *next; each; each = next) {
+        next = each->next;
+        ns_thread_dependent *child = (ns_thread_dependent *)each->task;
+        if (!ns_dependent_release(each->task) || push_dependent(worker, child)) continue;
+        child->next = *unplaced;
+        *unplaced = child;
+    }
+    /* release: what it did */
+    ns_atomic_u64_fetch_add(&group->left, UINT64_MAX, memory_order_release);
+}
+
+/* The next one that is to be run after those before it: of what found no room, or of what is in the lane above `mark`,
+ * where all else is joined. NULL: there is none. */
+static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark, ns_thread_dependent **unplaced) {
+    ns_thread_dependent *next = *unplaced;
+    if (next) *unplaced = next->next;
+    while (!next && ns_lane_top(&worker->lane) != mark) {
+        ns_lane_slot *slot = ns_lane_pop(lane_of(worker));
+        if (!slot)
+            await_stolen(worker, mark);
+        else if (slot->body == run_dependent)
+            memcpy(&next, slot->arguments, sizeof(ns_thread_dependent *));
+        else
+            execute_popped(worker, slot);
+    }
+    return next;
+}
+
+/* Run one, and then those that it has let begin, as far as nobody steals them, and so on: chains of them do not nest.
+ */
+static void run_dependent(ns_task *self, void *arguments) {
+    ns_worker *worker = self->worker;
+    ns_lane_slot *mark = ns_lane_top_of(self);
+    ns_thread_dependent *next = *(ns_thread_dependent **)arguments, *unplaced = NULL;
+    while (next) {
+        run_one_dependent(worker, next, &unplaced);
+        next = next_dependent(worker, mark, &unplaced);
+        worker->tasks += next != NULL;
+    }
+}
+
+static void spawn_after(ns_task *self, const ns_work_order *order) {
+    ns_lane_group *group = open_group(self);
+    ns_waiting *entries = NULL;
+    ns_thread_dependent *made = group ? ns_thread_dependent_create(&group->known, order, &entries) : NULL;
+    if (!made) {
+        ns_thread_execute_after_all(self, order);
+        return;
+    }
+    made->group = group;
+    /* relaxed: only its parent waits for it to be zero */
+    ns_atomic_u64_fetch_add(&group->left, 1, memory_order_relaxed);
+    if (ns_thread_dependent_wait(&group->known, made, entries))
+        push(self, run_dependent, &made, sizeof(ns_thread_dependent *));
+}
 
 /* ---- what leaves its lane ---------------------------------------------------------------------------------------- */
 
@@ -209,7 +348,7 @@ static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
 static void share(ns_thread_worker *worker) { ns_lane_publish(lane_of(&worker->base)); }
 
 const ns_thread_execution ns_lane_execution = {
-    .calls = {.spawn = spawn, .call = call, .join = join, NS_THREAD_CALLS_OF_ALL},
+    .calls = {.spawn = spawn, .spawn_after = spawn_after, .call = call, .join = join, NS_THREAD_CALLS_OF_ALL},
     .in_lanes = true,
     .begin = begin,
     .finish = finish,

@@ -1,4 +1,5 @@
 /* Tasks executed nested on the stack of the worker's thread. */
+#include "execution/dependents.h"
 #include "execution/execution.h"
 #include "search/search.h"
 #include "threads/memory_accesses.h"
@@ -21,6 +22,13 @@ static void spawn(ns_task *self, const ns_work_order *order) {
         ns_thread_execute_here(worker, child);
 }
 
+static void spawn_after(ns_task *self, const ns_work_order *order) {
+    ns_thread_dependent *child = ns_thread_dependent_spawn(self, order);
+    ns_thread_worker *worker = (ns_thread_worker *)self->worker;
+    if (child && !ns_thread_place(worker, child->record, child->accesses, child->access_count))
+        ns_thread_execute_unplaced(self, child);
+}
+
 /* A child has ended, perhaps where its parent is: then nobody else counts at the same time. */
 static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
     if (parent->base.worker == &worker->base)
@@ -29,7 +37,8 @@ static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
         ns_thread_child_ended_elsewhere(worker, parent);
 }
 
-#define NS_STACK_CALLS(JOIN) {.spawn = spawn, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
+#define NS_STACK_CALLS(JOIN) \
+    {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
 
 const ns_thread_execution ns_stack_execution = {
     .calls = NS_STACK_CALLS(ns_thread_join_helping),
@@ -37,6 +46,7 @@ const ns_thread_execution ns_stack_execution = {
     .finish = finish,
     .execute = ns_thread_execute_here,
     .wait = wait_here,
+    .release = ns_thread_place,
     .child_ended = child_ended,
     .take = ns_thread_queue_take,
     .keep = ns_thread_queue_keep,
@@ -49,6 +59,7 @@ const ns_thread_execution ns_stack_blocking_execution = {
     .finish = finish,
     .execute = ns_thread_execute_here,
     .wait = wait_here,
+    .release = ns_thread_place,
     .child_ended = ns_thread_child_ended_waking,
     .take = ns_thread_queue_take,
     .keep = ns_thread_queue_keep,

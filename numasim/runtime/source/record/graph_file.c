@@ -35,12 +35,14 @@ static const char *const KIND_TEXT[] = {
 typedef struct {
     const ns_recorder *recorder;
     const ns_pool *pool;
-    uint64_t *first;     /* [rows + 1] where the ops of each row begin in `op` */
-    uint32_t *op;        /* [ops] the recorded ops, row by row */
-    uint32_t *order;     /* [rows] rows depth first */
-    uint32_t *number;    /* [rows] the place of each row in `order` */
-    uint8_t *kind;       /* [rows] enum kind */
-    uint8_t *read_first; /* [objects] */
+    uint64_t *first;      /* [rows + 1] where the ops of each row begin in `op` */
+    uint32_t *op;         /* [ops] the recorded ops, row by row */
+    uint32_t *order;      /* [rows] rows depth first */
+    uint32_t *number;     /* [rows] the place of each row in `order` */
+    uint8_t *kind;        /* [rows] enum kind */
+    uint8_t *read_first;  /* [objects] */
+    uint64_t *first_then; /* [rows + 1] where those that wait for each row begin in `then` */
+    uint32_t *then;       /* [depends] rows, in the order in which they were spawned */
 } layout;
 
 static const ns_recorded_op *op_at(const layout *self, uint64_t place) {
@@ -56,6 +58,8 @@ static void destroy_layout(layout *self) {
     free(self->number);
     free(self->kind);
     free(self->read_first);
+    free(self->first_then);
+    free(self->then);
 }
 
 /* Ops were recorded as they happened, those of parent and child in between each other: gather them row by row. */
@@ -67,6 +71,18 @@ static void gather_ops(layout *self) {
     for (uint64_t at = 0; at < recorder->ops.count; at++) self->op[self->first[ops[at].row]++] = (uint32_t)at;
     for (uint32_t row = recorder->rows; row > 0; row--) self->first[row] = self->first[row - 1];
     self->first[0] = 0;
+}
+
+/* Dependences were recorded by those that wait: gather them by those that are waited for. */
+static void gather_dependences(layout *self) {
+    const ns_recorder *recorder = self->recorder;
+    const ns_recorded_dependence *all = recorder->depends.entries;
+    for (uint64_t at = 0; at < recorder->depends.count; at++) self->first_then[all[at].before + 1]++;
+    for (uint32_t row = 0; row < recorder->rows; row++) self->first_then[row + 1] += self->first_then[row];
+    for (uint64_t at = 0; at < recorder->depends.count; at++)
+        self->then[self->first_then[all[at].before]++] = all[at].row;
+    for (uint32_t row = recorder->rows; row > 0; row--) self->first_then[row] = self->first_then[row - 1];
+    self->first_then[0] = 0;
 }
 
 /* Number the rows below the roots of all phases depth first; `stack` has room for every row. */
@@ -109,10 +125,14 @@ static int lay_out(layout *self, const ns_recorder *recorder, const ns_pool *poo
     self->number = malloc((rows + 1) * sizeof *self->number);
     self->kind = calloc(rows + 1, 1);
     self->read_first = calloc((size_t)pool->object_count + 1, 1);
+    self->first_then = calloc(rows + 2, sizeof *self->first_then);
+    self->then = malloc((recorder->depends.count + 1) * sizeof *self->then);
     uint32_t *stack = malloc((rows + 1) * sizeof *stack);
-    const bool all = self->first && self->op && self->order && self->number && self->kind && self->read_first;
+    const bool all = self->first && self->op && self->order && self->number && self->kind && self->read_first &&
+                     self->first_then && self->then;
     if (all && stack) {
         gather_ops(self);
+        gather_dependences(self);
         number_rows(self, stack);
         find_read_first(self);
     }
@@ -165,6 +185,14 @@ static uint32_t argument_of(const layout *self, const ns_recorded_op *op, uint32
     return creates(op) ? self->number[op->argument] : op->argument;
 }
 
+static void write_then(FILE *file, const layout *self, uint32_t row) {
+    const uint64_t first = self->first_then[row], end = self->first_then[row + 1];
+    for (uint64_t at = first; at < end; at++) {
+        fprintf(file, "%s%u", at > first ? "," : ",\"then\":[", self->number[self->then[at]]);
+    }
+    if (first < end) fputc(']', file);
+}
+
 static void write_tasks(FILE *file, const layout *self) {
     uint32_t segments = 0;
     fputs("\"tasks\":[", file);
@@ -180,7 +208,9 @@ static void write_tasks(FILE *file, const layout *self) {
                 fprintf(file, "[\"%s\",%u]", NS_OP_NAME[op->code], argument_of(self, op, &segments));
             }
         }
-        fputs("]}", file);
+        fputs("]", file);
+        write_then(file, self, row);
+        fputs("}", file);
     }
     fputs("],\n", file);
 }

@@ -18,6 +18,7 @@ void ns_recorder_destroy(ns_recorder *self) {
     free(self->segments.entries);
     free(self->accesses.entries);
     free(self->phases.entries);
+    free(self->depends.entries);
 }
 
 uint32_t ns_recorder_task(ns_recorder *self) {
@@ -36,6 +37,11 @@ uint32_t ns_recorder_phase(ns_recorder *self, uint32_t roots, bool team) {
 void ns_recorder_op(ns_recorder *self, uint32_t row, enum ns_op code, uint32_t argument) {
     ns_recorded_op *op = next_entry(self, &self->ops, sizeof *op);
     if (op) *op = (ns_recorded_op){row, argument, code};
+}
+
+void ns_recorder_dependence(ns_recorder *self, uint32_t row, uint32_t before) {
+    ns_recorded_dependence *made = next_entry(self, &self->depends, sizeof *made);
+    if (made) *made = (ns_recorded_dependence){row, before};
 }
 
 void ns_recorder_access(ns_recorder *self, const ns_access *access) {

@@ -26,6 +26,10 @@ typedef struct {
 } ns_recorded_segment;
 
 typedef struct {
+    uint32_t row, before; /* waits for the row before it */
+} ns_recorded_dependence;
+
+typedef struct {
     uint32_t first_root, roots; /* rows */
     bool team;                  /* bodies dealt to the workers in turn, instead of one task of the first */
 } ns_recorded_phase;
@@ -35,6 +39,7 @@ typedef struct {
     ns_growing segments; /* ns_recorded_segment */
     ns_growing accesses; /* ns_access */
     ns_growing phases;   /* ns_recorded_phase */
+    ns_growing depends;  /* ns_recorded_dependence */
     uint32_t rows;
     uint64_t open_access; /* the first access that belongs to no segment yet */
     int error;
@@ -51,6 +56,9 @@ uint32_t ns_recorder_phase(ns_recorder *self, uint32_t roots, bool team);
 
 /* The next op of `row`. */
 void ns_recorder_op(ns_recorder *self, uint32_t row, enum ns_op code, uint32_t argument);
+
+/* `row` waits for the row `before`, which was spawned earlier by the same one. */
+void ns_recorder_dependence(ns_recorder *self, uint32_t row, uint32_t before);
 
 /* The segment under way, of whichever task, accesses this. */
 void ns_recorder_access(ns_recorder *self, const ns_access *access);

@@ -112,6 +112,7 @@ static void serial_close(ns_pool *pool) {
 
 static const ns_task_operations CALLS = {
     .spawn = ns_serial_spawn,
+    .spawn_after = ns_serial_spawn_after,
     .call = ns_serial_call,
     .join = ns_serial_join,
     .get = ns_serial_get,

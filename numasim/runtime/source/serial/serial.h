@@ -108,6 +108,7 @@ void ns_serial_run_copy(serial_task *self, uint32_t row, bool oldest_first, cons
 void ns_serial_run_deferred(serial_task *self);
 
 void ns_serial_spawn(ns_task *task, const ns_work_order *order);
+void ns_serial_spawn_after(ns_task *task, const ns_work_order *order);
 void ns_serial_call(ns_task *task, ns_body *body, void *arguments);
 void ns_serial_join(ns_task *task);
 void ns_serial_get(ns_task *task, ns_future *future);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dependences/dependences.h"
 #include "serial/serial.h"
 
 enum { SMALL_ARGUMENTS = 256 }; /* up to which copies are on the stack */
@@ -20,6 +21,7 @@ static void run_body(serial_part *on, uint32_t row, bool oldest_first, ns_body *
     body(&self.task, arguments);
     if (self.held) ns_serial_give_up(&self, NS_ERROR_PROGRAM, "a task ends and holds a lock", "");
     ns_serial_run_deferred(&self);
+    ns_dependences_close(&self.task);
     if (self.outstanding) {
         ns_serial_begin_op(&self, NS_OP_WAIT, 0);
     } else {
@@ -50,7 +52,7 @@ void ns_serial_run_deferred(serial_task *self) {
 
 /* Whether the child of this order begins later. */
 static bool defers(const serial_pool *pool, const ns_work_order *order) {
-    return pool->pool.options.order != NS_ORDER_SPAWNED && !order->future;
+    return pool->pool.options.order != NS_ORDER_SPAWNED && !order->future && !order->dependence_count;
 }
 
 static void defer(serial_task *self, const ns_work_order *order) {
@@ -82,6 +84,9 @@ void ns_serial_spawn(ns_task *task, const ns_work_order *order) {
     const uint32_t row = pool->recording ? ns_recorder_task(&pool->recorder) : 0;
     ns_serial_begin_op(self, NS_OP_SPAWN, row);
     for (uint32_t at = 0; at < order->access_count; at++) record_access(self, &order->accesses[at]);
+    for (uint32_t at = 0; at < order->dependence_count; at++) {
+        if (order->dependences[at].access) record_access(self, order->dependences[at].access);
+    }
     self->outstanding++;
     self->part->tasks++;
     if (defers(pool, order)) {
@@ -91,6 +96,29 @@ void ns_serial_spawn(ns_task *task, const ns_work_order *order) {
     }
     if (order->future) *order->future = (ns_future){task, self->group};
     ns_serial_resume_body(self);
+}
+
+/* Run serially, every task finds those ended that it waits for; but the graph says who they were. `row` is the next. */
+static void record_dependences(serial_task *self, const ns_work_order *order) {
+    ns_recorder *recorder = &ns_serial_pool_of(self)->recorder;
+    ns_dependences *known = ns_dependences_open(&self->task);
+    ns_dependent *made = known ? ns_arena_take(&known->arena, sizeof *made) : NULL;
+    if (made) {
+        ns_dependent_create(made);
+        made->row = recorder->rows;
+    }
+    if (!made || !ns_dependences_find(known, made, order->dependences, order->dependence_count)) {
+        ns_dependences_close(&self->task);
+        ns_serial_give_up(self, NS_ERROR_MEMORY, "there is no memory for the dependences of a task", "");
+    }
+    for (uint32_t at = 0; at < known->before_count; at++)
+        ns_recorder_dependence(recorder, made->row, known->before[at]->row);
+}
+
+void ns_serial_spawn_after(ns_task *task, const ns_work_order *order) {
+    serial_task *self = (serial_task *)(void *)task;
+    if (ns_serial_pool_of(self)->recording) record_dependences(self, order);
+    ns_serial_spawn(task, order);
 }
 
 /* A part of a task that joins by itself is a row of its own in the graph. */

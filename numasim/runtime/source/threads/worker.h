@@ -52,8 +52,9 @@ struct ns_thread_worker {
     int32_t own;          /* its own queue, or NS_UNKNOWN */
     int32_t cpu;          /* where it is pinned, or -1 */
     pthread_t thread;
-    ns_thread_task *agenda;    /* what it executes first in a run */
-    ns_thread_task *resumable; /* tasks that it goes on with before it looks for work, linked by `next` */
+    ns_thread_task *agenda;       /* what it executes first in a run */
+    ns_thread_task *resumable;    /* tasks that it goes on with before it looks for work, linked by `next` */
+    struct ns_lane_group *groups; /* with lanes: children with dependences, of all tasks that it executes: */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
     int64_t counters[NS_COUNTERS];

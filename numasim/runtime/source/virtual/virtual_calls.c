@@ -1,4 +1,5 @@
 /* What programs call in virtual time: each call is an op of the plan's graph. */
+#include "dependences/dependences.h"
 #include "virtual/virtual_state.h"
 
 /* ---- spawning and joining ---------------------------------------------------------------------------------------- */
@@ -11,6 +12,26 @@ static void spawn(ns_task *self, const ns_work_order *order) {
     ns_virtual_spawn(w, task, ns_virtual_new_task(w, row, order));
     ns_virtual_settle(w, task);
     ns_virtual_went_on(task);
+}
+
+/* What a child waits for is said by the plan's graph, too: the program is not another in this if it finds as many. */
+static void spawn_after(ns_task *self, const ns_work_order *order) {
+    virtual_task *task = (virtual_task *)self;
+    virtual_worker *w = ns_virtual_end_segment(task);
+    const virtual_pool *pool = pool_of(w);
+    const uint32_t row = ns_virtual_expect(w, task, NS_OP_SPAWN);
+    ns_dependences *known = ns_dependences_open(self);
+    ns_dependent *made = known ? ns_arena_take(&known->arena, sizeof *made) : NULL;
+    if (made) ns_dependent_create(made);
+    if (!made || !ns_dependences_find(known, made, order->dependences, order->dependence_count)) {
+        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the dependences of task %u", row);
+    }
+    const uint32_t there = pool->graph.depends ? pool->graph.depends[row] : 0;
+    if (known->before_count != there) {
+        ns_virtual_fail(w, NS_ERROR_PROGRAM, "task %u waits for %u others where that of the plan's graph waits for %u",
+                        row, known->before_count, there);
+    }
+    spawn(self, order);
 }
 
 static void join(ns_task *self) {
@@ -164,6 +185,7 @@ static void declare(ns_task *self, const ns_access *access) {
 
 const ns_task_operations ns_virtual_calls = {
     .spawn = spawn,
+    .spawn_after = spawn_after,
     .call = call,
     .join = join,
     .get = get,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dependences/dependences.h"
 #include "execution/placing.h"
 #include "policy/dispatch.h"
 #include "virtual/virtual_state.h"
@@ -34,6 +35,7 @@ virtual_task *ns_virtual_new_task(virtual_worker *w, uint32_t row, const ns_work
 void ns_virtual_free_task(virtual_pool *pool, virtual_task *task) {
     *(task->before ? &task->before->behind : &pool->tasks) = task->behind;
     if (task->behind) task->behind->before = task->before;
+    ns_dependences_close(&task->base);
     free(task);
 }
 

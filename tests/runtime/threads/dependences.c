@@ -1,0 +1,200 @@
+/* Children with dependences do what they do one after the other, whatever runs them: random programs whose tasks mix
+ * what they read into what they write, chains that are longer than any stack, and tasks of all other kinds in between.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numasim/runtime.h"
+
+enum { CELLS = 12, MOST_NAMED = 4, CHAIN = 20000, FAN = 300 };
+
+static _Atomic int wrong; /* also tasks on other workers say so */
+
+static void require(int holds, const char *sentence) {
+    if (!holds && !wrong++) printf("%s\n", sentence);
+}
+
+static uint64_t mixed(uint64_t value) {
+    value = (value ^ (value >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    return (value ^ (value >> 27)) * UINT64_C(0x94D049BB133111EB);
+}
+
+/* ---- random programs --------------------------------------------------------------------------------------------- */
+
+/* A task that mixes the cells that it reads into those that it writes. */
+typedef struct {
+    uint64_t *cells, number;
+    uint32_t count, cell[MOST_NAMED];
+    enum ns_direction direction[MOST_NAMED];
+} mix;
+
+static void take_part(const mix *m) {
+    uint64_t sum = m->number;
+    for (uint32_t at = 0; at < m->count; at++) {
+        if (m->direction[at] & NS_DIRECTION_IN) sum = mixed(sum + m->cells[m->cell[at]]);
+    }
+    for (uint32_t at = 0; at < m->count; at++) {
+        if (m->direction[at] & NS_DIRECTION_OUT) m->cells[m->cell[at]] = mixed(sum + at);
+    }
+}
+
+static mix drawn(uint64_t *cells, uint64_t seed, uint64_t number) {
+    uint64_t draw = mixed(seed + number);
+    mix made = {.cells = cells, .number = number, .count = (uint32_t)(draw % MOST_NAMED) + 1};
+    for (uint32_t at = 0; at < made.count; at++) {
+        draw = mixed(draw + at + 1);
+        made.cell[at] = (uint32_t)(draw % CELLS);
+        made.direction[at] = (enum ns_direction)(draw / CELLS % 3 + 1);
+    }
+    return made;
+}
+
+static void run_mix(ns_task *self, void *arguments) {
+    (void)self;
+    take_part(arguments);
+}
+
+static void nothing(ns_task *self, void *arguments) { (void)self, (void)arguments; }
+
+/* A part of a mix by children of its own, which depend on each other by the same addresses; it may forget its join. */
+static void run_mix_below(ns_task *self, void *arguments) {
+    mix *m = arguments;
+    ns_spawn(self, nothing, NULL, 0);
+    ns_spawn_after(self, nothing, NULL, 0, NS_DEPEND(NS_OUT(m), NS_OUT(NULL)));
+    ns_spawn_after(self, run_mix, m, sizeof *m, NS_DEPEND(NS_IN(m), NS_INOUT(m->cells)));
+    if (m->number % 2) ns_join(self);
+}
+
+static void spawn_mix(ns_task *self, const mix *m) {
+    ns_dependence named[MOST_NAMED];
+    for (uint32_t at = 0; at < m->count; at++)
+        named[at] = (ns_dependence){&m->cells[m->cell[at]], m->direction[at], NULL};
+    ns_body *const body = m->number % 3 ? run_mix : run_mix_below;
+    ns_spawn_after(self, body, m, sizeof *m, named, m->count);
+}
+
+typedef struct {
+    uint64_t *cells, seed, tasks;
+} program;
+
+/* All tasks of a program; now and then joined, or with other children in between. */
+static void run_program(ns_task *self, void *arguments) {
+    const program *p = arguments;
+    for (uint64_t number = 0; number < p->tasks; number++) {
+        const mix m = drawn(p->cells, p->seed, number);
+        spawn_mix(self, &m);
+        if (number % 7 == 0) ns_spawn(self, nothing, NULL, 0);
+        if (number % 200 == 199) ns_join(self);
+    }
+}
+
+static int check_programs(ns_pool *pool, uint64_t programs, uint64_t tasks) {
+    int error = NS_OK;
+    for (uint64_t seed = 0; seed < programs && !error; seed++) {
+        uint64_t cells[CELLS] = {0}, twin[CELLS] = {0};
+        error = ns_pool_run(pool, run_program, &(program){cells, seed << 32, tasks}, sizeof(program));
+        for (uint64_t number = 0; number < tasks; number++) {
+            const mix m = drawn(twin, seed << 32, number);
+            take_part(&m);
+        }
+        require(!memcmp(cells, twin, sizeof cells), "tasks with dependences do what they do one after the other");
+    }
+    return error;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    uint32_t *at, expected;
+} turn;
+
+static void take_turn(ns_task *self, void *arguments) {
+    const turn *t = arguments;
+    (void)self;
+    require(*t->at == t->expected, "a chain is run in its order");
+    ++*t->at;
+}
+
+static void run_chain(ns_task *self, void *arguments) {
+    uint32_t at = 0;
+    (void)arguments;
+    for (uint32_t number = 0; number < CHAIN; number++)
+        ns_spawn_after(self, take_turn, &(turn){&at, number}, sizeof(turn), NS_DEPEND(NS_INOUT(&at)));
+    ns_join(self);
+    require(at == CHAIN, "a join waits for the whole chain");
+}
+
+/* Typed tasks: many that read what one has written, and one that writes when all have read. */
+NS_TASK(uint32_t, doubled, const uint32_t *, from) {
+    (void)self;
+    return 2 * *from;
+}
+
+NS_TASK(int, replaced, uint32_t *, place, const uint32_t *, found, uint32_t, value) {
+    if (found) ns_spawn(self, nothing, NULL, 0); /* which its end joins */
+    for (uint32_t at = 0; found && at < FAN; at++) require(found[at] == 2 * *place, "a writer waits for all readers");
+    *place = value;
+    return 1;
+}
+
+NS_TASK(int, fanned, uint32_t, rounds) {
+    uint32_t place = 0, found[FAN];
+    int first, last;
+    uint32_t beside, other = 21;
+    for (uint32_t round = 1; round <= rounds; round++) {
+        replaced_spawn_after(self, NS_DEPEND(NS_OUT(&place)), &first, &place, NULL, round);
+        for (uint32_t at = 0; at < FAN; at++) doubled_spawn_after(self, NS_DEPEND(NS_IN(&place)), &found[at], &place);
+        doubled_spawn(self, &beside, &other); /* an ordinary child is the newest, or a call comes between */
+        require(doubled_call(self, &other) == 42, "a call is run among dependences");
+        replaced_spawn_after(self, NS_DEPEND(NS_INOUT(&place)), &last, &place, found, 0);
+        if (round % 2)
+            doubled_join(self);
+        else
+            ns_join(self);
+        require(first == 1 && last == 1 && !place && beside == 42, "a typed join waits for dependences");
+    }
+    return 1;
+}
+
+/* A call has dependences of its own, and its children have ended when it returns. */
+static void run_part(ns_task *self, void *arguments) {
+    uint32_t *place = *(uint32_t **)arguments;
+    int done;
+    replaced_spawn_after(self, NS_DEPEND(NS_INOUT(place)), &done, place, NULL, *place + 1);
+    ns_join(self);
+}
+
+static void call_parts(ns_task *self, void *arguments) {
+    uint32_t place = 0, other = 0, *part = &place;
+    int done;
+    (void)arguments;
+    for (uint32_t round = 0; round < 50; round++) {
+        replaced_spawn_after(self, NS_DEPEND(NS_INOUT(&other)), &done, &other, NULL, round + 1);
+        ns_call(self, run_part, &part);
+        require(place == round + 1, "a call joins the children that it has spawned");
+        ns_join(self);
+        require(other == round + 1, "and its caller those that it has");
+    }
+}
+
+/* Run as `dependences WORKERS`; with `serial`, `newest` or `stolen` serially, with a plan as that says. */
+int main(int count, char **arguments) {
+    const char *how = count > 2 ? arguments[2] : NULL;
+    const char *const orders[] = {"serial", "newest", "stolen"};
+    ns_pool_options options = {.mode = NS_MODE_NATIVE, .workers = (uint32_t)atoi(arguments[1]), .plan = how};
+    for (int order = 0; how && order < 3; order++) {
+        if (!strcmp(how, orders[order]))
+            options = (ns_pool_options){.mode = NS_MODE_SERIAL, .workers = 1, .order = (enum ns_order)order};
+    }
+    int done = 0;
+    ns_pool *pool;
+    int error = ns_pool_create(&pool, &options);
+    if (!error) error = check_programs(pool, 12, 500);
+    if (!error) error = ns_pool_run(pool, run_chain, NULL, 0);
+    if (!error) error = ns_pool_run(pool, fanned, &(fanned_order){&done, 4}, sizeof(fanned_order));
+    if (!error) error = ns_pool_run(pool, call_parts, NULL, 0);
+    if (error) printf("%s\n", ns_error_sentence(error));
+    ns_pool_destroy(pool);
+    return error ? 2 : wrong;
+}
