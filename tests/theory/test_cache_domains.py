@@ -13,7 +13,7 @@ from typing import Any
 import numasim as ns
 from numasim.engine.result import Result
 
-SEEDS = range(1, 9)
+SEEDS = range(1, 5)
 BY_NODE = [{"from": "own-node", "tries": "all"}, {"from": "others", "tries": "all"}]
 BY_CACHE = [{"from": "own-llc", "tries": "all"}, *BY_NODE]
 

@@ -8,7 +8,7 @@ namespace numasim {
 
 namespace {
 
-constexpr std::int32_t MOST_PROBES = 4096;
+constexpr std::int32_t LONGEST_ROUND = 4096;  // probes of a round that is counted without events
 constexpr std::int64_t TURNS_BETWEEN_PAUSES = 4096;
 constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // that are counted together,
 constexpr std::int64_t MOST_CHOICES = 4;                      // where there are not many more choices a round
@@ -41,11 +41,11 @@ std::int64_t Polling::next_change_ps() {
 }
 
 void Polling::learn(Worker& w) {
-    levels_.resize(MOST_PROBES);
-    segments_.resize(MOST_PROBES);
+    levels_.resize(LONGEST_ROUND);
+    segments_.resize(LONGEST_ROUND);
     QuietRound& quiet = w.quiet;
     quiet.probes =
-        ns_quiet_round(&run_.plan.steal, &run_.queues.actor(w.id), levels_.data(), segments_.data(), MOST_PROBES);
+        ns_quiet_round(&run_.plan.steal, &run_.queues.actor(w.id), levels_.data(), segments_.data(), LONGEST_ROUND);
     const std::int32_t count = std::max(quiet.probes, 0);
     quiet.levels.assign(levels_.begin(), levels_.begin() + count);
     quiet.segments.assign(segments_.begin(), segments_.begin() + count);
