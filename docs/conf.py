@@ -35,6 +35,8 @@ nitpick_ignore_regex = [("py:.*", r"(?!numasim\.).*")]  # types of other librari
 
 html_theme = "furo"
 html_title = "numasim"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_copyright = False
 html_copy_source = False
 html_show_sphinx = False
