@@ -16,7 +16,8 @@ from numasim.engine.simulate import simulate as simulate_plan
 from numasim.html.shown import show_as
 from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import identity, sweep_key
-from numasim.spec.run_spec import Described, RunSpec, load_run
+from numasim.spec.one_run import load_run
+from numasim.spec.run_spec import Described, RunSpec
 
 if TYPE_CHECKING:
     from numasim.plan.plan import Plan
@@ -46,12 +47,13 @@ def run(
 ) -> Result:
     """Simulate once, with the seed of the first repeat.
 
-    ``spec`` is the path of a YAML file, the name of a shipped sweep, whose axes are left out, or a mapping with the
-    same fields. ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``; dotted ones by
-    ``**{"a.b": c}``). In both a machine, strategy or workload may be a name, a path, a mapping, or a `Machine`,
-    `Strategy` or `Graph`. With ``check`` the result is checked against the invariants of the model; ``trace`` names a
-    file for Perfetto, compressed if it ends in .gz; with ``over_time`` the result has tables of the run over time.
-    Either of the last two makes the engine simulate every event. Raises InputError for a bad spec.
+    ``spec`` is the path of a YAML file, the name of a shipped sweep, or a mapping with the same fields. Of a sweep one
+    cell is run: the first that has the values which ``changes`` and the fields of the spec itself give to axes.
+    ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``). In both a
+    machine, strategy or workload may be a name, a path, a mapping, or a `Machine`, `Strategy` or `Graph`. With
+    ``check`` the result is checked against the invariants of the model; ``trace`` names a file for Perfetto, compressed
+    if it ends in .gz; with ``over_time`` the result has tables of the run over time. Either of the last two makes the
+    engine simulate every event. Raises InputError for a bad spec.
     """
     return run_spec(
         load_run(spec, changes=changes),

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+
+MOST_TOLD = 20  # mistakes of one message
+_PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
 class NumasimError(Exception):
@@ -58,6 +62,15 @@ class InputError(NumasimError):
         self.nearest = nearest_name(value, known)
         super().__init__(problem)
 
+    @property
+    def each(self) -> tuple[InputError, ...]:
+        """The mistakes that are reported together: this one, unless it is an `JointInputError`."""
+        return (self,)
+
+    def changed(self, change: Callable[[InputError], InputError]) -> InputError:
+        """The same with every single mistake as ``change`` makes it."""
+        return change(self)
+
     def __str__(self) -> str:
         """``place: field: problem; expected ...; did you mean 'x'?``."""
         head = ": ".join(part for part in (self.place, dotted(self.path)) if part)
@@ -67,6 +80,74 @@ class InputError(NumasimError):
         if self.nearest:
             tail.append(f"did you mean {self.nearest!r}?")
         return (head + ": " if head else "") + "; ".join(tail)
+
+
+class JointInputError(InputError):
+    """Several mistakes that do not depend on each other: a line each, those of a file in its order.
+
+    Its own parts, such as ``problem``, are those of the first.
+    """
+
+    def __init__(self, errors: Sequence[InputError], cut: bool = False) -> None:
+        """Keep ``errors``, at least one, in this order; ``cut``: there are more, of which nobody knows how many."""
+        first = errors[0]
+        super().__init__(first.problem, path=first.path, place=first.place, expected=first.expected)
+        self.nearest = first.nearest
+        self.cut = cut
+        self._each = tuple(errors)
+
+    @property
+    def each(self) -> tuple[InputError, ...]:
+        """All mistakes, also those that the text leaves out."""
+        return self._each
+
+    def changed(self, change: Callable[[InputError], InputError]) -> InputError:
+        """The same with every single mistake as ``change`` makes it."""
+        return JointInputError([change(single) for single in self._each], self.cut)
+
+    def __str__(self) -> str:
+        """One line a mistake, and how many there are beside the first twenty."""
+        lines = [str(each) for each in self._each[:MOST_TOLD]]
+        more = len(self._each) - MOST_TOLD
+        if more > 0 or self.cut:
+            lines.append("and many more" if self.cut else f"and {more} more")
+        return "\n".join(lines)
+
+
+def together(errors: Iterable[InputError], cut: bool = False) -> InputError:
+    """All of ``errors``, at least one, as one error: each once, those of a file in its order."""
+    errors = list(errors)
+    cut = cut or any(error.cut for error in errors if isinstance(error, JointInputError))
+    each = list({str(single): single for error in errors for single in error.each}.values())
+    files = list(dict.fromkeys(_position(single)[0] for single in each))
+    each.sort(key=lambda single: (files.index(_position(single)[0]), *_position(single)[1:]))
+    return JointInputError(each, cut) if len(each) > 1 else each[0]
+
+
+def _position(error: InputError) -> tuple[str, int, int]:
+    found = _PLACE.fullmatch(error.place or "")
+    return (found[1], int(found[2]), int(found[3])) if found else (error.place or "", 0, 0)
+
+
+class Mistakes:
+    """Errors of checks that do not depend on each other, to be reported together."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.found: list[InputError] = []
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Keep the error of what is done inside, and go on after it."""
+        try:
+            yield
+        except InputError as error:
+            self.found.append(error)
+
+    def report(self) -> None:
+        """Raise all that were kept as one `InputError`, if there are any."""
+        if self.found:
+            raise together(self.found) from None
 
 
 def dotted(path: tuple[str | int, ...]) -> str:

@@ -125,7 +125,7 @@ def _termination_as_interrupt() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status; errors are one sentence on standard error."""
+    """Run the command line and return its exit status; each mistake is one sentence on standard error."""
     try:
         guard_standard_streams()
         try:
@@ -139,6 +139,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(usage_sentence(error), file=sys.stderr)
         return BAD_INPUT
     except NumasimError as error:
-        print(f"numasim: {error}", file=sys.stderr)
+        print("\n".join(f"numasim: {line}" for line in str(error).splitlines()), file=sys.stderr)
         return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), CHECK_FAILED)
     return int(status or OK)

@@ -104,7 +104,7 @@ def _machine(name: str) -> str:
 
 
 def _workload(name: str) -> str:
-    from numasim.spec.describe_family import describe_family
+    from numasim.spec.describe.describe_family import describe_family
 
     return describe_family(name)
 
@@ -116,14 +116,14 @@ def _strategy(name: str) -> str:
 
 
 def _runtime(name: str) -> str:
-    from numasim.spec.describe_runtime import describe
+    from numasim.spec.describe.describe_runtime import describe
     from numasim.spec.single_part import read_runtime
 
     return describe(read_runtime(name))
 
 
 def _sweep(name: str) -> str:
-    from numasim.spec.describe_sweep import describe
+    from numasim.spec.describe.describe_sweep import describe
 
     return describe(name)
 

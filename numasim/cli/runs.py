@@ -11,6 +11,7 @@ from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spe
 from numasim.errors import CheckError, InputError
 
 if TYPE_CHECKING:
+    from numasim.spec.one_run import OneRun
     from numasim.spec.run_spec import RunSpec
 
 MANY_RUNS = 10_000  # are announced before the first is started,
@@ -34,12 +35,14 @@ def run(
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
 ) -> None:
-    """Simulate once and print what happened."""
+    """Simulate once and print what happened; of a sweep one cell, chosen by --set AXIS=VALUE."""
     from numasim.api import run_spec
     from numasim.report.command_output import print_run, run_figures_folder, save_figures
-    from numasim.spec.run_spec import load_run
+    from numasim.spec.one_run import load_one
 
-    loaded = load_run(spec, sets or ())
+    one = load_one(spec, sets or ())
+    _announce_cell(one)
+    loaded = one.spec
     _announce_tasks([loaded])
     over_time = plot is not None and _can_be_watched(loaded)
     with run_figures_folder(plot, over_time) as folder:
@@ -47,6 +50,18 @@ def run(
         if folder is not None:
             save_figures(result, folder)
     print_run(result, as_json)
+
+
+def _announce_cell(one: "OneRun") -> None:
+    """Say which cell of a sweep is run, and how to run another."""
+    if one.cells == 1:
+        return
+    from numasim.spec.describe.describe_sweep import flow
+
+    values = ", ".join(f"{axis} = {flow(value)}" for axis, value in one.axes.items())
+    another = f"; another: --set {one.other[0]}={one.other[1]}" if one.other else ""
+    which = "none of them is run, but one beside them" if one.index is None else f"cell {one.index} is run"
+    say(f"numasim: the sweep has {one.cells:,} cells; {which}: {values}{another}", err=True)
 
 
 def _announce_tasks(specs: "Iterable[RunSpec]") -> None:

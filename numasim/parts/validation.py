@@ -1,7 +1,8 @@
 """From placed values to validated models: an error of pydantic becomes one InputError at its place.
 
-Of many errors the first in the order of the document is reported; of the branches of a union, the one whose keys and
-kind fit best.
+Errors of several fields are reported together, in the order of the document; of the branches of a union, those of the
+one whose keys and kind fit best. A field that is missing is not reported beside an unknown one that may be the same
+field misspelt.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from numasim.errors import InputError, nearest_name
+from numasim.errors import InputError, nearest_name, together
 from numasim.parts.keys import known_keys
 from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
@@ -67,7 +68,8 @@ def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
         return model.model_validate(node.plain())
     except ValidationError as error:
         complaints = [_complaint(node, each) for each in _some(error)]
-        raise _as_input_error(model, _first(complaints, model), path) from None
+        errors = [_as_input_error(model, each, path) for each in _independent(complaints, model)]
+        raise together(errors, cut=len(complaints) < error.error_count()) from None
     except InputError as error:
         raise placed(error, node, path) from None
 
@@ -86,6 +88,8 @@ def _some(error: ValidationError) -> list[Any]:
 
 def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
     """Return the same error with the place of the field that it names relative to ``node``."""
+    if len(error.each) > 1:
+        return error.changed(lambda each: placed(each, node, path))
     found, used = _descend(node, error.path)
     place = error.place or str(_key_place(node, used) or found.place) or None
     again = InputError(error.problem, path=path + error.path, place=place, expected=error.expected)
@@ -146,9 +150,18 @@ def _refined(complaint: _Complaint, root: Node) -> _Complaint:
     return complaint
 
 
-def _first(complaints: list[_Complaint], model: type[BaseModel]) -> _Complaint:
-    meant = _meant(complaints, model)
-    return min(meant, key=lambda each: (each.kind == "missing", each.place.line, each.place.column))
+def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
+    """What is reported: one complaint a field, without the missing fields that may be there under a wrong name."""
+    by_field: dict[FieldPath, _Complaint] = {}
+    for each in _meant(complaints, model):
+        by_field.setdefault(each.path, each)
+    unknown = [each for each in by_field.values() if each.kind == "extra_forbidden"]
+    return [each for each in by_field.values() if each.kind != "missing" or not _misspelt(each, unknown, model)]
+
+
+def _misspelt(missing: _Complaint, unknown: list[_Complaint], model: type[BaseModel]) -> bool:
+    beside = [each for each in unknown if each.path[:-1] == missing.path[:-1]]
+    return any(_nearest_key(each, model) in (None, missing.path[-1]) for each in beside)
 
 
 def _meant(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:

@@ -6,31 +6,30 @@ the thousands of cells of a sweep share their machines and strategies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from numasim.errors import InputError
+from numasim.errors import InputError, Mistakes, together
 from numasim.files.bounded_bytes import require_file
 from numasim.files.file_kinds import GRAPH
 from numasim.parts import catalog
-from numasim.parts.base import Model, PositiveCount, Seed, bytes_per_s
-from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
+from numasim.parts.base import Model, PositiveCount, Seed
+from numasim.parts.models.effects_model import ModelSpec
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.parts.number_lists import as_list
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Source, from_python, shown
+from numasim.spec.check_parts import check_background, check_placement, check_team, check_workers
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader
 from numasim.spec.size_check import Distances, check_distances, check_size
-from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadParameters
+from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadParameters
 from numasim.workload.registry import PARAMETERS
 
 
@@ -70,15 +69,6 @@ class RunSpec:
     repeat: int
 
 
-def load_run(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:
-    """Return the run in a YAML file, of a shipped sweep without its axes, or of a mapping.
-
-    ``sets`` are ``field=value`` texts as on the command line, ``changes`` dotted fields with plain Python values.
-    InputError for anything that is wrong, with its place.
-    """
-    return Resolver().run(document_of(spec), all_assignments(sets, changes))
-
-
 def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpec:
     """Return the run that plain Python data describes; relative paths start at the folder ``relative_to``."""
     return Resolver().run(from_python(mapping, Place(Source("", Path(relative_to)))), ())
@@ -86,23 +76,27 @@ def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpe
 
 def document_of(spec: Described) -> Node:
     """Return the document of a run or sweep that is a path, a shipped name or a mapping of plain data and objects."""
-    return read_spec(spec) if isinstance(spec, str | Path) else _known(from_python(spec, Place(Source("", Path()))))
+    return read_spec(spec) if isinstance(spec, str | Path) else _a_mapping(from_python(spec, Place(Source("", Path()))))
 
 
 def read_spec(path: str | Path) -> Node:
-    """Return the document of a run or sweep; its top-level fields are known ones."""
-    return _known(load(catalog.find_spec(str(path))))
+    """Return the document of a run or sweep, which is a mapping."""
+    return _a_mapping(load(catalog.find_spec(str(path))))
 
 
-def _known(document: Node) -> Node:
+def _a_mapping(document: Node) -> Node:
     document.mapping(what=f"a mapping with the fields {', '.join(FIELDS)}")
-    refuse_unknown_fields(document)
     return document
 
 
 def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> list[Assignment]:
     """Return the changes from keyword arguments, then those from ``--set``, which win."""
-    return [*from_mapping(changes or {}), *(from_text(text) for text in sets)]
+    made, mistakes = from_mapping(changes or {}), Mistakes()
+    for text in sets:
+        with mistakes.apart():
+            made.append(from_text(text))
+    mistakes.report()
+    return made
 
 
 def refuse_unknown_fields(document: Node) -> None:
@@ -133,21 +127,65 @@ class Resolver:
     _made: dict[tuple[Any, ...], tuple[Any, Node]] = field(default_factory=dict)
 
     def run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
-        """Return the run of ``base`` after ``assignments``; those of whole fields come first, whatever their order."""
-        whole = [each for each in assignments if len(each.path) == 1]
-        inner = [each for each in assignments if len(each.path) > 1]
+        """Return the run of ``base`` after ``assignments``; those of whole fields come first, whatever their order.
+
+        InputError for anything that is wrong: all that is wrong, as far as one mistake does not hide another.
+        """
+        try:
+            return self._run(base, assignments)
+        except InputError as error:
+            raise together(self.mistakes(base, assignments) or [error]) from None
+
+    def _run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
         for each in assignments:
             check_field(each.path[0], each.place)
-        document = put_all(base, whole)
+        document, inner = _changed(base, assignments)
         refuse_unknown_fields(document)
         settings = self._settings(document, _below(inner, *Settings.model_fields))
         workload = self.workload(_required(document, "workload"), _below(inner, "workload"))
         parts = {part: self._part(part, document, _below(inner, part), workload) for part in PARTS}
         spec = RunSpec(workload=workload, **parts, **dict(settings))
-        _check(spec, document)
-        _check_background(spec, put_all(document, _below(inner, "model")))
+        placed_model = put_all(document, _below(inner, "model"))
+        for _, check in _CHECKS:
+            check(vars(spec), placed_model)
         self._check_size(spec, document, _below(inner, "workload"))
         return spec
+
+    def mistakes(self, base: Node, assignments: Sequence[Assignment], varied: Collection[Key] = ()) -> list[InputError]:
+        """Return what is wrong with ``base`` after ``assignments``; nothing is said of the fields ``varied``.
+
+        A part that is wrong hides the checks which need it, and an unknown field the missing one that it may stand for.
+        """
+        found = Mistakes()
+        for each in assignments:
+            with found.apart():
+                check_field(each.path[0], each.place)
+        document, inner = _changed(base, assignments)
+        for key, place in document.keys.items():
+            with found.apart():
+                check_field(key, place)
+        unknown = {each.nearest for each in found.found}
+        hidden = {name for name in FIELDS if document.child(name) is None and ({name, None} & unknown)} | {*varied}
+        made: dict[str, Any] = {}
+        counted = document if "workers" not in hidden else document.replaced("workers", Node(1, base.place), base.place)
+        with found.apart():
+            made |= dict(self._settings(counted, _below(inner, *Settings.model_fields)))
+        made = {name: value for name, value in made.items() if name not in hidden}
+        if "workload" not in hidden:
+            with found.apart():
+                made["workload"] = self.workload(_required(document, "workload"), _below(inner, "workload"))
+        for part in PARTS:
+            if part not in hidden and (document.child(part) or part != "runtime" or "workload" in made):
+                with found.apart():
+                    made[part] = self._part(part, document, _below(inner, part), made.get("workload"))
+        for needed, check in _CHECKS:
+            if made.keys() >= needed:
+                with found.apart():
+                    check(made, put_all(document, _below(inner, "model")))
+        if not found.found and made.keys() >= {*PARTS, "workload", "workers"}:
+            with found.apart():
+                self._check_size(RunSpec(**made), document, _below(inner, "workload"))
+        return found.found
 
     def _check_size(self, spec: RunSpec, document: Node, inner: tuple[Assignment, ...]) -> None:
         distances = self._remember(("distances", id(spec.machine)), lambda: Distances.of(spec.machine))
@@ -202,6 +240,20 @@ class Resolver:
         return validate(PARTS[part], put_all(self.expand(part, node), inner, 1), (part,))
 
 
+_CHECKS: tuple[tuple[set[str], Callable[[Mapping[str, Any], Node], None]], ...] = (
+    ({"machine", "workers"}, lambda of, document: check_workers(of["machine"], of["workers"], document)),
+    ({"workload", "workers"}, lambda of, document: check_team(of["workload"], of["workers"], document)),
+    ({"machine", "strategy"}, lambda of, document: check_placement(of["machine"], of["strategy"], document)),
+    ({"machine", "model"}, lambda of, document: check_background(of["machine"], of["model"].background, document)),
+)  # what parts each check needs
+
+
+def _changed(base: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:
+    """The document after the assignments to whole fields, and the assignments to what is inside of fields."""
+    whole = [each for each in assignments if len(each.path) == 1]
+    return put_all(base, whole), [each for each in assignments if len(each.path) > 1]
+
+
 def _below(assignments: Iterable[Assignment], *tops: str) -> tuple[Assignment, ...]:
     return tuple(each for each in assignments if each.path[0] in tops)
 
@@ -209,16 +261,11 @@ def _below(assignments: Iterable[Assignment], *tops: str) -> tuple[Assignment, .
 def _required(document: Node, name: str) -> Node:
     node = document.child(name)
     if node is None:
-        raise InputError(
-            "this field is missing", path=(name,), place=str(document.place) or None, expected=_hint(document, name)
-        )
+        raise InputError("this field is missing", path=(name,), place=str(document.place) or None, expected=_hint(name))
     return node
 
 
-def _hint(document: Node, name: str) -> str:
-    axes = document.child("sweep")
-    if axes and axes.child(name):
-        return f"one value of the sweep's axis, chosen by --set {name}=..."
+def _hint(name: str) -> str:
     return f"the name of a {name}, a path or a mapping" if name in CATALOG else "a value for it"
 
 
@@ -275,99 +322,3 @@ def _graph_file(node: Node) -> WorkloadFile:
     path = place.source.folder / spec.file
     require_file(path, GRAPH, str(place) or None)
     return spec.model_copy(update={"file": str(path)})
-
-
-def _check(spec: RunSpec, document: Node) -> None:
-    if spec.workers > spec.machine.threads:
-        raise InputError(
-            f"got {spec.workers} workers, but {spec.machine.name!r} has {spec.machine.threads} hardware threads",
-            path=("workers",),
-            place=str(document.mapping()["workers"].place) or None,
-            expected=f"1 to {spec.machine.threads}",
-        )
-    if isinstance(spec.workload, TeamParameters) and spec.workload.team > spec.workers:
-        raise InputError(
-            f"got {spec.workload.team} threads, which wait for each other, but {spec.workers} workers",
-            path=("workload", "threads"),
-            place=str(document.mapping()["workload"].place) or None,
-            expected=f"1 to {spec.workers}, or nothing for one on each worker",
-        )
-    _check_placement(spec, document)
-
-
-def _check_placement(spec: RunSpec, document: Node) -> None:
-    nodes = spec.machine.node_count
-    with_memory = [number for number, node in enumerate(spec.machine.node_shapes) if node.memory]
-    for policy in spec.strategy.placement.policies:
-        for node in policy.named_nodes:
-            if node < nodes and node not in with_memory:
-                raise InputError(
-                    f"node {node} of machine {spec.machine.name!r} has no memory",
-                    path=("strategy", "placement"),
-                    place=str(document.mapping()["strategy"].place) or None,
-                    expected=f"one of nodes {as_list(with_memory)}",
-                )
-            if node >= nodes:
-                raise InputError(
-                    f"there is no node {node} on machine {spec.machine.name!r}",
-                    path=("strategy", "placement"),
-                    place=str(document.mapping()["strategy"].place) or None,
-                    expected=f"0 to {nodes - 1}",
-                )
-
-
-def _check_background(spec: RunSpec, document: Node) -> None:
-    """InputError, placed in ``document``, for a load of something that the machine has not, or that leaves nothing."""
-    try:
-        _check_node_loads(spec.machine, spec.model.background)
-        _check_link_loads(spec.machine, spec.model.background)
-    except InputError as error:
-        raise placed(error, document) from None
-
-
-def _check_node_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
-    for node, gbs in background.nodes.items():
-        path = ("model", "background", "nodes", node)
-        if node >= machine.node_count:
-            raise InputError(
-                f"there is no node {node} on machine {machine.name!r}",
-                path=path,
-                expected=f"0 to {machine.node_count - 1}",
-            )
-        bandwidth_gbs = machine.node_shapes[node].imc_bandwidth_gbs
-        if bandwidth_gbs is None:
-            raise InputError(
-                f"node {node} of machine {machine.name!r} has no memory", path=path, expected="nodes with memory"
-            )
-        _check_something_left(gbs, bandwidth_gbs, f"the controller of node {node}", path)
-
-
-def _check_link_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
-    if not background.links:
-        return
-    bandwidth_gbs = {(each.source, each.target): each.bandwidth_gbs for each in machine.directed_links()}
-    for index, link in enumerate(background.links):
-        path, ends = ("model", "background", "links", index), (link.source, link.target)
-        if ends not in bandwidth_gbs:
-            raise InputError(
-                f"there is no link from node {link.source} to node {link.target} on machine {machine.name!r}",
-                path=path,
-                expected=_links_beside(link.source, sorted(bandwidth_gbs)),
-            )
-        what = f"the link from node {link.source} to node {link.target}"
-        _check_something_left(link.gbs, bandwidth_gbs[ends], what, (*path, "gbs"))
-
-
-def _links_beside(node: int, links: Sequence[tuple[int, int]]) -> str:
-    """What to take for a link that is not there: one that leaves ``node``, or, if there is none, any node that has."""
-    if not links:
-        return "no links, since the machine has one node"
-    targets = " or ".join(str(target) for source, target in links if source == node)
-    return f"a link from node {node} to node {targets}" if targets else f"nodes 0 to {links[-1][0]}"
-
-
-def _check_something_left(load_gbs: Decimal, most_gbs: Decimal, what: str, path: FieldPath) -> None:
-    if bytes_per_s(load_gbs) >= bytes_per_s(most_gbs):
-        raise InputError(
-            f"{load_gbs} GB/s leave nothing of {what} to the program", path=path, expected=f"less than {most_gbs} GB/s"
-        )

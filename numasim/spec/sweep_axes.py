@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, Strict
 
-from numasim.errors import InputError, dotted
+from numasim.errors import InputError, Mistakes, dotted
 from numasim.parts.base import Model, canonical_json
 from numasim.parts.validation import validate
 from numasim.parts.yaml.nodes import Key, Node, Place, shown
@@ -70,13 +70,26 @@ def read_axes(sweep: Node) -> Axes:
     content = sweep.mapping(("sweep",), "a mapping of axes to lists of values")
     if not content:
         raise _error("there is no axis", ("sweep",), sweep.place, "at least one axis, such as workers: [2, 4, 8]")
-    dimensions = tuple(chain.from_iterable(_dimensions(sweep, key) for key in content))
-    include = tuple(_point(entry) for entry in _entries(sweep, "include"))
+    mistakes = Mistakes()
+    dimensions: list[tuple[Point, ...]] = []
+    for key in content:
+        with mistakes.apart():
+            dimensions.extend(_dimensions(sweep, key))
+    include: list[Point] = []
+    with mistakes.apart():
+        for entry in _entries(sweep, "include"):
+            with mistakes.apart():
+                include.append(_point(entry))
+    mistakes.report()
     points = [dimension[0] for dimension in dimensions]
     _refuse_twice(points)
     names = tuple(dict.fromkeys(axis_name(each) for point in (*points, *include) for each in point))
-    exclude = tuple(_exclusion(entry, names) for entry in _entries(sweep, "exclude"))
-    return Axes(names, dimensions, include, exclude)
+    exclude: list[Exclusion] = []
+    for entry in _entries(sweep, "exclude"):
+        with mistakes.apart():
+            exclude.append(_exclusion(entry, names))
+    mistakes.report()
+    return Axes(names, tuple(dimensions), tuple(include), tuple(exclude))
 
 
 def _dimensions(sweep: Node, key: Key) -> Iterator[tuple[Point, ...]]:

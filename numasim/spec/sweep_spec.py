@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
-from math import prod
 from pathlib import Path
 from typing import Any
 
-from numasim.errors import InputError
+from numasim.errors import InputError, Mistakes, together
 from numasim.files.bounded_text import read_text
 from numasim.files.file_kinds import YAML
 from numasim.parts import catalog
-from numasim.parts.base import canonical_json
-from numasim.parts.yaml.nodes import Node, shown
-from numasim.spec.overrides import Assignment, put_all
+from numasim.parts.yaml.nodes import Node
+from numasim.spec.changed_axes import with_axes
+from numasim.spec.overrides import Assignment
 from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
 from numasim.spec.shared_contents import shared_contents
 from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
+from numasim.spec.sweep_mistakes import axis_values, beside_axes, of_cells
+from numasim.spec.sweep_points import all_points
 from numasim.spec.written_sweep import written
 
-MOST_CELLS = 1_000_000
 MOST_RUNS = 10_000_000  # every one is planned in memory before the first is started
 
 
@@ -67,7 +66,7 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
     anything that is wrong; a cell that cannot be run is named by its axis values.
     """
     assignments = all_assignments(sets, changes)
-    document = put_all(document_of(spec), [each for each in assignments if each.path[0] == "sweep"])
+    document = with_axes(document_of(spec), assignments)
     others = [each for each in assignments if each.path[0] != "sweep"]
     if isinstance(spec, str | Path) and not changes:
         return expand(document, others, read_text(catalog.find_spec(str(spec)), YAML) + _notes(sets))
@@ -79,16 +78,21 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
 
 def expand(document: Node, assignments: Sequence[Assignment], text: str, resolver: Resolver | None = None) -> SweepSpec:
     """Return the sweep that ``document`` describes after ``assignments`` to its fields."""
-    sweep = document.child("sweep")
-    axes = read_axes(sweep) if sweep else Axes((), ((),), ((),), ())
-    _refuse_set_axes(axes, assignments)
-    points = _points(axes, sweep or document)
-    resolver = resolver or Resolver()
-    first = _cell(resolver, document, assignments, 0, points[0]).spec
-    _check_runs(len(points), first.repeat, document)
-    cells = tuple(_cell(resolver, document, assignments, index, point) for index, point in enumerate(points))
+    sweep, resolver, mistakes = document.child("sweep"), resolver or Resolver(), Mistakes()
+    with mistakes.apart():
+        axes = read_axes(sweep) if sweep else Axes((), ((),), ((),), ())
+        _refuse_set_axes(axes, assignments)
+        points = all_points(axes, sweep or document)
+    if mistakes.found:
+        raise together([*mistakes.found, *beside_axes(resolver, document, assignments)]) from None
+    cells = tuple(_cells(resolver, document, assignments, points))
     return SweepSpec(
-        axes.names, cells, first.seed, first.repeat, shared_contents(resolver, document, assignments), text
+        axes.names,
+        cells,
+        cells[0].spec.seed,
+        cells[0].spec.repeat,
+        shared_contents(resolver, document, assignments),
+        text,
     )
 
 
@@ -108,20 +112,6 @@ def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
             )
 
 
-def _points(axes: Axes, sweep: Node) -> list[Point]:
-    """Return the cells' assignments; checks their number before it creates them."""
-    count = prod(map(len, axes.dimensions)) + len(axes.include)
-    if count > MOST_CELLS:
-        expected = f"at most {MOST_CELLS:,}"
-        raise InputError(f"the sweep has {count:,} cells", path=("sweep",), place=str(sweep.place), expected=expected)
-    multiplied = (tuple(chain.from_iterable(each)) for each in product(*axes.dimensions)) if axes.dimensions else ()
-    points = list(_kept([*multiplied, *axes.include], axes))
-    if not points:
-        expected = "an exclude that leaves at least one cell"
-        raise InputError("the sweep has no cells", path=("sweep",), place=str(sweep.place), expected=expected)
-    return points
-
-
 def _check_runs(cells: int, repeat: int, document: Node) -> None:
     """InputError for more runs than can be planned, before the cells are expanded."""
     if cells * repeat > MOST_RUNS:
@@ -134,46 +124,13 @@ def _check_runs(cells: int, repeat: int, document: Node) -> None:
         )
 
 
-def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
-    used: set[int] = set()
-    kept = []
-    for point in points:
-        values = _values(point) if axes.exclude else {}
-        matching = {index for index, exclusion in enumerate(axes.exclude) if exclusion.matches(values)}
-        used |= matching
-        if not matching:
-            kept.append(point)
-    for index, exclusion in enumerate(axes.exclude):
-        if index not in used:
-            raise InputError(
-                "no cell has these values",
-                path=("sweep", "exclude", index),
-                place=str(exclusion.place),
-                expected="values of the axes; or remove the entry",
-            )
-    return iter(kept)
-
-
-def _values(point: Point) -> dict[str, Any]:
-    return {axis_name(each): each.value.plain() for each in point}
-
-
-def _cell(resolver: Resolver, document: Node, base: Sequence[Assignment], index: int, point: Point) -> Cell:
-    try:
-        spec = resolver.run(document, (*base, *point))
-    except InputError as error:
-        raise _in_cell(error, index, point) from None
-    return Cell(index, _values(point), spec)
-
-
-def _in_cell(error: InputError, index: int, point: Point) -> InputError:
-    """Return the same error, naming the cell."""
-    values = ", ".join(f"{name} = {_short(value)}" for name, value in _values(point).items())
-    problem = f"{error.problem} (in cell {index}: {values})" if point else error.problem
-    again = InputError(problem, path=error.path, place=error.place, expected=error.expected)
-    again.nearest = error.nearest
-    return again
-
-
-def _short(value: Any) -> str:
-    return canonical_json(value).replace('"', "") if isinstance(value, dict) else shown(value)
+def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], points: Sequence[Point]) -> Iterator[Cell]:
+    """The cells in order; InputError with all that is wrong with any of them."""
+    for index, point in enumerate(points):
+        try:
+            spec = resolver.run(document, (*base, *point))
+        except InputError:
+            raise of_cells(resolver, document, base, points, index) from None
+        if index == 0:
+            _check_runs(len(points), spec.repeat, document)
+        yield Cell(index, axis_values(point), spec)

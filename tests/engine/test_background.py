@@ -36,7 +36,7 @@ from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
 from numasim.spec.identity import run_id
 from numasim.spec.json_schema import json_schema
-from numasim.spec.run_spec import load_run
+from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 from numasim.workload.graph import Deal, Region, Workload
 

@@ -13,7 +13,7 @@ from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.parts.models.sources import unsourced
 from numasim.spec.identity import run_id, spec_hash
-from numasim.spec.run_spec import load_run
+from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 
 RUN = {"workload": {"name": "fib", "n": 5}, "strategy": "randomized", "workers": 2}

@@ -10,7 +10,7 @@ import numasim as ns
 from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.spec.identity import run_id
-from numasim.spec.run_spec import load_run
+from numasim.spec.one_run import load_run
 
 RUN = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2}
 

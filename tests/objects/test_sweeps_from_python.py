@@ -17,7 +17,7 @@ from numasim.parts.yaml.document import parse
 from numasim.parts.yaml.nodes import Place, Source, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
 from numasim.spec.identity import run_id, spec_hash
-from numasim.spec.run_spec import load_run
+from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 
 BASE: dict[str, Any] = {

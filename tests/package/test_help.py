@@ -85,7 +85,7 @@ def completions(line: str, monkeypatch: pytest.MonkeyPatch, capture: Capture) ->
         ("numasim run quickstart --engine ", list(ENGINES)),
         ("numasim reproduce th", ["thesis"]),
         ("numasim validate ", ["exact", "native", "virtual", "mine.yaml", "of/"]),
-        ("numasim schema s", ["sweep", "strategy"]),
+        ("numasim schema sw", ["sweep"]),
     ],
 )
 def test_shells_complete_what_ships_and_files(
@@ -121,7 +121,7 @@ def test_completion_is_printed_for_the_shell_that_is_named(monkeypatch: pytest.M
         (["workload", "show", "fib", "n"], "numasim: got 'n'; expected parameters of the workload, such as n=10"),
         (["workload", "show", "fib", "n=1", "n=2"], "numasim: the parameter 'n' is given twice; expected each"),
         (
-            ["workload", "show", "fib", "spwan_ns=3"],
+            ["workload", "show", "fib", "n=3", "spwan_ns=3"],
             "numasim: workload: there is no field 'spwan_ns' here; expected one of name, n, spawn_ns, leaf_ns, "
             "join_ns; did you mean 'spawn_ns'?",
         ),

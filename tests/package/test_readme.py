@@ -13,7 +13,7 @@ import pytest
 from numasim.cli import main
 from numasim.parts.models.effects_model import ModelSpec
 from numasim.runtime.runtime_program import PROGRAM
-from numasim.spec.run_spec import load_run
+from numasim.spec.one_run import load_run
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

@@ -11,7 +11,8 @@ import pytest
 from numasim.parts.base import canonical_json
 from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import MODEL_VERSION, identity, run_id, spec_hash
-from numasim.spec.run_spec import load_run, resolve
+from numasim.spec.one_run import load_run
+from numasim.spec.run_spec import resolve
 from numasim.spec.sweep_spec import load_sweep
 
 Write = Callable[..., Path]

@@ -301,7 +301,7 @@ def test_a_page_is_the_same_text_every_time(tmp_path: Path, monkeypatch: Patch) 
         (["virtual", "--kernel", "fob"], "there is no kernel 'fob' here; expected one of fft, matmul"),
         (["virtual", "--machine", "no-such-machine"], "there is no machine 'no-such-machine'"),
         (["absent.yaml"], "absent.yaml"),
-        (["virtual", "--jobs", "0"], "Invalid value for '--jobs'"),
+        (["virtual", "--jobs", "0"], "invalid value for '--jobs'"),
     ],
 )
 def test_bad_input_is_one_sentence(

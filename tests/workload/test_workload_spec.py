@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from workload_setup import make
 
 from numasim.errors import InputError
-from numasim.spec.run_spec import load_run
+from numasim.spec.one_run import load_run
 from numasim.workload import families
 from numasim.workload.parameters import WorkloadFile
 from numasim.workload.registry import MODULES, PARAMETERS, workload_spec, workload_union

@@ -23,17 +23,17 @@ def _common(name: str, loaded: SweepSpec) -> Iterator[tuple[str, str]]:
     yield "runs", f"{loaded.runs:,}: {len(loaded.cells):,} cells, {loaded.repeat:,} of each"
     for field, node in read_spec(name).mapping().items():
         if field not in ("sweep", "repeat", *loaded.axes):
-            yield str(field), _flow(node.plain())
+            yield str(field), flow(node.plain())
 
 
 def _axes(loaded: SweepSpec) -> Iterator[tuple[str, str]]:
     for axis in loaded.axes:
-        values = dict.fromkeys(_flow(cell.axes[axis]) for cell in loaded.cells if axis in cell.axes)
+        values = dict.fromkeys(flow(cell.axes[axis]) for cell in loaded.cells if axis in cell.axes)
         yield f"sweep.{axis}", ", ".join(values)
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """A value as it may stand in YAML."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_flow(inner)}' for key, inner in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {flow(inner)}' for key, inner in value.items())}}}"
     return value if isinstance(value, str) else canonical_json(value)

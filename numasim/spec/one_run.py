@@ -1,0 +1,113 @@
+"""One run of a document: that which it describes or, of a sweep, one of its cells.
+
+Of a sweep that is the first of those cells which have the values that changes give to axes and, as far as there are
+any, those that the document itself gives beside its axes. A change to a value that no cell has makes a run beside the
+cells: the value replaces that of the axis. A change of a whole field leaves no axis inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from numasim.parts.yaml.nodes import Node
+from numasim.spec.changed_axes import with_axes
+from numasim.spec.overrides import Assignment
+from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
+from numasim.spec.sweep_axes import Point, axis_name, read_axes
+from numasim.spec.sweep_mistakes import axis_values
+from numasim.spec.sweep_points import all_points
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """A run; of a sweep also its number among the ``cells``, None if it is none of them.
+
+    ``axes`` has the value of each axis in this run, ``other`` an axis and a value of it that another cell has.
+    """
+
+    spec: RunSpec
+    cells: int = 1
+    index: int | None = 0
+    axes: dict[str, Any] = field(default_factory=dict)
+    other: tuple[str, Any] | None = None
+
+
+def load_run(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:
+    """Return the run in a YAML file, of a mapping, or one cell of a sweep.
+
+    ``sets`` are ``field=value`` texts as on the command line, ``changes`` dotted fields with plain Python values.
+    InputError for anything that is wrong, with its place.
+    """
+    return load_one(spec, sets, changes).spec
+
+
+def load_one(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> OneRun:
+    """Return the run that `load_run` returns, and which cell of a sweep it is."""
+    assignments = all_assignments(sets, changes)
+    document = with_axes(document_of(spec), assignments)
+    others = [each for each in assignments if each.path[0] != "sweep"]
+    sweep = document.child("sweep")
+    if sweep is None:
+        return OneRun(Resolver().run(document, others))
+    axes = read_axes(sweep)
+    points = all_points(axes, sweep)
+    fitting, given = _fitting(points, others)
+    index = _preferred(points, fitting, document)
+    left = tuple(each for each in points[index] if not any(_covers(other, each) for other in given))
+    values = axis_values(points[index])
+    changed = {axis_name(each): each.value.plain() for each in given if axis_name(each) in values}
+    inside = {axis_name(each) for each in points[index]} - {axis_name(each) for each in left}
+    is_cell = all(values[name] == changed.get(name, values[name]) for name in values) and inside <= changed.keys()
+    return OneRun(
+        Resolver().run(document, (*given, *left)),
+        len(points),
+        index if is_cell else None,
+        {name: value for name, value in (values | changed).items() if name in changed or name not in inside},
+        _other(points, values | changed),
+    )
+
+
+def _fitting(points: Sequence[Point], assignments: Sequence[Assignment]) -> tuple[Sequence[int], list[Assignment]]:
+    """The points with the values that ``assignments`` give to axes, and the assignments that are still needed."""
+    fitting: Sequence[int] = range(len(points))
+    needed = []
+    for each in assignments:
+        found = [index for index in fitting if _has(points[index], each)]
+        fitting = found or fitting
+        if not found:
+            needed.append(each)
+    return fitting, needed
+
+
+def _preferred(points: Sequence[Point], fitting: Sequence[int], document: Node) -> int:
+    """The first of the ``fitting`` points, among those that have the values of the document itself."""
+    for each in points[fitting[0]]:
+        own = document.follow(each.path)
+        if own is not None:
+            wanted = replace(each, value=own)
+            fitting = [index for index in fitting if _has(points[index], wanted)] or fitting
+    return fitting[0]
+
+
+def _has(point: Point, wanted: Assignment) -> bool:
+    """Whether the axis that ``wanted`` is to has its value, or a mapping of that name."""
+    value = axis_values(point).get(axis_name(wanted), _Nothing)
+    plain = wanted.value.plain()
+    return bool(value == plain or (isinstance(value, dict) and isinstance(plain, str) and value.get("name") == plain))
+
+
+class _Nothing:
+    """No value of an axis equals it."""
+
+
+def _covers(whole: Assignment, part: Assignment) -> bool:
+    """Whether ``part`` is to the same field as ``whole``, or inside of it."""
+    return part.path[: len(whole.path)] == whole.path
+
+
+def _other(points: Sequence[Point], values: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """An axis with a short value that is not that of the run."""
+    found = ((name, value) for point in points for name, value in axis_values(point).items())
+    return next((each for each in found if isinstance(each[1], str | int) and each[1] != values.get(each[0])), None)
