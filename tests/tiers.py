@@ -83,6 +83,8 @@ MODULES = {
     "package/test_structure.py": "unit",
     "report/test_byte_kinds.py": "system",
     "report/test_column_figure.py": "system",
+    "report/test_compare_command.py": "system",
+    "report/test_contrasts.py": "system",
     "report/test_figures.py": "system",
     "report/test_perfetto.py": "system",
     "report/test_run_figures.py": "system",

@@ -55,7 +55,7 @@ def test_a_row_holds_what_was_worked_out():
         "p": "0",
         "holm_p": "0",
         "sure": "1",
-        "because": "waiting for work falls by 25.0 %",
+        "because": "waiting for work falls by 25.0 % (mostly in probes)",
         "part_waiting": "-25",
         "part_work": "0",
     }

@@ -55,7 +55,8 @@ def test_causes_are_pooled_and_add_up():
     expected = {"work": 0, "remote_memory": 6, "lock_waits": -20, "overhead": 2, "waiting": -8}
     assert parts == pytest.approx({name: 100 * change / 200 for name, change in expected.items()})
     assert row.because == (
-        "waiting for locks falls by 10.0 % and waiting for work by 4.0 %, while all else rises by 4.0 %"
+        "waiting for locks falls by 10.0 % and waiting for work by 4.0 % (mostly in back-off),"
+        " while all else rises by 4.0 %"
     )
     assert found.sentences[0].endswith(f"(10.0 to 10.0), because {row.because}.")
 
@@ -160,8 +161,9 @@ def test_many_settings_are_summed_up():
     (sentence,) = compare(table(*cells)).sentences
     assert sentence == (
         "steal-half is surely faster than randomized in 2 of 4 settings, by up to 14.3 % (14.3 to 14.3) on fib with 2"
-        " workers, because waiting for work falls by 14.3 %; slower in 1 of 4 settings, by up to 28.6 % (28.6 to 28.6)"
-        " on fib with 1 worker, because waiting for work rises by 28.6 %; in 1 no difference is sure."
+        " workers, because waiting for work falls by 14.3 % (mostly in probes); slower in 1 of 4 settings, by up to"
+        " 28.6 % (28.6 to 28.6) on fib with 1 worker, because waiting for work rises by 28.6 % (mostly in probes);"
+        " in 1 no difference is sure."
     )
 
 
@@ -229,3 +231,40 @@ def test_parts_add_up_and_the_other_baseline_mirrors(times, few, many):
 
 def test_the_function_is_public():
     assert ns.compare is compare
+
+
+def contended(*links, bytes_remote, contention):
+    return [
+        {
+            "work_local_ps": 100,
+            "inflation_contention_ps": contention,
+            "link_busy_max": link,
+            "bytes_remote": bytes_remote,
+        }
+        for link in links
+    ]
+
+
+def test_the_link_that_got_busier_is_named_beside_contention():
+    frame = two_strategies(
+        contended(0.3, 0.31, 0.29, bytes_remote=2**20, contention=20),
+        contended(0.6, 0.61, 0.59, bytes_remote=2**20 + 2**10, contention=60),
+    )
+    frame["imc_busy_max"] = [0.5, 0.5, 0.5, 0.4, 0.4, 0.4]  # falls, and says nothing of what rises
+    assert only(compare(frame)).because == "contention rises by 33.3 % (busiest link 0.600 instead of 0.300)"
+
+
+def test_the_kind_of_idleness_that_makes_half_of_the_change_is_named():
+    frame = two_strategies(busy(100, 100, 100), busy(100, 100, 100, idle_barrier_ps=60, idle_steal_ps=40))
+    assert only(compare(frame)).because == "waiting for work rises by 100.0 % (mostly at barriers)"
+    frame = two_strategies(
+        busy(100, 100, 100), busy(100, 100, 100, idle_barrier_ps=40, idle_steal_ps=30, idle_backoff_ps=30)
+    )
+    assert only(compare(frame)).because == "waiting for work rises by 100.0 %"
+
+
+def test_long_values_are_cut_in_sentences_alone():
+    frame = table(cell(busy(100, 100), strategy="a"), cell(busy(90, 90), strategy="b" * 100))
+    found = compare(frame)
+    assert found.sentences[0].startswith("b" * 57 + "... is 10.0 % faster than a on fib")
+    assert found.values == ("b" * 100,)

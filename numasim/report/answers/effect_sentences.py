@@ -16,6 +16,7 @@ from numasim.report.answers.varying_axes import Axis, value_text
 from numasim.report.column_text import value_text as column_text
 
 MAKESPAN = "makespan_ps"
+LONGEST_VALUE = 60  # characters of a value in a sentence
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Question:
 
     def compared(self, what: str) -> str:
         """``steal-half is WHAT than randomized``; for other columns than the makespan, whose difference is."""
-        value, baseline = self.axis.texts[self.value], self.axis.texts[self.baseline]
+        value, baseline = (_shortened(self.axis.texts[each]) for each in (self.value, self.baseline))
         if self.column != MAKESPAN:
             label = DESCRIBED[self.column].label
             verb = "are" if any(word.endswith("s") and not word.endswith("ss") for word in label.split()) else "is"
@@ -158,8 +159,10 @@ def because_text(effect: Effect, found: Sequence[PartChange]) -> str:
     rounded = [round(each.percent.value, 1) for each in found]
     verb = "falls" if effect.percent.value < 0 else "rises"
     verbs = [f" {verb}", *[""] * (len(found) - 1)]
+    details = [f" ({each.detail})" if each.detail else "" for each in found]
     named = [
-        f"{each.part.label}{does} by {abs(size):.1f} %" for each, does, size in zip(found, verbs, rounded, strict=True)
+        f"{each.part.label}{does} by {abs(size):.1f} %{detail}"
+        for each, does, size, detail in zip(found, verbs, rounded, details, strict=True)
     ]
     rest = round(round(effect.percent.value, 1) - sum(rounded), 1)
     also = f", while all else {'falls' if rest < 0 else 'rises'} by {abs(rest):.1f} %" if rest else ""
@@ -178,6 +181,11 @@ def setting_text(columns: Sequence[str], values: Sequence[Any]) -> str:
     named = [pattern.format(given[name]) for name, pattern in words.items() if name in given]
     named = [text.replace(" with 1 workers", " with 1 worker") for text in named]
     return "".join(named) + "".join(f", {name}={text}" for name, text in given.items() if name not in words)
+
+
+def _shortened(text: str) -> str:
+    """A value in a sentence: a mapping may be as long as a file."""
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
 
 
 def joined(parts: Sequence[str]) -> str:

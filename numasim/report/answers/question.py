@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ from numasim.report.answers.effect_sentences import (
     setting_text,
 )
 from numasim.report.answers.estimated_effects import Effect, effects
+from numasim.report.answers.part_details import detail
 from numasim.report.answers.statistics import Estimate
 from numasim.report.answers.time_parts import PartChange, causes, part_changes, parts_per_worker
 from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, varying_axes
@@ -155,9 +156,12 @@ class _Answer:
         parts = parts_per_worker(self._frame)
         changes = [part_changes(parts, values, contrast) for contrast in found]
         return [
-            _Cell(contrast, effect, each, causes(effect, each))
+            _Cell(contrast, effect, each, self._detailed(contrast, causes(effect, each)))
             for contrast, effect, each in zip(found, estimated, changes, strict=True)
         ]
+
+    def _detailed(self, contrast: Contrast, found: Sequence[PartChange]) -> list[PartChange]:
+        return [replace(each, detail=detail(self._frame, contrast, each)) for each in found]
 
     def _names(self) -> list[str]:
         return [*self._columns, *self._axis.columns, "baseline", "column", "pairs"]

@@ -27,7 +27,7 @@ from numasim.report.answers.statistics import Estimate, difference_p, holm, mean
 from numasim.report.comparison_cells import numbers
 
 CAUSE_ERROR = 0.001  # so that not one cause is expected in 45 questions about nothing, with a probability of 95 %
-LEAST_SHARE = 0.1  # of the difference that a part must make to be named
+LEAST_SHARE = 0.05  # of the difference that a part must make to be named
 MOST_NAMED = 3
 
 FloatArray = npt.NDArray[np.float64]
@@ -45,9 +45,9 @@ class Part:
 
 PARTS = (
     Part("work", "work", ("work_local_ps",)),
-    Part("remote_memory", "the distance of memory", ("inflation_numa_ps",)),
+    Part("remote_memory", "waiting for remote memory", ("inflation_numa_ps",)),
     Part("contention", "contention", ("inflation_contention_ps",)),
-    Part("speeds", "sharing of cores", ("inflation_smt_ps",)),
+    Part("speeds", "sharing and slowing of cores", ("inflation_smt_ps",)),
     Part("lock_waits", "waiting for locks", ("lock_wait_ps",)),
     Part("overhead", "overhead", ("overhead_ps",), less=("lock_wait_ps",)),
     Part("waiting", "waiting for work", ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps")),
@@ -64,6 +64,7 @@ class PartChange:
     part: Part
     percent: Estimate
     sure: bool
+    detail: str = ""  # what changed with it, in words
 
 
 def parts_per_worker(frame: pd.DataFrame) -> FloatArray:

@@ -1,0 +1,94 @@
+"""What changed inside a part of the makespan: the link or the controller that got busier, the kind of idleness.
+
+These are observations beside a cause, each with a test of its own: a column of the results changes surely, in the
+direction of the part. They do not divide the part: the results do not say which link a byte waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from numasim.engine.columns import DESCRIBED
+from numasim.report.answers.contrasts import Contrast
+from numasim.report.answers.estimated_effects import FAMILY_ERROR
+from numasim.report.answers.statistics import difference_p, holm
+from numasim.report.answers.time_parts import PartChange
+from numasim.report.column_text import value_text
+from numasim.report.comparison_cells import numbers
+
+FloatArray = npt.NDArray[np.float64]
+
+OBSERVED = {  # beside each part: columns that rise and fall with it
+    "remote_memory": ("bytes_remote",),
+    "contention": ("link_busy_max", "imc_busy_max", "bytes_remote"),
+    "lock_waits": ("lock_acquisitions", "lock_handoffs_remote"),
+    "overhead": ("page_faults", "pages_migrated", "tasks_stolen"),
+    "waiting": ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps"),
+}
+KINDS = {
+    "idle_steal_ps": "in probes",
+    "idle_backoff_ps": "in back-off",
+    "idle_barrier_ps": "at barriers",
+    "parked_ps": "asleep",
+}
+MOST = 2  # observations beside a part
+LEAST_GROWTH = 1.1  # of an observation: what changes less explains nothing
+MAIN_SHARE = 0.5  # of a part that a kind of idleness must make to be its main one
+
+
+@dataclass(frozen=True)
+class _Observation:
+    column: str
+    before: float
+    after: float
+
+    @property
+    def growth(self) -> float:
+        """How many times it became, or was."""
+        low, high = sorted((abs(self.before), abs(self.after)))
+        return high / low if low else np.inf
+
+    @property
+    def text(self) -> str:
+        label = DESCRIBED[self.column].label
+        before, after = (value_text(self.column, value) for value in (self.before, self.after))
+        return f"{label} {after} instead of {before}"
+
+
+def detail(frame: pd.DataFrame, contrast: Contrast, cause: PartChange) -> str:
+    """What else changed surely where a part of the makespan did, the largest first; "" if nothing did."""
+    columns = OBSERVED.get(cause.part.name, ())
+    sides = [_sides(frame, name, contrast) for name in columns]
+    corrected = holm([difference_p(after - before) for before, after in sides])
+    found = [
+        _Observation(name, float(before.mean()), float(after.mean()))
+        for name, (before, after), p in zip(columns, sides, corrected, strict=True)
+        if p < FAMILY_ERROR and (after.mean() - before.mean()) * cause.percent.value > 0
+    ]
+    if cause.part.name == "waiting":
+        return _main_kind(found)
+    much = [each for each in found if each.growth >= LEAST_GROWTH]
+    return ", ".join(each.text for each in sorted(much, key=lambda each: -each.growth)[:MOST])
+
+
+def _sides(frame: pd.DataFrame, column: str, contrast: Contrast) -> tuple[FloatArray, FloatArray]:
+    """The pairs in which the column has values."""
+    values = numbers(frame, column)
+    before, after = values[contrast.first], values[contrast.other]
+    known = ~np.isnan(before + after)
+    return before[known], after[known]
+
+
+def _main_kind(found: Sequence[_Observation]) -> str:
+    """The kind of idleness that changed most, if it makes half of what changed that way."""
+    if not found:
+        return ""
+    most = max(found, key=lambda each: abs(each.after - each.before))
+    total = sum(abs(each.after - each.before) for each in found)
+    main = abs(most.after - most.before) >= MAIN_SHARE * total
+    return f"mostly {KINDS[most.column]}" if main else ""

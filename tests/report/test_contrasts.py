@@ -1,0 +1,39 @@
+"""A few of the contrasts of `verification/contrasts.py`: none of draws alone has a cause, planted effects are named."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "verification"))
+
+from contrasts import PROGRAMS, answer_to, null_contrasts, null_frame, planted_effects, under_two_names
+
+PLANTED = ("links of a square halved", "slow lines, locks of domains", "polls a hundred times slower")
+
+
+def test_draws_alone_have_no_cause():
+    found = null_contrasts(null_frame(PROGRAMS[:1], repeat=6))
+    assert found.contrasts == 9
+    assert (found.caused_alone, found.caused_together) == (0, 0)
+
+
+def test_a_strategy_does_not_differ_from_itself_under_another_name():
+    found = under_two_names(PROGRAMS[:1], repeat=2)
+    assert len(found) == 9
+    assert (found["difference"] == 0).all()
+    assert (found["because"] == "").all()
+
+
+def test_there_are_twenty_planted_effects_of_different_names():
+    effects = planted_effects()
+    assert len({effect.name for effect in effects}) == len(effects) == 20
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_effect_is_named(name):
+    (effect,) = [each for each in planted_effects() if each.name == name]
+    sentence = answer_to(effect, repeat=5)
+    assert effect.names(sentence), sentence
