@@ -28,15 +28,17 @@ nb_execution_timeout = 300  # seconds of a cell, so that nothing hangs
 nb_execution_excludepatterns = ["gallery/*.ipynb"]  # notebooks are kept with their outputs
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # widgets would be fetched from the network
 
+default_role = "code"  # of docstrings
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True
-nitpick_ignore_regex = [("py:.*", r"(?!numasim\.).*")]  # types of other libraries, whose pages are elsewhere
+nitpick_ignore_regex = [("py:.*", ".*")]  # types in signatures: many are those of other libraries, or not public
 
 html_theme = "furo"
 html_title = "numasim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+smartquotes = False  # options keep both of their hyphens
 html_show_copyright = False
 html_copy_source = False
 html_show_sphinx = False

@@ -1,31 +1,48 @@
 """The reference pages of the site, made from the code when it is built.
 
-A block ``{numasim-reference} NAME`` in a page stands for the Markdown that the function NAME of `REFERENCES` writes.
-It takes the block's place before the page is parsed, so that its headings and links are those of the page. A block
-``{numasim-pages}`` stands for a table of contents of all other pages in the folder of its own.
+A block ``{numasim-reference} NAME ...`` in a page stands for the Markdown that the function NAME of `REFERENCES`
+writes, called with the words behind it. It takes the block's place before the page is parsed, so that its headings and
+links are those of the page. A block ``{numasim-pages}`` stands for a table of contents of all other pages in the folder
+of its own. Sections and readings of the model that a page names become links.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from model_links import with_links
 from reference_columns import columns
+from reference_commands import commands
+from reference_formats import formats, tables, write_schemas
+from reference_models import models
+from reference_python import python
+from reference_workloads import workloads
 from sphinx.application import Sphinx
 
-REFERENCES = {"columns": columns}
-BLOCK = re.compile(r"^```\{numasim-reference\} (?P<name>\S+)\n```$", re.MULTILINE)
-
-
+REFERENCES: dict[str, Callable[..., str]] = {
+    "columns": columns,
+    "commands": commands,
+    "formats": formats,
+    "models": models,
+    "python": python,
+    "tables": tables,
+    "workloads": workloads,
+}
+BLOCK = re.compile(r"^```\{numasim-reference\} (?P<name>\S+)(?P<words>.*)\n```$", re.MULTILINE)
 PAGES = "```{numasim-pages}\n```"
 SUFFIXES = (".md", ".ipynb")
 
 
 def fill(app: Sphinx, name: str, source: list[str]) -> None:
-    """Put references and tables of contents into a page that has just been read."""
-    text = BLOCK.sub(lambda block: REFERENCES[block["name"]](), source[0])
-    source[0] = text.replace(PAGES, _contents(Path(app.env.doc2path(name))))
+    """Put references, tables of contents and links into a page that has just been read."""
+    path = Path(app.env.doc2path(name))
+    if path.suffix != ".md":
+        return
+    text = BLOCK.sub(lambda block: REFERENCES[block["name"]](*block["words"].split()), source[0])
+    source[0] = with_links(text.replace(PAGES, _contents(path)), name)
 
 
 def _contents(page: Path) -> str:
@@ -39,8 +56,15 @@ def outdated(_app: Sphinx, env: Any, *_changes: set[str]) -> list[str]:
     return [name for name in env.found_docs if "```{numasim-" in Path(env.doc2path(name)).read_text("utf-8")]
 
 
+def finish(app: Sphinx, problem: Exception | None) -> None:
+    """Add the files that pages offer for download."""
+    if problem is None and app.builder.format == "html":
+        write_schemas(Path(app.outdir))
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Join the build."""
     app.connect("source-read", fill)
     app.connect("env-get-outdated", outdated)
+    app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,23 +1,15 @@
-"""The columns of the tables that runs and sweeps return, as Markdown."""
+"""The columns of a results table as Markdown, a section for each group."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
-from markdown_text import code, table
+from reference_formats import columns_table
 
 from numasim.engine.columns import DESCRIBED
 
-HEAD = ("column", "label", "kind", "unit", "meaning")
-
 
 def columns() -> str:
-    """A table for each group of columns of a results table."""
-    return "\n".join(
-        f"## {group.capitalize()}\n\n"
-        + table(
-            HEAD,
-            [(code(each.name), each.label, each.kind, code(each.unit), each.meaning) for each in described],
-        )
-        for group, described in groupby(DESCRIBED.values(), key=lambda column: column.group)
-    )
+    """A table for each group of columns."""
+    groups = groupby(DESCRIBED.values(), key=lambda column: column.group)
+    return "\n".join(f"## {group.capitalize()}\n\n{columns_table(list(described))}" for group, described in groups)

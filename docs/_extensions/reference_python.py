@@ -1,0 +1,56 @@
+"""The Python interface as Markdown: every public name of the package, from its docstring."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import isclass
+from types import ModuleType
+from typing import Any
+
+from markdown_text import code
+
+import numasim
+
+RETURNED = (  # what the functions return, beside what is public by name
+    "numasim.engine.result.Result",
+    "numasim.engine.observe.over_time.OverTime",
+    "numasim.sweep_report.sweep_result.SweepResult",
+    "numasim.report.answers.question.Comparison",
+    "numasim.errors.InputError",
+)
+APART = frozenset({"__version__"})
+
+
+def python() -> str:
+    """All public names of the package, then what its functions return, then the figures."""
+    names = [name for name in dir(numasim) if name not in APART]
+    public = {name: getattr(numasim, name) for name in names}
+    own = [_documented(f"numasim.{name}", value) for name, value in public.items() if not isinstance(value, ModuleType)]
+    listed = {value for value in public.values() if isclass(value)}
+    returned = [_documented(path, _object(path)) for path in RETURNED if _object(path) not in listed]
+    modules = [_module(f"numasim.{name}", value) for name, value in public.items() if isinstance(value, ModuleType)]
+    sections = ["## Functions and classes", *own, "## What they return", *returned, *modules]
+    return "\n\n".join(sections)
+
+
+def _object(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def _module(name: str, module: ModuleType) -> str:
+    functions = [_documented(f"{name}.{each}", getattr(module, each)) for each in module.__all__]
+    return "\n\n".join([f"## `{name}`", (module.__doc__ or "").strip(), *functions])
+
+
+def _documented(path: str, value: Any) -> str:
+    if isclass(value):
+        return _directive(f"autoclass:: {path}", ":members:")
+    if callable(value):
+        return _directive(f"autofunction:: {path}")
+    return f"`{path}`: a mapping of {', '.join(map(code, value))}."
+
+
+def _directive(first: str, *options: str) -> str:
+    lines = "".join(f"\n   {option}" for option in options)
+    return f"```{{eval-rst}}\n.. {first}{lines}\n```"
