@@ -86,9 +86,11 @@ def names_and_values(rows: Sequence[tuple[object, object, str]]) -> Html:
     return _table(*lines)
 
 
-def table(head: Sequence[object], rows: Sequence[Sequence[object]], left: int = 1) -> Html:
-    """A table with a line below its head; the first ``left`` columns are text, the others numbers."""
-    sides = ["left"] * left + ["right"] * (len(head) - left)
+def table(
+    head: Sequence[object], rows: Sequence[Sequence[object]], left: int = 1, ends_with_text: bool = False
+) -> Html:
+    """A table with a line below its head; the first ``left`` columns, and the last if asked, are text, not numbers."""
+    sides = ["left"] * left + ["right"] * (len(head) - left - ends_with_text) + ["left"] * ends_with_text
     top = "".join(
         element("th", cell, style=f"{CELL}; text-align: {side}; border-bottom: {LINE}")
         for cell, side in zip(head, sides, strict=True)

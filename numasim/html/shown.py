@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -20,3 +21,9 @@ class Shown:
         """Return the HTML, or None, on which a notebook shows the text."""
         view = _VIEWS.get(type(self))
         return None if view is None else view(self)
+
+
+def notebook_shell() -> Any:
+    """IPython's shell if this process is the kernel of a notebook, else None."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell if hasattr(shell, "kernel") else None

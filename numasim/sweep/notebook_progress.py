@@ -6,7 +6,6 @@ IPython is needed, which every notebook has; bars of widgets would be gone when 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from time import monotonic
@@ -17,12 +16,6 @@ from numasim.html import pieces
 SHORTEST_S = 0.2  # between two pictures of the bar
 WIDTH = "width: 320px; height: 12px; border: 1px solid rgba(128, 128, 128, 0.6); margin: 0 8px 0 0"
 FILLED = "height: 100%; background-color: #0072B2; width: "
-
-
-def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
-    shell = sys.modules.get("IPython")
-    return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 
 class NotebookBar:

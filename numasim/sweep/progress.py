@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from numasim.sweep.notebook_progress import NotebookBar, in_notebook
+from numasim.html.shown import notebook_shell
+from numasim.sweep.notebook_progress import NotebookBar
 
 
 def progress_bar(total: int, wanted: bool, what: str = "runs") -> AbstractContextManager[Callable[[int], None]]:
@@ -13,7 +14,7 @@ def progress_bar(total: int, wanted: bool, what: str = "runs") -> AbstractContex
 
     The bar is in the output of a notebook's cell, or else on stderr, and there only on a terminal.
     """
-    if wanted and total and in_notebook():
+    if wanted and total and notebook_shell() is not None:
         return _notebook_bar(total, what)
     return _terminal_bar(total, wanted, what)
 

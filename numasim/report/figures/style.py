@@ -14,6 +14,8 @@ from typing import ParamSpec
 import matplotlib.style
 from matplotlib.figure import Figure
 
+from numasim.report.notebooks.notebook_figures import show_figures
+
 Parameters = ParamSpec("Parameters")
 
 LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -48,10 +50,14 @@ RULES = {
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
-    """Draw with these rules and matplotlib's defaults, whatever the reader's own settings are, and restore those."""
+    """Draw with these rules and matplotlib's defaults, whatever the reader's own settings are, and restore those.
+
+    In a notebook the figure is shown without further ado.
+    """
 
     @wraps(draw)
     def inside(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Figure:
+        show_figures(rules)
         with rules():
             return draw(*args, **kwargs)
 

@@ -1,1 +1,1 @@
-"""What notebooks show of results: one run, and a sweep."""
+"""What notebooks show of results: one run, a sweep, figures."""
