@@ -42,3 +42,9 @@ class SweepResult:
         from numasim.report.answers.question import compare
 
         return compare(self, axis, baseline, column)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what was swept, what came out, where the files are."""
+        from numasim.report.notebooks.sweep_html import sweep_html
+
+        return sweep_html(self.to_frame(), self.directory)

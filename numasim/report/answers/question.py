@@ -42,7 +42,7 @@ class HasFrame(Protocol):
         """One row for each run."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The answer to one question.
 
@@ -70,6 +70,16 @@ class Comparison:
     def __str__(self) -> str:
         """The sentences, the table and the notes as text."""
         return "\n".join([*self.sentences, "", self.table.to_string(index=False), "", *self.notes])
+
+    def __repr__(self) -> str:
+        """The sentences alone; ``print`` has the table, too."""
+        return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the sentences, and the table behind a line that opens."""
+        from numasim.report.notebooks.comparison_html import comparison_html
+
+        return comparison_html(self.column, self.table, self.sentences, self.notes)
 
 
 def compare(
