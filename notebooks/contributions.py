@@ -27,9 +27,6 @@
 # running the same code".
 
 # %%
-# %matplotlib inline
-from tempfile import mkdtemp
-
 import pandas as pd
 
 from numasim.reproduce.figures.gains_figure import gains_figure
@@ -54,7 +51,7 @@ repeat = 3
 
 # %%
 alike = {"workers of chapter 3": "one on each hardware thread"}
-found = gains(study, mkdtemp(), cases, machines, repeat=repeat, readings=alike)
+found = gains(study, "results/contributions", cases, machines, repeat=repeat, readings=alike, progress=True)
 gains_figure(found)
 
 # %% [markdown]

@@ -12,94 +12,63 @@
 # ---
 
 # %% [markdown]
-# # Which steals miss, and which leave the node?
+# # The quick start in a notebook
 #
-# B. Vikranth's thesis (2018) asks this of a dual-socket Xeon E5-2620. Here the same question goes to a simulated one,
-# on two of its programs: matrix multiplication, whose independent tasks one thread deals to everybody, and
-# Strassen's method, whose tasks spawn tasks. Three strategies choose the victim of a steal:
+# Whom should a thief steal from, and how much, when one worker makes all the tasks? The quick start asks this of
+# SparseLU on two sockets of AMD EPYC 9654 with eight NUMA nodes. Here it has smaller matrices and fewer steps, so that
+# it takes seconds. Four strategies choose the victim:
 #
 # - `randomized`: any other worker;
-# - `threshold`: a worker that has announced that its queue is long;
-# - `topology-aware`: a worker of the own node; another node only if a queue there is long.
-#
-# The sweep is `thesis-strategies` with a smaller Strassen and fewer steps, so that it takes seconds.
+# - `nearest-first`: all workers of the own node before any farther one;
+# - `topology-aware`: a worker of the own node; a queue of another node only if it is long;
+# - `steal-half`: any other worker, but half of what it has.
 
 # %%
-# %matplotlib inline
-from tempfile import mkdtemp
-
-from rich.console import Console
-
 import numasim as ns
-from numasim.report.answers.answer_table import render
 
-result = ns.sweep(
-    "thesis-strategies",
-    mkdtemp(),
-    repeat=5,
-    **{
-        "sweep.workers": [2, 6, 12, 24],
-        "sweep.zip": [
-            {
-                "workload": [{"name": "matmul", "n": 1024}, {"name": "strassen", "n": 512}],
-                "runtime": ["own", "ompi"],
-            }
-        ],
-    },
-)
+small = {"workload.blocks": 25, "sweep.workers": [8, 48, 192]}
+result = ns.sweep("quickstart", "results/quickstart", **small)
+result
+
+# %% [markdown]
+# Runs of a pair share a seed, hence all task times, so that small differences show. Any axis can be compared, against
+# any of its values, in any column:
+
+# %%
+print(*ns.compare(result, "strategy", baseline="steal-half", column="steal_attempts").sentences, sep="\n")
+
+# %% [markdown]
+# ## How many steals miss, how many leave the node
+#
+# Seven of eight nodes are not the thief's own: the dashed line is the chance that a victim drawn at random is remote.
+
+# %%
 frame = result.to_frame()
-assert frame["error"].isna().all()
-frame[["workload", "strategy", "workers", "repeat", "makespan_ps", "steal_attempts", "steal_false"]].head()
-
-# %% [markdown]
-# ## The answer
-#
-# One row for each cell. A strategy is compared with the first one over runs that share a seed, hence all task times, so
-# small differences show; the last column names the part of the workers' time that changed most in that direction.
-
-# %%
-render(frame, Console(width=120))
-
-# %% [markdown]
-# ## How many steals miss
-#
-# In Strassen nearly every random attempt misses: for much of the run there are fewer ready tasks than workers, and an
-# idle worker asks again every 270 ns. Workers under `threshold` ask only where work was announced, so what they miss
-# is only what another thief took first.
-
-# %%
 ns.plot.miss_ratio(frame)
-
-# %% [markdown]
-# ## How many steals leave the node
-#
-# With workers dealt evenly to two nodes a random victim is remote with probability (P/2)/(P-1): 1 at 2 workers, 6/11 at
-# 12, 12/23 at 24; the dashed line. A stealing domain takes the share to nearly zero as soon as the own node has
-# somebody to ask. `threshold` does not look at distance, so its share is that of the nodes whose queues are long.
 
 # %%
 ns.plot.remote_steal_ratio(frame, result.workers())
 
 # %% [markdown]
-# ## From where to where
+# ## What that costs, and where the time goes
 #
-# Attempts are one thing, tasks that move are another. The first map shows which nodes the successful steals join, the
-# second the bytes between the node that computes and the node that holds the memory. The inputs were initialised by
-# worker 0, so node 0 is their home; who steals does not change that, only where the pages lie does.
+# The components add up to workers x makespan, so nothing hides: at 192 workers the program has too few tasks for
+# everybody, and strategies differ in how long workers look for them.
 
 # %%
-ns.plot.node_steals(frame, result.node_pairs())
-
-# %%
-ns.plot.node_bytes(frame, result.node_pairs())
-
-# %% [markdown]
-# ## Where the time goes
-#
-# The components add up to workers x makespan, so nothing hides. Matrix multiplication pays for remote memory on one of
-# the nodes and hardly for stealing, whatever the strategy; Strassen at this size runs out of parallelism, which shows
-# as waiting between attempts. Above 12 workers two of them share a core: what that costs stands beside what the memory
-# controllers' being busy with others costs.
+ns.plot.column(frame, x="strategy", facet="workers")
 
 # %%
 ns.plot.time_split(frame)
+
+# %% [markdown]
+# ## One run in detail
+#
+# A single run is shown with its time by node and the bytes that cross between nodes.
+
+# %%
+run = ns.run("quickstart", workers=48, strategy="topology-aware", over_time=True, **{"workload.blocks": 25})
+run
+
+# %%
+ns.plot.utilisation(run.over_time)

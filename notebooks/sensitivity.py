@@ -24,9 +24,6 @@
 # the score of each class of predictions, which holds as long as its bound stays met or missed.
 
 # %%
-# %matplotlib inline
-from tempfile import mkdtemp
-
 from rich.console import Console
 
 from numasim.reproduce.figures.tornado_figure import tornado_figure
@@ -54,7 +51,7 @@ only = [
 ]
 
 # %%
-found = sensitivity(study, mkdtemp(), rows=rows, only=only)
+found = sensitivity(study, "results/sensitivity", rows=rows, only=only, progress=True)
 
 # %% [markdown]
 # ## What the contributions buy

@@ -22,9 +22,6 @@
 # Only Table 3.1 was looked at when the runtime was described. The rest are predictions.
 
 # %%
-# %matplotlib inline
-from tempfile import mkdtemp
-
 from rich.console import Console
 
 from numasim.reproduce.figures.table_figure import table_figure
@@ -38,7 +35,8 @@ from numasim.reproduce.study.study import read_study
 quick = True  # one product of 1024 x 1024 instead of five of 8192 x 8192, which take minutes
 
 # %%
-found = reproduce(read_study("thesis", ["3.1", "3.3", "4.2", "4.3"]), mkdtemp(), quick=quick)
+study = read_study("thesis", ["3.1", "3.3", "4.2", "4.3"])
+found = reproduce(study, "results/steals", quick=quick, progress=True)
 tables = {table.id: table for table in found.tables}
 console = Console(width=120)
 

@@ -1,9 +1,10 @@
-"""Every notebook runs from top to bottom and shows what it talks about; its two forms say the same."""
+"""Notebooks are kept (`notebooks/keep.py`) with what they print and draw, and still print and draw the same."""
 
 from __future__ import annotations
 
-import re
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,14 @@ import pytest
 import numasim
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
-LONGEST_S = 1800  # of any step, only so that nothing hangs
-FIGURE = re.compile(r"\bns\.plot\.\w+\(|\b\w+_figure\(")
-SMALLER = {  # what takes the place of their parameters
+sys.path.insert(0, str(ROOT / "notebooks"))
+
+import keep  # noqa: E402
+
+NOTEBOOKS = [path.stem for path in keep.SOURCES]
+QUICK = [name for name in NOTEBOOKS if name not in keep.LONG]
+MOST_BYTES = 3_000_000  # of all notebooks together
+SMALLER = {  # what takes the place of the parameters of long notebooks
     "contributions": """
 machines = ["xeon-e5-2620-2s", "opteron-8380-4s"]
 cases = [Case("Strassen 256", "Strassen-2048", {"workload.n": 256})]
@@ -24,7 +29,7 @@ repeat = 2
     "remote_bytes": """
 study = read_study("./small-thesis", ["5.3"])
 row = "Strassen-2048"
-variants = ["randomized", "threshold", "topology-aware", "locality-binding"]
+variants = ["randomized", "locality-binding"]
 """,
     "sensitivity": """
 study = read_study("./small-thesis")
@@ -44,7 +49,7 @@ SIZES = {  # of the programs in the small form of the thesis' study
 
 def write_small_study(folder: Path) -> None:
     """The thesis' study with smaller programs of the Barcelona OpenMP tasks, under the names of the large ones."""
-    shutil.copytree(ROOT / "experiments" / "thesis", folder)
+    shutil.copytree(keep.STUDY, folder)
     programs = folder / "programs" / "bots.yaml"
     text = programs.read_text()
     for published, small in SIZES.items():
@@ -53,48 +58,102 @@ def write_small_study(folder: Path) -> None:
     programs.write_text(text)
 
 
-def contents(notebook: Any) -> list[tuple[str, str]]:
-    return [(cell["cell_type"], cell["source"]) for cell in notebook["cells"]]
+def source(name: str) -> Any:
+    return keep.read(keep.FOLDER / f"{name}.py")
 
 
-def read(path: Path) -> Any:
-    import jupytext  # half a second of every collection of tests
-
-    return jupytext.read(path)
+def kept(name: str) -> Any:
+    return keep.read(keep.FOLDER / f"{name}.ipynb")
 
 
-def reduced(path: Path) -> Any:
-    """The notebook with less to do: the cell tagged ``parameters`` is replaced."""
-    notebook = read(path)
-    if path.stem in SMALLER:
-        (cell,) = (cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", ()))
-        cell["source"] = SMALLER[path.stem]
-    return notebook
+def told(notebook: Any) -> list[tuple[str, list[str]]]:
+    return [(cell["source"], keep.told(cell)) for cell in notebook["cells"]]
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Any]:
+    """One kernel for all notebooks, which imports what is tested here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(numasim.__file__).parents[1]))
+        with keep.kernel() as client:
+            yield client
 
 
 def test_there_are_notebooks() -> None:
-    assert {"quickstart", "steals", "remote_bytes", "contributions", "sensitivity"} <= {path.stem for path in NOTEBOOKS}
-    assert set(SMALLER) <= {path.stem for path in NOTEBOOKS}
+    assert {"quickstart", "steals", "today", "remote_bytes", "contributions", "sensitivity"} == set(NOTEBOOKS)
+    assert set(SMALLER) == set(keep.LONG)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_both_forms_are_the_same_and_without_output(path: Path) -> None:
-    script, notebook = read(path), read(path.with_suffix(".ipynb"))
-    assert contents(script) == contents(notebook)
-    assert not [cell for cell in notebook["cells"] if cell.get("outputs") or cell.get("execution_count")]
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_it_is_kept_as_it_is_written_and_with_what_it_shows(name: str) -> None:
+    """Nothing kept is a warning, an error or a place on the machine that executed it."""
+    notebook = kept(name)
+    assert keep.contents(notebook) == keep.contents(source(name)), f"python notebooks/keep.py {name}"
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert {output["output_type"] for output in outputs} <= {"stream", "display_data", "execute_result"}
+    assert {output["name"] for output in outputs if output["output_type"] == "stream"} <= {"stdout"}
+    assert not [line for _, lines in told(notebook) for line in lines if "/tmp" in line or str(ROOT) in line]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs_and_shows_a_figure_for_every_plot(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nbclient import NotebookClient
+@pytest.mark.parametrize("name", QUICK)
+def test_a_quick_one_prints_and_draws_what_is_kept(name: str, kernel: Any, tmp_path: Path) -> None:
+    notebook = source(name)
+    keep.execute(kernel, notebook, tmp_path, draw=False, alone=True)
+    assert told(notebook) == told(kept(name)), f"python notebooks/keep.py {name}"
 
-    monkeypatch.setenv("PYTHONPATH", str(Path(numasim.__file__).parents[1]))  # the notebook imports what is tested here
+
+@pytest.mark.parametrize("name", keep.LONG)
+def test_a_long_one_was_made_of_what_is_here(name: str) -> None:
+    assert kept(name)["metadata"]["made_of"] == keep.made_of(source(name)), f"python notebooks/keep.py {name}"
+
+
+@pytest.mark.parametrize("name", keep.LONG)
+def test_a_long_one_runs_with_less_to_do(name: str, kernel: Any, tmp_path: Path) -> None:
     write_small_study(tmp_path / "small-thesis")
-    notebook = reduced(path)
-    here = {"metadata": {"path": str(tmp_path)}}
-    limits = {"timeout": LONGEST_S, "startup_timeout": LONGEST_S, "iopub_timeout": LONGEST_S}
-    NotebookClient(notebook, **limits, kernel_name="python3", resources=here).execute()
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    plots = sum(len(FIGURE.findall(cell["source"])) for cell in code)
-    images = [output for cell in code for output in cell["outputs"] if "image/png" in output.get("data", {})]
-    assert len(images) == plots > 0
+    notebook = source(name)
+    (parameters,) = (cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", ()))
+    parameters["source"] = SMALLER[name]
+    keep.execute(kernel, notebook, tmp_path, draw=False, alone=True)
+    outputs = [len(cell.get("outputs", ())) for cell in notebook["cells"]]
+    assert [bool(count) for count in outputs] == [bool(cell.get("outputs")) for cell in kept(name)["cells"]]
+
+
+def test_together_they_are_small() -> None:
+    assert sum((keep.FOLDER / f"{name}.ipynb").stat().st_size for name in NOTEBOOKS) < MOST_BYTES
+
+
+# ---- what is compared ----------------------------------------------------------------------------------------------
+
+
+def figure(heights: list[float], label: str = "time", colour: str = "#0072B2", inches: float = 4) -> Any:
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(inches, 3))
+    axes = made.subplots()
+    axes.bar(range(len(heights)), heights, color=colour)
+    axes.plot(heights)
+    axes.set_xlabel(label)
+    return made
+
+
+def test_a_picture_is_told_by_what_it_draws() -> None:
+    """Data, words and colours count; the last bits of a number and the size of the paper do not."""
+    same = keep.drawn(figure([1.0, 2.0]))
+    assert keep.drawn(figure([1.0, 2.0 + 1e-12], inches=6)) == same
+    others = [figure([1.0, 2.1]), figure([1.0, 2.0], label="bytes"), figure([1.0, 2.0], colour="#D55E00")]
+    assert len({same, *map(keep.drawn, others)}) == 4
+
+
+def test_a_table_is_told_by_its_words() -> None:
+    page = "<style>td {color: red}</style><table>\n<tr><td> a &amp; b</td><td>1.5</td></tr></table>"
+    table = {"output_type": "display_data", "data": {"text/html": page, "text/plain": "?"}}
+    stream = {"output_type": "stream", "name": "stdout", "text": "one\n  two \n"}
+    assert keep.told({"outputs": [table, stream]}) == ["a & b 1.5", "stdout: one two"]
+
+
+def test_a_long_one_is_made_of_its_words_and_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = {"cells": [{"cell_type": "code", "source": "1"}]}
+    found = {keep.made_of(notebook), keep.made_of({"cells": [{"cell_type": "code", "source": "2"}]})}
+    monkeypatch.setattr("numasim.spec.identity.MODEL_VERSION", -1)
+    assert len(found | {keep.made_of(notebook)}) == 3
