@@ -87,6 +87,7 @@ app = Commands(
     "Simulate work stealing on NUMA multicores.",
     ["numasim list", "numasim run quickstart", "numasim sweep --help"],
     _Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -44,7 +44,7 @@ def schema(
         ),
     ],
 ) -> None:
-    """Print the JSON Schema of a kind of file, for editors and for programs that check files."""
+    """Print the JSON Schema of a kind of file. It is for editors, and for programs that check files."""
     import json
 
     from numasim.cli.file_formats import schema_of

@@ -57,7 +57,7 @@ def list_all(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print what ships, a line each: machines, workloads, strategies, runtimes, sweeps and studies."""
+    """Print what ships, a line each. These are machines, workloads, strategies, runtimes, sweeps and studies."""
     print_shipped(KINDS if kind is None else [_kind(kind)], as_json)
 
 
@@ -73,7 +73,7 @@ def show(
     name: Annotated[str, typer.Argument(help="any shipped name", autocompletion=shipped_names)],
     as_yaml: AsYaml = False,
 ) -> None:
-    """Describe what ships under a name, whatever it is; with --yaml, print its file."""
+    """Describe what ships under a name, whatever it is. With --yaml, print its file."""
     kinds = [kind for kind in KINDS if name in shipped(kind)]
     if not kinds:
         known = [each for kind in KINDS for each in shipped(kind)]

@@ -70,7 +70,7 @@ def machine_import(
     sysfs: Annotated[Path | None, typer.Option("--sysfs", help="a copy of another system's /sys")] = None,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
-    """Write the machine file of a system; values that the system does not report are assumed and marked."""
+    """Write the machine file of a system. Values that the system does not report are assumed and marked."""
     from numasim.files.writer import write_text
     from numasim.machine.importing import import_machine
 
@@ -82,7 +82,7 @@ def machine_import(
 @app.command("check")
 @examples("numasim machine check opteron-875-8s")
 def machine_check(name: Name) -> None:
-    """Validate a machine file and print warnings about implausible values."""
+    """Check a machine file, and warn about implausible values."""
     from numasim.machine.build_machine import build
     from numasim.machine.plausibility import check
     from numasim.spec.single_part import read_machine

@@ -26,7 +26,7 @@ def calibrate(
     quick: Annotated[bool, typer.Option("--quick", help="fewer samples: seconds instead of a minute")] = False,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
-    """Measure this machine and write its machine file; list what could not be measured."""
+    """Measure this machine and write its machine file. What could not be measured is listed."""
     from numasim.files.writer import require_writable, write_text
     from numasim.runtime.calibrate import calibrate
 
@@ -50,7 +50,7 @@ def bench(
         bool, typer.Option("--scale", help="instead, time and memory against tasks, workers and nodes")
     ] = False,
 ) -> None:
-    """Measure this machine's simulation rates, side by side, and how they scale; takes a few minutes."""
+    """Measure how fast this machine simulates. It takes a few minutes; with --scale it is measured how rates scale."""
     from numasim.report.figures.plots import kind_of, save
 
     if plot is not None:

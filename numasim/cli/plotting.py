@@ -34,7 +34,7 @@ def plot(
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="write the standard figures as PDF, too")] = False,
 ) -> None:
-    """Draw the standard figures of a results directory, or any column over any axis: PNG, SVG or PDF."""
+    """Draw the results of a sweep. These are the standard figures, or any column over any axis: PNG, SVG or PDF."""
     from numasim.report.command_output import save_column_figure, save_sweep_plots
 
     if column is None and not any((x, colour, facet)):

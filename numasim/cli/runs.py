@@ -35,14 +35,16 @@ def run(
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
 ) -> None:
-    """Simulate once and print what happened; of a sweep one cell, chosen by --set AXIS=VALUE."""
+    """Simulate once and print what happened. Of a sweep one cell is run, chosen by --set AXIS=VALUE."""
     from numasim.api import run_spec
     from numasim.report.command_output import print_run, run_figures_folder, save_figures
     from numasim.spec.one_run import load_one
 
     one = load_one(spec, sets or ())
-    _announce_cell(one)
     loaded = one.spec
+    if trace is not None and trace.exists() and Path(spec).exists() and trace.samefile(spec):
+        raise InputError(f"the trace would replace {spec}, which is run", expected="the name of another file")
+    _announce_cell(one)
     _announce_tasks([loaded])
     over_time = plot is not None and _can_be_watched(loaded)
     with run_figures_folder(plot, over_time) as folder:
@@ -105,7 +107,7 @@ def sweep(
     plot: Annotated[bool, typer.Option("--plot", help="write the standard figures beside the results")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar, no table")] = False,
 ) -> None:
-    """Run every cell of a sweep that is not done yet, and say what differs."""
+    """Run the missing cells of a sweep, and say what differs."""
     from numasim.engine.simulate import require_engine, simulate_spec
     from numasim.report.command_output import print_sweep, require_plots
     from numasim.spec.sweep_spec import load_sweep

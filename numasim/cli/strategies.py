@@ -70,7 +70,7 @@ def strategy_compile(
     seed: Annotated[int, typer.Option(min=0, help="seed of the victim draws")] = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: NAME.plan")] = None,
 ) -> None:
-    """Write the compiled plan of a strategy, which the task runtime interprets."""
+    """Write the compiled plan of a strategy. The task runtime interprets it."""
     from numasim.runtime.compile_plan import compile_plan
     from numasim.runtime.fields_file import write_plan
 

@@ -28,7 +28,7 @@ def reproduce(
     engine: EngineName = None,
     output: Results = None,
 ) -> None:
-    """Simulate the tables of a published study, compare and score; with all tables also without each mechanism."""
+    """Simulate the tables of a published study, compare and score. With all tables also without each mechanism."""
     from numasim.reproduce.reproduce import reproduce
     from numasim.reproduce.reproduce_command import report
     from numasim.reproduce.study.study import read_study
@@ -66,7 +66,7 @@ def validate(
     as_json: Json = False,
     output: Results = None,
 ) -> None:
-    """Predict runs of the task runtime, run them, and compare; status 1 where a declared bound is broken."""
+    """Predict runs of the task runtime, run them, and compare. Status 1 where a declared bound is broken."""
     from numasim.validate.validate_command import chosen_parts, validate_and_report
 
     chosen = chosen_parts(parts or (), kernel or (), machine, runtime, quick)

@@ -1,5 +1,6 @@
 """What is wrong with the words of a command line, in the manner of all other errors: one sentence and a remedy."""
 
+import re
 from typing import Any
 
 import typer
@@ -7,6 +8,11 @@ import typer
 from numasim.cli.examples import examples_of
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # typer itself does not name it
+
+_BETTER = (  # how typer says things, and how numasim does
+    (re.compile(r": Input should be ([^,]+)(, .*)?$"), r"; expected \1"),
+    (re.compile(r" \(Possible options: ([^)]+)\)$"), r"; did you mean \1?"),
+)
 
 
 def usage_sentence(error: Any) -> str:
@@ -26,5 +32,7 @@ def usage_sentence(error: Any) -> str:
 
 
 def _problem(error: Any) -> str:
-    first, *more = " ".join(error.format_message().split()).rstrip(".").split(". ")
-    return "; ".join(text[:1].lower() + text[1:] for text in (first, *more))
+    text = " ".join(error.format_message().split()).rstrip(".")
+    for pattern, better in _BETTER:
+        text = pattern.sub(better, text)
+    return "; ".join(part[:1].lower() + part[1:] for part in text.split(". "))

@@ -9,6 +9,7 @@ from numasim.cli.completion import files, workloads
 from numasim.cli.examples import Commands, examples
 from numasim.cli.listing import print_shipped
 from numasim.cli.shared import Json, say
+from numasim.errors import InputError
 
 if TYPE_CHECKING:
     from numasim.workload.graph import Workload
@@ -28,7 +29,7 @@ GraphFile = Annotated[Path, typer.Argument(help="a task graph in JSON", autocomp
 @app.command("list")
 @examples("numasim workload list", "numasim workload list --json")
 def workload_list(as_json: Json = False) -> None:
-    """Print the workloads, a line each; `numasim show NAME` has their parameters."""
+    """Print the workloads, a line each. `numasim show NAME` has their parameters."""
     print_shipped(["workloads"], as_json)
 
 
@@ -39,7 +40,7 @@ def workload_list(as_json: Json = False) -> None:
     "numasim workload show '{name: strassen, n: 1024, cutoff: 64}'",
 )
 def workload_show(words: Words) -> None:
-    """Describe a workload: tasks, depth, work, bytes, closed-form facts."""
+    """Describe a workload: its tasks, depth, work, bytes and facts."""
     from numasim.workload.describe import describe
 
     say(describe(_workload(words)))
@@ -51,6 +52,9 @@ def workload_export(words: Words, file: GraphFile) -> None:
     """Write the task graph of a workload as JSON."""
     from numasim.workload.json_io import write
 
+    if "=" in file.name and not file.exists():
+        words_to_be = " ".join([*words, str(file)])
+        raise InputError("the file is missing", expected=f"it behind the parameters: {words_to_be} graph.json")
     write(_workload(words), file)
     say(file)
 

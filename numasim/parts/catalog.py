@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import takewhile
 from pathlib import Path
@@ -14,6 +15,7 @@ from numasim.files.file_kinds import YAML
 KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime", "sweeps": "sweep"}
 SUFFIXES = (".yaml", ".yml")
 _PACKAGE = Path(__file__).resolve().parents[1]
+_WORD = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that is not that of an initial
 
 
@@ -64,6 +66,28 @@ def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
 
 
 def find_spec(text: str) -> Path:
-    """Return the file of a run or sweep named on the command line: a path, or the name of a shipped sweep."""
+    """Return the file of a run or sweep named on the command line: a path, or the name of a shipped sweep.
+
+    InputError, without a place, for a word that is neither; a path need not exist.
+    """
     path = Path(text)
-    return path if is_file(path) or text not in names("sweeps") else find("sweeps", text)
+    if is_file(path) or (text not in names("sweeps") and not _is_word(text)):
+        return path
+    for kind, what in KINDS.items():
+        if kind != "sweeps" and text in names(kind) and text not in names("sweeps"):
+            expected = f"a sweep or run that has it, such as numasim run quickstart --set {what}={text}"
+            raise InputError(f"{text!r} is a {what}", expected=expected)
+    if text not in names("sweeps"):
+        beside = [path.name for suffix in SUFFIXES for path in Path().glob(f"*{suffix}")]
+        raise InputError(
+            f"there is no sweep {text!r}",
+            expected=f"one of {', '.join(names('sweeps'))}, or a path such as ./mine.yaml",
+            value=next((name for name in beside if Path(name).stem == text), text),
+            known=(*names("sweeps"), *beside),
+        )
+    return find("sweeps", text)
+
+
+def _is_word(text: str) -> bool:
+    """Whether ``text`` is meant as a name: no file or folder, no path, no name with an ending."""
+    return bool(_WORD.fullmatch(text)) and not os.path.lexists(text)

@@ -56,4 +56,10 @@ def _flow_value(text: str, whole: str | None = None) -> Node:
 
 def _read_part(part: str, text: str) -> Model:
     model: type[Model] = PARTS[part]
-    return validate(model, PartReader().expand(part, from_python(text, NOWHERE)), (part,))
+    document = PartReader().expand(part, from_python(text, NOWHERE))
+    if part in document.mapping() and "workload" in document.mapping():
+        place = str(document.keys[part])
+        raise InputError(
+            "this is the file of a run", place=place, expected=f"the file of a {part}, as it names one here"
+        )
+    return validate(model, document, (part,))

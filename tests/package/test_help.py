@@ -40,6 +40,7 @@ def test_every_help_has_an_example_of_its_command(path: str, capsys: Capture) ->
     shown = [line.removeprefix("  ") for line in section.splitlines()]
     assert shown == list(examples_of(COMMANDS[path].epilog))  # whole lines, however long
     assert any(line.startswith(path) for line in shown)
+    assert "..." not in before.partition("\nCommands:")[2]  # what commands do is short enough for a line
 
 
 def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -117,7 +118,20 @@ def test_completion_is_printed_for_the_shell_that_is_named(monkeypatch: pytest.M
             ["machine", "lst"],
             "numasim: machine: no such command 'lst'; did you mean 'list'? (see numasim machine --help)",
         ),
-        (["sweep", "x", "--jobs", "0"], "numasim: sweep: invalid value for '--jobs' / '-j'"),
+        (
+            ["sweep", "x", "--jobs", "x"],
+            "numasim: sweep: invalid value for '--jobs' / '-j'; expected a valid integer (see numasim sweep --help)",
+        ),
+        (["--verison"], "numasim: no such option: --verison; did you mean --version? (see numasim --help)"),
+        (["run", "quikstart"], "numasim: there is no sweep 'quikstart'; expected one of quickstart, "),
+        (["run", "mine"], "numasim: there is no sweep 'mine'; expected one of quickstart, "),
+        (["sweep", "ring"], "numasim: 'ring' is a strategy; expected a sweep or run that has it, such as numasim run "),
+        (
+            ["machine", "show", "mine.yaml"],
+            "numasim: mine.yaml:1:1: this is the file of a run; expected the file of a ",
+        ),
+        (["run", "mine.yaml", "--trace", "mine.yaml"], "numasim: the trace would replace mine.yaml, which is run; "),
+        (["workload", "export", "fib", "n=5"], "numasim: the file is missing; expected it behind the parameters: fib "),
         (["workload", "show", "fib", "n"], "numasim: got 'n'; expected parameters of the workload, such as n=10"),
         (["workload", "show", "fib", "n=1", "n=2"], "numasim: the parameter 'n' is given twice; expected each"),
         (
@@ -129,12 +143,26 @@ def test_completion_is_printed_for_the_shell_that_is_named(monkeypatch: pytest.M
         (["workload", "show", "fbi", "n=1"], "numasim: workload.name: there is no workload 'fbi'; expected one of "),
     ],
 )
-def test_wrong_words_are_one_sentence(arguments: list[str], said: str, capsys: Capture) -> None:
+def test_wrong_words_are_one_sentence(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 5}\nstrategy: ring\nworkers: 2\n"
+    (tmp_path / "mine.yaml").write_text(run)
     assert main(arguments) == BAD_INPUT
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(said)
     assert err.count("\n") == 1
+    assert (tmp_path / "mine.yaml").read_text() == run
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+
+
+def test_a_file_of_the_name_is_proposed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.yaml").touch()
+    assert main(["run", "m"]) == BAD_INPUT
+    assert capsys.readouterr().err.endswith("or a path such as ./mine.yaml; did you mean 'm.yaml'?\n")
 
 
 def test_parameters_are_words_or_a_mapping(capsys: Capture) -> None:
