@@ -160,10 +160,10 @@ def test_many_settings_are_summed_up():
     ]
     (sentence,) = compare(table(*cells)).sentences
     assert sentence == (
-        "steal-half is surely faster than randomized in 2 of 4 settings, by up to 14.3 % (14.3 to 14.3) on fib with 2"
-        " workers, because waiting for work falls by 14.3 % (mostly in probes); slower in 1 of 4 settings, by up to"
-        " 28.6 % (28.6 to 28.6) on fib with 1 worker, because waiting for work rises by 28.6 % (mostly in probes);"
-        " in 1 no difference is sure."
+        "steal-half is surely faster than randomized in 2 of 4 settings, by 14.3 % to 14.3 %: most on fib with 2"
+        " workers (14.3 to 14.3), because waiting for work falls by 14.3 % (mostly in probes); slower in 1 of 4"
+        " settings, by 28.6 % on fib with 1 worker (28.6 to 28.6), because waiting for work rises by 28.6 % (mostly in"
+        " probes); in 1 no difference is sure."
     )
 
 
@@ -268,3 +268,15 @@ def test_long_values_are_cut_in_sentences_alone():
     found = compare(frame)
     assert found.sentences[0].startswith("b" * 57 + "... is 10.0 % faster than a on fib")
     assert found.values == ("b" * 100,)
+
+
+def test_a_setting_names_what_varies():
+    cells = [
+        cell(busy(works, works), machine=machine, strategy=name, **{"model.task_noise": noise})
+        for machine, noise, after in (("ring", 0.5, 200), ("ring", 0.1, 198), ("mesh", 0.5, 196), ("mesh", 0.1, 194))
+        for name, works in (("a", 200), ("b", after))
+    ]
+    (sentence,) = compare(table(*cells)).sentences
+    assert sentence.startswith("b is surely faster than a in 3 of 4 settings, by 1.0 % to 3.0 %: most on fib with 2")
+    assert " workers of mesh, model.task_noise=0.1 (3.0 to 3.0), because" in sentence
+    assert sentence.endswith("in 1 no difference is sure.")

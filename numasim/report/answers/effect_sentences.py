@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from numasim.report.answers.statistics import Estimate
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.answers.varying_axes import Axis, value_text
 from numasim.report.column_text import value_text as column_text
+from numasim.report.unit_text import MISSING
 
 MAKESPAN = "makespan_ps"
 LONGEST_VALUE = 60  # characters of a value in a sentence
@@ -68,7 +69,7 @@ class Question:
 
     def signed_amount(self, value: float, relative: bool) -> str:
         """A difference with its sign, without the % of a percentage."""
-        return f"{value:+.1f}" if relative else ("-" if value < 0 else "+") + column_text(self.column, abs(value))
+        return signed(self.column, value, relative)
 
     @property
     def _names_axis(self) -> bool:
@@ -131,12 +132,16 @@ def _summary(question: Question, answers: Sequence[Answered]) -> str:
 def _claim(
     question: Question, side: Sequence[tuple[Answered, Estimate]], relative: bool, settings: int, first: bool
 ) -> str:
-    """In how many settings the difference has one sign, and where it is largest."""
-    most, shown = max(side, key=lambda each: abs(each[1].value))
-    word = question.words[shown.value < 0]
+    """In how many settings the difference has one sign, from the least to the most, and where that is."""
+    _, least = min(side, key=lambda each: abs(each[1].value))
+    answer, most = max(side, key=lambda each: abs(each[1].value))
+    word = question.words[most.value < 0]
     lead = question.compared(f"surely {word}") if first else word
-    size = question.amount(abs(shown.value), relative) + question.range(shown, relative)
-    return f"{lead} in {len(side)} of {settings} settings, by up to {size}{most.where}{_because(most)}"
+    count = f"all {settings}" if len(side) == settings else f"{len(side)} of {settings}"
+    size, ends = question.amount(abs(most.value), relative), question.range(most, relative)
+    if len(side) > 1:
+        size = f"{question.amount(abs(least.value), relative)} to {size}: most"
+    return f"{lead} in {count} settings, by {size}{answer.where}{ends}{_because(answer)}"
 
 
 def _no_claim(question: Question, values: Sequence[float], relative: bool, settings: int) -> str:
@@ -169,17 +174,36 @@ def because_text(effect: Effect, found: Sequence[PartChange]) -> str:
     return joined(named) + also
 
 
+def effect_text(column: str, row: Mapping[Any, Any]) -> str:
+    """The effect in a row of a comparison, with its interval, for tables: ``-9.0% (-11.2 -6.7)``."""
+    if not row["pairs"]:
+        return MISSING
+    relative = not pd.isna(row["percent"])
+    value, *ends = (row[("percent" if relative else "difference") + end] for end in ("", "_low", "_high"))
+    text = signed(column, value, relative) + "%" * relative
+    if pd.isna(ends[0]):
+        return text
+    low, high = (signed(column, end, relative) for end in ends)
+    return f"{text} ({low} {high})"
+
+
+def signed(column: str, value: float, relative: bool) -> str:
+    """A difference with its sign: a percentage without the %, or in the unit of the column."""
+    return f"{value:+.1f}" if relative else ("-" if value < 0 else "+") + column_text(column, abs(value))
+
+
 def short_because(found: Sequence[PartChange]) -> str:
     """The causes for a table: ``waiting for work -8.4, contention -1.0``."""
     return ", ".join(f"{each.part.label} {each.percent.value:+.1f}" for each in found)
 
 
 def setting_text(columns: Sequence[str], values: Sequence[Any]) -> str:
-    """Where a contrast was made: `` on fib with 64 workers under randomized, n=10``."""
-    words = {"workload": " on {}", "machine": " on {}", "strategy": " under {}", "workers": " with {} workers"}
-    given = {name: value_text(value) for name, value in zip(columns, values, strict=True)}
+    """Where a contrast was made: `` on fib with 64 workers of opteron-8380-4s under randomized, n=10``."""
+    given = {name: _shortened(value_text(value)) for name, value in zip(columns, values, strict=True)}
+    words = {"workload": " on {}", "workers": " with {} workers", "machine": " of {}", "strategy": " under {}"}
+    words["workers"] = " with {} worker" if given.get("workers") == "1" else words["workers"]
+    words["machine"] = words["machine"] if "workers" in given else " on {}"
     named = [pattern.format(given[name]) for name, pattern in words.items() if name in given]
-    named = [text.replace(" with 1 workers", " with 1 worker") for text in named]
     return "".join(named) + "".join(f", {name}={text}" for name, text in given.items() if name not in words)
 
 

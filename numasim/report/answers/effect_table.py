@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from numasim.report.answers.effect_sentences import short_because
+from numasim.report.answers.effect_sentences import effect_text, short_because, signed
 from numasim.report.answers.question import Comparison
 from numasim.report.answers.summary import WIDTH
 from numasim.report.answers.time_parts import PartChange
-from numasim.report.column_text import value_text
 from numasim.report.unit_text import MISSING
 
 VALUE_WIDTH = 14  # of the column of the axis, at the least, however narrow the terminal
@@ -80,29 +79,17 @@ def _left_out(folded: Sequence[Line], cut: int, comparison: Comparison) -> Itera
     if folded:
         rows = [line.row for line in folded if line.row]
         relative = all(not math.isnan(row["percent"]) for row in rows)
-        name = "percent" if relative else "difference"
-        low, high = min(row[name] for row in rows), max(row[name] for row in rows)
-        ends = f"{low:+.1f} to {high:+.1f} %" if relative else f"{_signed(comparison.column, low, high)}"
+        values = [row["percent" if relative else "difference"] for row in rows]
+        low, high = (signed(comparison.column, end, relative) for end in (min(values), max(values)))
+        ends = f"{low} to {high}" + " %" * relative
         yield f"no sure difference in {len(folded)} of {len(comparison.table)} cells: {ends}"
     if cut > 0:
         yield f"{cut} more lines; the results table has all cells"
 
 
 def _effect_text(column: str, row: Row | None) -> Text:
-    if row is None or not row["pairs"]:
+    if row is None:
         return Text(MISSING)
-    relative = not math.isnan(row["percent"])
-    value, low, high = (row[("percent" if relative else "difference") + end] for end in ("", "_low", "_high"))
-    written: Callable[..., str] = _percents if relative else lambda *each: _signed(column, *each)
-    text = written(value) + "%" * relative
-    ends = "" if math.isnan(low) else f" ({written(low)} {written(high)})"
-    style = ("dim" if not row["sure"] else "green" if value < 0 else "red") if ends else ""
-    return Text(text + ends, style=style)
-
-
-def _percents(value: float) -> str:
-    return f"{value:+.1f}"
-
-
-def _signed(column: str, *values: float) -> str:
-    return " to ".join(("-" if value < 0 else "+") + value_text(column, abs(value)) for value in values)
+    known = row["pairs"] > 1
+    style = ("dim" if not row["sure"] else "green" if row["difference"] < 0 else "red") if known else ""
+    return Text(effect_text(column, row), style=style)

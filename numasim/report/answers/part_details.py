@@ -6,12 +6,11 @@ direction of the part. They do not divide the part: the results do not say which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from numasim.engine.columns import DESCRIBED
 from numasim.report.answers.contrasts import Contrast
@@ -19,7 +18,6 @@ from numasim.report.answers.estimated_effects import FAMILY_ERROR
 from numasim.report.answers.statistics import difference_p, holm
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.column_text import value_text
-from numasim.report.comparison_cells import numbers
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -60,10 +58,13 @@ class _Observation:
         return f"{label} {after} instead of {before}"
 
 
-def detail(frame: pd.DataFrame, contrast: Contrast, cause: PartChange) -> str:
-    """What else changed surely where a part of the makespan did, the largest first; "" if nothing did."""
+def detail(values_of: Callable[[str], FloatArray], contrast: Contrast, cause: PartChange) -> str:
+    """What else changed surely where a part of the makespan did, the largest first; "" if nothing did.
+
+    ``values_of`` a column are [rows of the table].
+    """
     columns = OBSERVED.get(cause.part.name, ())
-    sides = [_sides(frame, name, contrast) for name in columns]
+    sides = [_sides(values_of(name), contrast) for name in columns]
     corrected = holm([difference_p(after - before) for before, after in sides])
     found = [
         _Observation(name, float(before.mean()), float(after.mean()))
@@ -76,9 +77,8 @@ def detail(frame: pd.DataFrame, contrast: Contrast, cause: PartChange) -> str:
     return ", ".join(each.text for each in sorted(much, key=lambda each: -each.growth)[:MOST])
 
 
-def _sides(frame: pd.DataFrame, column: str, contrast: Contrast) -> tuple[FloatArray, FloatArray]:
-    """The pairs in which the column has values."""
-    values = numbers(frame, column)
+def _sides(values: FloatArray, contrast: Contrast) -> tuple[FloatArray, FloatArray]:
+    """The pairs in which a column has values."""
     before, after = values[contrast.first], values[contrast.other]
     known = ~np.isnan(before + after)
     return before[known], after[known]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,13 +23,15 @@ from numasim.report.answers.effect_sentences import (
     Question,
     answer_sentence,
     because_text,
+    effect_text,
     setting_text,
 )
 from numasim.report.answers.estimated_effects import Effect, effects
 from numasim.report.answers.part_details import detail
 from numasim.report.answers.statistics import Estimate
 from numasim.report.answers.time_parts import PartChange, causes, part_changes, parts_per_worker
-from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, varying_axes
+from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, value_text, varying_axes
+from numasim.report.column_text import value_text as column_text
 from numasim.report.comparison_cells import numbers
 
 CONFIDENT_PAIRS = 6  # the fewest with which a sign test can reach 0.05
@@ -48,13 +51,12 @@ class Comparison:
 
     ``values`` are those of the axis in the rows of the table, as text, and ``causes`` the parts that explain them, the
     largest first; ``varying`` are the columns of settings that do. ``table`` has a row for each setting and value other
-    than the ``baseline``: the columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; the
-    means ``baseline_mean`` and ``mean``; ``difference`` and
-    ``percent`` (of the baseline's sum; NaN for ratios, and for amounts whose baseline is not positive), each with
-    ``_low`` and ``_high``, its 95 % interval; ``p``, of the paired t test, and ``holm_p``, after Holm's correction over
-    the table; ``sure``, whether the interval excludes zero with that correction too; ``because``, in words. For the
-    makespan, columns ``part_...`` have the parts of ``percent``, which add up to it. ``sentences`` are one for each
-    value; ``notes`` say how to read them.
+    than the ``baseline``: the columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; the means
+    ``baseline_mean`` and ``mean``; ``difference`` and ``percent`` (of the baseline's sum; NaN for ratios, and for
+    amounts whose baseline is not positive), each with ``_low`` and ``_high``, its 95 % interval; ``p``, of the paired t
+    test, and ``holm_p``, after Holm's correction over the table; ``sure``, whether the interval excludes zero with that
+    correction too; ``because``, in words. For the makespan, columns ``part_...`` have the parts of ``percent``, which
+    add up to it. ``sentences`` are one for each value; ``notes`` say how to read them.
     """
 
     axis: str
@@ -69,7 +71,13 @@ class Comparison:
 
     def __str__(self) -> str:
         """The sentences, the table and the notes as text."""
-        return "\n".join([*self.sentences, "", self.table.to_string(index=False), "", *self.notes])
+        shown = {name: [value_text(value) for value in self.table[name]] for name in self.varying}
+        shown |= {self.axis: list(self.values)}
+        for name in ("baseline_mean", "mean"):
+            shown[name.replace("_", " ")] = [column_text(self.column, value) for value in self.table[name]]
+        shown |= {"difference": [effect_text(self.column, row) for row in self.table.to_dict("records")]}
+        text = pd.DataFrame(shown).to_string(index=False) if len(self.table) else "no runs to compare"
+        return "\n".join([*self.sentences, "", text, "", *self.notes])
 
     def __repr__(self) -> str:
         """The sentences alone; ``print`` has the table, too."""
@@ -102,12 +110,18 @@ def compare(
     return _Answer(frame, chosen, place, _column(column), contrasts(frame, chosen, place)).comparison()
 
 
-def all_comparisons(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[Comparison]:
-    """Compare the runs along every axis that varies, against its first value, in each of ``columns``."""
-    for axis in varying_axes(frame):
-        found = contrasts(frame, axis, 0)
-        for column in columns:
-            yield _Answer(frame, axis, 0, column, found).comparison()
+def all_comparisons(frame: pd.DataFrame, columns: Sequence[str], most_rows: int) -> Iterator[Comparison]:
+    """Compare the runs along every axis that varies, against its first value, in each of ``columns``.
+
+    Columns at the end of the list are left out where their tables would have more than ``most_rows`` rows with those
+    before them.
+    """
+    found = [(axis, contrasts(frame, axis, 0)) for axis in varying_axes(frame)]
+    rows = sum(len(each) for _, each in found)
+    kept = columns[: max(1, most_rows // rows)] if rows else ()
+    for axis, each in found:
+        for column in kept:
+            yield _Answer(frame, axis, 0, column, each).comparison()
 
 
 def _column(name: str) -> str:
@@ -138,6 +152,7 @@ class _Answer:
         self._baseline = baseline
         self._column = column
         self._columns = setting_columns_of(frame, axis)
+        self._numbers = cache(partial(numbers, frame))
         self._cells = self._estimated(found)
         settings = zip(*(map(str, cell.contrast.setting) for cell in self._cells), strict=True)
         self._varying = tuple(
@@ -159,7 +174,7 @@ class _Answer:
         )
 
     def _estimated(self, found: Sequence[Contrast]) -> list[_Cell]:
-        values = numbers(self._frame, self._column)
+        values = self._numbers(self._column)
         estimated = effects(values, self._column, found)
         if self._column != MAKESPAN:
             return [_Cell(contrast, effect, (), ()) for contrast, effect in zip(found, estimated, strict=True)]
@@ -171,7 +186,7 @@ class _Answer:
         ]
 
     def _detailed(self, contrast: Contrast, found: Sequence[PartChange]) -> list[PartChange]:
-        return [replace(each, detail=detail(self._frame, contrast, each)) for each in found]
+        return [replace(each, detail=detail(self._numbers, contrast, each)) for each in found]
 
     def _names(self) -> list[str]:
         return [*self._columns, *self._axis.columns, "baseline", "column", "pairs"]
@@ -230,7 +245,7 @@ class _Answer:
 
     def _times_vary(self) -> bool:
         """Whether repeats differ in the tasks' own times: then their serial times do."""
-        serial = numbers(self._frame, "serial_ps")
+        serial = self._numbers("serial_ps")
         sides = [rows for cell in self._cells for rows in (cell.contrast.first, cell.contrast.other)]
         return any(bool(np.ptp(serial[rows]) > 0) for rows in sides if len(rows))
 

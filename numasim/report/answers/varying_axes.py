@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Axis:
         """The columns, joined by a plus."""
         return "+".join(self.columns)
 
-    @property
+    @cached_property
     def texts(self) -> list[str]:
         """The values as text."""
         return [" + ".join(map(value_text, value)) for value in self.values]
