@@ -17,17 +17,23 @@ from model_links import with_links
 from reference_columns import columns
 from reference_commands import commands
 from reference_formats import formats, tables, write_schemas
+from reference_headers import headers
 from reference_models import models
 from reference_python import python
+from reference_runs import axes, ranges, run
 from reference_workloads import workloads
 from sphinx.application import Sphinx
 
 REFERENCES: dict[str, Callable[..., str]] = {
+    "axes": axes,
     "columns": columns,
     "commands": commands,
     "formats": formats,
+    "headers": headers,
     "models": models,
     "python": python,
+    "ranges": ranges,
+    "run": run,
     "tables": tables,
     "workloads": workloads,
 }

@@ -56,10 +56,14 @@ def _sections(model: type[Model], path: str, done: set[type[Model]]) -> Iterator
 
 def section(model: type[Model], path: str) -> str:
     """One model: what it is, and its fields."""
-    schema = model_schema(model)
-    rows = [_row(name, info, schema) for name, info in model.model_fields.items()]
     place = f"{code(path)}: " if path else ""
-    return f"## {title_of(model)}\n\n{place}{prose(model.__doc__)}\n\n{table(HEAD, rows)}"
+    return f"## {title_of(model)}\n\n{place}{prose(model.__doc__)}\n\n{table(HEAD, rows_of(model))}"
+
+
+def rows_of(model: type[Model]) -> list[tuple[str, ...]]:
+    """The fields of a model as rows of a table."""
+    schema = model_schema(model)
+    return [_row(name, info, schema) for name, info in model.model_fields.items()]
 
 
 def title_of(model: type[BaseModel]) -> str:
@@ -97,7 +101,8 @@ def unit_of(name: str, field: Mapping[str, Any]) -> str:
 def type_text(field: Mapping[str, Any], info: FieldInfo, definitions: Mapping[str, Any]) -> str:
     """What a field accepts, in words."""
     by_name = {inner.__name__: inner for inner in _nested(info)}
-    return " or ".join(dict.fromkeys(_type_words(each, by_name, definitions) for each in _alternatives(field)))
+    words = dict.fromkeys(_type_words(each, by_name, definitions) for each in _alternatives(field))
+    return " or ".join(word for word in words if word != "whole number" or "number" not in words)
 
 
 def _alternatives(field: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -151,8 +156,8 @@ def _range_words(schema: Mapping[str, Any]) -> str:
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     words = [
         f"above {_number(above)}" if above is not None else "",
-        f"from {_number(low)}" if low is not None else "",
-        f"to {_number(high)}" if high is not None else "",
+        f"from {_number(low)}" if low is not None and (above is None or low > above) else "",
+        f"to {_number(high)}" if high is not None and (below is None or high < below) else "",
         f"below {_number(below)}" if below is not None else "",
     ]
     return "".join(f" {word}" for word in words if word)

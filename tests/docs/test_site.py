@@ -15,7 +15,9 @@ import pytest
 from code_blocks import CodeBlock, code_blocks
 from shared_builds import built_once
 
-from numasim.cli import main
+from numasim.cli import entrance, main
+from numasim.engine.result import COLUMNS
+from numasim.parts.models.strategy_model import ChanceSpec, DispatchSpec, LevelSpec, QueueSpec, StrategySpec
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -26,6 +28,8 @@ READ = [name for name, blocks in BLOCKS.items() if any(block.language == "python
 
 COMMANDS = re.compile(r"(numasim [^|&;<>$`\\\n]*\n)+")
 CONTINUED = "\\\n"
+
+GRAMMAR = (StrategySpec, QueueSpec, LevelSpec, DispatchSpec, ChanceSpec)
 
 OFFLINE = """
 import runpy, sys
@@ -101,6 +105,24 @@ def test_every_link_inside_the_site_leads_somewhere(site: dict[str, Links]) -> N
 
 def test_readers_need_no_network(site: dict[str, Links]) -> None:
     assert {(name, load) for name, page in site.items() for load in page.loads if urlsplit(load).netloc} == set()
+
+
+def test_whatever_pages_load_is_on_the_site(site: dict[str, Links]) -> None:
+    html = built_once("site", build) / "html"
+    loads = {(name, urlsplit(load).path) for name, page in site.items() for load in page.loads}
+    assert {(name, load) for name, load in loads if load and not (html / name).parent.joinpath(load).exists()} == set()
+
+
+def test_the_reference_has_every_command_column_and_field() -> None:
+    html = built_once("site", build) / "html" / "reference"
+    shown = {
+        page: re.sub(r"<[^>]+>", "", (html / f"{page}.html").read_text())
+        for page in ("columns", "commands", "strategy")
+    }
+    assert [name for name in COLUMNS if name not in shown["columns"]] == []
+    assert [name for name in entrance.COMMANDS if f"numasim {name}" not in shown["commands"]] == []
+    fields = (info.alias or name for model in GRAMMAR for name, info in model.model_fields.items())
+    assert [field for field in fields if field not in shown["strategy"]] == []
 
 
 # ---- code blocks ---------------------------------------------------------------------------------------------------

@@ -170,8 +170,8 @@ class MachineSpec(Model):
     )
     sources: dict[str, str] = Field(
         default_factory=dict,
-        description="Where the values come from: dotted fields of this file, each with the fields below it, and "
-        "their sources. A field without one is told as assumed when the file is checked.",
+        description="Where the values come from: dotted fields of this file, each with the fields below it, and their "
+        "sources.",
     )
 
     @cached_property

@@ -141,12 +141,12 @@ FULL = Choices(
         "inline": "From a full own queue on, a worker executes what it spawns at once, until the queue has drained "
         "(see resume).",
         "next": "The worker's tasks are dealt to all queues in turn.",
-        "block": "As grow; a producer of range items waits until a queue has room.",
+        "block": "As grow.",
     }
 )
 THRESHOLD = Choices(
     {
-        "literal": "S is the capacity less what was pushed per time of a push (thesis, equation 3.3).",
+        "literal": "S is the capacity less the pushes that come during one push (thesis, equation 3.3).",
         "avail": "S is s + 1.",
     }
 )
@@ -245,7 +245,7 @@ LEVEL_PICK = Choices(
     }
 )
 LEVEL_TRIES = Choices({"all": "All of them, until a probe finds a task."})
-LEVEL_WHO = Choices({"head": "The first worker of each unit that has a queue here."})
+LEVEL_WHO = Choices({"head": "The first worker of each unit of the queues."})
 LEVEL_ITERATIONS = Choices({"last": "The last repeat."})
 DISPATCH_TARGET = Choices(
     {
@@ -274,7 +274,7 @@ DISPATCH_PICK = Choices(
 DISPATCH_RANK = Choices(
     {
         "most": "The node on which most of them is at home.",
-        "cheapest": "The node from which they are reached in the least time.",
+        "cheapest": "The node with the least sum of weights times latencies to their homes.",
         "any": "Every node on which one of them is at home.",
     }
 )

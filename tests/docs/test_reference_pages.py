@@ -1,0 +1,59 @@
+"""How the reference pages of the site are written: links to the model, types, units, defaults."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_extensions"))
+
+from markdown_text import prose, table
+from model_links import sections, slug, with_links
+from reference_models import rows_of, title_of
+
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.runtime_model import CostSpec, RuntimeSpec
+from numasim.parts.models.strategy_model import LevelSpec
+
+
+def test_sections_of_the_model_become_links_from_any_folder() -> None:
+    name = sections()["2.5"]
+    assert name == slug("2.5 The time of a segment, and contention") == "25-the-time-of-a-segment-and-contention"
+    assert with_links("See model 2.5.", "reference/run") == f"See [model 2.5](../model.md#{name})."
+    assert with_links("See A-7.", "glossary") == "See [A-7](model.md#appendix-a-register-of-readings)."
+    assert with_links("a task (2.5)", "glossary") == f"a task ([2.5](model.md#{name}))"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["`model 2.5`", "[model 2.5](x.md)", "# Model 2.5", "```text\nmodel 2.5\n```", "the year (2.5)", "model 99.9"],
+)
+def test_code_links_headings_and_other_numbers_stay(text: str) -> None:
+    assert with_links(text, "start/index") == text
+
+
+def test_columns_without_text_are_left_out() -> None:
+    assert (
+        table(("a", "b", "c"), [("1", "", "x|y"), ("2", "", "")])
+        == "| a | c |\n| --- | --- |\n| 1 | x\\|y |\n| 2 |  |\n"
+    )
+
+
+def test_prose_keeps_literals_and_no_other_markup() -> None:
+    assert prose("``max`` and *S* of `min_x`, <b>") == "`max` and \\*S\\* of `min_x`, \\<b\\>"
+
+
+def row(model: type, field: str) -> tuple[str, ...]:
+    return next(row for row in rows_of(model) if row[0] == f"`{field}`")
+
+
+def test_a_field_is_shown_as_users_write_it() -> None:
+    assert row(LevelSpec, "from")[1:4] == ("word or [vicinity](#vicinity)", "needed", "")
+    assert row(LevelSpec, "leave")[1:4] == ("whole number from 0 below 32,768", "`0`", "")
+    assert row(CostSpec, "line")[1:4] == ("yes or no", "`no`", "")
+    assert row(CostSpec, "probe_ns")[2:4] == ("`100`", "ns")
+    assert row(MachineSpec, "page")[1:4] == ("whole number or size", "`4KiB`", "B")
+    assert "<br>`lifo-fifo`: " in row(RuntimeSpec, "queue_order")[4]
+    assert title_of(LevelSpec) == "Level"
