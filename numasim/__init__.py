@@ -20,7 +20,9 @@ __version__ = "0.1.0"
 
 _LATE = {
     "compare": "numasim.report.answers.question",
+    "Graph": "numasim.objects.graph_object",
     "Machine": "numasim.objects.machine_object",
+    "Stage": "numasim.objects.pipelines",
     "Strategy": "numasim.objects.strategy_object",
     "machines": "numasim.objects.shipped",
     "run": "numasim.api",

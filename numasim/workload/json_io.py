@@ -46,9 +46,9 @@ from numasim.workload.json_models import (
     OpEntry,
     SegmentEntry,
     TaskEntry,
-    to_file,
     to_workload,
 )
+from numasim.workload.json_text import text_of
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Model)
@@ -58,7 +58,7 @@ PLAIN: dict[Any, Callable[[list[Any]], Any]] = {Index: indices, OpEntry: op_colu
 
 def write(workload: Workload, path: Path) -> None:
     """Write ``workload`` to ``path``; an `InputError` if that cannot be done."""
-    write_text(path, json.dumps(to_file(workload), separators=(",", ":")) + "\n")
+    write_text(path, text_of(workload))
 
 
 def read(path: Path) -> Workload:

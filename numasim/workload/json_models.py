@@ -459,14 +459,26 @@ def member(kind: Any, name: str) -> Any:
     return kind[name.upper().replace("-", "_")]
 
 
-def _name(member: IntEnum) -> str:
+def member_name(member: IntEnum) -> str:
+    """The name of a member of an enumeration in a file."""
     return member.name.lower().replace("_", "-")
 
 
 def to_file(workload: Workload) -> dict[str, Any]:
     """The JSON document of a workload."""
-    accesses = _access_entries(workload, workload.accesses)
+    accesses = access_entries(workload, workload.accesses)
     first = workload.segment_accesses.tolist()
+    segments = [
+        {"compute_ps": compute, "kernel": workload.kernels[kernel], "accesses": accesses[low:high]}
+        for compute, kernel, low, high in zip(
+            workload.segment_compute_ps.tolist(), workload.segment_kernel.tolist(), first[:-1], first[1:], strict=True
+        )
+    ]
+    return {**around_tasks(workload), "tasks": _task_entries(workload), "segments": segments}
+
+
+def around_tasks(workload: Workload) -> dict[str, Any]:
+    """The JSON document of a workload, in the order of its keys, with neither tasks nor segments."""
     return {
         "format": FORMAT,
         "name": workload.name,
@@ -475,30 +487,22 @@ def to_file(workload: Workload) -> dict[str, Any]:
         "regions": [{"name": r.name, "bytes": r.bytes, "initialised": r.initialised} for r in workload.regions],
         "phases": [_phase_entry(phase) for phase in workload.phases],
         "ranges": [_range_entry(workload, family) for family in workload.ranges],
-        "tasks": _task_entries(workload),
-        "segments": [
-            {"compute_ps": compute, "kernel": workload.kernels[kernel], "accesses": accesses[low:high]}
-            for compute, kernel, low, high in zip(
-                workload.segment_compute_ps.tolist(),
-                workload.segment_kernel.tolist(),
-                first[:-1],
-                first[1:],
-                strict=True,
-            )
-        ],
+        "tasks": [],
+        "segments": [],
         "words": [
-            {"name": word.name, "role": _name(word.role), "owner": word.owner, "parties": word.parties}
+            {"name": word.name, "role": member_name(word.role), "owner": word.owner, "parties": word.parties}
             for word in workload.words
         ],
         "facts": workload.facts,
     }
 
 
-def _access_entries(workload: Workload, accesses: Accesses) -> list[dict[str, Any]]:
+def access_entries(workload: Workload, accesses: Accesses) -> list[dict[str, Any]]:
+    """The entries of accesses, one for each."""
     columns = {name: getattr(accesses, name).tolist() for name in ACCESS_TYPES}
     columns["region"] = [workload.regions[region].name for region in columns["region"]]
-    columns["mode"] = [_name(Mode(mode)) for mode in columns["mode"]]
-    columns["pattern"] = [_name(Pattern(pattern)) for pattern in columns["pattern"]]
+    columns["mode"] = [member_name(Mode(mode)) for mode in columns["mode"]]
+    columns["pattern"] = [member_name(Pattern(pattern)) for pattern in columns["pattern"]]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -506,7 +510,7 @@ def _phase_entry(phase: Phase) -> dict[str, Any]:
     return {
         "roots": list(phase.roots),
         "range": phase.range_family,
-        "deal": _name(phase.deal),
+        "deal": member_name(phase.deal),
         "serial": phase.serial,
         "repeat": phase.repeat,
         "name": phase.name,
@@ -515,7 +519,7 @@ def _phase_entry(phase: Phase) -> dict[str, Any]:
 
 def _range_entry(workload: Workload, family: RangeFamily) -> dict[str, Any]:
     rules = zip(family.divisor.tolist(), family.step_div.tolist(), family.step_mod.tolist(), strict=True)
-    templates = zip(_access_entries(workload, family.accesses), rules, strict=True)
+    templates = zip(access_entries(workload, family.accesses), rules, strict=True)
     return {
         "name": family.name,
         "count": family.count,
@@ -538,7 +542,7 @@ def _task_entries(workload: Workload) -> list[dict[str, Any]]:
     then = workload.successor.tolist()
     return [
         {
-            "kind": _name(Kind(kind)),
+            "kind": member_name(Kind(kind)),
             "ops": ops[op_ptr[task] : op_ptr[task + 1]],
             "then": then[then_ptr[task] : then_ptr[task + 1]],
         }

@@ -42,10 +42,6 @@ class Held(ABC):
         """The file that has its contents, of an object that cannot be written into a text."""
         raise NotImplementedError
 
-    def __str__(self) -> str:
-        """The name."""
-        return self.name
-
 
 @dataclass(frozen=True)
 class Source:

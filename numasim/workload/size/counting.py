@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from numasim.workload.forest_arrays import offsets
@@ -22,15 +20,15 @@ def totals_of(work: Workload) -> Totals:
     lines = [work.below(by_task(work, part)) for part in waits]
     accesses = work.below(by_task(work, np.diff(work.segment_accesses)))
 
-    def graph_of(phase: Phase) -> Iterator[Totals]:
-        for root in phase.roots:
-            yield Totals(
-                compute_ps=(int(high[root]) << HALF_BITS) + int(low[root]),
-                lines=tuple(int(part[root]) for part in lines),
-                accesses=int(accesses[root]),
-            )
+    def graph_of(phase: Phase) -> Totals:
+        roots = np.asarray(phase.roots, np.int64)
+        return Totals(
+            compute_ps=(int(high[roots].sum()) << HALF_BITS) + int(low[roots].sum()),
+            lines=tuple(int(part[roots].sum()) for part in lines),
+            accesses=int(accesses[roots].sum()),
+        )
 
-    phases = (together([*graph_of(phase), _items(work, phase)]).times(phase.repeat) for phase in work.phases)
+    phases = ((graph_of(phase) + _items(work, phase)).times(phase.repeat) for phase in work.phases)
     sizes = Totals(
         rows=work.rows,
         ops=len(work.op_code),

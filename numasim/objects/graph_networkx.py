@@ -1,0 +1,162 @@
+"""Task graphs as networkx's directed graphs, and back.
+
+A node is a task, with ``cost_ns``, all that it computes. An edge leads from a task to one that waits for it
+(``kind="dependence"``) or that it spawns (``kind="spawn"``). What a task does is in ``steps`` where it is more than to
+compute once: ``("work", {compute_ps, kernel, accesses})``, ``("spawn", node)``, ``("call", node)``, ``("wait",)`` and
+the synchronisation ops, in their order. ``graph.graph`` has the rest: name, regions, phases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from numasim.errors import InputError
+from numasim.objects.graph_arrays import costs_ps, plain_graph
+from numasim.workload.graph import Workload
+from numasim.workload.graph_rules import validate
+from numasim.workload.json_io import unchecked
+from numasim.workload.json_models import to_file
+from numasim.workload.one_worker import by_task
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+FORKS = ("spawn", "call")
+PLAIN = {"kernel": "", "accesses": []}
+DEPENDENCE = "dependence"
+HEAD = ("parameters", "kernels", "regions", "phases", "words", "facts")
+ONE_PHASE = {"range": None, "deal": "master", "serial": False, "repeat": 1, "name": ""}
+
+
+def to_networkx(workload: Workload) -> nx.DiGraph[Any]:
+    """The graph of a workload's tasks; InputError for one with ranges, whose tasks are not written down."""
+    import networkx as nx
+
+    if workload.ranges:
+        raise InputError(
+            f"{workload.name!r} has a range of tasks that are not written down", expected="a graph without ranges"
+        )
+    document = to_file(workload)
+    graph: nx.DiGraph[Any] = nx.DiGraph(name=workload.name, **_head(document))
+    costs = (by_task(workload, workload.segment_compute_ps) / 1000).tolist()
+    for task, entry in enumerate(document["tasks"]):
+        steps = [_step(op, document["segments"]) for op in entry["ops"]]
+        attributes: dict[str, Any] = {"cost_ns": costs[task]}
+        if not _is_plain(steps):
+            attributes["steps"] = steps
+        if entry["kind"] != "task":
+            attributes["kind"] = entry["kind"]
+        graph.add_node(task, **attributes)
+    for task, entry in enumerate(document["tasks"]):
+        graph.add_edges_from((task, op[1], {"kind": op[0]}) for op in entry["ops"] if op[0] in FORKS)
+        graph.add_edges_from(((task, each) for each in entry["then"]), kind=DEPENDENCE)
+    return graph
+
+
+def _head(document: dict[str, Any]) -> dict[str, Any]:
+    """What the graph has beside its tasks, without what it has anyway."""
+    head = {key: document[key] for key in HEAD if document[key]}
+    if head["kernels"] == [""]:
+        del head["kernels"]
+    if head["phases"] == [{**ONE_PHASE, "roots": head["phases"][0]["roots"]}]:
+        del head["phases"]
+    return head
+
+
+def _step(op: list[Any], segments: list[dict[str, Any]]) -> tuple[Any, ...]:
+    return ("work", segments[op[1]]) if op[0] == "run" else tuple(op)
+
+
+def _is_plain(steps: list[tuple[Any, ...]]) -> bool:
+    """Whether the task computes once and does nothing else, so that its cost says it all."""
+    if len(steps) != 1 or steps[0][0] != "work":
+        return False
+    return {key: steps[0][1][key] for key in PLAIN} == PLAIN
+
+
+def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: str | None) -> Workload:
+    """The workload of a directed graph; InputError for costs, edges and steps that are wrong."""
+    if not graph.is_directed() or graph.is_multigraph():
+        raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to those that wait")
+    called = str(graph.graph.get("name") or "graph") if name is None else name
+    numbers = {node: number for number, node in enumerate(graph.nodes)}
+    if _computes_alone(graph):
+        costs = costs_ps([found.get(cost, usual_cost_ns) for _, found in graph.nodes(data=True)] or np.zeros(0))
+        pairs = np.array([(numbers[a], numbers[b]) for a, b in graph.edges], np.int64).reshape(-1, 2)
+        return plain_graph(called, costs, (pairs[:, 0], pairs[:, 1]))
+    workload = unchecked(_document(graph, called, cost, usual_cost_ns))
+    validate(workload)
+    return workload
+
+
+def _computes_alone(graph: nx.DiGraph[Any]) -> bool:
+    """Whether every task computes once, and nobody spawns or accesses anything."""
+    nodes, edges = graph.nodes(data=True), graph.edges(data=True)
+    said = any("steps" in found or "kind" in found for _, found in nodes)
+    return not (said or any(found.get("kind") in FORKS for *_, found in edges) or set(HEAD) & graph.graph.keys())
+
+
+def _document(graph: nx.DiGraph[Any], name: str, cost: str, usual_cost_ns: Any) -> dict[str, Any]:
+    """The JSON form of a graph of tasks that spawn others, or do more than compute once."""
+    steps = {node: _steps(graph, node, cost, usual_cost_ns) for node in graph.nodes}
+    order = _depth_first(graph, steps)
+    numbers = {node: number for number, node in enumerate(order)}
+    segments: list[dict[str, Any]] = []
+    tasks = [_task(graph, node, steps[node], numbers, segments) for node in order]
+    kernels = dict.fromkeys([*graph.graph.get("kernels", ()), *(segment["kernel"] for segment in segments)])
+    head: dict[str, Any] = {key: graph.graph[key] for key in HEAD if key in graph.graph}
+    if graph.graph.get("phases"):
+        old = {number: numbers[node] for number, node in enumerate(graph.nodes)}
+        head["phases"] = [{**phase, "roots": [old[root] for root in phase["roots"]]} for phase in graph.graph["phases"]]
+    return {**head, "name": name, "kernels": list(kernels) or [""], "tasks": tasks, "segments": segments}
+
+
+def _steps(graph: nx.DiGraph[Any], node: Hashable, cost: str, usual_cost_ns: Any) -> list[tuple[Any, ...]]:
+    """What a task does; where it does not say, it computes, spawns the tasks that edges name, and waits for them."""
+    found = graph.nodes[node]
+    if "steps" in found:
+        return list(found["steps"])
+    compute = int(costs_ps([found.get(cost, usual_cost_ns)])[0])
+    edges = graph.out_edges(node, data=True)
+    spawned = [(found["kind"], other) for _, other, found in edges if found.get("kind") in FORKS]
+    return [("work", {"compute_ps": compute, **PLAIN}), *spawned, *([("wait",)] if spawned else [])]
+
+
+def _depth_first(graph: nx.DiGraph[Any], steps: dict[Any, list[tuple[Any, ...]]]) -> list[Any]:
+    """The tasks in the numbering of a workload: those that nobody spawns in their order, children behind parents."""
+    below = {node: [step[1] for step in steps[node] if step[0] in FORKS] for node in graph.nodes}
+    spawned = {child for some in below.values() for child in some}
+    for child in spawned - set(graph.nodes):
+        raise InputError(f"a task spawns {child!r}, which is no node", expected="a node of the graph")
+    found: list[Any] = []
+    left = [node for node in reversed(list(graph.nodes)) if node not in spawned]
+    while left:
+        node = left.pop()
+        found.append(node)
+        if len(found) > len(below):
+            break  # a task that is spawned twice, which the rules of a workload refuse
+        left += reversed(below[node])
+    seen = set(found)
+    return [*dict.fromkeys(found), *(node for node in graph.nodes if node not in seen)]
+
+
+def _task(
+    graph: nx.DiGraph[Any],
+    node: Hashable,
+    steps: list[tuple[Any, ...]],
+    numbers: dict[Any, int],
+    segments: list[dict[str, Any]],
+) -> dict[str, Any]:
+    ops: list[list[Any]] = []
+    for step in steps:
+        if step[0] == "work":
+            ops.append(["run", len(segments)])
+            segments.append({"kernel": "", "accesses": [], **step[1]})
+        else:
+            ops.append([step[0], *(numbers[each] if step[0] in FORKS else each for each in step[1:])])
+    edges = graph.out_edges(node, data=True)
+    then = [numbers[other] for _, other, found in edges if found.get("kind") not in FORKS]
+    return {"kind": graph.nodes[node].get("kind", "task"), "ops": ops, "then": sorted(then)}

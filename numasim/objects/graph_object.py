@@ -1,0 +1,349 @@
+"""A task graph as an object of Python: built task by task, from arrays, from networkx, or read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from numasim.errors import InputError
+from numasim.files.writer import write_bytes
+from numasim.html.pieces import Html, names_and_values, panel
+from numasim.objects.data_pieces import DataRegion, Tiles
+from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, plain_graph
+from numasim.objects.graph_building import GraphBuilding
+from numasim.objects.graph_draft import NO_PARENT
+from numasim.objects.graph_task import Pieces, Task
+from numasim.parts.yaml.nodes import Held
+from numasim.schema.enumerations import Deal, Op
+from numasim.workload.graph import Workload
+from numasim.workload.parameters import WorkloadGraph
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import numpy.typing as npt
+
+DEALS = {deal.name.lower(): deal for deal in Deal}
+MOST_DRAWN = 60  # tasks
+MOST_MEASURED = 200_000  # tasks of which a notebook shows work and span
+
+
+class Graph(Held):
+    """A program of tasks, with their costs, their memory, and what they wait for.
+
+    `task` adds a task; what it reads and writes says whom it waits for, and so does ``after``. A task may spawn others
+    and wait for them. The finished graph is given as ``workload=`` to `numasim.run` and `numasim.sweep`, alone or among
+    the values of an axis.
+
+    The tasks that nobody spawns start together, given to worker 0, which puts them into its queue (``deal="master"``),
+    or to all workers in turn (``"cyclic"``) or in blocks (``"block"``), those apart that wait for others: they come
+    when these have ended. Nothing is paid for making them.
+    """
+
+    part = "workload"
+
+    def __init__(self, name: str = "graph", *, deal: str = "master") -> None:
+        """Begin without tasks; InputError for a ``deal`` that does not exist."""
+        if deal not in DEALS:
+            raise InputError(
+                f"there is no deal {deal!r}", expected=f"one of {', '.join(DEALS)}", value=deal, known=DEALS
+            )
+        self._name, self._deal = name, DEALS[deal]
+        self._open: GraphBuilding | None = GraphBuilding(name)
+        self._made: tuple[int, _Made] | None = None
+
+    @classmethod
+    def _of(cls, workload: Workload, text: bytes | None = None) -> Self:
+        made = cls(workload.name)
+        made._open, made._made = None, (0, _Made(workload, text))
+        return made
+
+    # ---- other ways to make one ----
+
+    @classmethod
+    def fork_join(cls, function: Callable[..., Any], *arguments: Any, name: str | None = None) -> Self:
+        """The tree of tasks of ``function(task, *arguments)``.
+
+        It is called once, and so are the functions that it spawns::
+
+        def fib(task, n):
+            if n < 2:
+                return task.work(100)
+            task.work(50)
+            task.spawn(fib, n - 1)
+            task.spawn(fib, n - 2)
+            task.sync()
+            task.work(50)
+
+        graph = ns.Graph.fork_join(fib, 10)
+        """
+        graph = cls(function.__name__ if name is None else name)
+        with graph.task() as root:
+            function(root, *arguments)
+        return graph
+
+    @classmethod
+    def pipeline(
+        cls,
+        stages: Sequence[Any],
+        items: int,
+        *,
+        name: str = "pipeline",
+        item_bytes: int = 0,
+        most_items: int | None = None,
+    ) -> Self:
+        """``items`` items that go through ``stages``: a task for each, numbered item by item.
+
+        A stage is a `Stage`, or a number, the cost in ns of a parallel one. With ``item_bytes`` each item has so much
+        memory, which its first stage writes and the others read and write. At most ``most_items`` are under way at a
+        time (default: any number).
+        """
+        from numasim.objects.pipelines import pipeline
+
+        return cls._of(pipeline(stages, items, name, item_bytes, most_items))
+
+    @classmethod
+    def from_edges(
+        cls, edges: npt.ArrayLike, costs_ns: npt.ArrayLike, *, name: str = "graph", deal: str = "master"
+    ) -> Self:
+        """Tasks 0, 1, .. with the costs ``costs_ns`` [tasks] in ns, and dependences ``edges`` [edges, 2].
+
+        Each edge leads from a task to one that waits for its end; edges that are given twice count once. InputError for
+        cycles, tasks that are not there, and negative costs.
+        """
+        costs = costs_ps(costs_ns)
+        return cls._of(plain_graph(name, costs, edge_columns(edges, len(costs)), deal=cls(deal=deal)._deal))
+
+    @classmethod
+    def from_networkx(
+        cls, graph: nx.DiGraph[Any], *, cost: str = "cost_ns", usual_cost_ns: Any = 0, name: str | None = None
+    ) -> Self:
+        """A task for each node of a directed graph; each waits for its predecessors.
+
+        The attribute ``cost`` of a node is the task's cost in ns, ``usual_cost_ns`` that of nodes without it. Graphs of
+        `to_networkx` come back equal. Edges with ``kind="spawn"`` lead from a task to those that it spawns, and waits
+        for, once it has computed.
+        """
+        from numasim.objects.graph_networkx import from_networkx
+
+        return cls._of(from_networkx(graph, cost, usual_cost_ns, name))
+
+    @classmethod
+    def shipped(cls, family: str, **parameters: Any) -> Self:
+        """The graph that a shipped family of `numasim.workloads` generates, such as ``Graph.shipped("fib", n=10)``."""
+        from numasim.parts.yaml.nodes import Place, Source, from_python
+        from numasim.spec.run_spec import validated_workload
+        from numasim.workload.generate import generate
+
+        document = from_python({"name": family, **parameters}, Place(Source("", Path())))
+        return cls._of(generate(validated_workload(document)))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """The graph in a JSON file; InputError with file and field for anything that is wrong."""
+        from numasim.files.bounded_bytes import read_bytes
+        from numasim.files.file_kinds import GRAPH
+        from numasim.workload.json_io import read
+
+        return cls._of(read(Path(path)), read_bytes(Path(path), GRAPH))
+
+    # ---- building ----
+
+    @property
+    def _building(self) -> GraphBuilding:
+        if self._open is None:
+            raise InputError(f"the graph {self.name!r} is whole", expected="a new ns.Graph(), to add to")
+        return self._open
+
+    def region(self, name: str, size: int, *, initialised: bool = True) -> DataRegion:
+        """A new region of memory of ``size`` bytes; ``region[a:b]`` is a part of it that tasks can read and write.
+
+        One that is ``initialised`` was written before the tasks start, by the master; else its first access places it.
+        """
+        return self._building.region(name, size, initialised)
+
+    def tiles(self, name: str, rows: int, columns: int, *, tile_bytes: int, initialised: bool = True) -> Tiles:
+        """A new region of ``rows`` x ``columns`` tiles; ``tiles[i, j]`` is one that tasks can read and write."""
+        if min(rows, columns) < 1:
+            raise InputError(f"{name!r} has {rows} x {columns} tiles", expected="at least one")
+        return Tiles(self.region(name, rows * columns * tile_bytes, initialised=initialised), rows, columns, tile_bytes)
+
+    def task(
+        self,
+        cost_ns: Any = 0,
+        *,
+        reads: Pieces = (),
+        writes: Pieces = (),
+        updates: Pieces = (),
+        after: Task | Iterable[Task] = (),
+        kernel: str = "",
+    ) -> Task:
+        """Add a task that nobody spawns, and return it.
+
+        It computes for ``cost_ns`` ns (rounded to whole ps) while it reads and writes memory: regions, their parts,
+        tiles, or names of regions; ``updates`` are both read and written. It waits for the tasks ``after`` which it
+        comes, and for those added before it that wrote what it accesses, or accessed what it writes. ``kernel`` is the
+        kind of work, which kernel rates and pages of results tell apart.
+        """
+        return self._building.task(NO_PARENT, cost_ns, reads, writes, updates, after, kernel)
+
+    def edge(self, before: Task, after: Task) -> None:
+        """Let the task ``after`` wait for the end of ``before``."""
+        self._building.edge(before, after)
+
+    def barrier(self) -> None:
+        """Let the tasks that are added from now on start when all before have ended: a new phase."""
+        self._building.barrier()
+
+    # ---- the finished graph ----
+
+    @property
+    def _finished(self) -> _Made:
+        if self._open is None:
+            assert self._made is not None
+            return self._made[1]
+        if self._made is None or self._made[0] != self._open.version:
+            self._made = (self._open.version, _Made(self._built(self._open), None))
+        return self._made[1]
+
+    def _built(self, building: GraphBuilding) -> Workload:
+        if not building.draft.parent:
+            raise InputError(f"the graph {self.name!r} has no tasks", expected="at least one, which task() adds")
+        workload = building.draft.finished(self._name, self._deal, {})
+        if len(workload.successor) and (workload.op_code == Op.SPAWN).any():
+            from numasim.workload.graph_rules import validate
+
+            validate(workload)
+        elif len(workload.successor):
+            check_acyclic(*_edges(workload), workload.rows)
+        return workload
+
+    @property
+    def workload(self) -> Workload:
+        """The graph as the arrays that engines read; InputError for one without tasks or with a cycle."""
+        return self._finished.workload
+
+    @property
+    def name(self) -> str:
+        """The name, which tables and figures show."""
+        return self._name
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks."""
+        return self.workload.tasks
+
+    @property
+    def edges(self) -> int:
+        """Number of dependences, without those of parents and children."""
+        return len(self.workload.successor)
+
+    @property
+    def work_ns(self) -> float:
+        """What all tasks compute together, in ns; the time of accesses depends on the machine and is left out."""
+        return self._finished.work_ps / 1000
+
+    @property
+    def span_ns(self) -> float:
+        """What the longest chain of tasks computes, in ns: no number of workers is faster."""
+        return self._finished.span_ps / 1000
+
+    @property
+    def parallelism(self) -> float:
+        """Work over span: how many workers the graph can keep busy; infinite where nothing takes time."""
+        return self.work_ns / self.span_ns if self.span_ns else float("inf")
+
+    def describe(self) -> str:
+        """The graph in some lines of text: tasks, depth, critical path, memory."""
+        from numasim.workload.describe import describe
+
+        return describe(self.workload)
+
+    def to_networkx(self) -> nx.DiGraph[Any]:
+        """A networkx graph: nodes are tasks with ``cost_ns``, edges are dependences and, by their ``kind``, spawns."""
+        from numasim.objects.graph_networkx import to_networkx
+
+        return to_networkx(self.workload)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the graph as JSON, to be named as ``{file: PATH}``, and return the path."""
+        return write_bytes(Path(path), self.written())
+
+    def written(self) -> bytes:
+        """The JSON file of the graph."""
+        return self._finished.text or self._finished.as_text()
+
+    @property
+    def contents(self) -> str:
+        """The hash of its JSON file, which runs are told apart by."""
+        return self._finished.contents
+
+    def specified(self) -> WorkloadGraph:
+        """What runs of the graph are specified with."""
+        return WorkloadGraph.model_construct(contents=self.contents, workload=self.workload)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same name, tasks, memory and dependences."""
+        return isinstance(other, Graph) and self.workload.digest() == other.workload.digest()
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        """Name and size."""
+        return f"Graph({self.name!r}: {self.tasks:,} tasks, {self.edges:,} dependences)"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[object, object, str]] = [
+            ("tasks", f"{self.tasks:,}", "how many tasks a run executes"),
+            ("dependences", f"{self.edges:,}", "from a task to one that waits for its end"),
+        ]
+        if self.tasks <= MOST_MEASURED:
+            rows += [
+                ("work", f"{self.work_ns:,.1f} ns", "what all tasks compute together"),
+                ("span", f"{self.span_ns:,.1f} ns", "what the longest chain of tasks computes"),
+                ("parallelism", f"{self.parallelism:,.1f}", "work over span"),
+            ]
+        rows += [(f"region {region.name}", f"{region.bytes:,} B", "") for region in self.workload.regions[:8]]
+        picture: list[Html] = []
+        if self.workload.rows <= MOST_DRAWN and not self.workload.ranges:
+            from numasim.objects.graph_picture import picture_of
+
+            picture = [picture_of(self.workload)]
+        return panel(f"{self.name}: {self.tasks:,} tasks", names_and_values(rows), *picture)
+
+
+class _Made:
+    """A finished workload and what follows from it, each computed once."""
+
+    def __init__(self, workload: Workload, text: bytes | None) -> None:
+        self.workload, self.text = workload, text
+
+    def as_text(self) -> bytes:
+        from numasim.workload.json_text import text_of
+
+        return text_of(self.workload).encode()
+
+    @cached_property
+    def contents(self) -> str:
+        return blake2b(self.text or self.as_text(), digest_size=16).hexdigest()
+
+    @cached_property
+    def work_ps(self) -> int:
+        from numasim.workload.one_worker import serial_ps
+
+        return serial_ps(self.workload, 0)
+
+    @cached_property
+    def span_ps(self) -> int:
+        from numasim.workload.span import span_ps
+
+        return span_ps(self.workload, 0)
+
+
+def _edges(workload: Workload) -> tuple[Any, Any]:
+    import numpy as np
+
+    source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
+    return source, workload.successor.astype(np.int64)

@@ -1,0 +1,423 @@
+"""Task graphs as objects: sizes and makespans by hand, dependences by definition, there and back, errors."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import numasim as ns
+from numasim.errors import InputError
+from numasim.objects.graph_object import Graph
+from numasim.objects.graph_task import Task
+from numasim.spec.identity import run_id, spec_hash
+from numasim.spec.run_spec import load_run
+from numasim.spec.sweep_spec import load_sweep
+from numasim.workload.graph_rules import validate
+from numasim.workload.json_io import read
+from numasim.workload.json_models import to_file
+from numasim.workload.json_text import text_of
+
+BASE = {"machine": "opteron-8380-4s", "strategy": "randomized", "runtime": "bare"}
+
+
+def makespan_ns(graph: Graph, workers: int) -> float:
+    picoseconds: int = ns.run(BASE, workload=graph, workers=workers, check=True).row()["makespan_ps"]
+    return picoseconds / 1000
+
+
+def edges_of(graph: Graph) -> list[tuple[int, int]]:
+    return [(a, b) for a, b, kind in graph.to_networkx().edges(data="kind") if kind == "dependence"]
+
+
+# ---- what graphs are ----
+
+
+def fib(task: Task, n: int) -> None:
+    if n < 2:
+        return task.work(100, kernel="leaf")
+    task.work(50, kernel="spawn")
+    task.spawn(fib, n - 1)
+    task.spawn(fib, n - 2)
+    task.sync()
+    task.work(50, kernel="join")
+
+
+def test_fib_is_the_shipped_one() -> None:
+    made, shipped = Graph.fork_join(fib, 10), Graph.shipped("fib", n=10)
+    assert made.tasks == shipped.tasks == 177  # 2 fib(11) - 1
+    assert (made.work_ns, made.span_ns) == (88 * 100 + 89 * 100, 10 * 100)
+    columns = ("op_ptr", "op_code", "op_arg", "parent", "segment_compute_ps")
+    assert all(np.array_equal(getattr(made.workload, name), getattr(shipped.workload, name)) for name in columns)
+    rows = [ns.run(BASE, workload=graph, workers=8).row() for graph in (made, shipped)]
+    assert rows[0]["trace_hash"] == rows[1]["trace_hash"]
+
+
+def cholesky(tiles: int, cost_ns: float = 1) -> Graph:
+    graph = Graph("cholesky")
+    tile = graph.tiles("A", tiles, tiles, tile_bytes=4096)
+    for k in range(tiles):
+        graph.task(cost_ns, updates=tile[k, k], kernel="potrf")
+        for i in range(k + 1, tiles):
+            graph.task(cost_ns, reads=tile[k, k], updates=tile[i, k], kernel="trsm")
+        for i in range(k + 1, tiles):
+            for j in range(k + 1, i + 1):
+                graph.task(cost_ns, reads={tile[i, k], tile[j, k]}, updates=tile[i, j], kernel="gemm")
+    return graph
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 4, 7])
+def test_tiled_cholesky(tiles: int) -> None:
+    graph = cholesky(tiles)
+    assert graph.tasks == tiles * (tiles + 1) * (tiles + 2) // 6
+    assert graph.span_ns == 3 * tiles - 2
+    shipped = Graph.shipped("cholesky", tiles=tiles).to_networkx()
+    shipped.remove_node(0)  # which spawns the others
+    assert {(a + 1, b + 1) for a, b in edges_of(graph)} == set(shipped.edges)
+
+
+def test_dependences_that_follow_from_data() -> None:
+    graph = Graph()
+    a, b = graph.region("a", 64), graph.region("b", 64)
+    write = graph.task(writes=a)
+    read, other = graph.task(reads=a), graph.task(reads="a", writes=b)
+    again = graph.task(writes=a)
+    assert edges_of(graph) == [(0, 1), (0, 2), (1, 3), (2, 3)]  # read after write, twice; write after read, twice
+    overwritten = graph.task(writes=[a, b])
+    assert edges_of(graph)[4:] == [(2, 4), (3, 4)]  # write after write
+    assert [write.number, read.number, other.number, again.number, overwritten.number] == [0, 1, 2, 3, 4]
+
+
+def test_blocks_overlap_as_their_bytes_do() -> None:
+    graph = Graph()
+    region = graph.region("r", 100)
+    graph.task(writes=region[0:50])
+    graph.task(writes=region[50:100])
+    graph.task(reads=region[40:60])
+    graph.task(reads=region[0:10])
+    graph.task(updates=region[45:46])
+    assert edges_of(graph) == [(0, 2), (0, 3), (1, 2), (2, 4)]
+
+
+Access = st.tuples(st.integers(0, 7), st.integers(1, 4), st.sampled_from(["reads", "writes", "updates"]))
+
+
+@given(st.lists(st.lists(Access, min_size=1, max_size=2), min_size=1, max_size=12))
+@settings(max_examples=60)
+def test_dependences_order_what_conflicts_and_nothing_else(tasks: list[list[tuple[int, int, str]]]) -> None:
+    """Of every pair of tasks that access a byte, one of them writing, the later comes behind the earlier; each edge is
+    between such tasks.
+    """
+    graph = Graph()
+    region = graph.region("r", 16)
+    for accesses in tasks:
+        given_data: dict[str, list[Any]] = {"reads": [], "writes": [], "updates": []}
+        for begin, size, how in accesses:
+            given_data[how].append(region[begin : begin + size])
+        graph.task(1, **given_data)
+
+    def uses(accesses: list[tuple[int, int, str]], writing: bool) -> set[int]:
+        chosen = [(begin, size) for begin, size, how in accesses if not writing or how != "reads"]
+        return {byte for begin, size in chosen for byte in range(begin, begin + size)}
+
+    conflicts = {
+        (a, b)
+        for b in range(len(tasks))
+        for a in range(b)
+        if uses(tasks[a], True) & uses(tasks[b], False) or uses(tasks[a], False) & uses(tasks[b], True)
+    }
+    found = nx.DiGraph(edges_of(graph))
+    found.add_nodes_from(range(len(tasks)))
+    assert set(found.edges) <= conflicts
+    assert conflicts <= set(nx.transitive_closure_dag(found).edges)
+
+
+def test_children_depend_on_their_siblings_alone() -> None:
+    graph = Graph()
+    region = graph.region("r", 8)
+    graph.task(writes=region)
+    with graph.task(10) as parent:
+        parent.spawn(cost_ns=5, writes=region)
+        parent.spawn(cost_ns=5, reads=region)
+    assert edges_of(graph) == [(2, 3)]
+    assert graph.span_ns == 20
+
+
+def test_a_task_waits_at_the_end_of_its_block_unless_it_has() -> None:
+    graph = Graph()
+    with graph.task() as task:
+        task.spawn(cost_ns=1)
+        task.sync()
+        task.sync()
+        task.work(2)
+    with graph.task() as task:
+        task.spawn(cost_ns=1)
+    loose = graph.task(3)
+    loose.spawn(cost_ns=4)
+    ops = [[op[0] for op in entry["ops"]] for entry in to_file(graph.workload)["tasks"]]
+    assert ops == [["spawn", "wait", "run"], ["run"], ["spawn", "wait"], ["run"], ["run", "spawn"], ["run"]]
+
+
+def test_children_that_are_made_late_are_numbered_depth_first() -> None:
+    graph = Graph()
+    first, second = graph.task(1), graph.task(2)
+    first.spawn(cost_ns=3)
+    second.spawn(cost_ns=4)
+    third = first.spawn(cost_ns=5, after=second)
+    assert third.number == 4
+    validate(graph.workload)
+    assert graph.workload.segment_compute_ps.tolist() == [1000, 3000, 5000, 2000, 4000]
+    assert edges_of(graph) == [(3, 2)]
+
+
+def test_a_barrier_begins_a_phase() -> None:
+    graph = Graph(deal="cyclic")
+    region = graph.region("r", 8)
+    graph.barrier()
+    before = graph.task(10, writes=region)
+    graph.task(30)
+    graph.barrier()
+    graph.task(5, reads=region, after=before)
+    assert [len(phase.roots) for phase in graph.workload.phases] == [2, 1]
+    assert graph.edges == 0
+    assert graph.span_ns == 35
+    assert makespan_ns(graph, 2) == 35
+
+
+# ---- makespans by hand ----
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_a_chain_takes_its_span_on_any_number_of_workers(workers: int) -> None:
+    chain = Graph.from_edges(list(pairwise(range(50))), np.full(50, 10))
+    assert chain.work_ns == chain.span_ns == 500
+    assert makespan_ns(chain, workers) == 500
+
+
+def test_one_worker_takes_all_the_work() -> None:
+    for graph in (cholesky(5, 20), Graph.fork_join(fib, 7), Graph.pipeline([7, 11], 9)):
+        bare = Graph.from_networkx(graph.to_networkx())
+        if not graph.workload.regions:
+            assert makespan_ns(bare, 1) == graph.work_ns
+
+
+def test_dealt_tasks_end_together() -> None:
+    graph = Graph.from_edges(np.zeros((0, 2), int), [100] * 8, deal="cyclic")
+    assert makespan_ns(graph, 4) == 200
+    assert graph.parallelism == 8
+
+
+@given(st.integers(1, 9), st.lists(st.tuples(st.integers(0, 99), st.booleans()), min_size=1, max_size=4))
+@settings(max_examples=30)
+def test_the_span_of_a_pipeline(items: int, stages: list[tuple[int, bool]]) -> None:
+    """One item goes through all stages; each further one is behind the slowest serial stage at most."""
+    graph = Graph.pipeline([ns.Stage(cost, serial) for cost, serial in stages], items)
+    slowest = max([cost for cost, serial in stages if serial], default=0)
+    assert graph.tasks == items * len(stages)
+    assert graph.span_ns == sum(cost for cost, _ in stages) + (items - 1) * slowest
+    alone = Graph.pipeline([ns.Stage(cost, serial) for cost, serial in stages], items, most_items=1)
+    assert alone.span_ns == alone.work_ns == items * sum(cost for cost, _ in stages)
+
+
+def test_items_of_a_pipeline_have_memory_and_stages_have_names() -> None:
+    stages = [ns.Stage([1, 2, 3], serial=True, name="read"), ns.Stage(5, name="work")]
+    graph = Graph.pipeline(stages, 3, item_bytes=100)
+    assert graph.workload.kernels == ("read", "work")
+    assert graph.workload.segment_compute_ps.tolist() == [1000, 5000, 2000, 5000, 3000, 5000]
+    assert graph.workload.accesses.offset.tolist() == [0, 0, 100, 100, 200, 200]
+    assert graph.workload.accesses.mode.tolist() == [2, 3] * 3
+    validate(graph.workload)
+
+
+# ---- there and back ----
+
+
+def some_graphs() -> list[Graph]:
+    with_phases = Graph("phases", deal="block")
+    with_phases.task(1)
+    with_phases.barrier()
+    with_phases.task(2)
+    mixed = Graph("mixed")
+    region = mixed.region("r", 64, initialised=False)
+    first = mixed.task(1.5, writes=region[0:8], kernel="k")
+    with mixed.task(2, after=first) as task:
+        task.spawn(fib, 3)
+        task.work(7, reads="r")
+    families = {"fib": {"n": 5}, "sort": {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128}}
+    families |= {"sparselu-single": {"blocks": 3, "block_size": 8}, "spinlock": {"threads": 2, "acquisitions": 2}}
+    shipped = [Graph.shipped(name, **parameters) for name, parameters in families.items()]
+    return [cholesky(3), Graph.fork_join(fib, 5), Graph.pipeline([1, 2], 3), with_phases, mixed, *shipped]
+
+
+@pytest.mark.parametrize("graph", some_graphs(), ids=lambda graph: graph.name)
+def test_there_and_back(graph: Graph, tmp_path: Path) -> None:
+    validate(graph.workload)
+    assert Graph.from_networkx(graph.to_networkx()) == graph
+    path = graph.save(tmp_path / "graph.json")
+    assert Graph.read(path) == graph
+    assert Graph.read(path).contents == graph.contents
+    assert read(path).digest() == graph.workload.digest()
+    assert text_of(graph.workload) == json.dumps(to_file(graph.workload), separators=(",", ":")) + "\n"
+
+
+@given(st.integers(1, 12), st.data())
+@settings(max_examples=60)
+def test_any_dag_of_networkx_comes_back(count: int, data: st.DataObject) -> None:
+    pairs = data.draw(st.sets(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=20))
+    names = data.draw(st.permutations([f"task {number}" for number in range(count)]))
+    graph: nx.DiGraph[Any] = nx.DiGraph(name="drawn")
+    for name in names:
+        graph.add_node(name, cost_ns=data.draw(st.integers(0, 10**6)) / 1000)
+    graph.add_edges_from((names[a], names[b]) for a, b in pairs if a < b)
+    made = Graph.from_networkx(graph)
+    validate(made.workload)
+    again = made.to_networkx()
+    assert nx.utils.graphs_equal(nx.relabel_nodes(again, dict(enumerate(names))).to_undirected(), relabelled(graph))
+    assert made.span_ns == pytest.approx(longest(graph), abs=1e-6)
+    pairs_array = np.array([(names.index(a), names.index(b)) for a, b in graph.edges]).reshape(-1, 2)
+    costs = [cost for _, cost in graph.nodes(data="cost_ns")]
+    assert Graph.from_edges(pairs_array.astype(int), costs, name="drawn") == made
+
+
+def relabelled(graph: nx.DiGraph[Any]) -> nx.Graph[Any]:
+    kinds = graph.copy()
+    nx.set_edge_attributes(kinds, "dependence", "kind")
+    return kinds.to_undirected()
+
+
+def longest(graph: nx.DiGraph[Any]) -> float:
+    ends: dict[Any, float] = {}
+    for node in nx.topological_sort(graph):
+        before = max((ends[each] for each in graph.predecessors(node)), default=0)
+        ends[node] = before + graph.nodes[node]["cost_ns"]
+    return max(ends.values())
+
+
+def test_spawns_of_a_networkx_graph() -> None:
+    graph: nx.DiGraph[Any] = nx.DiGraph()
+    graph.add_node("child", cost_ns=3)
+    graph.add_node("parent", cost_ns=2)
+    graph.add_edge("parent", "child", kind="spawn")
+    made = Graph.from_networkx(graph, name="tree")
+    assert [entry["ops"] for entry in to_file(made.workload)["tasks"]] == [
+        [["run", 0], ["spawn", 1], ["wait"]],
+        [["run", 1]],
+    ]
+    assert made.span_ns == 5
+
+
+# ---- in runs and sweeps ----
+
+
+def test_a_graph_its_file_and_its_name_are_one_run(tmp_path: Path) -> None:
+    graph = cholesky(3, 20)
+    file = graph.save(tmp_path / "graph.json")
+    specs = [load_run({**BASE, "workers": 2, "workload": each}) for each in (graph, {"file": str(file)})]
+    assert run_id(specs[0], 1) == run_id(specs[1], 1)
+    assert run_id(load_run({**BASE, "workers": 2, "workload": cholesky(3, 21)}), 1) != run_id(specs[0], 1)
+    copy = pickle.loads(pickle.dumps(specs[0]))
+    assert run_id(copy, 1) == run_id(specs[0], 1)
+    assert copy.workload.workload.digest() == graph.workload.digest()
+    graph.task(1)
+    assert graph.contents != specs[0].workload.contents  # type: ignore[union-attr]
+
+
+def test_graphs_are_an_axis_and_can_be_run_again(tmp_path: Path) -> None:
+    axes = {"workload": [cholesky(2), cholesky(3), Graph.fork_join(fib, 4), {"name": "fib", "n": 4}]}
+    sweep = {**BASE, "workers": 2, "sweep": axes}
+    frame = ns.sweep(sweep, tmp_path / "a", jobs=1).to_frame()
+    assert frame["workload"].tolist() == ["cholesky", "cholesky (2)", "fib", "fib n=4"]
+    assert frame["tasks"].tolist() == [4, 10, 9, 9]
+    again = load_sweep(tmp_path / "a" / "spec.yaml")
+    assert spec_hash(again) == spec_hash(load_sweep(sweep))
+    ids = [run_id(cell.spec, 1) for cell in again.cells]
+    assert ids == [run_id(cell.spec, 1) for cell in load_sweep(sweep).cells]
+    shards = len(list((tmp_path / "a" / "shards").iterdir()))
+    ns.sweep(tmp_path / "a" / "spec.yaml", tmp_path / "a", jobs=1)
+    assert len(list((tmp_path / "a" / "shards").iterdir())) == shards
+
+
+def test_what_it_says_of_itself() -> None:
+    graph = cholesky(4)
+    assert repr(graph) == "Graph('cholesky': 20 tasks, 30 dependences)"
+    assert "20" in graph.describe()
+    page = graph._repr_html_()
+    assert page.count("<circle") == 20
+    assert page.count("<line") == 30
+
+
+# ---- errors ----
+
+
+def edge_back(graph: Graph) -> None:
+    first, second = graph.task(1), graph.task(1)
+    graph.edge(first, second)
+    graph.edge(second, first)
+    _ = graph.workload
+
+
+def child_waits_for_its_parents_successor(graph: Graph) -> None:
+    parent, other = graph.task(1), graph.task(1)
+    graph.edge(parent, other)
+    with parent:
+        parent.spawn(cost_ns=1, after=other)
+    _ = graph.workload
+
+
+def twice(graph: Graph) -> None:
+    graph.region("r", 8)
+    graph.region("r", 8)
+
+
+def add_to_a_whole_one(graph: Graph) -> None:
+    Graph.from_edges([(0, 1)], [1, 1]).task(1)
+
+
+REFUSED: dict[str, Any] = {
+    r"tasks wait for each other in a cycle: (0 after 1 after 0|1 after 0 after 1); expected a graph without": edge_back,
+    r"tasks wait for each other in a cycle": child_waits_for_its_parents_successor,
+    r"the cost of a task is -1 ns; expected 0 to": lambda graph: graph.task(-1),
+    r"the cost of a task is nan ns": lambda graph: graph.task(float("nan")),
+    r"the cost of a task is None ns": lambda graph: graph.task(None),
+    r"there is no region 'B'; expected a region that": lambda graph: graph.task(reads="B"),
+    r"got 3 to read or write": lambda graph: graph.task(reads=[3]),
+    r"the region 'x' is one of another graph": lambda graph: graph.task(reads=Graph().region("x", 8)),
+    r"the bytes 4 to 9 are not in region 'x'": lambda graph: graph.region("x", 8)[4:9],
+    r"there is no tile \[2, 0\] of 't'": lambda graph: graph.tiles("t", 2, 2, tile_bytes=8)[2, 0],
+    r"the region 'r' is there already": twice,
+    r"the region 'r' has 0 bytes": lambda graph: graph.region("r", 0),
+    r"got a task of another graph than 'graph' to wait for": lambda graph: graph.task(after=Graph().task()),
+    r"got 5 to wait for": lambda graph: graph.task(after=[5]),
+    r"the graph 'graph' has no tasks": lambda graph: graph.workload,
+    r"the graph 'graph' is whole; expected a new ns.Graph": add_to_a_whole_one,
+    r"there is no deal 'cylcic'.*did you mean 'cyclic'": lambda _: Graph(deal="cylcic"),
+    r"edge 1 leads from task 1 to task 2; expected tasks 0 to 1": lambda _: Graph.from_edges([(0, 1), (1, 2)], [1, 1]),
+    r"the cost of task 1 is -1 ns": lambda _: Graph.from_edges([(0, 1)], [1, -1]),
+    r"task 1 waits for itself": lambda _: Graph.from_edges([(1, 1)], [1, 1]),
+    r"the edges are an array of float64": lambda _: Graph.from_edges([(0.5, 1)], [1, 1]),
+    r"in a cycle: 2 after 1 after 2|in a cycle: 1 after 2 after 1": lambda _: Graph.from_edges(
+        [(0, 1), (1, 2), (2, 1)], [1, 1, 1]
+    ),
+    r"got a Graph; expected a DiGraph": lambda _: Graph.from_networkx(nx.Graph()),
+    r"the cost of task 0 is -2.0 ns": lambda _: Graph.from_networkx(nx.DiGraph({0: [1]}), usual_cost_ns=-2.0),
+    r"got 0 stages and 3 items": lambda _: Graph.pipeline([], 3),
+    r"there is no field 'm'|'m'": lambda _: Graph.shipped("fib", m=3),
+    r"has a range of tasks that are not written down": lambda _: Graph.shipped("matmul", n=2).to_networkx(),
+    r"the value is the workload 'fork', which has no field 'n'": lambda _: ns.run(
+        BASE, workers=1, workload=Graph.fork_join(fib, 3, name="fork"), **{"workload.n": 3}
+    ),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_refused(message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        REFUSED[message](Graph())
