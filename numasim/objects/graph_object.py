@@ -321,7 +321,7 @@ class _Made:
         self.workload, self.text = workload, text
 
     def as_text(self) -> bytes:
-        from numasim.workload.json_text import text_of
+        from numasim.workload.json_io import text_of
 
         return text_of(self.workload).encode()
 

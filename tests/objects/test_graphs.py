@@ -19,12 +19,11 @@ from numasim.errors import InputError
 from numasim.objects.graph_object import Graph
 from numasim.objects.graph_task import Task
 from numasim.spec.identity import run_id, spec_hash
-from numasim.spec.run_spec import load_run
+from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_io import read
+from numasim.workload.json_io import read, text_of
 from numasim.workload.json_models import to_file
-from numasim.workload.json_text import text_of
 
 BASE = {"machine": "opteron-8380-4s", "strategy": "randomized", "runtime": "bare"}
 
