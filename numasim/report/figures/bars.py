@@ -27,6 +27,7 @@ BAR_WIDTH = 0.86  # of the distance between two bars
 CLOSED_BARS = 64  # more bars leave no room between them
 NODE_GAP = 0.025  # of the panel's width, between the workers of two nodes
 TICK_CHARACTERS = 36  # that fit under a panel
+NAMED_WORDS = 12  # more that slant would touch each other
 NAMED_NODES = 4  # more names would touch each other
 VISIBLE_PERCENT = 0.1  # a smaller part cannot be seen, so it needs no entry in the legend
 
@@ -156,9 +157,13 @@ def _rectangles(middle: npt.NDArray[Any], width: float, low: FloatArray, high: F
 
 
 def _sparse_ticks(panel: Axes, places: npt.NDArray[Any], names: Sequence[str]) -> None:
+    """Name the bars; of numbers that would touch only some are named, and words that would slant."""
     longest = max(map(len, names), default=0)
     step = max(1, -(-len(names) * (longest + 1) // TICK_CHARACTERS))
-    panel.set_xticks(places[::step], names[::step])
+    if step > 1 and len(names) <= NAMED_WORDS and not all(name.replace(".", "").isdigit() for name in names):
+        panel.set_xticks(places, names, rotation=30, ha="right")
+    else:
+        panel.set_xticks(places[::step], names[::step])
     panel.tick_params(axis="x", length=0)
 
 
