@@ -17,6 +17,7 @@ import pandas as pd
 from numasim.engine.result import COLUMNS
 
 NOT_AXES = frozenset({*COLUMNS, "error", "cell"})
+FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed"})  # that axes begin with
 NOT_SET = "not set"  # where a cell has no value of an axis that others have
 
 
@@ -126,4 +127,5 @@ def numbers(frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
 
 
 def _axes(frame: pd.DataFrame) -> list[str]:
-    return [str(name) for name in frame.columns if name not in NOT_AXES]
+    """Columns of fields of a specification, not what a user added."""
+    return [str(name) for name in frame.columns if name not in NOT_AXES and str(name).partition(".")[0] in FIELDS]

@@ -280,3 +280,24 @@ def test_a_setting_names_what_varies():
     assert sentence.startswith("b is surely faster than a in 3 of 4 settings, by 1.0 % to 3.0 %: most on fib with 2")
     assert " workers of mesh, model.task_noise=0.1 (3.0 to 3.0), because" in sentence
     assert sentence.endswith("in 1 no difference is sure.")
+
+
+def test_a_column_that_was_added_is_compared_and_is_no_axis():
+    frame = two_strategies(busy(100, 100), busy(50, 50))
+    frame["elapsed"] = frame["makespan_ps"] / 8
+    frame["noted"] = [1, 2, 3, 4]
+    assert (
+        compare(frame, column="elapsed").sentences[0].startswith("Elapsed is 50.0 % lower under steal-half than under")
+    )
+    assert compare(frame).axis == "strategy"
+    with pytest.raises(InputError, match=r"did you mean 'elapsed'"):
+        compare(frame, column="elapse")
+    with pytest.raises(InputError, match="has no column idle_steal_ps"):
+        compare(frame.drop(columns="idle_steal_ps"))
+
+
+def test_axes_begin_with_fields_of_a_specification():
+    from numasim.report.comparison_cells import FIELDS
+    from numasim.spec.run_spec import FIELDS as OF_RUNS
+
+    assert {*OF_RUNS} - {"repeat", "sweep"} == FIELDS

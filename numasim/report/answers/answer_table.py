@@ -11,8 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from numasim.engine.columns import DESCRIBED
 from numasim.report.answers.cell_estimates import cell_estimates
+from numasim.report.answers.effect_sentences import label_of
 from numasim.report.answers.effect_table import ROW_LIMIT, Line, Row, print_effects
 from numasim.report.answers.question import Comparison, compare
 from numasim.report.answers.summary import WIDTH
@@ -66,7 +66,7 @@ def render_comparison(comparison: Comparison, console: Console) -> None:
             )
             for value, causes, row in _rows(comparison)
         ]
-        described = DESCRIBED[column].label
+        described = label_of(column)
         print_effects(lines, (f"{described}, {comparison.baseline}", described), comparison, console)
         _print_notes(comparison.notes, console)
 

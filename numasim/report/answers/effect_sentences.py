@@ -33,7 +33,7 @@ class Question:
         """``steal-half is WHAT than randomized``; for other columns than the makespan, whose difference is."""
         value, baseline = (_shortened(self.axis.texts[each]) for each in (self.value, self.baseline))
         if self.column != MAKESPAN:
-            label = DESCRIBED[self.column].label
+            label = label_of(self.column)
             verb = "are" if any(word.endswith("s") and not word.endswith("ss") for word in label.split()) else "is"
             return f"{label} {verb} {what} {self._with(value)} than {self._with(baseline)}"
         if self.axis.columns == ("workers",):
@@ -137,7 +137,7 @@ def _claim(
     answer, most = max(side, key=lambda each: abs(each[1].value))
     word = question.words[most.value < 0]
     lead = question.compared(f"surely {word}") if first else word
-    count = f"all {settings}" if len(side) == settings else f"{len(side)} of {settings}"
+    count = ("both" if settings == 2 else f"all {settings}") if len(side) == settings else f"{len(side)} of {settings}"
     size, ends = question.amount(abs(most.value), relative), question.range(most, relative)
     if len(side) > 1:
         size = f"{question.amount(abs(least.value), relative)} to {size}: most"
@@ -172,6 +172,11 @@ def because_text(effect: Effect, found: Sequence[PartChange]) -> str:
     rest = round(round(effect.percent.value, 1) - sum(rounded), 1)
     also = f", while all else {'falls' if rest < 0 else 'rises'} by {abs(rest):.1f} %" if rest else ""
     return joined(named) + also
+
+
+def label_of(column: str) -> str:
+    """What a column is called; one that a user added, by its name."""
+    return DESCRIBED[column].label if column in DESCRIBED else column
 
 
 def effect_text(column: str, row: Mapping[Any, Any]) -> str:

@@ -29,10 +29,10 @@ from numasim.report.answers.effect_sentences import (
 from numasim.report.answers.estimated_effects import Effect, effects
 from numasim.report.answers.part_details import detail
 from numasim.report.answers.statistics import Estimate
-from numasim.report.answers.time_parts import PartChange, causes, part_changes, parts_per_worker
+from numasim.report.answers.time_parts import PART_COLUMNS, PartChange, causes, part_changes, parts_per_worker
 from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, value_text, varying_axes
 from numasim.report.column_text import value_text as column_text
-from numasim.report.comparison_cells import numbers
+from numasim.report.comparison_cells import cell_columns, numbers
 
 CONFIDENT_PAIRS = 6  # the fewest with which a sign test can reach 0.05
 COMPARABLE = tuple(name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity")
@@ -107,7 +107,7 @@ def compare(
     axes = varying_axes(frame)
     chosen = natural_axis(axes) if axis is None else find_axis(axes, axis)
     place = 0 if baseline is None else find_value(chosen, baseline)
-    return _Answer(frame, chosen, place, _column(column), contrasts(frame, chosen, place)).comparison()
+    return _Answer(frame, chosen, place, _column(frame, column), contrasts(frame, chosen, place)).comparison()
 
 
 def all_comparisons(frame: pd.DataFrame, columns: Sequence[str], most_rows: int) -> Iterator[Comparison]:
@@ -124,13 +124,19 @@ def all_comparisons(frame: pd.DataFrame, columns: Sequence[str], most_rows: int)
             yield _Answer(frame, axis, 0, column, each).comparison()
 
 
-def _column(name: str) -> str:
-    if name not in COMPARABLE:
+def _column(frame: pd.DataFrame, name: str) -> str:
+    """A column of numbers that the table has, one that was added to it, too."""
+    axes = cell_columns(frame)
+    added = [str(each) for each in frame.select_dtypes("number") if each not in DESCRIBED and each not in axes]
+    known = [*COMPARABLE, *added]
+    if name not in known:
+        expected = ", ".join(known)
+        raise InputError(f"no numeric column of results is called {name!r}", expected=expected, value=name, known=known)
+    needed = (name, "serial_ps", *(PART_COLUMNS if name == MAKESPAN else ()))
+    absent = [each for each in needed if each not in frame]
+    if absent:
         raise InputError(
-            f"no numeric column of results is called {name!r}",
-            expected=", ".join(COMPARABLE),
-            value=name,
-            known=COMPARABLE,
+            f"the table has no column {absent[0]}", expected="a results table of a sweep, with all columns"
         )
     return name
 

@@ -52,6 +52,7 @@ PARTS = (
     Part("overhead", "overhead", ("overhead_ps",), less=("lock_wait_ps",)),
     Part("waiting", "waiting for work", ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps")),
 )
+PART_COLUMNS = tuple(dict.fromkeys(name for part in PARTS for name in (*part.columns, *part.less)))
 
 
 @dataclass(frozen=True)
