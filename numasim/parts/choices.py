@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from pydantic import GetJsonSchemaHandler
-from pydantic.fields import FieldInfo
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.fields import FieldInfo
 
 
 class Choices:

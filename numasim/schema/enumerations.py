@@ -166,6 +166,22 @@ LOCK_DESCRIPTIONS: dict[LockName, str] = {  # with the parameters of a plan that
     "clh": "CLH queue locks",
 }
 
+LOCK_MEANINGS: dict[LockName, str] = {
+    "tas": "Test-and-set: whoever waits tries again and again, which keeps the line busy.",
+    "ttas": "Test-and-test-and-set: whoever waits reads, and tries when the lock is free.",
+    "ticket": "Ticket lock: granted in the order of arrival, all waiters read one line.",
+    "mcs": "Queue lock of Mellor-Crummey and Scott (1991): each waiter spins on a line of its own.",
+    "mutex": "A waiter spins for spin_ns and then sleeps.",
+    "cohort": "Cohort lock (Dice, Marathe and Shavit 2012): granted within a node up to batch times in a row.",
+    "clh": "Queue lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994): each waiter spins on the "
+    "line of the one before.",
+}
+CACHE_MEANINGS: dict[CacheModel, str] = {
+    "none": "There are no caches: every pass over memory goes to memory.",
+    "share": "A piece of memory stays in a cache until as many other bytes as the cache holds have come in.",
+    "lru": "A cache drops what was used least recently; slower, to say how good share is.",
+}
+
 # ---- constants -----------------------------------------------------------------------------------------------------
 
 NONE8, ALL16, ALL32 = 255, 65535, 2**32 - 1

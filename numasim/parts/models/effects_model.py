@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from numasim.parts.base import CheckedModel, Count, Exact, Fraction, Model, Multiple
+from numasim.parts.choices import Choices
 from numasim.parts.models.meanings import (
-    MODEL_CACHE,
     MODEL_CLOCK,
     MODEL_CONTENTION,
     MODEL_QUEUEING,
     MODEL_SKIP,
     MODEL_SMT,
 )
-from numasim.schema.enumerations import CacheModel, ContentionModel
+from numasim.schema.enumerations import CACHE_MEANINGS, CacheModel, ContentionModel
 
 __all__ = ["BackgroundSpec", "CacheModel", "ContentionModel", "LinkLoadSpec", "ModelSpec"]
 
@@ -79,7 +79,7 @@ class ModelSpec(CheckedModel):
     for memory alike; ``background`` is what programs beside the simulated one take from controllers and links.
     """
 
-    cache: Annotated[CacheModel, MODEL_CACHE] = Field(
+    cache: Annotated[CacheModel, Choices(CACHE_MEANINGS)] = Field(
         "share", description="How last-level caches are simulated (model 2.4)."
     )
     contention: Annotated[ContentionModel, MODEL_CONTENTION] = Field(

@@ -14,8 +14,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from numasim.parts.base import CheckedModel, Nanoseconds, PositiveCount
-from numasim.parts.models.meanings import LOCK_BARRIER, LOCK_FAIRNESS, LOCK_HOME, LOCK_KIND, LOCK_PROBE, LOCK_WORDS
-from numasim.schema.enumerations import BarrierName, LockName
+from numasim.parts.choices import Choices
+from numasim.parts.models.meanings import LOCK_BARRIER, LOCK_FAIRNESS, LOCK_HOME, LOCK_PROBE, LOCK_WORDS
+from numasim.schema.enumerations import LOCK_MEANINGS, BarrierName, LockName
 
 __all__ = ["KINDS_OF_KEY", "BarrierName", "LockName", "LockSpec"]
 
@@ -27,7 +28,9 @@ class LockSpec(CheckedModel):
 
     kind_key: ClassVar[str | None] = "kind"
 
-    kind: Annotated[LockName, LOCK_KIND] = Field("mutex", description="Kind of all locks of the run (model 5.2).")
+    kind: Annotated[LockName, Choices(LOCK_MEANINGS)] = Field(
+        "mutex", description="Kind of all locks of the run (model 5.2)."
+    )
     batch: Annotated[PositiveCount, Field(le=2**30)] = Field(
         64,
         description="Kind cohort: how many times in a row a lock is granted within one node while another node waits "

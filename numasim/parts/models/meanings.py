@@ -18,13 +18,6 @@ LINKS_TOPOLOGY = Choices(
         "mesh": "Node row * columns + column is linked with its up to four neighbours in a grid.",
     }
 )
-MODEL_CACHE = Choices(
-    {
-        "none": "There are no caches: every pass over memory goes to memory.",
-        "share": "A piece of memory stays in a cache until as many other bytes as the cache holds have come in.",
-        "lru": "A cache drops what was used least recently; slower, to say how good share is.",
-    }
-)
 MODEL_CONTENTION = Choices(
     {
         "none": "Nobody holds anybody back.",
@@ -49,18 +42,6 @@ MODEL_SKIP = Choices(
     {
         "auto": "Events are passed over where that is possible.",
         "off": "Every event is gone through.",
-    }
-)
-LOCK_KIND = Choices(
-    {
-        "tas": "Test-and-set: whoever waits tries again and again, which keeps the line busy.",
-        "ttas": "Test-and-test-and-set: whoever waits reads, and tries when the lock is free.",
-        "ticket": "Ticket lock: granted in the order of arrival, all waiters read one line.",
-        "mcs": "Queue lock of Mellor-Crummey and Scott (1991): each waiter spins on a line of its own.",
-        "mutex": "A waiter spins for spin_ns and then sleeps.",
-        "cohort": "Cohort lock (Dice, Marathe and Shavit 2012): granted within a node up to batch times in a row.",
-        "clh": "Queue lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994): each waiter spins on the "
-        "line of the one before.",
     }
 )
 LOCK_FAIRNESS = Choices(
@@ -97,26 +78,6 @@ LOCK_PROBE = Choices(
         "look-first": "A probe looks without the lock; it tries the lock where there is something to take, and "
         "fails where somebody has it.",
         "lock-first": "A probe waits for the lock and then looks.",
-    }
-)
-POLICY = Choices(
-    {
-        "first-touch": "What the program has initialised is on worker 0's node; any other page goes to the node "
-        "that first touches it.",
-        "next-touch": "As first-touch; in addition every placed page moves once to the node of its next toucher.",
-        "deferred": "As first-touch, but a read never places a page.",
-        "numa-balancing": "As first-touch; in addition pages move to the node that keeps on touching them, as in "
-        "Linux (model 2.11).",
-        "first-touch-master": "All pages are on worker 0's node.",
-        "first-touch-init": "What the program has initialised was touched by tasks tasks, dealt to the workers in "
-        "turn; other pages go to their first toucher.",
-        "parallel-first-touch": "What the program has initialised was touched by all workers, each its part in "
-        "their order; other pages go to their first toucher.",
-        "interleave": "Pages are dealt to the nodes in turn.",
-        "bind": "All pages are on one node.",
-        "block": "The pages of a region are cut into as many equal parts as nodes have memory.",
-        "random": "The node of each page is drawn.",
-        "hash-home": "Memory is dealt to the nodes piece by piece, whatever page it is in.",
     }
 )
 PLACEMENT_OVERFLOW = Choices(

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
 from numasim.parts.base import Bytes, CheckedModel, Count, Model, Nanoseconds, PositiveCount, SizeText, ps, size_bytes
-from numasim.parts.models.meanings import PLACEMENT_OVERFLOW, POLICY
+from numasim.parts.choices import Choices
+from numasim.parts.models.meanings import PLACEMENT_OVERFLOW
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
 # Fresh memory is placed by its touchers, initialised memory is on worker 0's node; `PageRule` says what else is done.
@@ -32,7 +33,29 @@ TAKES = {  # the keys of a policy and the policies that accept them
     "scan": ("numa-balancing",),
 }
 NEEDS = {"bind": ("node", "one node", "node: 0"), "first-touch-init": ("tasks", "a number of tasks", "tasks: 64")}
-Policy = Annotated[PolicyName, POLICY]
+Policy = Annotated[
+    PolicyName,
+    Choices(
+        {
+            "first-touch": "What the program has initialised is on worker 0's node; any other page goes to the node "
+            "that first touches it.",
+            "next-touch": "As first-touch; in addition every placed page moves once to the node of its next toucher.",
+            "deferred": "As first-touch, but a read never places a page.",
+            "numa-balancing": "As first-touch; in addition pages move to the node that keeps on touching them, as in "
+            "Linux (model 2.11).",
+            "first-touch-master": "All pages are on worker 0's node.",
+            "first-touch-init": "What the program has initialised was touched by tasks tasks, dealt to the workers in "
+            "turn; other pages go to their first toucher.",
+            "parallel-first-touch": "What the program has initialised was touched by all workers, each its part in "
+            "their order; other pages go to their first toucher.",
+            "interleave": "Pages are dealt to the nodes in turn.",
+            "bind": "All pages are on one node.",
+            "block": "The pages of a region are cut into as many equal parts as nodes have memory.",
+            "random": "The node of each page is drawn.",
+            "hash-home": "Memory is dealt to the nodes piece by piece, whatever page it is in.",
+        }
+    ),
+]
 MOST_TASKS = 2**20  # of a parallel initialisation
 MOST_GRANULE = 2**20
 MOST_SCANNED = 2**50  # bytes a scan
