@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import CheckError, InputError
+from numasim.runtime.library_flags import are_flags, flags
 
 PROGRAM = Path(__file__).with_name("numasim-runtime")
 CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # its exit statuses
@@ -152,10 +153,17 @@ def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
 
 
 def main() -> int:
-    """Replace this process by the program: the command numasim-runtime. Returns only if there is no program."""
+    """The command numasim-runtime: print what compilers need, or replace this process by the program.
+
+    Returns only if it prints, or if there is no program.
+    """
+    asked = sys.argv[1:]
     try:
+        if are_flags(asked):
+            print(flags(asked))
+            return CORRECT
         program = find_program()
     except InputError as error:
         print(f"numasim-runtime: {error}", file=sys.stderr)
         return BAD_INPUT
-    os.execv(program, [program.name, *sys.argv[1:]])
+    os.execv(program, [program.name, *asked])

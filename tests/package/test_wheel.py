@@ -91,8 +91,20 @@ def test_the_wheel_holds_the_runtime_and_none_of_its_sources(wheel: Path) -> Non
     runtime = {name: entry for name, entry in entries.items() if name.startswith("numasim/runtime/")}
     program = runtime.pop("numasim/runtime/numasim-runtime")
     assert (program.external_attr >> 16) & 0o111 == 0o111, "it can be executed by all"
-    assert {Path(name).suffix for name in runtime} == {".py"}
-    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".a", ".so.0", ".pc"))]
+    others = {name.removeprefix("numasim/runtime/") for name in runtime if not name.endswith(".py")}
+    headers = {path.relative_to(RUNTIME).as_posix() for path in (RUNTIME / "include" / "numasim").iterdir()}
+    assert others == {"libnumasim.a", "cmake/numasim-config.cmake", *headers}
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".so.0", ".pc"))]
+
+
+def test_a_program_is_compiled_against_the_wheel_in_one_line(wheel: Path, c_compiler: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    start = "import sys; from numasim.runtime.runtime_program import main; sys.exit(main())"
+    flags = f"$(PYTHONPATH={tmp_path} {sys.executable} -c '{start}' --cflags --libs)"
+    line = f"{c_compiler} -std=c11 {RUNTIME / 'example' / 'fib.c'} {flags} -o fib && ./fib 10"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("fib(10) = 55\n", "")
 
 
 def test_the_runtime_of_the_wheel_starts(wheel: Path, tmp_path: Path) -> None:
@@ -114,4 +126,4 @@ def test_the_source_archive_holds_what_builds_both(tmp_path: Path, monkeypatch: 
     assert {"numasim/native/CMakeLists.txt", "numasim/runtime/CMakeLists.txt"} <= sources
     assert sources <= names
     assert {"pyproject.toml", "LICENSE", "README.md"} <= names
-    assert not [name for name in names if name.endswith((".so", ".pyc", "/numasim-runtime"))]
+    assert not [name for name in names if name.endswith((".so", ".a", ".pyc", "/numasim-runtime"))]

@@ -1,6 +1,6 @@
 /* The smallest program on the task runtime: Fibonacci numbers by their definition, a task a call.
  *
- *     cc -std=c11 fib.c $(pkg-config --cflags --libs numasim) -o fib
+ *     cc -std=c11 -O2 fib.c $(numasim-runtime --cflags --libs) -o fib
  *     ./fib 30              on all hardware threads, victims drawn at random
  *     ./fib 30 domains.plan as a plan says; `numasim strategy compile topology-aware -o domains.plan` writes one
  */

@@ -13,10 +13,10 @@
  *     dot_spawn(self, &left, x, y, count / 2);
  *
  * `self` is the ns_task that runs. fib_spawn lets a child run and put its result there, as ns_spawn does; fib_call runs
- * one here and now, as ns_call does; fib_spawn_after(self, NS_DEPEND(...), &a, n - 1) is ns_spawn_after; fib_join is
- * ns_join, best at children that are such tasks, right with any. `fib`
- * itself is the ns_body of such tasks, for ns_pool_run, whose arguments are a fib_order: {&result, argument, ...}. All
- * of that is static. There may be up to NS_MOST_ARGUMENTS arguments, or none; more, or an array, are a struct.
+ * one here and now, as ns_call does; fib_spawn_after(self, NS_DEPEND(...), &a, n - 1) is ns_spawn_after, where NULL is
+ * no place for a result; fib_join is ns_join, best at children that are such tasks, right with any. `fib` itself is the
+ * ns_body of such tasks, for ns_pool_run, whose arguments are a fib_order: {&result, argument, ...}. All of that is
+ * static. There may be up to NS_MOST_ARGUMENTS arguments, or none; more, or an array, are a struct.
  *
  * It is the fast way: where a strategy makes a spawn a push to the worker's own lane and a join a series of pops from
  * it, all of this is inline, arguments and results stay in registers unless a task is stolen, and the compiler sees
@@ -214,144 +214,146 @@ enum { NS_MOST_ARGUMENTS = 12 };
  * NAME_in_slot is the body of a task in a lane. Tasks are counted before they run, so that nothing follows the call.
  * EACH goes through the list of arguments, which begins with NAME.
  */
-#define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                   \
-    typedef struct {                                                                                              \
-        RESULT *result;                                                                                           \
-        EACH(NS_FIELD, __VA_ARGS__)                                                                               \
-    } NAME##_order;                                                                                               \
-    enum { NAME##_fits = sizeof(NAME##_order) <= NS_INLINED_BYTES && sizeof(RESULT) <= NS_RESULT_BYTES };         \
-    static void NAME(ns_task *self, void *arguments);                                                             \
-    static void NAME##_in_slot(ns_task *self, void *arguments);                                                   \
-    static RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first EACH(NS_PARAMETER, __VA_ARGS__));         \
-                                                                                                                  \
-    typedef struct {                                                                                              \
-        RESULT result;                                                                                            \
-        ns_lane_flag is_pushed;                                                                                   \
-    } NAME##_pushed;                                                                                              \
-    NS_LANE_SELDOM NAME##_pushed NAME##_push_slowly(ns_worker *worker, ns_lane_slot *slot) {                      \
-        NAME##_pushed done;                                                                                       \
-        __builtin_memset(&done, 0, sizeof done);                                                                  \
-        done.is_pushed = ns_lane_admit(worker);                                                                   \
-        if (done.is_pushed) return done;                                                                          \
-        const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                                \
-        (void)order;                                                                                              \
-        worker->tasks++;                                                                                          \
-        done.result = NAME##_in_lane(worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                                \
-        return done;                                                                                              \
-    }                                                                                                             \
-                                                                                                                  \
-    NS_LANE_SELDOM RESULT NAME##_join_slowly(ns_worker *worker, ns_lane_slot *slot) {                             \
-        RESULT result;                                                                                            \
-        ns_lane_note_place(slot, &result);                                                                        \
-        ns_lane_join(worker, slot);                                                                               \
-        return result;                                                                                            \
-    }                                                                                                             \
-                                                                                                                  \
-    NS_LANE_INLINE void NAME##_spawn(ns_task *self, RESULT *result EACH(NS_PARAMETER, __VA_ARGS__)) {             \
-        if (self->whole || !NAME##_fits) {                                                                        \
-            const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                     \
-            if (self->whole)                                                                                      \
-                ns_spawn(self->whole, NAME, &order, sizeof order);                                                \
-            else                                                                                                  \
-                ns_lane_spawn_elsewhere(self, NAME, &order, sizeof order);                                        \
-            return;                                                                                               \
-        }                                                                                                         \
-        ns_lane_settle(self);                                                                                     \
-        ns_lane_slot *slot = ns_lane_top_of(self);                                                                \
-        slot->body = NAME##_in_slot;                                                                              \
-        NAME##_order *order = (NAME##_order *)(void *)slot->arguments;                                            \
-        (void)order;                                                                                              \
-        EACH(NS_WRITTEN, __VA_ARGS__)                                                                             \
-        self->result = result;                                                                                    \
-        if (ns_lane_pushes(self)) {                                                                               \
-            ns_lane_move_top(self, self->children + 1);                                                           \
-            self->newest = NAME##_in_slot;                                                                        \
-        } else {                                                                                                  \
-            const NAME##_pushed done = NAME##_push_slowly(self->worker, slot);                                    \
-            *result = done.result;                                                                                \
-            self->newest = done.is_pushed || !self->children ? NAME##_in_slot : NULL;                             \
-            self->children += done.is_pushed;                                                                     \
-        }                                                                                                         \
-    }                                                                                                             \
-                                                                                                                  \
-    NS_LANE_INLINE void NAME##_spawn_after(ns_task *self, const ns_dependence *dependences, uint32_t count,       \
-                                           RESULT *result EACH(NS_PARAMETER, __VA_ARGS__)) {                      \
-        const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                         \
-        ns_spawn_after(self, NAME, &order, sizeof order, dependences, count);                                     \
-    }                                                                                                             \
-                                                                                                                  \
-    NS_LANE_INLINE RESULT NAME##_call(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__)) {                            \
-        if (!self->whole) return NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_PASSED, __VA_ARGS__)); \
-        RESULT result;                                                                                            \
-        NAME##_order order = {&result EACH(NS_PASSED, __VA_ARGS__)};                                              \
-        ns_call(self->whole, NAME, &order);                                                                       \
-        return result;                                                                                            \
-    }                                                                                                             \
-                                                                                                                  \
-    NS_LANE_INLINE void NAME##_join(ns_task *self) {                                                              \
-        if (self->whole) {                                                                                        \
-            ns_join(self->whole);                                                                                 \
-            return;                                                                                               \
-        }                                                                                                         \
-        if (self->children && self->newest == NAME##_in_slot) {                                                   \
-            RESULT *result = (RESULT *)self->result;                                                              \
-            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                        \
-            self->newest = NULL;                                                                                  \
-            if (ns_lane_pops(self)) {                                                                             \
-                ns_lane_move_top(self, self->children - 1);                                                       \
-                self->worker->tasks++;                                                                            \
-                const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                        \
-                (void)order;                                                                                      \
-                *result = NAME##_in_lane(self->worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                      \
-            } else {                                                                                              \
-                self->children--;                                                                                 \
-                *result = NAME##_join_slowly(self->worker, slot);                                                 \
-            }                                                                                                     \
-        }                                                                                                         \
-        while (self->children) {                                                                                  \
-            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                        \
-            if (!ns_lane_pops(self) || NS_LANE_RARE(slot->body != NAME##_in_slot)) {                              \
-                ns_lane_settle(self);                                                                             \
-                self->children = 0;                                                                               \
-                ns_lane_join(self->worker, self->first);                                                          \
-                return;                                                                                           \
-            }                                                                                                     \
-            ns_lane_move_top(self, self->children - 1);                                                           \
-            const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                            \
-            RESULT *result = order->result;                                                                       \
-            self->worker->tasks++;                                                                                \
-            *result = NAME##_in_lane(self->worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                          \
-        }                                                                                                         \
-    }                                                                                                             \
-                                                                                                                  \
-    NS_LANE_INLINE RESULT NAME##_program(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__));                          \
-                                                                                                                  \
-    static __attribute__((unused)) RESULT NAME##_in_lane(ns_worker *worker,                                       \
-                                                         ns_lane_slot *first EACH(NS_PARAMETER, __VA_ARGS__)) {   \
-        ns_task self = {worker, NULL, first, 0, 0, NULL, NAME##_in_slot};                                         \
-        const RESULT result = NAME##_program(&self EACH(NS_PASSED, __VA_ARGS__));                                 \
-        if (NS_LANE_RARE(self.children)) {                                                                        \
-            ns_lane_settle(&self);                                                                                \
-            ns_lane_join(worker, first);                                                                          \
-        }                                                                                                         \
-        return result;                                                                                            \
-    }                                                                                                             \
-                                                                                                                  \
-    static void NAME##_in_slot(ns_task *self, void *arguments) {                                                  \
-        const NAME##_order *order = (const NAME##_order *)arguments;                                              \
-        (void)order;                                                                                              \
-        const RESULT result = NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_OF_ORDER, __VA_ARGS__));  \
-        self->returned = NAME##_fits ? sizeof result : 0;                                                         \
-        __builtin_memcpy((char *)arguments + NS_RESULT_AT, &result, self->returned);                              \
-    }                                                                                                             \
-                                                                                                                  \
-    static void NAME(ns_task *self, void *arguments) {                                                            \
-        const NAME##_order *order = (const NAME##_order *)arguments;                                              \
-        ns_task part = {self->worker, self->whole, NULL, 0, 0, NULL, NULL};                                       \
-        *order->result = self->whole                                                                              \
-                             ? NAME##_program(&part EACH(NS_OF_ORDER, __VA_ARGS__))                               \
-                             : NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_OF_ORDER, __VA_ARGS__)); \
-    }                                                                                                             \
+#define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \
+    typedef struct {                                                                                                   \
+        RESULT *result;                                                                                                \
+        EACH(NS_FIELD, __VA_ARGS__)                                                                                    \
+    } NAME##_order;                                                                                                    \
+    enum { NAME##_fits = sizeof(NAME##_order) <= NS_INLINED_BYTES && sizeof(RESULT) <= NS_RESULT_BYTES };              \
+    static void NAME(ns_task *self, void *arguments);                                                                  \
+    static void NAME##_in_slot(ns_task *self, void *arguments);                                                        \
+    static RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first EACH(NS_PARAMETER, __VA_ARGS__));              \
+                                                                                                                       \
+    typedef struct {                                                                                                   \
+        RESULT result;                                                                                                 \
+        ns_lane_flag is_pushed;                                                                                        \
+    } NAME##_pushed;                                                                                                   \
+    NS_LANE_SELDOM NAME##_pushed NAME##_push_slowly(ns_worker *worker, ns_lane_slot *slot) {                           \
+        NAME##_pushed done;                                                                                            \
+        __builtin_memset(&done, 0, sizeof done);                                                                       \
+        done.is_pushed = ns_lane_admit(worker);                                                                        \
+        if (done.is_pushed) return done;                                                                               \
+        const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                                     \
+        (void)order;                                                                                                   \
+        worker->tasks++;                                                                                               \
+        done.result = NAME##_in_lane(worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                                     \
+        return done;                                                                                                   \
+    }                                                                                                                  \
+                                                                                                                       \
+    NS_LANE_SELDOM RESULT NAME##_join_slowly(ns_worker *worker, ns_lane_slot *slot) {                                  \
+        RESULT result;                                                                                                 \
+        ns_lane_note_place(slot, &result);                                                                             \
+        ns_lane_join(worker, slot);                                                                                    \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+                                                                                                                       \
+    NS_LANE_INLINE void NAME##_spawn(ns_task *self, RESULT *result EACH(NS_PARAMETER, __VA_ARGS__)) {                  \
+        if (self->whole || !NAME##_fits) {                                                                             \
+            const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                          \
+            if (self->whole)                                                                                           \
+                ns_spawn(self->whole, NAME, &order, sizeof order);                                                     \
+            else                                                                                                       \
+                ns_lane_spawn_elsewhere(self, NAME, &order, sizeof order);                                             \
+            return;                                                                                                    \
+        }                                                                                                              \
+        ns_lane_settle(self);                                                                                          \
+        ns_lane_slot *slot = ns_lane_top_of(self);                                                                     \
+        slot->body = NAME##_in_slot;                                                                                   \
+        NAME##_order *order = (NAME##_order *)(void *)slot->arguments;                                                 \
+        (void)order;                                                                                                   \
+        EACH(NS_WRITTEN, __VA_ARGS__)                                                                                  \
+        self->result = result;                                                                                         \
+        if (ns_lane_pushes(self)) {                                                                                    \
+            ns_lane_move_top(self, self->children + 1);                                                                \
+            self->newest = NAME##_in_slot;                                                                             \
+        } else {                                                                                                       \
+            const NAME##_pushed done = NAME##_push_slowly(self->worker, slot);                                         \
+            *result = done.result;                                                                                     \
+            self->newest = done.is_pushed || !self->children ? NAME##_in_slot : NULL;                                  \
+            self->children += done.is_pushed;                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    NS_LANE_INLINE void NAME##_spawn_after(ns_task *self, const ns_dependence *dependences, uint32_t count,            \
+                                           RESULT *result EACH(NS_PARAMETER, __VA_ARGS__)) {                           \
+        const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                              \
+        ns_spawn_after(self, NAME, &order, sizeof order, dependences, count);                                          \
+    }                                                                                                                  \
+                                                                                                                       \
+    NS_LANE_INLINE RESULT NAME##_call(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__)) {                                 \
+        if (!self->whole) return NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_PASSED, __VA_ARGS__));      \
+        RESULT result;                                                                                                 \
+        NAME##_order order = {&result EACH(NS_PASSED, __VA_ARGS__)};                                                   \
+        ns_call(self->whole, NAME, &order);                                                                            \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+                                                                                                                       \
+    NS_LANE_INLINE void NAME##_join(ns_task *self) {                                                                   \
+        if (self->whole) {                                                                                             \
+            ns_join(self->whole);                                                                                      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (self->children && self->newest == NAME##_in_slot) {                                                        \
+            RESULT *result = (RESULT *)self->result;                                                                   \
+            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                             \
+            self->newest = NULL;                                                                                       \
+            if (ns_lane_pops(self)) {                                                                                  \
+                ns_lane_move_top(self, self->children - 1);                                                            \
+                self->worker->tasks++;                                                                                 \
+                const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                             \
+                (void)order;                                                                                           \
+                *result = NAME##_in_lane(self->worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                           \
+            } else {                                                                                                   \
+                self->children--;                                                                                      \
+                *result = NAME##_join_slowly(self->worker, slot);                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        while (self->children) {                                                                                       \
+            ns_lane_slot *slot = ns_lane_top_of(self) - 1;                                                             \
+            if (!ns_lane_pops(self) || NS_LANE_RARE(slot->body != NAME##_in_slot)) {                                   \
+                ns_lane_settle(self);                                                                                  \
+                self->children = 0;                                                                                    \
+                ns_lane_join(self->worker, self->first);                                                               \
+                return;                                                                                                \
+            }                                                                                                          \
+            ns_lane_move_top(self, self->children - 1);                                                                \
+            const NAME##_order *order = (const NAME##_order *)(void *)slot->arguments;                                 \
+            RESULT *result = order->result;                                                                            \
+            self->worker->tasks++;                                                                                     \
+            *result = NAME##_in_lane(self->worker, slot EACH(NS_OF_ORDER, __VA_ARGS__));                               \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    NS_LANE_INLINE RESULT NAME##_program(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__));                               \
+                                                                                                                       \
+    static __attribute__((unused)) RESULT NAME##_in_lane(ns_worker *worker,                                            \
+                                                         ns_lane_slot *first EACH(NS_PARAMETER, __VA_ARGS__)) {        \
+        ns_task self = {worker, NULL, first, 0, 0, NULL, NAME##_in_slot};                                              \
+        const RESULT result = NAME##_program(&self EACH(NS_PASSED, __VA_ARGS__));                                      \
+        if (NS_LANE_RARE(self.children)) {                                                                             \
+            ns_lane_settle(&self);                                                                                     \
+            ns_lane_join(worker, first);                                                                               \
+        }                                                                                                              \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void NAME##_in_slot(ns_task *self, void *arguments) {                                                       \
+        const NAME##_order *order = (const NAME##_order *)arguments;                                                   \
+        (void)order;                                                                                                   \
+        const RESULT result = NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_OF_ORDER, __VA_ARGS__));       \
+        self->returned = NAME##_fits ? sizeof result : 0;                                                              \
+        __builtin_memcpy((char *)arguments + NS_RESULT_AT, &result, self->returned);                                   \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void NAME(ns_task *self, void *arguments) {                                                                 \
+        const NAME##_order *order = (const NAME##_order *)arguments;                                                   \
+        ns_task part = {self->worker, self->whole, NULL, 0, 0, NULL, NULL};                                            \
+        const RESULT result = self->whole                                                                              \
+                                  ? NAME##_program(&part EACH(NS_OF_ORDER, __VA_ARGS__))                               \
+                                  : NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_OF_ORDER, __VA_ARGS__)); \
+        if (order->result) *order->result = result;                                                                    \
+    }                                                                                                                  \
+                                                                                                                       \
     NS_LANE_INLINE RESULT NAME##_program(ns_task *self EACH(NS_NAMED, __VA_ARGS__))
 
 #endif

@@ -1,0 +1,81 @@
+"""Programs of others are compiled against the installed library with what `numasim-runtime` says, in one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from compiling import RUNTIME, WARNINGS
+
+from numasim.runtime.library_flags import FLAGS, LIBRARY, are_flags
+
+EXAMPLES = RUNTIME / "example"
+START = "import sys; from numasim.runtime.runtime_program import main; sys.exit(main())"
+C, CPP = " ".join(("-std=c11", *WARNINGS)), " ".join(("-std=c++17", *WARNINGS))
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
+    """A folder with the command, as pip installs it; a library that is missing was not built, which is a failure."""
+    if not LIBRARY.is_file():
+        pytest.fail(f"{LIBRARY} is not built: pip install . does it, or cmake with numasim/native")
+    script = tmp_path_factory.mktemp("bin") / "numasim-runtime"
+    script.write_text(f"#!{sys.executable}\n{START}\n")
+    script.chmod(0o755)
+    return script.parent
+
+
+def shell(command: Path, folder: Path, line: str) -> str:
+    """What a line prints that ends well, with the command found and the compilers at hand."""
+    environment = {**os.environ, "PATH": f"{command}:{os.environ['PATH']}"}
+    done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("example", "options", "arguments", "printed"),
+    [
+        ("fib.c", "", "20", "fib(20) = 6765\n"),
+        ("cholesky.c", "-lm", "6 8", "48 by 48: factored\n"),
+    ],
+)
+def test_an_example_is_compiled_in_one_line(
+    example: str, options: str, arguments: str, printed: str, command: Path, c_compiler: str, tmp_path: Path
+) -> None:
+    line = f"{c_compiler} {C} {EXAMPLES / example} $(numasim-runtime --cflags --libs) {options} -o example"
+    assert shell(command, tmp_path, f"{line} && ./example {arguments}") == printed
+
+
+def test_cmake_finds_the_library(command: Path, c_compiler: str, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\nproject(fib LANGUAGES C)\nfind_package(numasim CONFIG REQUIRED)\n"
+        f"add_executable(fib {EXAMPLES / 'fib.c'})\ntarget_link_libraries(fib PRIVATE numasim::numasim)\n"
+    )
+    configured = (
+        f"cmake -G Ninja -S . -B build -DCMAKE_C_COMPILER={c_compiler} -Dnumasim_DIR=$(numasim-runtime --cmake-dir)"
+    )
+    shell(command, tmp_path, f"{configured} && cmake --build build")
+    assert shell(command, tmp_path, "build/fib 10") == "fib(10) = 55\n"
+
+
+def test_only_what_asks_for_flags_alone_is_answered_with_flags() -> None:
+    assert are_flags(["--libs"])
+    assert are_flags(list(FLAGS))
+    assert not are_flags([])
+    assert not are_flags(["--libs", "--kernel", "fib"])
+
+
+def test_a_library_that_was_not_built_is_said_to_be_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from numasim.runtime import library_flags
+    from numasim.runtime.runtime_program import main
+
+    monkeypatch.setattr(library_flags, "LIBRARY", tmp_path / "libnumasim.a")
+    monkeypatch.setattr(sys, "argv", ["numasim-runtime", "--cflags"])
+    assert main() == 2
+    assert capsys.readouterr().err.startswith("numasim-runtime: ")
