@@ -395,6 +395,13 @@ def test_tasks_with_dependences_do_what_they_do_one_after_the_other(watched: Pat
     assert told([watched / "dependences", workers, *how]) == ""
 
 
+@pytest.mark.parametrize("case", ["1", "2", "5", "1 serial", "4 cilk continuation", "4 randomized help"])
+def test_reductions_give_the_same_result_to_the_last_bit(watched: Path, plans: Path, case: str) -> None:
+    workers, *kinds = case.split()
+    how = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
+    assert told([watched / "reductions", workers, *how]) == ""
+
+
 @pytest.mark.parametrize("strategy", ["randomized", "cilk", "topology-aware", "locality-binding"])
 def test_a_cholesky_with_dependences_is_that_of_its_serial_twin(program: Path, plans: Path, strategy: str) -> None:
     order = Order("cholesky", {"tiles": 9, "tile_size": 5, "dependences": 1}, repeat=5)

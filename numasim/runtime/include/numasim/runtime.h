@@ -58,6 +58,45 @@ const char *ns_error_sentence(int error);
 typedef void ns_loop_body(ns_task *self, void *arguments, int64_t first, int64_t last);
 void ns_parallel_for(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_loop_body *body, void *arguments);
 
+/* ---- reductions: the same result on every run, whatever runs it on however many workers
+ * ------------------------------
+ *
+ * Values of `bytes` bytes, which lie as memory of malloc does, are combined in pairs of neighbours, of which the left
+ * one comes first: combine(value, next) makes `value` what both are together. It need not be commutative, nor, as with
+ * floating-point numbers, quite associative: which pairs there are depends on the range and the grain, or on the order
+ * of spawns, alone.
+ */
+typedef void ns_combine(void *value, const void *next);
+
+/* Put the value of the indices from `first` to before `last`, of which there is at least one, to `value`. */
+typedef void ns_reduce_body(ns_task *self, void *arguments, int64_t first, int64_t last, void *value);
+
+/* Combine what is at `value` with the values of all pieces of [begin, end) of at most `grain` indices, which run in
+ * parallel. The pieces are made by halving, and combined as they were made. 0, or NS_ERROR_MEMORY, when nothing has
+ * been called. */
+int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_reduce_body *body,
+                       ns_combine *combine, void *arguments, void *value, size_t bytes);
+
+/* A reduction over children: set the first three and leave the rest zero. */
+typedef struct {
+    void *value; /* begins as what the terms are combined with, and becomes the result */
+    size_t bytes;
+    ns_combine *combine;
+    struct ns_terms *first, *newest; /* internal to the library */
+} ns_reduction;
+
+/* Put what this child contributes to `term`, which is zero before. */
+typedef void ns_term_body(ns_task *self, void *arguments, void *term);
+
+/* Spawn a child that contributes a term: 0, or NS_ERROR_MEMORY, when it was not spawned. */
+int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, const void *arguments, size_t bytes);
+
+/* Join all children, and combine the value with the terms, one after the other as they were spawned. */
+void ns_reduce_join(ns_task *self, ns_reduction *reduction);
+
+/* ---- futures --------------------------------------------------------------------------------------------------------
+ */
+
 /* A child whose end can be awaited by itself. `bytes` of `arguments` are copied. */
 typedef struct {
     ns_task *task;

@@ -1,0 +1,148 @@
+/* Reductions over loops and over children, by the calls that programs have themselves. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numasim/runtime.h"
+
+/* ---- over loops -------------------------------------------------------------------------------------------------- */
+
+enum { SMALL_BYTES = 64 }; /* values up to which are on the stack */
+
+typedef struct {
+    int64_t grain;
+    ns_reduce_body *body;
+    ns_combine *combine;
+    void *arguments;
+    size_t bytes;
+    char *values; /* of larger values, one for each piece that is halved */
+} loop;
+
+/* Pieces are numbered as in a heap: the halves of piece k, from 1 on, are 2 k and 2 k + 1. */
+typedef struct {
+    const loop *of;
+    int64_t first, last;
+    uint64_t number;
+    void *value;
+} piece;
+_Static_assert(sizeof(piece) <= NS_INLINED_BYTES, "it needs no memory of its own");
+
+static bool is_halved(const loop *of, int64_t first, int64_t last) {
+    return (uint64_t)last - (uint64_t)first > (uint64_t)of->grain;
+}
+
+static int64_t middle_of(int64_t first, int64_t last) {
+    return first + (int64_t)(((uint64_t)last - (uint64_t)first) / 2);
+}
+
+static void reduce(ns_task *self, void *arguments) {
+    const piece whole = *(const piece *)arguments;
+    const loop *of = whole.of;
+    if (!is_halved(of, whole.first, whole.last)) {
+        of->body(self, of->arguments, whole.first, whole.last, whole.value);
+        return;
+    }
+    _Alignas(max_align_t) char small[SMALL_BYTES];
+    piece left = whole, right = whole;
+    left.last = right.first = middle_of(whole.first, whole.last);
+    left.number = 2 * whole.number;
+    right.number = left.number + 1;
+    right.value = of->values ? of->values + whole.number * of->bytes : small;
+    ns_spawn(self, reduce, &right, sizeof right);
+    ns_call(self, reduce, &left);
+    ns_join(self);
+    of->combine(whole.value, right.value);
+}
+
+/* A number above those of all pieces that are halved. The right half is never the shorter one. */
+static uint64_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
+    uint64_t end = 1;
+    for (; is_halved(of, first, last); first = middle_of(first, last)) end *= 2;
+    return end;
+}
+
+/* What is at `value` comes first: the value of the loop is put beside it. */
+static void reduce_whole(ns_task *self, const loop *of, int64_t begin, int64_t end, void *value, void *beside) {
+    ns_call(self, reduce, &(piece){of, begin, end, 1, beside});
+    of->combine(value, beside);
+}
+
+int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_reduce_body *body,
+                       ns_combine *combine, void *arguments, void *value, size_t bytes) {
+    if (begin >= end) return NS_OK;
+    _Alignas(max_align_t) char small[SMALL_BYTES];
+    const size_t unit = _Alignof(max_align_t), room = (bytes + unit - 1) / unit * unit;
+    loop of = {grain > 0 ? grain : 1, body, combine, arguments, room, NULL};
+    if (bytes > sizeof small) {
+        of.values = calloc(end_of_numbers(&of, begin, end), room);
+        if (!of.values) return NS_ERROR_MEMORY;
+    }
+    reduce_whole(self, &of, begin, end, value, of.values ? of.values : small); /* no piece has the number 0 */
+    free(of.values);
+    return NS_OK;
+}
+
+/* ---- over children ----------------------------------------------------------------------------------------------- */
+
+enum { TERMS = 32 };
+
+/* Terms that lie behind each other. */
+struct ns_terms {
+    struct ns_terms *next;
+    size_t count;
+    _Alignas(max_align_t) char terms[];
+};
+
+/* What a child is given: its own arguments are behind it. */
+typedef struct {
+    ns_term_body *body;
+    void *term;
+    _Alignas(max_align_t) char arguments[];
+} contribution;
+
+static void contribute(ns_task *self, void *arguments) {
+    contribution *mine = arguments;
+    mine->body(self, mine->arguments, mine->term);
+}
+
+static size_t distance(const ns_reduction *self) {
+    const size_t unit = _Alignof(max_align_t);
+    return (self->bytes + unit - 1) / unit * unit;
+}
+
+/* The place of one more term; NULL where memory is short. */
+static void *add_term(ns_reduction *self) {
+    if (!self->newest || self->newest->count == TERMS) {
+        struct ns_terms *made = calloc(1, sizeof *made + TERMS * distance(self));
+        if (!made) return NULL;
+        *(self->newest ? &self->newest->next : &self->first) = made;
+        self->newest = made;
+    }
+    return self->newest->terms + self->newest->count++ * distance(self);
+}
+
+int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, const void *arguments, size_t bytes) {
+    _Alignas(contribution) char small[256];
+    const size_t taken = sizeof(contribution) + bytes;
+    contribution *made = taken <= sizeof small ? (contribution *)(void *)small : malloc(taken);
+    void *term = made ? add_term(reduction) : NULL;
+    if (term) {
+        made->body = body;
+        made->term = term;
+        if (bytes) memcpy(made->arguments, arguments, bytes);
+        ns_spawn(self, contribute, made, taken);
+    }
+    if ((char *)made != small) free(made);
+    return term ? NS_OK : NS_ERROR_MEMORY;
+}
+
+void ns_reduce_join(ns_task *self, ns_reduction *reduction) {
+    ns_join(self);
+    for (struct ns_terms *each = reduction->first, *next; each; each = next) {
+        for (size_t at = 0; at < each->count; at++)
+            reduction->combine(reduction->value, each->terms + at * distance(reduction));
+        next = each->next;
+        free(each);
+    }
+    reduction->first = reduction->newest = NULL;
+}
