@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from compiling import RUNTIME, WARNINGS
+from runtime_sources import HERE
 
 from numasim.runtime.library_flags import FLAGS, LIBRARY, are_flags
 
@@ -41,13 +43,37 @@ def shell(command: Path, folder: Path, line: str) -> str:
     [
         ("fib.c", "", "20", "fib(20) = 6765\n"),
         ("cholesky.c", "-lm", "6 8", "48 by 48: factored\n"),
+        ("quicksort.cpp", "", "20000", "20000 numbers are sorted\n"),
     ],
 )
 def test_an_example_is_compiled_in_one_line(
-    example: str, options: str, arguments: str, printed: str, command: Path, c_compiler: str, tmp_path: Path
+    example: str,
+    options: str,
+    arguments: str,
+    printed: str,
+    command: Path,
+    c_compiler: str,
+    compiler: str,
+    tmp_path: Path,
 ) -> None:
-    line = f"{c_compiler} {C} {EXAMPLES / example} $(numasim-runtime --cflags --libs) {options} -o example"
+    how = f"{c_compiler} {C}" if example.endswith(".c") else f"{compiler} {CPP}"
+    line = f"{how} {EXAMPLES / example} $(numasim-runtime --cflags --libs) {options} -o example"
     assert shell(command, tmp_path, f"{line} && ./example {arguments}") == printed
+
+
+def test_every_example_is_tested() -> None:
+    tested = Path(__file__).read_text()
+    assert [path.name for path in EXAMPLES.iterdir() if f'("{path.name}", ' not in tested] == []
+
+
+@pytest.mark.parametrize("name", ["g++", "clang++"])
+def test_no_compiler_objects_to_the_header_for_cpp(name: str) -> None:
+    """That for C++ includes all others but locks.h and topology.h; the program uses all of it."""
+    if not (found := shutil.which(name)):
+        pytest.skip(f"no {name} here")
+    command = [found, "-std=c++20", *WARNINGS, "-fsyntax-only", f"-I{RUNTIME / 'include'}"]
+    done = subprocess.run([*command, HERE / "threads" / "lambdas.cpp"], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
 
 
 def test_cmake_finds_the_library(command: Path, c_compiler: str, tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def run(command: list[str | Path], **environment: str) -> str:
 def test_what_is_installed(prefix: Path) -> None:
     installed = {path.name for path in prefix.rglob("*") if path.is_file()}
     assert {"libnumasim.a", "libnumasim.so", "numasim.pc", "numasim-runtime", "runtime.h"} <= installed
-    headers = {path.relative_to(RUNTIME / "include") for path in (RUNTIME / "include").rglob("*.h")}
-    assert {path.relative_to(prefix / "include") for path in prefix.rglob("*.h")} == headers
+    headers = {path.relative_to(RUNTIME / "include") for path in (RUNTIME / "include").rglob("*.h*")}
+    assert {path.relative_to(prefix / "include") for path in prefix.rglob("*.h*")} == headers
 
 
 def test_a_header_is_complete_in_itself(prefix: Path, c_compiler: str, tmp_path: Path) -> None:

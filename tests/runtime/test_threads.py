@@ -15,7 +15,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from compiling import THREADS, compile_program
+from compiling import RUNTIME, THREADS, WARNINGS, compile_objects, compile_program
 from runtime_sources import HERE, library_sources
 
 from numasim.errors import InputError
@@ -400,6 +400,24 @@ def test_reductions_give_the_same_result_to_the_last_bit(watched: Path, plans: P
     workers, *kinds = case.split()
     how = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
     assert told([watched / "reductions", workers, *how]) == ""
+
+
+@pytest.fixture(scope="module")
+def lambdas(compiler: str, c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of threads/ that is in C++, watched in the same way."""
+    program = tmp_path_factory.mktemp("lambdas") / "lambdas"
+    library = compile_objects(c_compiler, library_sources(), THREADS)
+    files = [HERE / "threads" / "lambdas.cpp", *library]
+    flags = ["-std=c++17", *WARNINGS, *THREADS, f"-I{RUNTIME / 'include'}", "-pthread"]
+    subprocess.run([compiler, *flags, *files, "-o", program], check=True)
+    return program
+
+
+@pytest.mark.parametrize("case", ["1", "3", "1 serial", "4 cilk continuation", "4 randomized help"])
+def test_lambdas_have_their_results_and_exceptions(lambdas: Path, plans: Path, case: str) -> None:
+    workers, *kinds = case.split()
+    how = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
+    assert told([lambdas, workers, *how]) == ""
 
 
 @pytest.mark.parametrize("strategy", ["randomized", "cilk", "topology-aware", "locality-binding"])

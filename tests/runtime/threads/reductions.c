@@ -7,7 +7,7 @@
 
 #include "numasim/runtime.h"
 
-enum { TERMS = 100, ROUNDS = 20, DIGITS = 16 };
+enum { TERMS = 100, ROUNDS = 4, DIGITS = 16 };
 
 static int wrong;
 

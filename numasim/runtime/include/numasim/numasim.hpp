@@ -1,0 +1,437 @@
+/* The task runtime for C++17: bodies are lambdas, results are values, exceptions arrive where tasks are joined.
+ *
+ *     long fib(long n) {
+ *         if (n < 2) return n;
+ *         long a, b;
+ *         ns::spawn([&] { a = fib(n - 1); });
+ *         b = ns::call([&] { return fib(n - 2); });
+ *         ns::sync();
+ *         return a + b;
+ *     }
+ *
+ *     ns::pool pool;
+ *     const long result = pool.run([] { return fib(30); });
+ *
+ * All functions below but those of `pool` are called by bodies that it runs, or that they run in turn. A body's
+ * children have ended when it has, whether it has called sync() or not. Lambdas whose captures can be copied byte by
+ * byte, such as references and numbers, are copied into the task; others are moved to memory of their own.
+ *
+ * Exceptions: what a child throws is thrown again by the next sync() of who has spawned it, or if there is none by that
+ * body itself; of several, the first to be thrown. What the body of a run throws, run() throws. Siblings are not
+ * stopped: they run to their ends. A body whose children use its locals, and which may throw between a spawn and the
+ * sync() that belongs to it, has an ns::scope behind those locals: it joins the children before they are gone.
+ * Where a strategy lets tasks go on on other threads (spawns work-first, joins by continuation), handlers (`catch`)
+ * call none of these functions.
+ *
+ * All of it is built upon numasim/runtime.h, whose functions may be used beside it: ns::self() is the task that runs.
+ */
+#ifndef NUMASIM_HPP
+#define NUMASIM_HPP
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "numasim/runtime.h"
+
+namespace ns {
+
+/* What the library cannot do; `code` is one of enum ns_error. */
+class error : public std::runtime_error {
+public:
+    error(int code_, const std::string &sentence) : std::runtime_error(sentence), code(code_) {}
+    const int code;
+};
+
+namespace detail {
+
+/* The first exception of several tasks. It is read when all of them have ended. */
+class failure {
+public:
+    void note(std::exception_ptr thrown) noexcept {
+        if (!is_noted_.exchange(true, std::memory_order_relaxed)) thrown_ = std::move(thrown);
+    }
+    std::exception_ptr take() noexcept {
+        if (!is_noted_.load(std::memory_order_relaxed)) return nullptr; /* relaxed: joins order it */
+        is_noted_.store(false, std::memory_order_relaxed);
+        return std::exchange(thrown_, nullptr);
+    }
+    void rethrow() {
+        if (std::exception_ptr thrown = take()) std::rethrow_exception(std::move(thrown));
+    }
+
+private:
+    std::atomic<bool> is_noted_{false};
+    std::exception_ptr thrown_;
+};
+
+class frame;
+inline thread_local frame *running = nullptr;
+
+/* A task may go on on another thread, and compilers may keep the address of what is a thread's own: not in these. */
+[[gnu::noinline]] inline frame *running_frame() noexcept { return running; }
+[[gnu::noinline]] inline void set_running_frame(frame *to) noexcept { running = to; }
+
+/* A body that runs: its task, and what its children throw. */
+class frame {
+public:
+    explicit frame(ns_task *task) noexcept : task_(task) { set_running_frame(this); }
+    frame(const frame &) = delete;
+    frame &operator=(const frame &) = delete;
+
+    static frame &here() {
+        frame *found = running_frame();
+        if (!found) throw error(NS_ERROR_PROGRAM, "no task runs here: call this in a body that ns::pool::run runs");
+        return *found;
+    }
+
+    ns_task *task() const noexcept { return task_; }
+    failure &children() noexcept { return children_; }
+
+    /* Call the library, which may run other tasks meanwhile. */
+    template <class Call>
+    void enter(Call &&call) {
+        call(task_);
+        set_running_frame(this);
+    }
+
+    void note_spawn() noexcept { has_children_ = true; }
+
+    void join() noexcept {
+        if (!has_children_) return;
+        has_children_ = false;
+        enter([](ns_task *task) { ns_join(task); });
+    }
+
+    void sync() {
+        join();
+        children_.rethrow();
+    }
+
+    /* Run a body to its end, with its children: what was thrown, or nothing. */
+    template <class Body>
+    std::exception_ptr run(Body &&body) noexcept {
+        std::exception_ptr thrown;
+        try {
+            body();
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        join();
+        std::exception_ptr below = children_.take();
+        return thrown ? thrown : below;
+    }
+
+private:
+    ns_task *task_;
+    bool has_children_ = false;
+    failure children_;
+};
+
+/* A body that a task is given, with where its exceptions go. */
+template <class Body>
+struct closure {
+    failure *to;
+    Body body;
+
+    void run(ns_task *self) noexcept {
+        frame mine(self);
+        if (std::exception_ptr thrown = mine.run(body)) to->note(std::move(thrown));
+    }
+    static void run_copy(ns_task *self, void *arguments) { static_cast<closure *>(arguments)->run(self); }
+    static void run_owned(ns_task *self, void *arguments) {
+        const std::unique_ptr<closure> owned(*static_cast<closure **>(arguments));
+        owned->run(self);
+    }
+};
+
+/* Give a task a body: start(body, arguments, bytes) spawns it. */
+template <class Body, class Start>
+void hand_over(failure *to, Body &&body, Start &&start) {
+    using given = closure<std::decay_t<Body>>;
+    constexpr bool is_copied = std::is_trivially_copyable_v<given> && alignof(given) <= alignof(std::max_align_t);
+    if constexpr (is_copied) {
+        given copied{to, std::forward<Body>(body)};
+        start(&given::run_copy, &copied, sizeof copied);
+    } else {
+        given *owned = new given{to, std::forward<Body>(body)};
+        start(&given::run_owned, &owned, sizeof owned);
+    }
+}
+
+/* What a body returns: nothing, or a value that is kept for a while. */
+template <class Result>
+struct outcome {
+    std::optional<Result> value;
+    template <class Body>
+    void put(Body &body) {
+        value.emplace(body());
+    }
+    Result take() { return std::move(*value); }
+};
+template <>
+struct outcome<void> {
+    template <class Body>
+    void put(Body &body) {
+        body();
+    }
+    void take() {}
+};
+
+template <class Body>
+using result_of = std::invoke_result_t<Body &>;
+
+}  // namespace detail
+
+/* ---- children ---------------------------------------------------------------------------------------------------- */
+
+/* The task that runs, for the functions of numasim/runtime.h; the worker that runs it, their number, and its node. */
+inline ns_task *self() { return detail::frame::here().task(); }
+inline std::uint32_t worker() { return ns_task_worker(self()); }
+inline std::uint32_t workers() { return ns_task_workers(self()); }
+inline std::uint32_t node() { return ns_task_node(self()); }
+
+/* Let body() run, here or on another worker. */
+template <class Body>
+void spawn(Body &&body) {
+    detail::frame &mine = detail::frame::here();
+    mine.note_spawn();
+    detail::hand_over(&mine.children(), std::forward<Body>(body),
+                      [&](ns_body *run, const void *given, std::size_t bytes) {
+                          mine.enter([&](ns_task *task) { ns_spawn(task, run, given, bytes); });
+                      });
+}
+
+/* What a child does with what is at an address: see ns_spawn_after. */
+inline ns_dependence in(const void *address) { return {address, NS_DIRECTION_IN, nullptr}; }
+inline ns_dependence out(const void *address) { return {address, NS_DIRECTION_OUT, nullptr}; }
+inline ns_dependence inout(const void *address) { return {address, NS_DIRECTION_INOUT, nullptr}; }
+
+/* The same, when those siblings have ended that the child depends on:
+ * ns::spawn_after({ns::in(&a), ns::out(&b)}, [&] { b = f(a); }); */
+template <class Body>
+void spawn_after(std::initializer_list<ns_dependence> dependences, Body &&body) {
+    detail::frame &mine = detail::frame::here();
+    mine.note_spawn();
+    detail::hand_over(&mine.children(), std::forward<Body>(body),
+                      [&](ns_body *run, const void *given, std::size_t bytes) {
+                          mine.enter([&](ns_task *task) {
+                              ns_spawn_after(task, run, given, bytes, dependences.begin(),
+                                             static_cast<std::uint32_t>(dependences.size()));
+                          });
+                      });
+}
+
+/* Wait until all children have ended; throws what the first of them threw that did. */
+inline void sync() { detail::frame::here().sync(); }
+
+/* Joins the children of the body that it is in when it goes out of scope, whatever is thrown. */
+class scope {
+public:
+    scope() : mine_(detail::frame::here()) {}
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+    ~scope() { mine_.join(); }
+
+private:
+    detail::frame &mine_;
+};
+
+/* Run body() here and now, with children and joins of its own: what it returns, or throws. */
+template <class Body>
+detail::result_of<Body> call(Body &&body) {
+    detail::outcome<detail::result_of<Body>> result;
+    detail::failure thrown;
+    auto put = [&] { result.put(body); };
+    detail::closure<decltype(put) &> given{&thrown, put};
+    detail::frame::here().enter([&](ns_task *task) { ns_call(task, &decltype(given)::run_copy, &given); });
+    thrown.rethrow();
+    return result.take();
+}
+
+/* ---- futures ----------------------------------------------------------------------------------------------------- */
+
+/* What a child returns, to be awaited by itself. It stays where it is, and waits for the child where nobody has. */
+template <class Result>
+class future {
+public:
+    template <class Body>
+    explicit future(Body &&body) {
+        detail::frame &mine = detail::frame::here();
+        auto put = [this, kept = std::forward<Body>(body)]() mutable { result_.put(kept); };
+        detail::hand_over(&thrown_, std::move(put), [&](ns_body *run, const void *given, std::size_t bytes) {
+            mine.enter([&](ns_task *task) { ns_future_spawn(task, &state_, run, given, bytes); });
+        });
+    }
+    future(const future &) = delete;
+    future &operator=(const future &) = delete;
+    ~future() { wait(); }
+
+    /* Wait until the child has ended, and execute others meanwhile. */
+    void wait() {
+        if (!std::exchange(is_awaited_, true))
+            detail::frame::here().enter([&](ns_task *task) { ns_future_get(task, &state_); });
+    }
+
+    /* What it has returned, or thrown: once. */
+    Result get() {
+        wait();
+        thrown_.rethrow();
+        return result_.take();
+    }
+
+private:
+    ns_future state_{};
+    bool is_awaited_ = false;
+    detail::failure thrown_;
+    detail::outcome<Result> result_;
+};
+
+/* Let body() run as a child whose result can be asked for: auto answer = ns::async([&] { return f(x); }); */
+template <class Body>
+future<detail::result_of<std::decay_t<Body>>> async(Body &&body) {
+    return future<detail::result_of<std::decay_t<Body>>>(std::forward<Body>(body));
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
+
+/* Run body(i), or body(first, last), over all of [begin, end) in pieces of at most `grain` indices, in parallel. */
+template <class Body>
+void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, Body &&body) {
+    struct loop {
+        std::remove_reference_t<Body> *body;
+        detail::failure thrown;
+
+        void run(std::int64_t first, std::int64_t last) {
+            if constexpr (std::is_invocable_v<Body &, std::int64_t, std::int64_t>) {
+                (*body)(first, last);
+            } else {
+                for (std::int64_t at = first; at < last; at++) (*body)(at);
+            }
+        }
+        static void piece(ns_task *task, void *arguments, std::int64_t first, std::int64_t last) {
+            loop *whole = static_cast<loop *>(arguments);
+            detail::frame mine(task);
+            if (std::exception_ptr thrown = mine.run([&] { whole->run(first, last); })) whole->thrown.note(thrown);
+        }
+    } whole{std::addressof(body), {}};
+    detail::frame::here().enter([&](ns_task *task) { ns_parallel_for(task, begin, end, grain, &loop::piece, &whole); });
+    whole.thrown.rethrow();
+}
+
+namespace detail {
+
+template <class Value, class Map, class Combine>
+Value reduce_piece(std::int64_t first, std::int64_t last, Map &map, Combine &combine) {
+    if constexpr (std::is_invocable_v<Map &, std::int64_t, std::int64_t>) {
+        return map(first, last);
+    } else {
+        Value value = map(first);
+        for (std::int64_t at = first + 1; at < last; at++) value = combine(std::move(value), map(at));
+        return value;
+    }
+}
+
+template <class Value, class Map, class Combine>
+Value reduce_halves(std::int64_t first, std::int64_t last, std::int64_t grain, Map &map, Combine &combine) {
+    if (last - first <= grain) return reduce_piece<Value>(first, last, map, combine);
+    const std::int64_t middle = first + (last - first) / 2;
+    std::optional<Value> right;
+    const scope joined;
+    spawn([&, middle] { right.emplace(reduce_halves<Value>(middle, last, grain, map, combine)); });
+    Value left = call([&] { return reduce_halves<Value>(first, middle, grain, map, combine); });
+    sync();
+    return combine(std::move(left), std::move(*right));
+}
+
+}  // namespace detail
+
+/* `initial` combined with the values of all indices, which are map(i), or those of all pieces, which are
+ * map(first, last). The pieces are halves of halves, up to those of at most `grain` indices, and are combined as they
+ * were made, the left one first: so the result is the same on every run, also where combine() rounds, whatever runs it
+ * on however many workers. */
+template <class Value, class Map, class Combine>
+Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, Value initial, Map &&map,
+                      Combine &&combine) {
+    if (begin >= end) return initial;
+    const std::int64_t most = grain > 0 ? grain : 1;
+    Value value = call([&] { return detail::reduce_halves<Value>(begin, end, most, map, combine); });
+    return combine(std::move(initial), std::move(value));
+}
+
+/* ---- pools ------------------------------------------------------------------------------------------------------- */
+
+/* Workers that run tasks; their options are those of numasim/runtime.h. Throws ns::error where they cannot be had. */
+class pool {
+public:
+    /* That many pinned threads, or as many as there are hardware threads; victims are random. */
+    explicit pool(std::uint32_t workers = 0) : pool(native(workers)) {}
+    explicit pool(const ns_pool_options &options) {
+        const int found = ns_pool_create(&made_, &options);
+        if (!found) return;
+        const error problem(found, made_ ? ns_pool_problem(made_) : ns_error_sentence(found));
+        ns_pool_destroy(made_);
+        throw problem;
+    }
+    pool(pool &&other) noexcept : made_(std::exchange(other.made_, nullptr)) {}
+    pool &operator=(pool &&other) noexcept {
+        std::swap(made_, other.made_);
+        return *this;
+    }
+    ~pool() { ns_pool_destroy(made_); }
+
+    /* Run body() as a task, and all that it spawns: what it returns, or throws. */
+    template <class Body>
+    detail::result_of<Body> run(Body &&body) {
+        detail::outcome<detail::result_of<Body>> result;
+        start(&ns_pool_run, [&] { result.put(body); });
+        return result.take();
+    }
+
+    /* Run body() once on every worker. */
+    template <class Body>
+    void team(Body &&body) {
+        start(&ns_pool_team, [&] { body(); });
+    }
+
+    /* For the functions of numasim/runtime.h. */
+    ns_pool *get() const noexcept { return made_; }
+
+private:
+    static ns_pool_options native(std::uint32_t workers) {
+        ns_pool_options options{};
+        options.mode = NS_MODE_NATIVE;
+        options.workers = workers;
+        return options;
+    }
+
+    template <class Body>
+    void start(int (*how)(ns_pool *, ns_body *, const void *, std::size_t), Body body) {
+        detail::failure thrown;
+        detail::closure<Body &> given{&thrown, body};
+        auto *place = &given;
+        detail::frame *const outside = detail::running_frame();
+        const int found = how(made_, &run_at<Body>, &place, sizeof place);
+        detail::set_running_frame(outside); /* some modes run tasks on the calling thread */
+        if (found) throw error(found, ns_pool_problem(made_));
+        thrown.rethrow();
+    }
+    template <class Body>
+    static void run_at(ns_task *self, void *arguments) {
+        (*static_cast<detail::closure<Body &> **>(arguments))->run(self);
+    }
+
+    ns_pool *made_ = nullptr;
+};
+
+}  // namespace ns
+
+#endif
