@@ -29,7 +29,7 @@ from numasim.spec.check_parts import check_background, check_placement, check_te
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader
 from numasim.spec.size_check import Distances, check_distances, check_size
-from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadParameters
+from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadParameters
 from numasim.workload.registry import PARAMETERS
 
 
@@ -193,7 +193,9 @@ class Resolver:
         try:
             check_distances(spec.machine, distances)
             if isinstance(spec.workload, WorkloadParameters):
-                check_size(spec.workload, spec.workers, spec.model, distances)
+                parameters, team = spec.workload, spec.workers if isinstance(spec.workload, TeamParameters) else 0
+                key = ("size", id(parameters), team, id(spec.model), id(spec.machine))
+                self._remember(key, lambda: check_size(parameters, spec.workers, spec.model, distances))
         except InputError as error:
             workload = put_all(workload_mapping(node), inner, 1)
             raise placed(error, document.replaced("workload", workload, node.place)) from None

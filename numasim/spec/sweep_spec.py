@@ -23,7 +23,7 @@ from numasim.spec.shared_contents import shared_contents
 from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
 from numasim.spec.sweep_mistakes import axis_values, beside_axes, of_cells
 from numasim.spec.sweep_points import all_points
-from numasim.spec.written_sweep import written
+from numasim.spec.written_sweep import graphs_beside, written
 
 MOST_RUNS = 10_000_000  # every one is planned in memory before the first is started
 
@@ -69,7 +69,10 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
     document = with_axes(document_of(spec), assignments)
     others = [each for each in assignments if each.path[0] != "sweep"]
     if isinstance(spec, str | Path) and not changes:
-        return expand(document, others, read_text(catalog.find_spec(str(spec)), YAML) + _notes(sets))
+        file = catalog.find_spec(str(spec))
+        text = read_text(file, YAML)
+        made = expand(document, others, text + _notes(sets))
+        return replace(made, files=graphs_beside(text, file.parent, (cell.spec.workload for cell in made.cells)))
     resolver = Resolver()
     made = expand(document, others, "", resolver)
     out = written(document, others, resolver)

@@ -11,13 +11,17 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from numasim.files.bounded_bytes import read_bytes
+from numasim.files.file_kinds import GRAPH
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Held, Key, Node, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
 from numasim.spec.overrides import Assignment, put_all
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import Resolver, workload_mapping
+from numasim.workload.parameters import AnyWorkload, WorkloadFile
 
 GRAPHS = "graphs"  # the folder of task graphs beside the text
 HEADING = "A sweep that was described in Python. Run it again: numasim sweep THIS-FILE -o FOLDER"
@@ -44,6 +48,15 @@ def written(document: Node, assignments: Iterable[Assignment], resolver: Resolve
     text = yaml_text(plain, heading=HEADING, blocks=("sweep", *_long_axes(fields.get("sweep"))))
     writer.made.text = text + "".join(f"# --set {line}\n" for line in left)
     return writer.made
+
+
+def graphs_beside(text: str, folder: Path, workloads: Iterable[AnyWorkload]) -> dict[str, bytes]:
+    """The task graphs that stand beside ``text``, of which `written` made one, in ``folder``; none of other texts."""
+    if not text.startswith(f"# {HEADING}"):
+        return {}
+    files = {Path(each.file) for each in workloads if isinstance(each, WorkloadFile)}
+    inside = {file: file.relative_to(folder) for file in files if file.is_relative_to(folder / GRAPHS)}
+    return {path.as_posix(): read_bytes(file, GRAPH) for file, path in sorted(inside.items())}
 
 
 def _long_axes(sweep: Node | None) -> Iterator[str]:

@@ -340,6 +340,8 @@ def test_graphs_are_an_axis_and_can_be_run_again(tmp_path: Path) -> None:
     ids = [run_id(cell.spec, 1) for cell in again.cells]
     assert ids == [run_id(cell.spec, 1) for cell in load_sweep(sweep).cells]
     shards = len(list((tmp_path / "a" / "shards").iterdir()))
+    ns.sweep(tmp_path / "a" / "spec.yaml", tmp_path / "b", jobs=1)
+    assert len(load_sweep(tmp_path / "b" / "spec.yaml").cells) == 4  # with its graphs
     ns.sweep(tmp_path / "a" / "spec.yaml", tmp_path / "a", jobs=1)
     assert len(list((tmp_path / "a" / "shards").iterdir())) == shards
 
