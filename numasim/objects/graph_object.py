@@ -68,16 +68,16 @@ class Graph(Held):
 
         It is called once, and so are the functions that it spawns::
 
-        def fib(task, n):
-            if n < 2:
-                return task.work(100)
-            task.work(50)
-            task.spawn(fib, n - 1)
-            task.spawn(fib, n - 2)
-            task.sync()
-            task.work(50)
+            def fib(task, n):
+                if n < 2:
+                    return task.work(100)
+                task.work(50)
+                task.spawn(fib, n - 1)
+                task.spawn(fib, n - 2)
+                task.sync()
+                task.work(50)
 
-        graph = ns.Graph.fork_join(fib, 10)
+            graph = ns.Graph.fork_join(fib, 10)
         """
         graph = cls(function.__name__ if name is None else name)
         with graph.task() as root:
