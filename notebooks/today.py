@@ -89,12 +89,13 @@ ns.plot.time_split(frame[frame["workload"] == "sparselu-single"])
 
 # %% [markdown]
 # So is it distance at all that the domain saves? A simulation can take distance away. The second machine here is the
-# first with one change: a cache line of the other socket comes as fast as one of the own.
+# first with one change: a cache line of the other socket comes as fast as one of the own. A worker is on every second
+# core.
 
 # %%
 near = {"like": "altra-q80-30-2s", "coherence": {"cross_socket_ns": 60}}
 axes = {"machine": ["altra-q80-30-2s", near], "strategy": ["randomized", "nearest-first", "topology-aware"]}
-first = {"machine": "altra-q80-30-2s", "workers": 160, "workload": programs[1]}
+first = {"machine": "altra-q80-30-2s", "workers": 80, "workload": programs[1]}
 without = ns.sweep({**base, **first, "sweep": axes}, "results/today-without-distance")
 ns.compare(without)
 
