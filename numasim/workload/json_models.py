@@ -154,7 +154,7 @@ class SegmentEntry(Model):
     """A piece of work."""
 
     compute_ps: Time = Field(0, description="Compute time, had all memory been at hand.")
-    kernel: str = Field("", description="Name of the kernel, by which tables and traces group segments.")
+    kernel: str = Field("", description="Name of the kernel, by which traces call the segment.")
     accesses: list[AccessEntry] = Field(default_factory=list, description="The memory that the segment accesses.")
 
 

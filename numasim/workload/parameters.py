@@ -37,9 +37,9 @@ class WorkloadParameters(SizedParameters):
 class TimedParameters(WorkloadParameters):
     """Tasks whose compute times are drawn uniformly from ``low_ns`` to ``high_ns``."""
 
-    low_ns: Nanoseconds = Field(description="The shortest compute time of a task.")
+    low_ns: Nanoseconds = Field(description="The shortest compute time of a task's segment.")
     high_ns: Nanoseconds = Field(
-        description="The longest compute time of a task; times are drawn uniformly between the two.",
+        description="The longest compute time of a task's segment; times are drawn uniformly between the two.",
     )
 
     @model_validator(mode="after")
